@@ -3,21 +3,25 @@ using Rookery.Scripting.Syntax;
 
 namespace Rookery.Indexing.Definitions;
 
-/// <summary>The text of a map, compiled.</summary>
-/// <param name="Collection">The collection whose documents it takes; null for all.</param>
-/// <param name="Program">A document → an object, an array of them, or nothing.</param>
-/// <param name="Fields">The names of their members.</param>
+/// <summary>A compiled map.</summary>
+/// <param name="Collection">The collection whose documents the map takes; null for all.</param>
+/// <param name="Program">Returns, for a document, an object, an array of objects, or nothing.</param>
+/// <param name="Fields">The member names of these objects.</param>
 public sealed record CompiledMap(string? Collection, ScriptProgram Program, IReadOnlyList<string> Fields)
 {
-    /// <summary>The same function, where it needs no machine.</summary>
+    /// <summary>
+    /// The same function in a form that runs without the script interpreter; null when there is none.
+    /// </summary>
     internal PlainRow? Plain { get; init; }
 }
 
-/// <summary>The text of a reduce, compiled.</summary>
-/// <param name="Key">A row → what it is grouped by.</param>
-/// <param name="KeyMembers">The members of the key, where it is an object in the text.</param>
-/// <param name="Row">An object of the key and the rows (<c>key</c>, <c>values</c>) → one row.</param>
-/// <param name="Fields">The names of that row's members.</param>
+/// <summary>A compiled reduce.</summary>
+/// <param name="Key">Returns the reduce key of a row.</param>
+/// <param name="KeyMembers">The members of the key, if the text writes it as an object.</param>
+/// <param name="Row">
+/// Returns one row for an object with the members <c>key</c> and <c>values</c> (the rows of the group).
+/// </param>
+/// <param name="Fields">The member names of that row.</param>
 internal sealed record CompiledReduce(
     ScriptProgram Key,
     IReadOnlyList<ReduceKeyMember> KeyMembers,
@@ -25,27 +29,30 @@ internal sealed record CompiledReduce(
     IReadOnlyList<string> Fields
 )
 {
-    /// <summary>The same functions, where they need no machine.</summary>
+    /// <summary>
+    /// The same functions in a form that runs without the script interpreter; null when there is none.
+    /// </summary>
     public PlainReduce? Plain { get; init; }
 
-    /// <summary>The members of its rows that it may read; null where that is not known.</summary>
+    /// <summary>The members of its rows that the reduce may read; null when unknown.</summary>
     public IReadOnlySet<string>? ReadMembers { get; init; }
 
-    /// <summary>Whether the text is C#: its tokens are others than those of JavaScript.</summary>
+    /// <summary>Whether the text is C# rather than JavaScript.</summary>
     public required bool IsCSharp { get; init; }
 }
 
 /// <summary>
-/// Compiles the texts of static indexes, in the common parts of JavaScript and of LINQ, into programs of one form.
+/// Compiles the maps and reduces of static indexes, written in a subset of JavaScript or of C# with LINQ, to script
+/// programs.
 /// </summary>
 internal static class IndexScript
 {
     private const string AllDocuments = "@all_docs";
 
     /// <summary>
-    /// Compiles a map: <c>map('Users', u => …)</c>, <c>from u in docs.Users …</c>, <c>docs.Users.…</c>.
+    /// Compiles a map: <c>map('Users', u => …)</c>, <c>from u in docs.Users …</c> or <c>docs.Users.…</c>.
     /// </summary>
-    /// <exception cref="ScriptException">The text is refused.</exception>
+    /// <exception cref="ScriptException">The text has a syntax error or uses something unsupported.</exception>
     public static CompiledMap CompileMap(string text)
     {
         var (collection, source) = FirstWord(text, out int at) switch
@@ -69,10 +76,10 @@ internal static class IndexScript
     }
 
     /// <summary>
-    /// Compiles a reduce: <c>groupBy(x => …).aggregate(g => …)</c>, <c>from r in results group r by … into g …</c>,
+    /// Compiles a reduce: <c>groupBy(x => …).aggregate(g => …)</c>, <c>from r in results group r by … into g …</c> or
     /// <c>results.GroupBy(…).Select(…)</c>.
     /// </summary>
-    /// <exception cref="ScriptException">The text is refused.</exception>
+    /// <exception cref="ScriptException">The text has a syntax error or uses something unsupported.</exception>
     public static CompiledReduce CompileReduce(string text)
     {
         string word = FirstWord(text, out int at);
@@ -171,7 +178,7 @@ internal static class IndexScript
         );
     }
 
-    /// <summary>The word that a text begins with, behind blanks and comments.</summary>
+    /// <summary>Returns the first word of a text, after blanks and comments; empty when there is none.</summary>
     private static string FirstWord(string text, out int at)
     {
         at = 0;

@@ -4,20 +4,20 @@ using Rookery.Scripting.Syntax;
 namespace Rookery.Indexing.Definitions;
 
 /// <summary>
-/// The whole numbers that C# computes with while it compiles: an <c>int</c> or a <c>long</c>, as a <c>char</c> is the
-/// former. What is larger than its type is refused, as the compiler refuses it.
+/// Makes integer literals of C# and folds constants as its compiler does. An integer is an <c>int</c> or a <c>long</c>;
+/// a <c>char</c> counts as an <c>int</c>. An overflow is rejected, as the compiler rejects it.
 /// </summary>
 internal static class LinqConstants
 {
-    /// <summary>A whole number: an <c>int</c> where it is none too large.</summary>
+    /// <summary>Returns an integer literal: an <c>int</c> if the value fits, else a <c>long</c>.</summary>
     public static NumberLiteral Whole(long value, int position) => Of(value, value != (int)value, position);
 
-    /// <summary>A <c>long</c>, however small.</summary>
+    /// <summary>Returns a literal of type <c>long</c>.</summary>
     public static NumberLiteral Long(long value, int position) => Of(value, isLong: true, position);
 
     /// <summary>
-    /// The least number of a type where a minus stands before a number that is one too large for it; else null. The
-    /// compiler reads only both together so: <c>-(2147483648)</c> is a <c>long</c>.
+    /// Returns the least value of a type, if the number after a minus sign is one too large for that type; else null.
+    /// As in C#, only a literal directly after the minus counts: <c>-(2147483648)</c> is a <c>long</c>.
     /// </summary>
     public static NumberLiteral? LeastOf(Token number) =>
         number.Kind != TokenKind.Number ? null
@@ -25,19 +25,21 @@ internal static class LinqConstants
         : number.Text.TrimEnd('l', 'L') is "9223372036854775808" ? Whole(long.MinValue, number.Position)
         : null;
 
-    /// <summary>The negative of a value.</summary>
-    /// <exception cref="ScriptException">It is larger than its type.</exception>
+    /// <summary>Returns the negated value; a literal is negated at once.</summary>
+    /// <exception cref="ScriptException">The result overflows its type.</exception>
     public static Expression Negated(Expression operand, int position) =>
         operand is NumberLiteral { Whole: null } real ? real with { Value = -real.Value }
         : TryRead(operand, out long value, out bool isLong) ? Checked(-(Int128)value, isLong, position)
         : new InvokeExpression(ScriptFunction.Negated, [operand], position);
 
-    /// <summary>A value behind a plus: of a char its number.</summary>
+    /// <summary>Returns the value after a plus sign: the code of a character, anything else unchanged.</summary>
     public static Expression Positive(Expression operand, int position) =>
         operand is InvokeExpression && TryRead(operand, out long value, out _) ? Whole(value, position) : operand;
 
-    /// <summary>A sum, difference or product of two whole numbers of the text; null of others.</summary>
-    /// <exception cref="ScriptException">It is larger than its type.</exception>
+    /// <summary>
+    /// Returns the sum, difference or product of two integer constants; null when an operand is no such constant.
+    /// </summary>
+    /// <exception cref="ScriptException">The result overflows its type.</exception>
     public static Expression? Folded(Token mark, Expression left, Expression right)
     {
         if (
@@ -58,8 +60,10 @@ internal static class LinqConstants
         return Checked(result, isLong || isOtherLong, mark.Position);
     }
 
-    /// <summary>A cast of a whole number or double of the text to a whole number; null of others.</summary>
-    /// <exception cref="ScriptException">It is larger than the type.</exception>
+    /// <summary>
+    /// Returns the result of casting an integer or double constant to an integer type; null in other cases.
+    /// </summary>
+    /// <exception cref="ScriptException">The value does not fit the type.</exception>
     public static Expression? Folded(ScriptFunction cast, Expression value, int position) =>
         cast is not (ScriptFunction.CastToInt or ScriptFunction.CastToLong) ? null
         : TryRead(value, out long whole, out _) ? Checked(whole, cast is ScriptFunction.CastToLong, position)

@@ -3,7 +3,7 @@ using Rookery.Scripting.Syntax;
 
 namespace Rookery.Indexing.Definitions;
 
-/// <summary>Parses operators, members and calls of C# in index texts, by precedence.</summary>
+/// <summary>Parses operators, member accesses and calls of C# in index texts, by operator precedence.</summary>
 internal sealed class LinqExpressionParser(LinqParser parser)
 {
     private static readonly Dictionary<string, ScriptFunction> Operators = new(StringComparer.Ordinal)
@@ -95,7 +95,7 @@ internal sealed class LinqExpressionParser(LinqParser parser)
     }
 
     /// <summary>
-    /// Parses <c>is null</c> and <c>is not null</c>: other patterns need types, which values have not.
+    /// Parses <c>is null</c> and <c>is not null</c>. Other patterns need static types, which values do not have.
     /// </summary>
     private Expression ParseIsNull(Expression value)
     {
@@ -260,8 +260,10 @@ internal sealed class LinqExpressionParser(LinqParser parser)
         return new InvokeExpression(ScriptFunction.ElementAt, [target, index], at);
     }
 
-    /// <summary>Parses arguments.</summary>
-    /// <param name="element">What is known of the first parameter of functions among them.</param>
+    /// <summary>Parses the arguments of a call.</summary>
+    /// <param name="element">
+    /// The known type of the first parameter of lambdas among the arguments; null if unknown.
+    /// </param>
     public List<Expression> ParseArguments(LinqType? element = null)
     {
         parser.Cursor.Expect("(");

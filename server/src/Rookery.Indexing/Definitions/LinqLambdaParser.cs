@@ -2,10 +2,10 @@ using Rookery.Scripting.Syntax;
 
 namespace Rookery.Indexing.Definitions;
 
-/// <summary>Parses functions that methods of sequences are given.</summary>
+/// <summary>Parses the lambdas passed to sequence methods.</summary>
 internal sealed class LinqLambdaParser(LinqParser parser)
 {
-    /// <summary>Whether a function begins here: the arrow decides.</summary>
+    /// <summary>Returns whether a lambda begins here, recognised by its arrow.</summary>
     public bool IsLambda()
     {
         if (parser.Cursor.Current.Kind == TokenKind.Name)
@@ -60,11 +60,11 @@ internal sealed class LinqLambdaParser(LinqParser parser)
             : (parameters, at);
     }
 
-    /// <summary>Parses what a function yields.</summary>
-    /// <param name="parameters">Its parameters, which hide variables of their names.</param>
-    /// <param name="shape">What is known of the groups in the first.</param>
-    /// <param name="type">What is known of the first otherwise.</param>
-    /// <param name="at">Where the function begins.</param>
+    /// <summary>Parses the body of a lambda.</summary>
+    /// <param name="parameters">The parameters of the lambda; they hide variables of the same names.</param>
+    /// <param name="shape">The shape of the first parameter, if it is or holds groups; else null.</param>
+    /// <param name="type">The known type of the first parameter; null if unknown.</param>
+    /// <param name="at">The position of the lambda in the text.</param>
     public LambdaExpression ParseWith(List<string> parameters, LinqShape? shape, LinqType? type, int at)
     {
         (LinqShape?, LinqType?)[] hidden =

@@ -3,10 +3,10 @@ using Rookery.Scripting.Syntax;
 
 namespace Rookery.Indexing.Definitions;
 
-/// <summary>What the methods and properties of values in C# are in scripts.</summary>
+/// <summary>Translates methods and properties of C# values to script functions.</summary>
 internal static class LinqMethods
 {
-    /// <summary>Methods of values that are one function: how many arguments they take.</summary>
+    /// <summary>Methods that translate to one function, with their least and most number of arguments.</summary>
     private static readonly Dictionary<string, (ScriptFunction Function, int Least, int Most)> Functions = new(
         StringComparer.Ordinal
     )
@@ -52,7 +52,7 @@ internal static class LinqMethods
         ["Value"] = (ScriptFunction.ElementAt, 1, 1),
     };
 
-    /// <summary>Methods of dates and time spans: of each the unit that it adds.</summary>
+    /// <summary>Methods of dates and time spans, with the unit that each adds.</summary>
     private static readonly Dictionary<string, string> Additions = new(StringComparer.Ordinal)
     {
         ["AddYears"] = "Years",
@@ -67,7 +67,9 @@ internal static class LinqMethods
         ["Subtract"] = "Subtract",
     };
 
-    /// <summary>Methods of sequences whose function yields what is added up, and what adds up.</summary>
+    /// <summary>
+    /// Sequence methods whose optional lambda selects what is aggregated, with the aggregating function.
+    /// </summary>
     private static readonly Dictionary<string, ScriptFunction> Aggregates = new(StringComparer.Ordinal)
     {
         ["Sum"] = ScriptFunction.Sum,
@@ -77,7 +79,7 @@ internal static class LinqMethods
     };
 
     /// <summary>
-    /// Methods of sequences whose function is a condition, and what is done with the values of which it is true.
+    /// Sequence methods whose optional lambda is a condition, with the function applied to the matching values.
     /// </summary>
     private static readonly Dictionary<string, ScriptFunction> Picks = new(StringComparer.Ordinal)
     {
@@ -90,7 +92,7 @@ internal static class LinqMethods
         ["LastOrDefault"] = ScriptFunction.LastOrNothing,
     };
 
-    /// <summary>Methods that take a function and are ones of arrays in JavaScript.</summary>
+    /// <summary>Sequence methods with a lambda that translate to a JavaScript array method.</summary>
     private static readonly Dictionary<string, string> Loops = new(StringComparer.Ordinal)
     {
         ["Select"] = "map",
@@ -100,7 +102,7 @@ internal static class LinqMethods
         ["All"] = "every",
     };
 
-    /// <summary>What may have a method of this name.</summary>
+    /// <summary>Returns the kinds of values that may have a method of this name.</summary>
     public static LinqKinds KindsWith(string name) =>
         name switch
         {
@@ -118,7 +120,7 @@ internal static class LinqMethods
             _ => LinqKinds.Any,
         };
 
-    /// <summary>Whether a method is one of sequences.</summary>
+    /// <summary>Returns whether a name is a sequence method.</summary>
     public static bool IsOfSequences(string name) =>
         Aggregates.ContainsKey(name)
         || Picks.ContainsKey(name)
@@ -152,11 +154,12 @@ internal static class LinqMethods
                 or "Cast"
                 or "OfType";
 
-    /// <summary>A member of a value.</summary>
-    /// <param name="target">The value.</param>
-    /// <param name="name">The member's name.</param>
-    /// <param name="isRow">Whether the value is what a query or function walks over, which is data and no
-    /// dictionary.</param>
+    /// <summary>Translates a member access.</summary>
+    /// <param name="target">The value before the dot.</param>
+    /// <param name="name">The name of the member.</param>
+    /// <param name="isRow">
+    /// Whether the value is an element that a query or lambda iterates over: then it is an object, not a dictionary.
+    /// </param>
     public static Expression ToMember(Expression target, Token name, bool isRow) =>
         new InvokeExpression(
             !isRow && name.Text is "Count" or "Keys" or "Values"
@@ -166,8 +169,8 @@ internal static class LinqMethods
             name.Position
         );
 
-    /// <summary>A call of a method.</summary>
-    /// <exception cref="ScriptException">There is none that is understood.</exception>
+    /// <summary>Translates a method call.</summary>
+    /// <exception cref="ScriptException">The method is not supported with these arguments.</exception>
     public static Expression ToCall(Expression target, Token name, List<Expression> arguments)
     {
         int at = name.Position;
@@ -234,7 +237,7 @@ internal static class LinqMethods
         };
     }
 
-    /// <summary>A value as what C# walks over.</summary>
+    /// <summary>Translates a value to a sequence, as C# enumerates it.</summary>
     public static Expression ToSequence(Expression value) =>
         value
             is ArrayLiteral
@@ -244,7 +247,7 @@ internal static class LinqMethods
             ? value
             : new InvokeExpression(ScriptFunction.ToSequence, [value], value.Position);
 
-    /// <summary>A value as a condition, which is a bool or nothing.</summary>
+    /// <summary>Translates a value to a condition: a Boolean, or nothing (null).</summary>
     public static Expression ToCondition(Expression value) =>
         IsBoolean(value) ? value : new InvokeExpression(ScriptFunction.Condition, [value], value.Position);
 
@@ -299,8 +302,8 @@ internal static class LinqMethods
 
         if (name.Text is "Aggregate" && callback.Parameters.Count == 2)
         {
-            // Of an empty sequence C# has no value, and fails. The sequence is read twice: what makes it would run
-            // twice, and a chain of such calls would double with each.
+            // Without a seed, C# fails on an empty sequence, and so does FirstOf here. The sequence is evaluated twice:
+            // with a costly source the cost would double at each call of a chain.
             RequireMember(target, at);
             return new CallExpression(
                 new MemberExpression(
@@ -341,7 +344,9 @@ internal static class LinqMethods
             Value = ToCondition(callback.Value!),
         };
 
-    /// <summary>Each element becomes an array of itself and its keys; <c>ThenBy</c> adds one.</summary>
+    /// <summary>
+    /// Translates sorting: each element becomes an array of itself and its sort keys. <c>ThenBy</c> adds a key.
+    /// </summary>
     private static InvokeExpression ToOrder(Expression target, Token name, LambdaExpression key)
     {
         int at = name.Position;
@@ -408,7 +413,9 @@ internal static class LinqMethods
             at
         );
 
-    /// <summary>The separators are an array; a number is the most parts; options stand behind.</summary>
+    /// <summary>
+    /// Translates <c>Split</c> to an array of separators, followed by the options and the maximal number of parts.
+    /// </summary>
     private static InvokeExpression ToSplit(Expression target, Token name, List<Expression> arguments)
     {
         var options = new List<Expression>();
@@ -435,7 +442,7 @@ internal static class LinqMethods
     private static ScriptException NotSupported(Token name, int arguments) =>
         TokenCursor.NotSupported($"the method '{name.Text}' with {LinqStatics.Count(arguments)}", name.Position);
 
-    /// <summary>Refuses a sequence that is made by a call with a lambda, or by a loop.</summary>
+    /// <summary>Rejects a sequence that a call with a lambda or a loop makes.</summary>
     private static void RequireMember(Expression target, int at)
     {
         var from = target;

@@ -4,17 +4,17 @@ using Rookery.Scripting.Syntax;
 namespace Rookery.Indexing.Definitions;
 
 /// <summary>
-/// The types of numbers that the text tells. C# gives both values of a <c>? :</c>, and all elements of an array, one
-/// type: the widest. What stands in documents has a type of its own, and keeps it.
+/// Infers the types of numbers from the text. C# converts both values of <c>? :</c>, and all elements of an array, to
+/// the widest of their types. Numbers in documents keep their own type.
 /// </summary>
 internal static class LinqNumbers
 {
     private const int MostLevels = 32;
 
-    // A char has no cast of its own: it is a number only beside one.
+    // There is no cast to char: a char is converted only beside a number.
     private const ScriptFunction Character = ScriptFunction.ToCharacter;
 
-    /// <summary>A choice, whose numbers are of one type.</summary>
+    /// <summary>Returns the conditional expression with both values of one type.</summary>
     public static ConditionalExpression Unified(ConditionalExpression choice) =>
         WidestOf([choice.Then, choice.Otherwise]) is { } cast
             ? choice with
@@ -24,7 +24,7 @@ internal static class LinqNumbers
             }
             : choice;
 
-    /// <summary>A value, or another one where it is nothing (<c>??</c>): both are of one type.</summary>
+    /// <summary>Returns the <c>??</c> expression with both values of one type.</summary>
     public static LogicalExpression Unified(LogicalExpression choice) =>
         WidestOf([choice.Left, choice.Right]) is { } cast
             ? choice with
@@ -34,7 +34,7 @@ internal static class LinqNumbers
             }
             : choice;
 
-    /// <summary>An array, whose numbers are of one type.</summary>
+    /// <summary>Returns the array literal with all numbers of one type.</summary>
     public static ArrayLiteral Unified(ArrayLiteral array) =>
         WidestOf(array.Elements) is { } cast
             ? array with
@@ -43,13 +43,17 @@ internal static class LinqNumbers
             }
             : array;
 
-    /// <summary>A number of the text as one of a type; what stands in documents as it is.</summary>
+    /// <summary>
+    /// Returns a number of known type converted to another type; other values are returned unchanged.
+    /// </summary>
     public static Expression As(Expression value, ScriptFunction cast) =>
         cast != ScriptFunction.CastToText && CastOf(value) is { } known && known != cast
             ? new InvokeExpression(cast, [value], value.Position)
             : value;
 
-    /// <summary>The cast to the widest type of values; null where one is unknown, or all have the same.</summary>
+    /// <summary>
+    /// Returns the cast to the widest type of the values; null when a type is unknown or all are the same.
+    /// </summary>
     private static ScriptFunction? WidestOf(IReadOnlyList<Expression> values)
     {
         ScriptFunction? widest = null;
@@ -80,7 +84,8 @@ internal static class LinqNumbers
         };
 
     /// <summary>
-    /// The type of a number that the text tells, by the cast to it. Of a chain of operations only so far.
+    /// Returns the type of a number, represented by the cast to it; null when the text does not determine it.
+    /// Expressions nested deeper than <see cref="MostLevels"/> have no known type.
     /// </summary>
     private static ScriptFunction? CastOf(Expression value, int level = 0) =>
         value switch
@@ -131,7 +136,7 @@ internal static class LinqNumbers
             _ => null,
         };
 
-    /// <summary>The wider type of two values; null where one is unknown.</summary>
+    /// <summary>Returns the wider type of two values; null when one is unknown.</summary>
     private static ScriptFunction? CommonOf(Expression left, Expression right, int level) =>
         CastOf(left, level) is { } first && CastOf(right, level) is { } second
             ? WidthOf(first) > WidthOf(second)
@@ -139,7 +144,7 @@ internal static class LinqNumbers
                 : second
             : null;
 
-    /// <summary>What an operator makes of a type: of a char its number.</summary>
+    /// <summary>Returns the type of an operator's result for an operand type: a char becomes an int.</summary>
     private static ScriptFunction? Promoted(ScriptFunction? cast) =>
         cast is Character ? ScriptFunction.CastToInt : cast;
 }

@@ -3,20 +3,20 @@ using Rookery.Scripting.Syntax;
 namespace Rookery.Indexing.Definitions;
 
 /// <summary>
-/// A value of a type that only says how something is done, such as <c>StringComparison.Ordinal</c>. It is no value of a
-/// script: the function that it is given to takes it.
+/// An enum-like argument that selects how a method works, such as <c>StringComparison.Ordinal</c>. It has no value in a
+/// script: the called method consumes it.
 /// </summary>
-/// <param name="Type">The type.</param>
-/// <param name="Name">Which one.</param>
-/// <param name="Position">Characters of the text before it.</param>
+/// <param name="Type">The name of the type.</param>
+/// <param name="Name">The name of the value.</param>
+/// <param name="Position">The offset in the text, in characters.</param>
 internal sealed record LinqOption(string Type, string Name, int Position) : Expression(Position)
 {
-    /// <summary>Whether a type is one of those.</summary>
+    /// <summary>Returns whether a type is an option type.</summary>
     public static bool IsType(string name) =>
         name is "StringComparison" or "StringSplitOptions" or "MidpointRounding" or "DateTimeKind" or "CultureInfo";
 
-    /// <summary>The option of this name.</summary>
-    /// <exception cref="ScriptException">It is not supported.</exception>
+    /// <summary>Returns the option of a type and name.</summary>
+    /// <exception cref="ScriptException">The option is not supported.</exception>
     public static LinqOption Of(string type, string name, int position) =>
         (type, name) switch
         {
@@ -39,7 +39,7 @@ internal sealed record LinqOption(string Type, string Name, int Position) : Expr
             _ => throw TokenCursor.NotSupported($"'{type}.{name}'", position),
         };
 
-    /// <summary>Takes the option of a type out of arguments; null where there is none.</summary>
+    /// <summary>Removes the option of a type from the arguments and returns it; null when there is none.</summary>
     public static LinqOption? Take(List<Expression> arguments, string type)
     {
         int at = arguments.FindIndex(argument =>
@@ -55,6 +55,6 @@ internal sealed record LinqOption(string Type, string Name, int Position) : Expr
         return taken;
     }
 
-    /// <summary>As a function is given it.</summary>
+    /// <summary>Returns the option as a text argument. A leading NUL marks a <c>StringComparison</c>.</summary>
     public TextLiteral ToText() => new(Type is "StringComparison" ? "\0" + Name : Name, Position);
 }

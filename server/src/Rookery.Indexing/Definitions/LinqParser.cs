@@ -3,9 +3,9 @@ using Rookery.Scripting.Syntax;
 namespace Rookery.Indexing.Definitions;
 
 /// <summary>
-/// Parses the part of C# that definitions of indexes may use into the expressions and statements of scripts; what is
-/// outside is refused by its name. Of nothing, members and arithmetic are nothing and comparisons false, as in
-/// RavenDB's indexes.
+/// Parses the supported subset of C# in index definitions to script expressions and statements; anything else is
+/// rejected by name. As in RavenDB's indexes, members of null and arithmetic with null give null, and comparisons with
+/// null are false.
 /// </summary>
 internal sealed class LinqParser
 {
@@ -17,18 +17,18 @@ internal sealed class LinqParser
         ["with"] = OperatorParser.Tightest,
     };
 
-    /// <summary>Begins a text.</summary>
+    /// <summary>Starts to parse a text.</summary>
     /// <param name="text">The text.</param>
-    /// <param name="offset">Where it begins in the text that it is a part of.</param>
-    /// <exception cref="ScriptException">It holds what is no token.</exception>
+    /// <param name="offset">The position of this text in the whole index text.</param>
+    /// <exception cref="ScriptException">The text has an invalid token.</exception>
     public LinqParser(string text, int offset = 0)
         : this(text, offset, new LinqShapes()) { }
 
-    /// <summary>Begins a text inside of another, whose variables it knows.</summary>
+    /// <summary>Starts to parse an expression embedded in another text, with the variables known there.</summary>
     /// <param name="text">The text.</param>
-    /// <param name="offset">Where it begins in the text that it is a part of.</param>
-    /// <param name="shapes">What is known of them.</param>
-    /// <exception cref="ScriptException">It holds what is no token.</exception>
+    /// <param name="offset">The position of this text in the whole index text.</param>
+    /// <param name="shapes">The known shapes and types of those variables.</param>
+    /// <exception cref="ScriptException">The text has an invalid token.</exception>
     public LinqParser(string text, int offset, LinqShapes shapes)
     {
         Cursor = new TokenCursor(new Lexer(text, isLinq: true).ReadAll(offset));
@@ -41,27 +41,27 @@ internal sealed class LinqParser
         Operators = new OperatorParser(Cursor, OwnOperators, Expressions.ParseUnary, Expressions.ParseOperation);
     }
 
-    /// <summary>Whole texts.</summary>
+    /// <summary>Parses whole queries.</summary>
     public LinqQueryParser Queries { get; }
 
-    /// <summary>Operators, members and calls.</summary>
+    /// <summary>Parses operators, member accesses and calls.</summary>
     public LinqExpressionParser Expressions { get; }
 
-    /// <summary>What expressions are made of.</summary>
+    /// <summary>Parses operands: names, literals and <c>new</c>.</summary>
     public LinqPrimaryParser Primaries { get; }
 
-    /// <summary>Functions.</summary>
+    /// <summary>Parses lambdas.</summary>
     public LinqLambdaParser Lambdas { get; }
 
-    /// <summary>Types and casts.</summary>
+    /// <summary>Parses types and casts.</summary>
     public LinqTypeParser Types { get; }
 
-    /// <summary>The text.</summary>
+    /// <summary>The tokens of the text.</summary>
     public TokenCursor Cursor { get; }
 
-    /// <summary>Operators between two operands.</summary>
+    /// <summary>Parses binary operators.</summary>
     public OperatorParser Operators { get; }
 
-    /// <summary>What is known of variables: which of them are, or hold, groups of rows.</summary>
+    /// <summary>What is known of the variables: their types, and which of them are, or hold, groups of rows.</summary>
     public LinqShapes Shapes { get; }
 }

@@ -5,10 +5,10 @@ using Rookery.Scripting.Syntax;
 
 namespace Rookery.Indexing.Definitions;
 
-/// <summary>Parses what expressions of C# in index texts are made of: names, literals, <c>new</c>.</summary>
+/// <summary>Parses operands of C# expressions in index texts: names, literals and <c>new</c>.</summary>
 internal sealed class LinqPrimaryParser(LinqParser parser)
 {
-    /// <summary>Words of C# that are no names, and begin nothing that is understood.</summary>
+    /// <summary>Keywords of C# that begin no supported expression.</summary>
     private static readonly HashSet<string> Unsupported = new(StringComparer.Ordinal)
     {
         "typeof",
@@ -118,7 +118,10 @@ internal sealed class LinqPrimaryParser(LinqParser parser)
         return new NameExpression(token.Text, token.Position);
     }
 
-    /// <summary>A number, by its suffix and its point: a whole one, a double or a decimal.</summary>
+    /// <summary>
+    /// Translates a number literal. Suffix and decimal point determine whether it is an integer, a double, a float or a
+    /// decimal.
+    /// </summary>
     private static Expression ToNumber(Token token)
     {
         string text = token.Text;
@@ -139,7 +142,7 @@ internal sealed class LinqPrimaryParser(LinqParser parser)
         bool isWhole = suffix is not ('d' or 'f') && (isOfBits || text.AsSpan().IndexOfAny('.', 'e', 'E') < 0);
         if (!isWhole)
         {
-            // From a double, a number in the middle of two floats might become the other one.
+            // Parsed as a float: rounding to double first may round to another float.
             double value = suffix is 'f'
                 ? float.Parse(text.AsSpan()[..^1], NumberStyles.Float, CultureInfo.InvariantCulture)
                 : token.Number;
@@ -162,9 +165,7 @@ internal sealed class LinqPrimaryParser(LinqParser parser)
             : LinqConstants.Whole(whole, at);
     }
 
-    /// <summary>
-    /// A text with values in it, <c>$"{a.b:0.00} {c}"</c>: the format of <c>string.Format</c>, and the values.
-    /// </summary>
+    /// <summary>Parses an interpolated string, <c>$"{a.b:0.00} {c}"</c>, to a call of <c>string.Format</c>.</summary>
     private InvokeExpression ParseInterpolation(Token text)
     {
         var format = new StringBuilder();
@@ -195,7 +196,7 @@ internal sealed class LinqPrimaryParser(LinqParser parser)
         );
     }
 
-    /// <summary>Where a value in a text ends: at its brace, its format or its width.</summary>
+    /// <summary>Returns the end of an interpolated value: the position of its closing brace, colon or comma.</summary>
     private static int EndOfValue(Token text, int from)
     {
         int level = 0;
@@ -337,7 +338,7 @@ internal sealed class LinqPrimaryParser(LinqParser parser)
         return new ObjectLiteral(members, at);
     }
 
-    /// <summary>A member named <c>a = b</c>, or by the last name of its value.</summary>
+    /// <summary>Parses a member written <c>a = b</c>, or named by the last name of its value.</summary>
     private ObjectMember ParseObjectMember()
     {
         var first = parser.Cursor.Current;

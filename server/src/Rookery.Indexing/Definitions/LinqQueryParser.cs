@@ -2,15 +2,13 @@ using Rookery.Scripting.Syntax;
 
 namespace Rookery.Indexing.Definitions;
 
-/// <summary>
-/// Parses whole texts: queries that begin with <c>from</c>, and calls of methods one after the other.
-/// </summary>
+/// <summary>Parses whole maps and reduces: queries that begin with <c>from</c>, and chains of method calls.</summary>
 internal sealed class LinqQueryParser(LinqParser parser)
 {
     private const string Documents = "docs";
     private const string Results = "results";
 
-    /// <summary>Parses the text of a map.</summary>
+    /// <summary>Parses a map.</summary>
     public (string? Collection, ScriptSource Source) ParseMap()
     {
         string? collection;
@@ -36,7 +34,9 @@ internal sealed class LinqQueryParser(LinqParser parser)
         return (collection, steps.ToSource());
     }
 
-    /// <summary>Parses the text of a reduce: the key of a row, and the row of a group.</summary>
+    /// <summary>
+    /// Parses a reduce: the function from a row to its key, and the function from a group to its row.
+    /// </summary>
     public (ScriptSource Key, ScriptSource Row) ParseReduce()
     {
         var steps = new PipelineBuilder();
@@ -87,7 +87,7 @@ internal sealed class LinqQueryParser(LinqParser parser)
         new(parameter, [new ReturnStatement(value, value.Position)]);
 
     /// <summary>
-    /// Takes <c>docs</c>, <c>docs.Users</c> or <c>docs["Users"]</c>; null where all documents are meant.
+    /// Parses <c>docs</c>, <c>docs.Users</c> or <c>docs["Users"]</c>; returns null for all documents.
     /// </summary>
     private string? ParseCollection()
     {
@@ -117,7 +117,7 @@ internal sealed class LinqQueryParser(LinqParser parser)
         return parser.Cursor.ExpectName().Text;
     }
 
-    /// <summary>Takes the methods behind a source, each of which goes on with what the one before yields.</summary>
+    /// <summary>Parses the chain of methods after the source of a map.</summary>
     private void ParseMethods(PipelineBuilder steps)
     {
         LinqType? type = null;
@@ -149,7 +149,7 @@ internal sealed class LinqQueryParser(LinqParser parser)
         }
     }
 
-    /// <summary>Takes the methods behind the groups of a reduce, which make one row of each.</summary>
+    /// <summary>Parses the chain of methods after the groups of a reduce, which makes one row of each group.</summary>
     private void ParseGroupMethods(PipelineBuilder steps)
     {
         LinqShape? shape = LinqShape.Group;
@@ -201,8 +201,8 @@ internal sealed class LinqQueryParser(LinqParser parser)
         parser.Cursor.Expect(")");
     }
 
-    /// <summary>Takes the arguments of <c>SelectMany</c>.</summary>
-    /// <returns>What is known of what it yields.</returns>
+    /// <summary>Parses the arguments of <c>SelectMany</c>.</summary>
+    /// <returns>The type of the resulting elements; null if unknown.</returns>
     private LinqType? ParseSelectMany(PipelineBuilder steps, LinqType? type)
     {
         var source = ParseStep(type: type);
@@ -227,9 +227,9 @@ internal sealed class LinqQueryParser(LinqParser parser)
         return parser.Shapes.Types.ResultOf(result);
     }
 
-    /// <summary>Takes the function that a method is given.</summary>
-    /// <param name="shape">What is known of its first parameter.</param>
-    /// <param name="type">What is known of it otherwise.</param>
+    /// <summary>Parses the lambda argument of a method.</summary>
+    /// <param name="shape">The shape of its first parameter, if it is or holds groups; else null.</param>
+    /// <param name="type">The known type of its first parameter; null if unknown.</param>
     private LambdaExpression ParseStep(LinqShape? shape = null, LinqType? type = null)
     {
         int mark = parser.Cursor.Mark;
@@ -262,9 +262,9 @@ internal sealed class LinqQueryParser(LinqParser parser)
                 lambda.Position
             );
 
-    /// <summary>Takes the clauses behind a source to <c>select</c>.</summary>
-    /// <param name="steps">Takes what they do.</param>
-    /// <param name="isReduce">Whether one row is made of each group.</param>
+    /// <summary>Parses the clauses after the source, through <c>select</c>.</summary>
+    /// <param name="steps">Receives the translated clauses.</param>
+    /// <param name="isReduce">Whether the clauses make one row of each group.</param>
     private void ParseClauses(PipelineBuilder steps, bool isReduce = false)
     {
         while (!parser.Cursor.Current.IsWord("select"))
@@ -312,7 +312,7 @@ internal sealed class LinqQueryParser(LinqParser parser)
     }
 
     /// <summary>
-    /// A query inside of an expression: each of its clauses is a loop over a sequence, or a condition in it.
+    /// Parses a query inside an expression. Each clause becomes a loop over a sequence, or a condition in it.
     /// </summary>
     public CallExpression ParseInnerQuery()
     {

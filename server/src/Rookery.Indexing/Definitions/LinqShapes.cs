@@ -4,38 +4,38 @@ using Rookery.Scripting.Syntax;
 namespace Rookery.Indexing.Definitions;
 
 /// <summary>
-/// What is known of a value before there are documents: that it is a group, or an object whose members hold groups.
+/// What the text reveals about a value: it is a group of rows, or an object with members that hold groups.
 /// </summary>
-/// <param name="Members">The members of the object that hold groups, at any depth; null for a group.</param>
+/// <param name="Members">The members that hold groups, at any depth; null if the value itself is a group.</param>
 internal sealed record LinqShape(IReadOnlyDictionary<string, LinqShape>? Members)
 {
-    /// <summary>A group of rows: an object of a key and the values.</summary>
+    /// <summary>The shape of a group of rows: an object with the members <c>key</c> and <c>values</c>.</summary>
     public static LinqShape Group { get; } = new((IReadOnlyDictionary<string, LinqShape>?)null);
 }
 
 /// <summary>
-/// Knows where groups are kept: C# has <c>.Key</c> and the methods of sequences on one value, and clients write
-/// <c>let</c> as an object that holds the group.
+/// Tracks which expressions are or hold groups. A C# group has both <c>.Key</c> and the sequence methods, and clients
+/// write <c>let</c> as an object that holds the group.
 /// </summary>
 internal sealed class LinqShapes
 {
     private readonly Dictionary<string, LinqShape> _variables = new(StringComparer.Ordinal);
 
-    // Noted when they are parsed: a chain of names may be long, and each would be looked up through all before it.
+    // Recorded when parsed: looking up a long chain of members recursively would take quadratic time.
     private readonly Dictionary<Expression, LinqShape> _members = new(ReferenceEqualityComparer.Instance);
 
-    // What 'let' computed may be a dictionary, where a variable that walks over something is a row of data.
+    // Variables of 'let' may hold a dictionary; iteration variables hold rows, which are objects.
     private readonly HashSet<string> _computed = new(StringComparer.Ordinal);
 
     private readonly HashSet<Expression> _rows = new(ReferenceEqualityComparer.Instance);
 
-    /// <summary>What values may be.</summary>
+    /// <summary>The known types of values.</summary>
     public LinqTypes Types { get; } = new();
 
-    /// <summary>What is known of a variable; null for nothing.</summary>
+    /// <summary>Returns the shape of a variable; null if it holds no groups.</summary>
     public LinqShape? Find(string variable) => _variables.GetValueOrDefault(variable);
 
-    /// <summary>Notes what a variable is.</summary>
+    /// <summary>Declares a variable with a shape; null if it holds no groups.</summary>
     public void Set(string variable, LinqShape? shape)
     {
         _variables.Remove(variable);
@@ -47,7 +47,7 @@ internal sealed class LinqShapes
         }
     }
 
-    /// <summary>Notes the value that a variable is given; returns it.</summary>
+    /// <summary>Declares a variable of <c>let</c> and returns its value.</summary>
     public Expression Let(string variable, Expression value)
     {
         var type = Types.Of(value);
@@ -57,10 +57,10 @@ internal sealed class LinqShapes
         return value;
     }
 
-    /// <summary>Whether a value is a variable that walks over something.</summary>
+    /// <summary>Returns whether a value is an iteration variable.</summary>
     public bool IsRow(Expression value) => value is NameExpression name && !_computed.Contains(name.Name);
 
-    /// <summary>What is known of a value.</summary>
+    /// <summary>Returns the shape of a value; null if it holds no groups.</summary>
     public LinqShape? Of(Expression value) =>
         value switch
         {
@@ -72,7 +72,9 @@ internal sealed class LinqShapes
             _ => null,
         };
 
-    /// <summary>Notes what a member is, from what is known of the value that it is a member of.</summary>
+    /// <summary>
+    /// Records the shape of a member access, derived from the shape of its target, and returns the access.
+    /// </summary>
     public Expression Note(Expression member, Expression target, string name)
     {
         if (Of(target)?.Members?.GetValueOrDefault(name) is { } shape)
@@ -83,9 +85,9 @@ internal sealed class LinqShapes
         return member;
     }
 
-    /// <summary>What is known of a function's value.</summary>
-    /// <param name="function">The function.</param>
-    /// <param name="shape">What is known of its parameter.</param>
+    /// <summary>Returns the shape of a lambda's result.</summary>
+    /// <param name="function">The lambda.</param>
+    /// <param name="shape">The shape of its parameter.</param>
     public LinqShape? OfResult(LambdaExpression function, LinqShape? shape)
     {
         Set(function.Parameters[0], shape);
@@ -94,10 +96,10 @@ internal sealed class LinqShapes
         return result;
     }
 
-    /// <summary>Whether a value is a group.</summary>
+    /// <summary>Returns whether a value is a group.</summary>
     public bool IsGroup(Expression value) => Of(value) is { Members: null };
 
-    /// <summary>The values of a group; any other value as it is.</summary>
+    /// <summary>Returns the rows of a group; any other value unchanged.</summary>
     public Expression ToSequence(Expression value)
     {
         if (!IsGroup(value))
@@ -110,7 +112,7 @@ internal sealed class LinqShapes
         return values;
     }
 
-    /// <summary>Whether a value is the rows of a group, or some of them, or a value of each.</summary>
+    /// <summary>Returns whether a value is the rows of a group, or a sequence derived from them.</summary>
     public bool IsRows(Expression value) =>
         value switch
         {
@@ -126,8 +128,8 @@ internal sealed class LinqShapes
             _ => _rows.Contains(value),
         };
 
-    /// <summary>A row, whose members are values: a group is its rows.</summary>
-    /// <exception cref="ScriptException">It holds a group where that cannot be told from the text.</exception>
+    /// <summary>Returns a reduced row in which each group is replaced by its rows.</summary>
+    /// <exception cref="ScriptException">A member may hold a group, but the text does not show where.</exception>
     public Expression ToRow(Expression value) =>
         value switch
         {

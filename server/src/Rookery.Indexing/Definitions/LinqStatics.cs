@@ -4,11 +4,11 @@ using Rookery.Scripting.Syntax;
 namespace Rookery.Indexing.Definitions;
 
 /// <summary>
-/// What functions that belong to no value are in scripts: those of types, and those of RavenDB's indexes.
+/// Translates static members of C# types, and the functions of RavenDB's indexes, to script functions.
 /// </summary>
 internal static class LinqStatics
 {
-    /// <summary>Functions of numbers, texts and dates: how many arguments they take.</summary>
+    /// <summary>Static methods that translate to one function, with their number of arguments.</summary>
     private static readonly Dictionary<string, (ScriptFunction Function, int Count)> Functions = new(
         StringComparer.Ordinal
     )
@@ -48,7 +48,7 @@ internal static class LinqStatics
         ["string.CompareOrdinal"] = (ScriptFunction.CompareOrdinal, 2),
     };
 
-    /// <summary>Names of types that the framework has beside the words of C#.</summary>
+    /// <summary>C# keywords of types, by the name of the .NET type.</summary>
     private static readonly Dictionary<string, string> Words = new(StringComparer.Ordinal)
     {
         ["String"] = "string",
@@ -60,7 +60,7 @@ internal static class LinqStatics
         ["Object"] = "object",
     };
 
-    /// <summary>Whether a name is a type whose functions may be called.</summary>
+    /// <summary>Returns whether a name is a type with static members.</summary>
     public static bool IsCarrier(string name) =>
         HasMethodsOfSequences(name)
         || Words.ContainsKey(name)
@@ -90,12 +90,12 @@ internal static class LinqStatics
                 or "NoTracking";
 
     /// <summary>
-    /// Whether a name is a type whose functions are the methods of the sequence that is their first argument.
+    /// Returns whether a name is a type whose static methods are sequence methods, with the sequence as first argument.
     /// </summary>
     public static bool HasMethodsOfSequences(string name) => name is "Enumerable" or "DynamicEnumerable" or "Queryable";
 
-    /// <summary>A call of a type's function.</summary>
-    /// <exception cref="ScriptException">There is none that is understood.</exception>
+    /// <summary>Translates a call of a static method.</summary>
+    /// <exception cref="ScriptException">The method is not supported with these arguments.</exception>
     public static Expression ToCall(string type, string member, List<Expression> arguments, int position)
     {
         string name = $"{Words.GetValueOrDefault(type, type)}.{member}";
@@ -169,8 +169,8 @@ internal static class LinqStatics
         };
     }
 
-    /// <summary>A value of a type.</summary>
-    /// <exception cref="ScriptException">There is none that is understood.</exception>
+    /// <summary>Translates a static property or constant.</summary>
+    /// <exception cref="ScriptException">The member is not supported.</exception>
     public static Expression ToValue(string type, string member, int position)
     {
         if (LinqOption.IsType(type))
@@ -211,8 +211,8 @@ internal static class LinqStatics
         };
     }
 
-    /// <summary>A new value of a type.</summary>
-    /// <exception cref="ScriptException">There is none that is understood.</exception>
+    /// <summary>Translates a constructor call.</summary>
+    /// <exception cref="ScriptException">The constructor is not supported with these arguments.</exception>
     public static Expression ToNew(string type, List<Expression> arguments, int position)
     {
         var kind = LinqOption.Take(arguments, "DateTimeKind");
@@ -226,8 +226,8 @@ internal static class LinqStatics
         return new InvokeExpression(function, kind is null ? arguments : [.. arguments, kind.ToText()], position);
     }
 
-    /// <summary>A call of a function that indexes have.</summary>
-    /// <exception cref="ScriptException">There is none that is understood.</exception>
+    /// <summary>Translates a call of a RavenDB index function, such as <c>LoadDocument</c>.</summary>
+    /// <exception cref="ScriptException">The function is not supported with these arguments.</exception>
     public static InvokeExpression ToFunction(Token name, List<Expression> arguments) =>
         (name.Text, arguments.Count) switch
         {
@@ -241,7 +241,7 @@ internal static class LinqStatics
             _ => throw TokenCursor.NotSupported($"the function '{name.Text}'", name.Position),
         };
 
-    /// <summary>What a refusal says of arguments.</summary>
+    /// <summary>Returns a number of arguments as error messages word it.</summary>
     public static string Count(int arguments) => arguments == 1 ? "one argument" : $"{arguments} arguments";
 
     private static InvokeExpression ToRound(List<Expression> arguments, int position)

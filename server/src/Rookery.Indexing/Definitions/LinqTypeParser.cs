@@ -3,13 +3,17 @@ using Rookery.Scripting.Syntax;
 
 namespace Rookery.Indexing.Definitions;
 
-/// <summary>Parses names of C# types, and casts to them.</summary>
+/// <summary>Parses C# type names and casts.</summary>
 internal sealed class LinqTypeParser(LinqParser parser)
 {
-    /// <summary>What might be types is read twice: so far at most.</summary>
+    /// <summary>
+    /// The most tokens in the type arguments of one type. It bounds the lookahead: what is no type is parsed again.
+    /// </summary>
     private const int MostTypeTokens = 64;
 
-    /// <summary>Functions that cast, by the name of the type.</summary>
+    /// <summary>
+    /// The cast function of each type that converts values. Other known types leave the value unchanged.
+    /// </summary>
     public static readonly Dictionary<string, ScriptFunction> Casts = new(StringComparer.Ordinal)
     {
         ["string"] = ScriptFunction.CastToText,
@@ -46,7 +50,7 @@ internal sealed class LinqTypeParser(LinqParser parser)
         "Func",
     };
 
-    /// <summary>Takes a cast's brackets, if they are next and hold a type, with a value behind them.</summary>
+    /// <summary>Takes a cast, if the next tokens are a type in parentheses followed by a value.</summary>
     public bool TryParseCast(out TypeName type)
     {
         type = default;
@@ -82,7 +86,9 @@ internal sealed class LinqTypeParser(LinqParser parser)
             : throw TokenCursor.NotSupported($"the cast to '{type.Name}'", position);
     }
 
-    /// <summary>Takes a type: <c>System.Collections.Generic.List&lt;int?&gt;[]</c>. Its name is the last one.</summary>
+    /// <summary>
+    /// Takes a type, such as <c>System.Collections.Generic.List&lt;int?&gt;[]</c>, and returns its last name.
+    /// </summary>
     public bool TryParseType(out TypeName type)
     {
         type = default;
@@ -115,7 +121,7 @@ internal sealed class LinqTypeParser(LinqParser parser)
         return true;
     }
 
-    /// <summary>Skips the types of a call: <c>LoadDocument&lt;User&gt;(…)</c>.</summary>
+    /// <summary>Skips the type arguments of a call, as in <c>LoadDocument&lt;User&gt;(…)</c>.</summary>
     public void SkipTypeArguments()
     {
         int mark = parser.Cursor.Mark;
@@ -150,6 +156,6 @@ internal sealed class LinqTypeParser(LinqParser parser)
         return level == 0;
     }
 
-    /// <summary>A type as it was written; of an array or list the type of its elements.</summary>
+    /// <summary>A type as written. The element is the element type of an array or list, else the name itself.</summary>
     public readonly record struct TypeName(string Name, bool IsGeneric, bool IsArray, string Element);
 }

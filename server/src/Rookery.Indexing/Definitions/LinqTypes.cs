@@ -3,14 +3,14 @@ using Rookery.Scripting.Syntax;
 
 namespace Rookery.Indexing.Definitions;
 
-/// <summary>What a value may be, as far as the text tells.</summary>
+/// <summary>The kinds that a value may have, as far as the text reveals.</summary>
 [Flags]
 internal enum LinqKinds
 {
-    /// <summary>Nothing.</summary>
+    /// <summary>No kind.</summary>
     None = 0,
 
-    /// <summary>A bool.</summary>
+    /// <summary>A Boolean.</summary>
     Boolean = 1,
 
     /// <summary>A number.</summary>
@@ -31,22 +31,22 @@ internal enum LinqKinds
     /// <summary>An object or a dictionary, whose members are data.</summary>
     Data = 64,
 
-    /// <summary>What stands in documents.</summary>
+    /// <summary>Any kind, as for values from documents.</summary>
     Any = 127,
 }
 
-/// <summary>A type as far as the text tells it.</summary>
-/// <param name="Kinds">What a value may be.</param>
-/// <param name="Members">The members of an object that stands in the text; null where they are data.</param>
+/// <summary>The type of a value, as far as the text reveals.</summary>
+/// <param name="Kinds">The kinds that the value may have.</param>
+/// <param name="Members">The members of an object literal in the text; null for objects from documents.</param>
 internal sealed record LinqType(LinqKinds Kinds, IReadOnlyDictionary<string, LinqType>? Members = null)
 {
-    /// <summary>Of what stands in documents.</summary>
+    /// <summary>The type of values from documents.</summary>
     public static LinqType Any { get; } = new(LinqKinds.Any);
 }
 
 /// <summary>
-/// Tells from the text what values may be, so that a member that none of them has is refused when the index is defined.
-/// Members of documents are data: of those nothing is known.
+/// Infers the types of values from the text, so that a member which a value cannot have is rejected when the index is
+/// defined. Values from documents may have any member.
 /// </summary>
 internal sealed class LinqTypes
 {
@@ -64,10 +64,10 @@ internal sealed class LinqTypes
 
     private int _depth;
 
-    /// <summary>What is known of a variable; null for nothing.</summary>
+    /// <summary>Returns the type of a variable; null if unknown.</summary>
     public LinqType? Find(string variable) => _variables.GetValueOrDefault(variable);
 
-    /// <summary>Notes what a variable is.</summary>
+    /// <summary>Sets the type of a variable; null if unknown.</summary>
     public void Set(string variable, LinqType? type)
     {
         _variables.Remove(variable);
@@ -77,17 +77,19 @@ internal sealed class LinqTypes
         }
     }
 
-    /// <summary>Notes what a function yields, while its parameters are known.</summary>
+    /// <summary>
+    /// Records the result type of a lambda, while the types of its parameters are known, and returns the lambda.
+    /// </summary>
     public LambdaExpression Note(LambdaExpression function)
     {
         _results[function] = Of(function.Value!);
         return function;
     }
 
-    /// <summary>What a function yields.</summary>
+    /// <summary>Returns the recorded result type of a lambda; null if unknown.</summary>
     public LinqType? ResultOf(LambdaExpression function) => _results.GetValueOrDefault(function);
 
-    /// <summary>What the elements of a sequence are; null where nothing is known of them.</summary>
+    /// <summary>Returns the element type of a sequence; null if unknown.</summary>
     public LinqType? ElementOf(Expression sequence) =>
         sequence switch
         {
@@ -109,9 +111,10 @@ internal sealed class LinqTypes
             _ => null,
         };
 
-    /// <summary>What a value is.</summary>
-    /// <exception cref="ScriptException">It is a chain that is deeper than a text may nest: chains are parsed by
-    /// loops.</exception>
+    /// <summary>Returns the type of a value.</summary>
+    /// <exception cref="ScriptException">
+    /// Operations are chained too deep. The parser reads chains in loops, which do not count towards its nesting limit.
+    /// </exception>
     public LinqType Of(Expression value)
     {
         if (++_depth > MostDepth)
@@ -153,8 +156,8 @@ internal sealed class LinqTypes
             _ => new LinqType(KindsOf(value)),
         };
 
-    /// <summary>Refuses a member that a value cannot have.</summary>
-    /// <exception cref="ScriptException">It has none of that name.</exception>
+    /// <summary>Rejects a member that a value cannot have.</summary>
+    /// <exception cref="ScriptException">The value has no such member.</exception>
     public void RequireMember(Expression target, Token name)
     {
         var type = Of(target);
@@ -176,8 +179,8 @@ internal sealed class LinqTypes
         }
     }
 
-    /// <summary>Refuses a method that a value cannot have.</summary>
-    /// <exception cref="ScriptException">It has none of that name.</exception>
+    /// <summary>Rejects a method that a value cannot have.</summary>
+    /// <exception cref="ScriptException">The value has no such method.</exception>
     public void RequireMethod(Expression target, Token name)
     {
         var type = Of(target);

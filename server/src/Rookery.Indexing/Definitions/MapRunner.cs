@@ -6,37 +6,37 @@ using Rookery.Search.Segments.Store;
 
 namespace Rookery.Indexing.Definitions;
 
-/// <summary>Takes what the maps of an index make of a document.</summary>
+/// <summary>Receives the rows that the maps of an index return for a document.</summary>
 public interface IMappedRows
 {
-    /// <summary>Takes one row.</summary>
-    /// <param name="row">A JSON object without whitespace between its tokens, valid during the call.</param>
+    /// <summary>Receives one row.</summary>
+    /// <param name="row">A JSON object without whitespace between tokens, valid during the call.</param>
     void Take(ReadOnlySpan<byte> row);
 }
 
 /// <summary>
-/// Runs the maps of an index over documents. Work and memory for one document are bounded by
-/// <see cref="ScriptLimits"/>. One thread at a time.
+/// Runs the maps of an index on documents. <see cref="ScriptLimits"/> bounds work and memory for one document. Not
+/// thread-safe.
 /// </summary>
 public sealed class MapRunner : IDisposable
 {
-    /// <summary>Rows that a document may give, of all maps together.</summary>
+    /// <summary>The most rows that all maps together may return for one document.</summary>
     public const int MostRows = 2048;
 
-    /// <summary>Bytes of JSON that these rows may take together.</summary>
+    /// <summary>The most bytes of JSON in these rows together.</summary>
     public const int MostBytes = 8 << 20;
 
-    // Room for a row that is kept for the next one.
+    // A larger row buffer is not kept for the next document.
     private const int KeptBytes = 64 << 10;
 
     private readonly (byte[]? LowerCollection, CompiledMap Map, ScriptInterpreter Interpreter)[] _maps;
     private readonly int _mostRowBytes;
     private GrowableBytes _row = new();
 
-    /// <summary>Takes the maps of a definition.</summary>
+    /// <summary>Makes a runner for the maps of a definition.</summary>
     /// <param name="maps">The maps.</param>
-    /// <param name="documents">Where they find what they load.</param>
-    /// <param name="limits">What a document may cost; the default ones where none are given.</param>
+    /// <param name="documents">The documents that maps may load; null if they load none.</param>
+    /// <param name="limits">The limits for one document; null for the default ones.</param>
     public MapRunner(IReadOnlyList<CompiledMap> maps, IScriptDocuments? documents, ScriptLimits? limits = null)
     {
         _mostRowBytes = (limits ?? ScriptLimits.Default).OutputBytes;
@@ -52,10 +52,10 @@ public sealed class MapRunner : IDisposable
     }
 
     /// <summary>
-    /// Lets a map fail whose row holds NaN or an infinity in a member that a reduce may read: it would add that, which
-    /// is null in a row, as 0.
+    /// Makes a map fail whose row has NaN or an infinity in a member that the reduce may read. A row stores such a
+    /// value as null, and the reduce would add 0.
     /// </summary>
-    /// <param name="members">These members; null for all.</param>
+    /// <param name="members">The members that the reduce may read; null for all.</param>
     internal void RefuseNonFinite(IReadOnlySet<string>? members)
     {
         foreach (var (_, _, interpreter) in _maps)
@@ -64,8 +64,8 @@ public sealed class MapRunner : IDisposable
         }
     }
 
-    /// <summary>Maps a document: gives the rows of each map that is of its collection.</summary>
-    /// <exception cref="IndexEntryException">A map fails, or yields what is no object.</exception>
+    /// <summary>Maps a document: passes on the rows of each map of the document's collection.</summary>
+    /// <exception cref="IndexEntryException">A map failed, or returned something other than objects.</exception>
     public void Run(in QueriedDocument document, IMappedRows rows)
     {
         Span<byte> room = stackalloc byte[LowerNames.RoomBytes];
@@ -78,7 +78,7 @@ public sealed class MapRunner : IDisposable
                 && !TryRunPlainly(map.Plain, document, rows, ref given)
             )
             {
-                // A large document before this one took the program along.
+                // Trimming after a large document may have released the loaded program.
                 interpreter.Load(map.Program);
                 Run(interpreter, document, rows, ref given);
             }
@@ -198,6 +198,6 @@ public sealed class MapRunner : IDisposable
     private static IndexEntryException Failed(ScriptInterpreter interpreter) =>
         new($"The map failed: {interpreter.Failure}.");
 
-    /// <summary>What a document gave.</summary>
+    /// <summary>Rows and bytes that a document has given so far.</summary>
     private readonly record struct Given(int Rows, long Bytes);
 }

@@ -3,21 +3,22 @@ using Rookery.Json;
 
 namespace Rookery.Indexing.Definitions;
 
-/// <summary>Finds the members of an object that a script names, in one walk that ends with the last of them.</summary>
-/// <param name="names">Their names, none of which has to be escaped in JSON.</param>
+/// <summary>Finds given members of a JSON object in one pass, which ends when all are found.</summary>
+/// <param name="names">The names of the members; none may need escaping in JSON.</param>
 internal sealed class NamedMembers(IReadOnlyList<string> names)
 {
-    // As they stand before a value.
+    // Each name in quotes with its colon.
     private readonly byte[][] _heads = [.. names.Select(static name => Encoding.UTF8.GetBytes($"\"{name}\":"))];
 
-    /// <summary>How many there are.</summary>
+    /// <summary>Number of names.</summary>
     public int Count => _heads.Length;
 
-    /// <summary>Finds them.</summary>
-    /// <param name="members">Members of an object, without braces and without whitespace between tokens.</param>
-    /// <param name="found">Takes where their values stand; 0..0 of one that is not there. Of several with one name the
-    /// first counts.</param>
-    /// <returns>False when a name may be written with escapes.</returns>
+    /// <summary>Finds the members.</summary>
+    /// <param name="members">The members of an object, without braces and without whitespace between tokens.</param>
+    /// <param name="found">
+    /// Receives the range of each value; 0..0 for a missing member. Of members with one name the first counts.
+    /// </param>
+    /// <returns>False when a name has an escape, so that it cannot be compared.</returns>
     public bool TryFind(ReadOnlySpan<byte> members, Span<Range> found)
     {
         found.Clear();

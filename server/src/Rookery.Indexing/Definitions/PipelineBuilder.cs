@@ -3,8 +3,8 @@ using Rookery.Scripting.Syntax;
 namespace Rookery.Indexing.Definitions;
 
 /// <summary>
-/// Puts the clauses of a query, or the methods that are called one after the other, into statements: loops in loops,
-/// whose innermost statement yields.
+/// Builds statements from the clauses of a query or a chain of methods: nested loops and conditions, with the result in
+/// the innermost statement.
 /// </summary>
 internal sealed class PipelineBuilder
 {
@@ -14,39 +14,39 @@ internal sealed class PipelineBuilder
     private string _parameter = "";
     private int _names;
 
-    /// <summary>The variable that holds what the last step yielded.</summary>
+    /// <summary>The variable that holds the current element.</summary>
     public string Current { get; private set; } = "";
 
-    /// <summary>Names the script's parameter.</summary>
+    /// <summary>Sets the parameter of the script.</summary>
     public void Begin(string name) => _parameter = Current = name;
 
-    /// <summary>A name that no text has.</summary>
+    /// <summary>Returns a name that cannot occur in a text.</summary>
     public string NewName() => $"\0{++_names}";
 
-    /// <summary>Goes on only where a condition holds.</summary>
+    /// <summary>Continues only where a condition holds.</summary>
     public void Filter(Expression condition) => _steps.Add(new Step(null, condition, IsLoop: false));
 
-    /// <summary>Gives a value a name.</summary>
+    /// <summary>Declares a variable.</summary>
     /// <param name="name">The name.</param>
     /// <param name="value">The value.</param>
-    /// <param name="isResult">Whether it is what the next step goes on with.</param>
+    /// <param name="isResult">Whether the variable becomes the current element.</param>
     public void Bind(string name, Expression value, bool isResult)
     {
         _steps.Add(new Step(name, value, IsLoop: false));
         Current = isResult ? name : Current;
     }
 
-    /// <summary>Gives what was named last another value.</summary>
+    /// <summary>Replaces the value of the last step.</summary>
     public void Rebind(Expression value) => _steps[^1] = _steps[^1] with { Value = value };
 
-    /// <summary>Goes on with each element of a sequence.</summary>
+    /// <summary>Continues with each element of a sequence.</summary>
     public void Each(string name, Expression sequence)
     {
         _steps.Add(new Step(name, sequence, IsLoop: true));
         Current = name;
     }
 
-    /// <summary>Gives what the last step yielded a name.</summary>
+    /// <summary>Renames the current element.</summary>
     public void Rename(string name, int position)
     {
         if (!string.Equals(name, Current, StringComparison.Ordinal))
@@ -56,8 +56,8 @@ internal sealed class PipelineBuilder
     }
 
     /// <summary>
-    /// The script: it returns its one value, or an array where there are loops; nothing where a condition does not
-    /// hold.
+    /// Returns the script. Without loops it returns its one value, or nothing where a condition fails; with loops it
+    /// returns an array.
     /// </summary>
     public ScriptSource ToSource()
     {
@@ -79,7 +79,7 @@ internal sealed class PipelineBuilder
         );
     }
 
-    /// <summary>The statements of a function that returns an array of its values.</summary>
+    /// <summary>Returns the statements of a function that returns its values as an array, even without loops.</summary>
     public IReadOnlyList<Statement> ToRows()
     {
         var source = ToSource();
@@ -121,7 +121,7 @@ internal sealed class PipelineBuilder
     private readonly record struct Step(string? Name, Expression Value, bool IsLoop);
 }
 
-/// <summary>A function of one parameter, before it is compiled.</summary>
-/// <param name="Parameter">Its parameter.</param>
-/// <param name="Statements">What it does.</param>
+/// <summary>A function of one parameter, not yet compiled.</summary>
+/// <param name="Parameter">The name of the parameter.</param>
+/// <param name="Statements">The body of the function.</param>
 internal sealed record ScriptSource(string Parameter, IReadOnlyList<Statement> Statements);

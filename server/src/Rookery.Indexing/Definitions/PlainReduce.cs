@@ -7,17 +7,17 @@ using Rookery.Platform;
 namespace Rookery.Indexing.Definitions;
 
 /// <summary>
-/// A reduce that only adds numbers up: each member of its row is the key, a part of it, or the sum of a member of the
-/// rows. Numbers are added exactly, so that no order counts, and written as the machine writes them. What is no number
-/// is left to the machine. Any number of threads.
+/// A reduce that only adds numbers, run without the interpreter. Each member of its row is the key, a member of the
+/// key, or the sum of one member of the rows. Sums are exact, so the order of rows does not matter, and are written as
+/// the interpreter writes them. Anything else is left to the interpreter. Thread-safe.
 /// </summary>
 internal sealed class PlainReduce
 {
-    /// <summary>Sums at most.</summary>
+    /// <summary>The most sums.</summary>
     public const int MostSums = PlainRow.MostNames;
 
-    // Of a key that is an object, and of a reduced row: a row of an index is smaller. What is larger is left to the
-    // machine, which is bounded.
+    // The most bytes of an object key and of a reduced row. Larger ones, which do not fit an index either, are left to
+    // the interpreter and its limits.
     private const int MostBytes = 64 << 10;
 
     [ThreadStatic]
@@ -30,14 +30,16 @@ internal sealed class PlainReduce
     private readonly (byte[] Head, byte[] KeyMember, int Sum)[] _members;
     private readonly bool _isCSharp;
 
-    /// <summary>A reduce.</summary>
-    /// <param name="keyNames">What the key speaks of.</param>
-    /// <param name="key">What rows are grouped by; null where it is <paramref name="compositeKey"/>.</param>
-    /// <param name="compositeKey">The same, where it is an object.</param>
-    /// <param name="summed">The members of rows that are added up.</param>
-    /// <param name="members">The members of the row: of the key all, or the member <c>KeyMember</c>, where <c>Sum</c>
-    /// is negative; else which sum.</param>
-    /// <param name="isCSharp">Whether a sum of doubles is written as one.</param>
+    /// <summary>Makes a reduce.</summary>
+    /// <param name="keyNames">The members of rows that the key is made of.</param>
+    /// <param name="key">The key of a row; null when <paramref name="compositeKey"/> is given.</param>
+    /// <param name="compositeKey">The key of a row as an object; null when <paramref name="key"/> is given.</param>
+    /// <param name="summed">The members of rows that are summed.</param>
+    /// <param name="members">
+    /// The members of the reduced row. <c>Sum</c> is the position of a sum; if negative, the member is the key's member
+    /// <c>KeyMember</c>, or the whole key if that is empty.
+    /// </param>
+    /// <param name="isCSharp">Whether a sum of doubles is written as a double even if it is integral.</param>
     public PlainReduce(
         NamedMembers keyNames,
         PlainValue? key,
@@ -57,14 +59,14 @@ internal sealed class PlainReduce
         ];
     }
 
-    /// <summary>Whether each sum is of the member that takes it, so that sums of parts are added.</summary>
+    /// <summary>Whether each sum goes to the member that it sums, so that reduced rows can be reduced again.</summary>
     public required bool AddsItsOwn { get; init; }
 
-    /// <summary>What a row is grouped by.</summary>
+    /// <summary>Reads the key of a row.</summary>
     /// <param name="row">The row.</param>
-    /// <param name="room">Takes it where it does not stand in the row.</param>
+    /// <param name="room">Receives the key if it cannot be read from the row in place.</param>
     /// <param name="key">The key as JSON.</param>
-    /// <returns>False where only the machine knows.</returns>
+    /// <returns>False when only the interpreter can decide.</returns>
     public bool TryReadKey(ReadOnlySpan<byte> row, GrowableBytes room, out ReadOnlySpan<byte> key)
     {
         key = default;
@@ -87,11 +89,11 @@ internal sealed class PlainReduce
         return true;
     }
 
-    /// <summary>Reduces rows.</summary>
+    /// <summary>Reduces rows of one group.</summary>
     /// <param name="rows">The rows.</param>
-    /// <param name="key">Their key.</param>
-    /// <param name="reduced">Takes the row.</param>
-    /// <returns>False where only the machine knows; nothing is written then.</returns>
+    /// <param name="key">The key of the group.</param>
+    /// <param name="reduced">Receives the reduced row.</param>
+    /// <returns>False when only the interpreter can decide; then nothing is written.</returns>
     public bool TryReduce(in ReduceRows rows, ReadOnlySpan<byte> key, IBufferWriter<byte> reduced)
     {
         var sums = (_room ??= new PlainSum[MostSums]).AsSpan(0, _summed.Count);

@@ -4,32 +4,33 @@ using Rookery.Platform;
 namespace Rookery.Indexing.Definitions;
 
 /// <summary>
-/// An object of plain values, as a map returns it: written as the machine would write it, byte for byte, and without
-/// it. Any number of threads.
+/// Makes an object of plain values, as a map returns it, without the interpreter but byte for byte as the interpreter
+/// writes it. Thread-safe.
 /// </summary>
 internal sealed class PlainRow
 {
-    /// <summary>Names that are looked for at most: their places lie on the stack.</summary>
+    /// <summary>The most names to look for; their ranges are kept on the stack.</summary>
     public const int MostNames = 32;
 
     private readonly NamedMembers _names;
     private readonly (byte[] Head, PlainValue Value)[] _members;
 
-    /// <summary>A row.</summary>
-    /// <param name="names">What its values speak of.</param>
-    /// <param name="members">Its members, each with a name that is not escaped in JSON, none twice.</param>
+    /// <summary>Makes the function.</summary>
+    /// <param name="names">The members of the input that the values are read from.</param>
+    /// <param name="members">The members of the row, each with a name that JSON does not escape, no name twice.</param>
     public PlainRow(NamedMembers names, IEnumerable<(string Name, PlainValue Value)> members) =>
         (_names, _members) = (
             names,
             [.. members.Select(static member => (Encoding.UTF8.GetBytes($"\"{member.Name}\":"), member.Value))]
         );
 
-    /// <summary>Writes the row of an object.</summary>
+    /// <summary>Writes the row for an object.</summary>
     /// <param name="members">The members of the object, without braces.</param>
-    /// <param name="mostBytes">Bytes that the row may have. Its members may all be the same large value, so that only
-    /// this bounds it.</param>
-    /// <param name="row">Takes the row in the place of what it holds.</param>
-    /// <returns>False where only the machine knows, as it does of what is larger.</returns>
+    /// <param name="mostBytes">
+    /// The most bytes of the row. All its members may repeat one large value, so nothing else bounds it.
+    /// </param>
+    /// <param name="row">Receives the row; its content is replaced.</param>
+    /// <returns>False when only the interpreter can decide, or the row is too large.</returns>
     public bool TryWrite(ReadOnlySpan<byte> members, int mostBytes, GrowableBytes row)
     {
         Span<Range> room = stackalloc Range[MostNames];
@@ -53,7 +54,7 @@ internal sealed class PlainRow
                 continue;
             }
 
-            // With a comma before it and a brace behind it.
+            // Plus a comma before and a brace after the member.
             if ((long)row.Length + head.Length + json.Length + 2 > mostBytes)
             {
                 return false;

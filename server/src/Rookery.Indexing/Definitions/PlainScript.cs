@@ -7,15 +7,15 @@ using Rookery.Scripting.Syntax;
 namespace Rookery.Indexing.Definitions;
 
 /// <summary>
-/// Finds functions that need no machine: those whose value is an object of plain values, and reduces that only add up.
+/// Recognises functions that run without the interpreter: maps that return an object of plain values, and reduces that
+/// only add numbers.
 /// </summary>
 internal sealed class PlainScript
 {
-    // Variables that are looked up at most: one that stood for itself would be looked up for ever.
+    // The most lookups of variables: a variable defined by itself would be looked up for ever.
     private const int MostLookups = 1024;
 
-    // Characters of constants, each as often as it is used: a text has no more, but a variable may stand in it a
-    // thousand times.
+    // The most characters in constants, counted at each use: a variable may be used a thousand times.
     private const int MostConstants = Lexer.MostCharacters;
 
     private readonly string _parameter;
@@ -28,7 +28,7 @@ internal sealed class PlainScript
 
     private PlainScript(string parameter) => _parameter = parameter;
 
-    /// <summary>The row that a map returns; null where it takes more than that.</summary>
+    /// <summary>Returns the plain form of a map; null when it needs the interpreter.</summary>
     public static PlainRow? ToRow(ScriptSource source)
     {
         var script = new PlainScript(source.Parameter);
@@ -37,7 +37,7 @@ internal sealed class PlainScript
             : null;
     }
 
-    /// <summary>A reduce that only adds up; null where it does more.</summary>
+    /// <summary>Returns the plain form of a reduce; null when it needs the interpreter.</summary>
     public static PlainReduce? ToReduce(ScriptSource key, ScriptSource row)
     {
         var keys = new PlainScript(key.Parameter);
@@ -72,14 +72,14 @@ internal sealed class PlainScript
     }
 
     /// <summary>
-    /// Whether nothing was left out: a variable that the value does not use may load a document. Its variables are only
-    /// known to be plain when they were used.
+    /// Whether the value uses every variable. An unused variable may load a document, and only used variables are known
+    /// to be plain.
     /// </summary>
     private bool IsWhole => _used.Count == _variables.Count && _names.Count <= PlainRow.MostNames;
 
     /// <summary>
-    /// Whether a member of rows that the key is made of is what a part of the key is as well, so that the row of a
-    /// group has the group's key.
+    /// Returns whether the member of rows that a part of the key is read from has the same name in the reduced row, so
+    /// that the reduced row has the key of its group.
     /// </summary>
     private bool IsKeptAs(string name, string keyMember, Expression key)
     {
@@ -97,8 +97,8 @@ internal sealed class PlainScript
     private Expression? Returned(IReadOnlyList<Statement> statements) =>
         TryRead(statements, out var returned) ? returned : null;
 
-    /// <summary>Notes what variables hold.</summary>
-    /// <returns>False where there is more than variables that never change and what is returned.</returns>
+    /// <summary>Records the variables of statements and finds the returned value.</summary>
+    /// <returns>False when there are statements other than constant variables and a return.</returns>
     private bool TryRead(IReadOnlyList<Statement> statements, out Expression? returned)
     {
         returned = null;
@@ -170,7 +170,8 @@ internal sealed class PlainScript
     }
 
     /// <summary>
-    /// The members of an object in the text; null where one has no name, a name twice, or one that JSON escapes.
+    /// Returns the members of an object literal; null when a member has no name, a duplicate name, or a name that JSON
+    /// escapes.
     /// </summary>
     private static IReadOnlyList<ObjectMember>? MembersOf(Expression expression) =>
         expression is ObjectLiteral literal
@@ -222,7 +223,7 @@ internal sealed class PlainScript
     }
 
     /// <summary>
-    /// A member of what the function is given. Texts and arrays have a length and elements of their own, which are no
+    /// Returns the access to a member of the function's input. Lengths and elements of texts and arrays are no such
     /// members.
     /// </summary>
     private PlainValue.Member? ToMember(Expression expression)
@@ -255,7 +256,8 @@ internal sealed class PlainScript
     }
 
     /// <summary>
-    /// The name of the group's key that is meant: all of it is an empty one. Null where it is no key.
+    /// Returns the member of the group's key that an expression reads: empty for the whole key, null when it reads
+    /// something else.
     /// </summary>
     private string? KeyMemberOf(Expression expression) =>
         IsOfGroup(expression, "key") ? ""
@@ -274,12 +276,12 @@ internal sealed class PlainScript
             ? name
         : null;
 
-    /// <summary>The member of rows that an expression adds up; null where it does something else.</summary>
+    /// <summary>Returns the member of rows that an expression sums; null when it does something else.</summary>
     private string? SummedBy(Expression expression) =>
         expression switch
         {
-            // g.values.reduce((sum, row) => sum + row.count, 0), or row.count + sum: two numbers make the same sum in
-            // either order.
+            // g.values.reduce((sum, row) => sum + row.count, 0), or row.count + sum: addition of two numbers is
+            // commutative.
             CallExpression
             {
                 Callee: MemberExpression { Name: "reduce" } reduce,
@@ -320,7 +322,8 @@ internal sealed class PlainScript
         PropertyOf(expression, target => IsName(target, row)) is not "Id" and var name ? name : null;
 
     /// <summary>
-    /// The name of a member of an object that is told by <paramref name="isObject"/>; null where it is none.
+    /// Returns the name of a member access whose target satisfies <paramref name="isObject"/>; null for other
+    /// expressions.
     /// </summary>
     private static string? PropertyOf(Expression expression, Func<Expression, bool> isObject) =>
         expression switch
@@ -359,7 +362,7 @@ internal sealed class PlainScript
     private static bool IsName(Expression expression, string name) =>
         expression is NameExpression { Name: var other } && string.Equals(name, other, StringComparison.Ordinal);
 
-    /// <summary>Whether JavaScript takes a name for the place of an element.</summary>
+    /// <summary>Returns whether JavaScript takes a name for an array index.</summary>
     private static bool IsIndex(string name) => name.Length > 0 && !name.AsSpan().ContainsAnyExceptInRange('0', '9');
 
     private static bool IsPlainName(string name) =>

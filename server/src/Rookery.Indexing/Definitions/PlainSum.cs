@@ -5,12 +5,12 @@ using Rookery.Json;
 namespace Rookery.Indexing.Definitions;
 
 /// <summary>
-/// A sum of numbers of rows with all their digits, in any order, as the machine writes it: of C# a whole number as long
-/// as all are written without point and exponent.
+/// An exact sum of numbers, independent of their order, written as the interpreter writes it. In C# it is an integer as
+/// long as no addend has a point or an exponent.
 /// </summary>
 internal struct PlainSum
 {
-    /// <summary>Bytes that it takes at most.</summary>
+    /// <summary>The most bytes of a written sum.</summary>
     public const int MostBytes = ExactSum.MostBytes + 2;
 
     private long _whole;
@@ -18,7 +18,7 @@ internal struct PlainSum
     private bool _isExact;
     private bool _isReal;
 
-    /// <summary>Adds a number; false where the value is none.</summary>
+    /// <summary>Adds a number; returns false when the value is no number.</summary>
     public bool TryAdd(ReadOnlySpan<byte> json)
     {
         if (Utf8Parser.TryParse(json, out long whole, out int read) && read == json.Length && read > 0)
@@ -44,7 +44,7 @@ internal struct PlainSum
         return true;
     }
 
-    /// <summary>Writes it as the machine writes it; returns its bytes.</summary>
+    /// <summary>Writes the sum as the interpreter does and returns the number of bytes.</summary>
     public readonly int Write(Span<byte> destination, bool isCSharp)
     {
         if (!_isExact)

@@ -5,23 +5,23 @@ using Rookery.Scripting.Compiling;
 namespace Rookery.Indexing.Definitions;
 
 /// <summary>
-/// A value that a script has in its text or takes from the JSON it is given as it stands there, so that no machine is
-/// needed: most values of most maps.
+/// A value that needs no interpreter: a constant of the text, or a part of the input JSON taken unchanged. Most values
+/// of most maps are of this kind.
 /// </summary>
 internal abstract record PlainValue
 {
-    /// <summary>Reads it.</summary>
-    /// <param name="members">The members of the object that the script is given, without braces.</param>
-    /// <param name="found">Where the values of its <see cref="NamedMembers"/> stand.</param>
-    /// <param name="json">The value; empty where it is undefined.</param>
-    /// <returns>False where only the machine knows.</returns>
+    /// <summary>Reads the value.</summary>
+    /// <param name="members">The members of the input object, without braces.</param>
+    /// <param name="found">The ranges of the input's <see cref="NamedMembers"/>.</param>
+    /// <param name="json">The value; empty if undefined.</param>
+    /// <returns>False when only the interpreter can decide.</returns>
     public abstract bool TryRead(
         ReadOnlySpan<byte> members,
         scoped ReadOnlySpan<Range> found,
         out ReadOnlySpan<byte> json
     );
 
-    /// <summary>What stands in the text.</summary>
+    /// <summary>A constant of the text.</summary>
     /// <param name="Json">The value; empty for undefined.</param>
     internal sealed record Constant(byte[] Json) : PlainValue
     {
@@ -37,13 +37,15 @@ internal abstract record PlainValue
         }
     }
 
-    /// <summary>A member, or a member of a member.</summary>
-    /// <param name="Root">Which of the named members.</param>
-    /// <param name="Below">The names below it.</param>
-    /// <param name="IsId">Whether it is a document's id where there is no such member.</param>
+    /// <summary>A member of the input, or a member of that member.</summary>
+    /// <param name="Root">The position of the member in the <see cref="NamedMembers"/>.</param>
+    /// <param name="Below">The names of nested members.</param>
+    /// <param name="IsId">Whether a missing member means the document's id.</param>
     internal sealed record Member(int Root, byte[][] Below, bool IsId) : PlainValue
     {
-        /// <summary>Whether a member of what is no object may be one that C# has, or fail.</summary>
+        /// <summary>
+        /// Whether the access is C#, where a value that is no object may have members of its own, or may fail.
+        /// </summary>
         public bool IsCSharp { get; init; }
 
         /// <inheritdoc/>
@@ -72,9 +74,9 @@ internal abstract record PlainValue
     }
 
     /// <summary><c>a || b</c>, <c>a ?? b</c>, <c>a &amp;&amp; b</c>.</summary>
-    /// <param name="Keep">What keeps the left value.</param>
-    /// <param name="Left">The left value.</param>
-    /// <param name="Right">The other.</param>
+    /// <param name="Keep">The operator: the jump that keeps the left value.</param>
+    /// <param name="Left">The left operand.</param>
+    /// <param name="Right">The right operand.</param>
     internal sealed record Choice(Opcode Keep, PlainValue Left, PlainValue Right) : PlainValue
     {
         /// <inheritdoc/>

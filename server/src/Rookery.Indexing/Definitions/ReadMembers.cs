@@ -2,15 +2,15 @@ using System.Text.RegularExpressions;
 
 namespace Rookery.Indexing.Definitions;
 
-/// <summary>Says which members of its rows the text of a reduce may read.</summary>
+/// <summary>Determines which members of its rows a reduce may read.</summary>
 internal static partial class ReadMembers
 {
-    // The patterns nest no repetition, so that they take time in proportion to the text.
+    // The patterns have no nested repetition, so matching is linear in the text.
     private const int TimeoutMilliseconds = 10_000;
 
     /// <summary>
-    /// The names that stand behind a dot or in quotes in the text, which are all that it can read; null where it reads
-    /// members by a name that it computes, or all of them.
+    /// Returns all names that follow a dot or stand in quotes in the text: it can read no others. Returns null when the
+    /// text reads members by computed names, or all members.
     /// </summary>
     public static IReadOnlySet<string>? Of(string reduce) =>
         Computed().IsMatch(reduce)

@@ -7,20 +7,20 @@ using Rookery.Search.Values;
 namespace Rookery.Indexing.Definitions;
 
 /// <summary>
-/// The bytes of what rows are grouped by. Equal values are equal bytes: numbers however they are written, texts with
-/// their case, and of objects the members that are not null, in the order of the text.
+/// Encodes reduce keys as bytes. Equal keys give equal bytes: numbers compare by value, texts with case, and objects by
+/// their members that are not null, in the order of the text.
 /// </summary>
 internal static class ReduceKey
 {
-    /// <summary>Bytes of a key at most, which is what an index takes as an id.</summary>
+    /// <summary>The most bytes of a key, as an index takes it for an id.</summary>
     public const int MaxBytes = TermKey.MaxBytes;
 
     [ThreadStatic]
     private static byte[]? _room;
 
-    /// <summary>The key of a value.</summary>
-    /// <param name="json">The value: JSON without whitespace between its tokens.</param>
-    /// <returns>The key, until the next call on this thread.</returns>
+    /// <summary>Returns the key of a value.</summary>
+    /// <param name="json">The value as JSON without whitespace between tokens.</param>
+    /// <returns>The key, valid until the next call on this thread.</returns>
     public static ReadOnlySpan<byte> Of(ReadOnlySpan<byte> json)
     {
         byte[] key = _room ??= new byte[MaxBytes];
@@ -29,7 +29,7 @@ internal static class ReduceKey
             return key.AsSpan(0, TermKey.Write(json, isExact: true, key));
         }
 
-        // Each part is led by its length, so that no two rows of parts are the same bytes.
+        // Each part is preceded by its length, so that different lists of parts give different bytes.
         var parts = new PooledBytes();
         int at = 1;
         while (json[at] != (byte)'}')
@@ -59,7 +59,7 @@ internal static class ReduceKey
         parts.Advance(sizeof(ushort) + length);
     }
 
-    /// <summary>Of long keys the beginning and a hash of all.</summary>
+    /// <summary>Writes the parts; of long parts a prefix and a hash of all.</summary>
     private static int WriteCut(ReadOnlySpan<byte> parts, Span<byte> key)
     {
         const byte ObjectByte = 0x60;

@@ -6,12 +6,12 @@ using Rookery.Scripting.Syntax;
 namespace Rookery.Indexing.Definitions;
 
 /// <summary>
-/// Gives reduce keys one form, so that the row of a group does not depend on which of its documents was indexed first:
-/// that of <see cref="CanonicalJson"/>. What is missing is null where the key is an object in the text, in the order of
-/// the text; of all other objects, at any depth, null members are left out, so that null and missing are one. One
-/// thread at a time.
+/// Normalises reduce keys to <see cref="CanonicalJson"/>, so that a group's row does not depend on which document was
+/// indexed first. If the text writes the key as an object, its members keep the order of the text, and missing ones
+/// become null. In all other objects, at any depth, null members are dropped, so that null equals missing. Not
+/// thread-safe.
 /// </summary>
-/// <param name="members">The members of the key, where it is an object in the text.</param>
+/// <param name="members">The members of the key, if the text writes it as an object; else empty.</param>
 internal sealed class ReduceKeyForm(IReadOnlyList<ReduceKeyMember> members)
 {
     private const int MostPlainDigits = 15;
@@ -19,9 +19,9 @@ internal sealed class ReduceKeyForm(IReadOnlyList<ReduceKeyMember> members)
     private readonly PooledBytes _key = new();
     private readonly PooledBytes _others = new();
 
-    /// <summary>The one form of a key.</summary>
-    /// <param name="json">The key: JSON without whitespace between its tokens.</param>
-    /// <returns>The form, until the next call, or as long as <paramref name="json"/>.</returns>
+    /// <summary>Returns the normal form of a key.</summary>
+    /// <param name="json">The key as JSON without whitespace between tokens.</param>
+    /// <returns>The normal form, valid until the next call and no longer than <paramref name="json"/>.</returns>
     public ReadOnlySpan<byte> Of(ReadOnlySpan<byte> json)
     {
         if (IsInForm(json))
@@ -34,7 +34,7 @@ internal sealed class ReduceKeyForm(IReadOnlyList<ReduceKeyMember> members)
         return _key.Written;
     }
 
-    /// <summary>Gives the memory back.</summary>
+    /// <summary>Releases the buffers.</summary>
     public void Release()
     {
         _key.Release();
@@ -77,9 +77,7 @@ internal sealed class ReduceKeyForm(IReadOnlyList<ReduceKeyMember> members)
         _key.Append((byte)'}');
     }
 
-    /// <summary>
-    /// Appends a value with the members of its objects in the order of their names, and without those that are null.
-    /// </summary>
+    /// <summary>Appends a value with the members of its objects ordered by name and without null members.</summary>
     private void AppendOrdered(ReadOnlySpan<byte> json)
     {
         _others.Clear();
@@ -117,7 +115,7 @@ internal sealed class ReduceKeyForm(IReadOnlyList<ReduceKeyMember> members)
     }
 }
 
-/// <summary>A member of a reduce key that is an object in the text.</summary>
+/// <summary>A member of a reduce key that the text writes as an object.</summary>
 internal sealed class ReduceKeyMember
 {
     private ReduceKeyMember(ObjectMember member)
@@ -129,16 +127,16 @@ internal sealed class ReduceKeyMember
         Members = Of(member.Value);
     }
 
-    /// <summary>Its name.</summary>
+    /// <summary>The name of the member, unescaped, in UTF-8.</summary>
     public byte[] Name { get; }
 
-    /// <summary>The name as it stands before the value.</summary>
+    /// <summary>The name in quotes, escaped, with its colon.</summary>
     public byte[] Head { get; }
 
-    /// <summary>The members of its value, where that is an object in the text, too.</summary>
+    /// <summary>The members of its value, if the text writes that as an object, too; else empty.</summary>
     public IReadOnlyList<ReduceKeyMember> Members { get; }
 
-    /// <summary>The members of a key; none where it is another value.</summary>
+    /// <summary>Returns the members of a key; empty if the text does not write it as an object.</summary>
     public static IReadOnlyList<ReduceKeyMember> Of(ScriptSource key) =>
         key.Statements is [.., ReturnStatement { Value: { } value }] ? Of(value) : [];
 

@@ -4,9 +4,9 @@ using Rookery.Scripting.Syntax;
 namespace Rookery.Indexing.Definitions;
 
 /// <summary>
-/// Checks that a reduce makes one row of each group, whatever its values. Pages of rows are reduced by themselves, and
-/// what comes out is reduced again: a reduce that leaves out some groups would leave out some pages of others, and one
-/// that counts its rows would count pages.
+/// Checks that a reduce makes exactly one row of each group, whatever its values. Pages of rows are reduced separately
+/// and the results reduced again: a reduce that drops some groups would drop pages of other groups, and one that counts
+/// its rows would count pages.
 /// </summary>
 internal sealed class ReduceResult
 {
@@ -16,7 +16,7 @@ internal sealed class ReduceResult
 
     private ReduceResult(string group) => _group = group;
 
-    /// <summary>The refusal of a part that would give a group no row, or several.</summary>
+    /// <summary>Returns the error for a clause or method that would give a group no row, or several.</summary>
     public static ScriptException Refusal(string part, int position) =>
         TokenCursor.NotSupported(
             $"'{part}' behind the groups of a reduce: a reduce returns one row of each group, because its "
@@ -24,7 +24,7 @@ internal sealed class ReduceResult
             position
         );
 
-    /// <summary>The refusal of what would count the rows that a reduce is given.</summary>
+    /// <summary>Returns the error for a method that would count the rows that a reduce receives.</summary>
     public static ScriptException CountRefusal(string method, int position) =>
         new(
             ScriptFault.Syntax,
@@ -34,8 +34,8 @@ internal sealed class ReduceResult
         );
 
     /// <summary>Checks a reduce.</summary>
-    /// <param name="row">The function of a group.</param>
-    /// <exception cref="ScriptException">It may return no row, or several.</exception>
+    /// <param name="row">The function from a group to its row.</param>
+    /// <exception cref="ScriptException">The reduce may return no row, or several.</exception>
     public static void Require(ScriptSource row)
     {
         var check = new ReduceResult(row.Parameter);
@@ -59,8 +59,8 @@ internal sealed class ReduceResult
             position
         );
 
-    /// <summary>Notes what variables hold, and what is returned.</summary>
-    /// <returns>Whether each way through the statements returns.</returns>
+    /// <summary>Records the values of variables and the returned values.</summary>
+    /// <returns>Whether every path through the statements returns.</returns>
     private bool Collect(IReadOnlyList<Statement> statements, List<Expression> returned)
     {
         bool returns = false;
@@ -129,7 +129,7 @@ internal sealed class ReduceResult
 
                 break;
 
-            // One of the rows: a group has at least one.
+            // One of the group's rows: each group has at least one.
             case InvokeExpression
             {
                 Function: >= ScriptFunction.FirstOf and <= ScriptFunction.OnlyOrNothing,

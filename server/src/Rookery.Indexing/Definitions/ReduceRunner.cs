@@ -5,7 +5,7 @@ using Rookery.Scripting.Running;
 
 namespace Rookery.Indexing.Definitions;
 
-/// <summary>Runs the reduce of an index over rows. One thread at a time.</summary>
+/// <summary>Runs the reduce of an index. Not thread-safe.</summary>
 internal sealed class ReduceRunner : IReducer, IDisposable
 {
     private readonly CompiledReduce _reduce;
@@ -15,9 +15,9 @@ internal sealed class ReduceRunner : IReducer, IDisposable
     private readonly ArrayBufferWriter<byte> _group = new();
     private readonly GrowableBytes _plainKey = new();
 
-    /// <summary>Takes a reduce.</summary>
+    /// <summary>Makes a runner for a reduce.</summary>
     /// <param name="reduce">The reduce.</param>
-    /// <param name="limits">What one call may cost; the default ones where none are given.</param>
+    /// <param name="limits">The limits for one call; null for the default ones.</param>
     public ReduceRunner(CompiledReduce reduce, ScriptLimits? limits = null)
     {
         (_reduce, _form) = (reduce, new ReduceKeyForm(reduce.KeyMembers));
@@ -31,12 +31,15 @@ internal sealed class ReduceRunner : IReducer, IDisposable
     }
 
     /// <summary>
-    /// What a row is grouped by, as JSON in its one form: valid until the next call, or as long as the row.
+    /// Returns the key of a row, as JSON in normal form. Valid until the next call, and no longer than the row.
     /// </summary>
-    /// <exception cref="ReduceException">The text fails.</exception>
+    /// <exception cref="ReduceException">The script failed.</exception>
     public ReadOnlySpan<byte> KeyOf(ReadOnlySpan<byte> row) => _form.Of(ReadKey(row));
 
-    /// <summary>Sums are the same in any order; of all else, such as <c>First()</c>, it is not known.</summary>
+    /// <summary>
+    /// Whether the order of rows may change the result. It cannot for sums; for other reduces, such as those that use
+    /// <c>First()</c>, it is unknown.
+    /// </summary>
     public bool HasOrder => _reduce.Plain is null;
 
     /// <inheritdoc/>
@@ -57,7 +60,7 @@ internal sealed class ReduceRunner : IReducer, IDisposable
         EndGroup(row);
     }
 
-    /// <summary>Begins the rows of a group.</summary>
+    /// <summary>Starts a group.</summary>
     internal void BeginGroup(ReadOnlySpan<byte> key)
     {
         _group.ResetWrittenCount();
@@ -66,7 +69,7 @@ internal sealed class ReduceRunner : IReducer, IDisposable
         _group.Write(",\"values\":["u8);
     }
 
-    /// <summary>Adds a row of the group.</summary>
+    /// <summary>Adds a row to the group.</summary>
     internal void AddRow(ReadOnlySpan<byte> row)
     {
         if (_group.WrittenSpan[^1] != (byte)'[')
@@ -82,7 +85,7 @@ internal sealed class ReduceRunner : IReducer, IDisposable
     {
         _group.Write("]}"u8);
 
-        // A large group before this one took the program along.
+        // Trimming after a large group may have released the loaded program.
         _row.Load(_reduce.Row);
         try
         {
@@ -130,7 +133,7 @@ internal sealed class ReduceRunner : IReducer, IDisposable
         }
         finally
         {
-            _key.TrimValues(); // what was written stays
+            _key.TrimValues(); // the written key stays valid
         }
     }
 

@@ -11,9 +11,9 @@ using Rookery.Scripting.Syntax;
 namespace Rookery.Indexing.Definitions;
 
 /// <summary>
-/// Tries a reduce on rows that are made up: all at once, and in parts whose rows are reduced again. Pages of a large
-/// group are such parts, and where they end is not the documents' doing, so both ways must give one row. The texts of a
-/// reduce that does not are too many to be told by their shapes.
+/// Tries a reduce on generated rows: all at once, and in parts whose results are reduced again. The pages of a large
+/// group are such parts, and their bounds are arbitrary, so both ways must give the same row. Reduces that fail this
+/// cannot be recognised by their syntax alone.
 /// </summary>
 internal sealed class ReduceTrial : IDisposable
 {
@@ -24,15 +24,16 @@ internal sealed class ReduceTrial : IDisposable
     private const int MostTrials = 24;
     private const int ShownCharacters = 60;
 
-    // Of rows that are made up: a definition may have thousands of members.
+    // Bytes of generated rows in all: a definition may have thousands of members.
     private const long MostBytes = 32 << 20;
 
-    // Each takes at most 60,000 steps, which is 0.4 ms: together 2 s. A reduce of 20 members needs 2,000.
+    // Reductions in all. Each takes at most 60,000 steps, 0.4 ms, so a trial takes at most 2 s. A reduce of 20 members
+    // needs 2,000.
     private const int MostRuns = 5_000;
 
     private const string Why = "The rows of a group are reduced in parts of 16, and what comes out is reduced again.";
 
-    // Sums of doubles differ in their last digits by the order in which they are added.
+    // Sums of doubles differ in their last digits by the order of addition.
     private const double Tolerance = 1e-9;
 
     private static readonly ScriptLimits Limits = new()
@@ -42,7 +43,7 @@ internal sealed class ReduceTrial : IDisposable
         MemoryBytes = 2 << 20,
     };
 
-    // Raised when the trial, or the machine that runs a reduce, changes: notes of older trials do not count then.
+    // To be raised when the trial, or the interpreter, changes: marks of older versions then do not count.
     private const int Version = 1;
 
     private const int Nothing = 0;
@@ -51,10 +52,10 @@ internal sealed class ReduceTrial : IDisposable
     private const int Date = 4;
     private const int NumberOrNothing = 12;
 
-    // Kinds by how often members have them.
+    // Kinds of values, by their frequency in members.
     private static readonly int[] Guesses = [Number, Number, Number, Text, Text, Nothing, 2, Date, 5, 6, 7, 8, 9, 10];
 
-    // How many rows each part has; the parts' rows are then reduced as one.
+    // The number of rows in each part.
     private static readonly int[][] Parts =
     [
         [1],
@@ -87,18 +88,20 @@ internal sealed class ReduceTrial : IDisposable
     private bool IsOver => _bytesLeft < 0 || _runsLeft < 0;
 
     /// <summary>
-    /// Names a definition and the version of the trial, which found no fault in its reduce: 1 line of ASCII.
+    /// Returns the mark that says this version of the trial found no fault in a definition: one line of ASCII.
     /// </summary>
-    /// <param name="definition">The definition as the log has it.</param>
+    /// <param name="definition">The definition as the log holds it.</param>
     public static string MarkOf(ReadOnlySpan<byte> definition) =>
         $"rookery reduce tried by version {Version}: {Convert.ToHexString(SHA256.HashData(definition))}\n";
 
-    /// <summary>Whether a reduce is tried at all.</summary>
+    /// <summary>Returns whether a reduce needs a trial. One that only adds numbers needs none.</summary>
     public static bool Concerns(CompiledReduce? reduce) => reduce is { Plain: not { AddsItsOwn: true } };
 
-    /// <summary>Why a reduce has no one answer, in a sentence; null where no rows were found that show it.</summary>
+    /// <summary>
+    /// Returns why the result of a reduce is ambiguous, in a sentence; null when no generated rows show it.
+    /// </summary>
     /// <param name="reduce">The reduce.</param>
-    /// <param name="text">Its text.</param>
+    /// <param name="text">The text of the reduce.</param>
     public static string? FindFault(CompiledReduce reduce, string text)
     {
         if (!Concerns(reduce))
@@ -114,7 +117,7 @@ internal sealed class ReduceTrial : IDisposable
     public void Dispose() => _runner.Dispose();
 
     /// <summary>
-    /// Values of each kind that a member may have, as JSON, among them those that the text compares with.
+    /// Returns example values of each kind, as JSON, including the constants that the text compares with.
     /// </summary>
     private static string[][] ValuesFor(string text, bool isCSharp)
     {
@@ -178,7 +181,7 @@ internal sealed class ReduceTrial : IDisposable
     {
         if (FindKinds() is not { } kinds)
         {
-            // One that fails whatever it is given says so when it runs.
+            // A reduce that fails on all generated rows will report its error when it runs.
             return _failure is null ? null : $"The reduce fails on the rows it makes. {Why} {_failure}";
         }
 
@@ -215,7 +218,7 @@ internal sealed class ReduceTrial : IDisposable
         return null;
     }
 
-    /// <summary>Whether the key of a row changes with a member.</summary>
+    /// <summary>Returns whether the key of a row depends on a member.</summary>
     private bool IsOfKey(int[] kinds, int changed) =>
         Enumerable
             .Range(0, _values.Length)
@@ -233,7 +236,7 @@ internal sealed class ReduceTrial : IDisposable
 
     private bool IsOfKey(int field) => _isKey?[field] is true;
 
-    /// <summary>The kinds that a member may have beside the others.</summary>
+    /// <summary>Returns the kinds that the reduce accepts for a member, with the other members unchanged.</summary>
     private int[] KindsThatTakes(int[] kinds, int field)
     {
         int[] tried = [.. kinds];
@@ -268,7 +271,7 @@ internal sealed class ReduceTrial : IDisposable
         return null;
     }
 
-    /// <summary>A kind for each member with which the reduce runs; null where none was found.</summary>
+    /// <summary>Returns a kind for each member with which the reduce succeeds; null when none is found.</summary>
     private int[]? FindKinds()
     {
         uint guess = 1;
@@ -309,7 +312,7 @@ internal sealed class ReduceTrial : IDisposable
         return canReduceAgain;
     }
 
-    /// <summary>Rows whose members differ but for those that are kept equal, such as those of the key.</summary>
+    /// <summary>Generates rows whose members differ, except those to keep equal, such as members of the key.</summary>
     private byte[][] RowsOf(int[] kinds, int count, int trial, Func<int, bool> isKept)
     {
         int ValueOf(int row, int field) => isKept(field) ? trial : trial + (row * (1 + (field % 3))) + field;
@@ -390,8 +393,8 @@ internal sealed class ReduceTrial : IDisposable
     }
 
     /// <summary>
-    /// The fault that two rows of one group show, and whether it may be one of numbers that were joined with texts, as
-    /// no document has them: <c>0 + "a"</c>.
+    /// Compares two results for one group. Returns their difference, and whether it may come from joining numbers with
+    /// texts, as in <c>0 + "a"</c>, which no document causes.
     /// </summary>
     private (string Fault, bool IsJoined)? Compare(byte[] whole, byte[] joined, int rows)
     {
@@ -455,7 +458,7 @@ internal sealed class ReduceTrial : IDisposable
                 return members.Count == other.EnumerateObject().Count()
                     && members.TrueForAll(member => AreSame(Member(one, member.Name), Member(other, member.Name)));
             default:
-                // A text may hold half a character, which no string of .NET is read from.
+                // Compared as raw text: it may contain half a surrogate pair, which .NET cannot read as a string.
                 return string.Equals(one.GetRawText(), other.GetRawText(), StringComparison.Ordinal);
         }
     }

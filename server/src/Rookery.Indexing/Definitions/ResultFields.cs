@@ -4,12 +4,12 @@ using Rookery.Scripting.Syntax;
 namespace Rookery.Indexing.Definitions;
 
 /// <summary>
-/// Finds the names of the members of the objects that a function returns. An index has to know its fields before it
-/// sees a document, so the objects have to stand in the text.
+/// Finds the member names of the objects that a function returns. An index must know its fields before the first
+/// document, so the objects must be literals in the text.
 /// </summary>
 internal sealed class ResultFields
 {
-    /// <summary>The member whose values are fields of their own, each under the name that it gives.</summary>
+    /// <summary>The member whose values become fields with names from the document. Not supported.</summary>
     private const string DynamicFields = "_";
 
     private readonly List<string> _names = [];
@@ -18,8 +18,8 @@ internal sealed class ResultFields
 
     private ResultFields() { }
 
-    /// <summary>The names, each once, in the order of the text.</summary>
-    /// <exception cref="ScriptException">What is returned does not stand in the text.</exception>
+    /// <summary>Returns the names, each once, in the order of the text.</summary>
+    /// <exception cref="ScriptException">The function returns something other than object literals.</exception>
     public static IReadOnlyList<string> Of(IReadOnlyList<Statement> statements)
     {
         var fields = new ResultFields();
@@ -29,8 +29,8 @@ internal sealed class ResultFields
             : throw TokenCursor.NotSupported("fields that documents name (the member '_')", statements[^1].Position);
     }
 
-    /// <summary>Notes what variables hold.</summary>
-    /// <returns>What is returned.</returns>
+    /// <summary>Records the values of variables.</summary>
+    /// <returns>The returned expressions.</returns>
     private List<Expression> Collect(IReadOnlyList<Statement> statements)
     {
         var returned = new List<Expression>();

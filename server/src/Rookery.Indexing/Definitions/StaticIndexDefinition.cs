@@ -8,14 +8,14 @@ using Rookery.Search.Analysis;
 namespace Rookery.Indexing.Definitions;
 
 /// <summary>
-/// An index that somebody defined: texts of maps and a reduce, and what is done with their fields. Its texts compile;
-/// equal content is equal bytes.
+/// The definition of a user's index: the texts of its maps and its reduce, and the options of its fields. The texts
+/// compile. Equal content gives equal JSON.
 /// </summary>
 public sealed class StaticIndexDefinition
 {
     internal const string TypeName = "Static";
 
-    // Part of the format, whatever the properties are called.
+    // Part of the stored format; independent of property names.
     private const string MapsMember = "Maps";
     private const string ReduceMember = "Reduce";
     private const string FieldsMember = "Fields";
@@ -48,25 +48,25 @@ public sealed class StaticIndexDefinition
         }
     }
 
-    /// <summary>The texts of its maps, ordered.</summary>
+    /// <summary>The texts of the maps, ordered.</summary>
     public IReadOnlyList<string> Maps { get; }
 
-    /// <summary>The text of its reduce; null when it has none.</summary>
+    /// <summary>The text of the reduce; null without one.</summary>
     public string? Reduce { get; }
 
-    /// <summary>Its fields, in the order in which the texts name them. The place of a field is its number.</summary>
+    /// <summary>The fields, in the order in which the texts name them. The position of a field is its number.</summary>
     public IReadOnlyList<StaticIndexField> Fields { get; }
 
-    /// <summary>The settings that analyzers read.</summary>
+    /// <summary>The settings of analyzers.</summary>
     public IReadOnlyDictionary<string, string> Configuration { get; }
 
-    /// <summary>The collections whose documents it takes; empty where it takes all.</summary>
+    /// <summary>The collections that the maps take; empty for all.</summary>
     public IReadOnlyList<string> Collections =>
         CompiledMaps.Any(static map => map.Collection is null)
             ? []
             : [.. CompiledMaps.Select(static map => map.Collection!).Distinct(StringComparer.OrdinalIgnoreCase)];
 
-    /// <summary>The collections of the documents that its maps load.</summary>
+    /// <summary>The collections of documents that the maps load.</summary>
     public IReadOnlyList<string> LoadedCollections =>
         [
             .. CompiledMaps
@@ -74,22 +74,26 @@ public sealed class StaticIndexDefinition
                 .Distinct(StringComparer.OrdinalIgnoreCase),
         ];
 
-    /// <summary>Its maps, ready to run.</summary>
+    /// <summary>The compiled maps.</summary>
     public IReadOnlyList<CompiledMap> CompiledMaps { get; }
 
     internal CompiledReduce? CompiledReduce { get; }
 
-    /// <summary>Whether <see cref="RequireOneAnswer"/> runs a reduce.</summary>
+    /// <summary>Whether <see cref="RequireOneAnswer"/> runs the reduce on generated rows.</summary>
     internal bool NeedsTrial => ReduceTrial.Concerns(CompiledReduce);
 
-    /// <summary>What was said of fields; <see cref="StaticIndexRequest.AllFields"/> speaks of all.</summary>
+    /// <summary>
+    /// The options of fields as given; <see cref="StaticIndexRequest.AllFields"/> applies to all fields.
+    /// </summary>
     private IReadOnlyList<StaticIndexField> Options { get; }
 
     /// <summary>
-    /// Refuses a reduce whose answer does not follow from the documents alone. It is run for that: where a definition
-    /// comes in that is not stored yet, and where its index is opened by a version for the first time.
+    /// Rejects a reduce whose result depends on how its rows are split into parts. Runs the reduce: for each new
+    /// definition, and when a version opens the index for the first time.
     /// </summary>
-    /// <exception cref="IndexDefinitionException">It names the member that shows it.</exception>
+    /// <exception cref="IndexDefinitionException">
+    /// The result is ambiguous; the message names a member that differs.
+    /// </exception>
     public void RequireOneAnswer()
     {
         if (CompiledReduce is null)
@@ -113,7 +117,7 @@ public sealed class StaticIndexDefinition
         }
     }
 
-    /// <summary>The definition as it goes through the log: one form for one content.</summary>
+    /// <summary>Returns the definition as JSON, as the log holds it. Equal definitions give equal bytes.</summary>
     public byte[] ToJson()
     {
         var output = new ArrayBufferWriter<byte>();
@@ -153,10 +157,8 @@ public sealed class StaticIndexDefinition
         return output.WrittenSpan.ToArray();
     }
 
-    /// <summary>
-    /// Reads what <see cref="ToJson"/> wrote; null when it is the definition of another kind of index.
-    /// </summary>
-    /// <exception cref="IndexDefinitionException">It says what this program does not understand.</exception>
+    /// <summary>Reads a definition; null when it is of another kind.</summary>
+    /// <exception cref="IndexDefinitionException">The definition is malformed or of a newer version.</exception>
     public static StaticIndexDefinition? TryRead(ReadOnlyMemory<byte> definition)
     {
         try
@@ -173,11 +175,11 @@ public sealed class StaticIndexDefinition
     }
 
     /// <summary>
-    /// Reads the collections whose documents the maps of a definition take or load, with
-    /// <see cref="AutoIndexDefinition.AllDocuments"/> for one that takes all. The maps are compiled, and nothing else:
-    /// a reduce that this program refuses does not hide them.
+    /// Returns the collections that the maps of a definition take or load, with
+    /// <see cref="AutoIndexDefinition.AllDocuments"/> for a map of all documents. Only the maps are compiled, so this
+    /// works even if the reduce is rejected.
     /// </summary>
-    /// <returns>Null when they cannot be known.</returns>
+    /// <returns>Null when the collections cannot be determined.</returns>
     public static IReadOnlyList<string>? TryReadCollections(ReadOnlyMemory<byte> definition)
     {
         try
@@ -201,7 +203,7 @@ public sealed class StaticIndexDefinition
         }
         catch (Exception unread) when (unread is not OutOfMemoryException)
         {
-            // Whatever another version wrote; why it is not kept is said elsewhere.
+            // The definition may be of another version; opening the index reports the error.
             return null;
         }
     }
@@ -258,7 +260,7 @@ public sealed class StaticIndexDefinition
             : throw new FormatException();
     }
 
-    /// <summary>Blanks around a text, and how its lines end, are no other text.</summary>
+    /// <summary>Returns the text with line feeds as line ends and without blanks around it.</summary>
     private static string Normalise(string text) => text.ReplaceLineEndings("\n").Trim();
 
     private static T Compile<T>(string text, string kind, Func<string, T> compile)
@@ -283,7 +285,7 @@ public sealed class StaticIndexDefinition
         }
     }
 
-    /// <summary>The fields that the texts name, with what was said of them.</summary>
+    /// <summary>Returns the fields that the texts name, with their options.</summary>
     private StaticIndexField[] MakeFields()
     {
         string[] mapped = [.. CompiledMaps.SelectMany(static map => map.Fields).Distinct(StringComparer.Ordinal)];
@@ -333,7 +335,9 @@ public sealed class StaticIndexDefinition
                 HasSuggestions = field.HasSuggestions || ofAll.HasSuggestions,
             };
 
-    /// <summary>What a reduce returns is reduced again, beside rows of the maps.</summary>
+    /// <summary>
+    /// Requires equal fields of map and reduce: reduced rows are reduced again, together with rows of the maps.
+    /// </summary>
     private static void RequireSame(IReadOnlyList<string> mapped, IReadOnlyList<string> reduced)
     {
         if (mapped.Except(reduced, StringComparer.Ordinal).FirstOrDefault() is { } lost)

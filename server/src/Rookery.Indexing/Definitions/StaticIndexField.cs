@@ -1,27 +1,27 @@
 namespace Rookery.Indexing.Definitions;
 
-/// <summary>How the values of a field of a static index are looked for.</summary>
+/// <summary>How a field of a static index can be searched.</summary>
 public enum FieldIndexing : byte
 {
-    /// <summary>Without case.</summary>
+    /// <summary>By values, ignoring case.</summary>
     Default = 0,
 
-    /// <summary>With case.</summary>
+    /// <summary>By values, with case.</summary>
     Exact = 1,
 
-    /// <summary>By their words.</summary>
+    /// <summary>By words.</summary>
     Search = 2,
 
-    /// <summary>Not at all: they are only stored.</summary>
+    /// <summary>Not at all: the values are only stored.</summary>
     No = 3,
 }
 
-/// <summary>A field of a static index: a member of what its maps, or its reduce, return.</summary>
-/// <param name="Name">The member.</param>
-/// <param name="Indexing">How its values are looked for.</param>
-/// <param name="Analyzer">The analyzer's name; null for the default one.</param>
-/// <param name="IsStored">Whether its values are kept for projections.</param>
-/// <param name="HasSuggestions">Whether suggestions are made of its words.</param>
+/// <summary>A field of a static index: a member of the objects that its maps or reduce return.</summary>
+/// <param name="Name">The name of the member.</param>
+/// <param name="Indexing">How the field can be searched.</param>
+/// <param name="Analyzer">The name of the analyzer; null for the default one.</param>
+/// <param name="IsStored">Whether the values are stored for projections.</param>
+/// <param name="HasSuggestions">Whether its words are offered as suggestions.</param>
 public sealed record StaticIndexField(
     string Name,
     FieldIndexing Indexing = FieldIndexing.Default,

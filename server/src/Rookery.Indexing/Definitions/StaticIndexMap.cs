@@ -7,8 +7,8 @@ using Rookery.Search.Segments.Store;
 namespace Rookery.Indexing.Definitions;
 
 /// <summary>
-/// What a static index holds of a document: an entry for each row that its maps make of it. Of a map/reduce index, the
-/// rows with the keys that they are reduced by.
+/// Maps a document to the entries of a static index, one for each row that its maps return. For a map/reduce index it
+/// adds the rows with their reduce keys instead.
 /// </summary>
 public sealed class StaticIndexMap : IIndexMap, IMappedRows, IDisposable
 {
@@ -18,11 +18,13 @@ public sealed class StaticIndexMap : IIndexMap, IMappedRows, IDisposable
     private readonly TrackedLoads _loads;
     private IndexEntry? _entry;
 
-    /// <summary>The map of a definition.</summary>
+    /// <summary>Makes the map of a definition.</summary>
     /// <param name="definition">The definition.</param>
-    /// <param name="database">Where maps find the documents that they load.</param>
-    /// <param name="isTried">Whether this version tried its reduce before, and it passed.</param>
-    /// <exception cref="IndexDefinitionException">An older version took a reduce that has no one answer.</exception>
+    /// <param name="database">The database of the documents that maps load.</param>
+    /// <param name="isTried">Whether this version has tried the reduce before and found no fault.</param>
+    /// <exception cref="IndexDefinitionException">
+    /// The reduce, which an older version accepted, is ambiguous.
+    /// </exception>
     public StaticIndexMap(StaticIndexDefinition definition, Database database, bool isTried)
     {
         if (!isTried)
@@ -42,7 +44,7 @@ public sealed class StaticIndexMap : IIndexMap, IMappedRows, IDisposable
         }
     }
 
-    /// <summary>What it is made by.</summary>
+    /// <summary>The definition of the index.</summary>
     public StaticIndexDefinition Definition { get; }
 
     /// <inheritdoc/>
@@ -55,9 +57,9 @@ public sealed class StaticIndexMap : IIndexMap, IMappedRows, IDisposable
     public IReadOnlyList<string> LoadedCollections => Definition.LoadedCollections;
 
     /// <summary>
-    /// 4: NaN of JavaScript is refused where rows are reduced. 3: rows of a group have an order of their own. 2: reduce
-    /// keys have one form, values of C# are those of its types, and documents that are loaded from collections that the
-    /// map does not name are followed.
+    /// Version 4: NaN in rows to reduce is rejected. 3: rows of a group have a defined order. 2: reduce keys are
+    /// normalised, C# values follow the C# types, and loaded documents are followed even in collections that the map
+    /// does not name.
     /// </summary>
     public int ContentVersion => 4;
 

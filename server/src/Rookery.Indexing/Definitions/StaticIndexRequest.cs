@@ -8,17 +8,15 @@ namespace Rookery.Indexing.Definitions;
 /// <summary>
 /// A definition of an index as RavenDB's clients send it (<c>PUT /databases/{name}/indexes</c>), read and checked.
 /// </summary>
-/// <param name="Name">The index.</param>
-/// <param name="Definition">What it holds.</param>
-/// <param name="Settings">How it is to be kept.</param>
+/// <param name="Name">The name of the index.</param>
+/// <param name="Definition">The definition of the index.</param>
+/// <param name="Settings">The settings to change.</param>
 public sealed record StaticIndexRequest(string Name, StaticIndexDefinition Definition, IndexSettingsChange Settings)
 {
-    /// <summary>The name under which options speak of all fields.</summary>
+    /// <summary>The name by which options apply to all fields.</summary>
     internal const string AllFields = "__all_fields";
 
-    /// <summary>
-    /// Members that are not carried out, so that they have to be empty, and what an error calls them.
-    /// </summary>
+    /// <summary>Members that this version does not support: they must be empty.</summary>
     private static readonly string[] Unsupported =
     [
         "AdditionalSources",
@@ -31,13 +29,13 @@ public sealed record StaticIndexRequest(string Name, StaticIndexDefinition Defin
         "ArchivedDataProcessingBehavior",
     ];
 
-    /// <summary>Members that follow from the texts, or that a server writes for itself.</summary>
+    /// <summary>Members that are ignored: they follow from the texts, or a RavenDB server sets them.</summary>
     private static readonly string[] Ignored = ["IndexType", "Type", "ClusterState"];
 
-    /// <summary>Engines of RavenDB. A definition may name any: an index answers the same here.</summary>
+    /// <summary>RavenDB's search engines. A definition may name any of them; results are the same here.</summary>
     private static readonly string[] SearchEngines = ["None", "Lucene", "Corax"];
 
-    /// <summary>Members that may say only what is so here.</summary>
+    /// <summary>Members with the only values that are accepted.</summary>
     private static readonly Dictionary<string, string[]> Fixed = new(StringComparer.Ordinal)
     {
         ["SourceType"] = ["Documents", "None"],
@@ -45,11 +43,14 @@ public sealed record StaticIndexRequest(string Name, StaticIndexDefinition Defin
         ["DeploymentMode"] = ["Parallel"],
     };
 
-    /// <summary>Reads one definition.</summary>
+    /// <summary>Reads and checks one definition.</summary>
     /// <param name="json">An element of <c>Indexes</c>.</param>
-    /// <param name="isStored">Whether it is stored already, so that its reduce need not be tried.</param>
-    /// <exception cref="IndexDefinitionException">It is refused: the message says why, naming the part and, in a text,
-    /// the place.</exception>
+    /// <param name="isStored">
+    /// Returns whether the definition is stored already, so that its reduce need not be tried; null to try it.
+    /// </param>
+    /// <exception cref="IndexDefinitionException">
+    /// The definition is rejected. The message names the member and, in a script, line and column.
+    /// </exception>
     public static StaticIndexRequest Parse(JsonElement json, Func<StaticIndexRequest, bool>? isStored = null)
     {
         if (json.ValueKind != JsonValueKind.Object)
@@ -118,7 +119,7 @@ public sealed record StaticIndexRequest(string Name, StaticIndexDefinition Defin
             );
     }
 
-    /// <summary>Whether a value says nothing.</summary>
+    /// <summary>Returns whether a value is null, blank or empty.</summary>
     internal static bool IsEmpty(JsonElement value) =>
         value.ValueKind switch
         {
@@ -129,13 +130,13 @@ public sealed record StaticIndexRequest(string Name, StaticIndexDefinition Defin
             _ => false,
         };
 
-    /// <summary>The text of a member.</summary>
+    /// <summary>Returns the string value of a member.</summary>
     internal static string Text(JsonProperty member) =>
         member.Value.ValueKind == JsonValueKind.String
             ? member.Value.GetString()!
             : throw new IndexDefinitionException($"'{member.Name}' is a text.");
 
-    /// <summary>The value of an enumeration that a member names.</summary>
+    /// <summary>Returns the value of a member that names an enumeration value.</summary>
     internal static T Word<T>(JsonProperty member)
         where T : struct, Enum =>
         Enum.TryParse(Text(member), ignoreCase: true, out T word) && Enum.IsDefined(word)
@@ -206,7 +207,7 @@ public sealed record StaticIndexRequest(string Name, StaticIndexDefinition Defin
         );
     }
 
-    /// <summary>A setting that something reads; null for one that says what is the same here.</summary>
+    /// <summary>Returns a setting that an analyzer reads; null for one without effect here.</summary>
     private static KeyValuePair<string, string>? ParseSetting(JsonProperty setting)
     {
         if (setting.Name is "Indexing.Static.SearchEngineType")
@@ -229,7 +230,7 @@ public sealed record StaticIndexRequest(string Name, StaticIndexDefinition Defin
             );
     }
 
-    /// <summary>What a definition says of a field.</summary>
+    /// <summary>Reads the options of a field.</summary>
     private static class FieldOptions
     {
         private static readonly string[] TermVectors =
@@ -274,7 +275,7 @@ public sealed record StaticIndexRequest(string Name, StaticIndexDefinition Defin
                 };
             }
 
-            // As RavenDB: who names an analyzer wants words.
+            // As in RavenDB, an analyzer implies a search by words.
             return options.Analyzer is not null && !saysIndexing
                 ? options with
                 {

@@ -9,7 +9,7 @@ using Rookery.Search.Segments.Store;
 
 namespace Rookery.Indexing.Definitions;
 
-/// <summary>Writes the row of a static index, of its maps or reduced, as an entry. One thread at a time.</summary>
+/// <summary>Writes a row of a static index, mapped or reduced, as an index entry. Not thread-safe.</summary>
 public sealed class StaticRowWriter : IReducedRowWriter
 {
     private readonly FieldEntryWriter _writer;
@@ -17,9 +17,9 @@ public sealed class StaticRowWriter : IReducedRowWriter
     private readonly bool _storesWhole;
     private readonly ArrayBufferWriter<byte> _stored = new();
 
-    /// <summary>A writer for the rows of a definition.</summary>
+    /// <summary>Makes a writer for the rows of a definition.</summary>
     /// <param name="definition">The definition.</param>
-    /// <param name="fields">What <see cref="FieldsOf"/> says of it.</param>
+    /// <param name="fields">The result of <see cref="FieldsOf"/> for the definition.</param>
     public StaticRowWriter(StaticIndexDefinition definition, IReadOnlyList<MappedField> fields)
     {
         _writer = new FieldEntryWriter(fields);
@@ -30,11 +30,11 @@ public sealed class StaticRowWriter : IReducedRowWriter
                 .Select(static field => Encoding.UTF8.GetBytes(field.Name)),
         ];
 
-        // A reduced row is what a query answers: there is no document.
+        // Queries return the reduced row itself: there is no document to read it from.
         _storesWhole = definition.Reduce is not null || _storedNames.Length == definition.Fields.Count;
     }
 
-    /// <summary>The fields of a definition that are looked for, and what is held of them.</summary>
+    /// <summary>Returns the searchable fields of a definition, and how each is indexed.</summary>
     public static IReadOnlyList<MappedField> FieldsOf(StaticIndexDefinition definition) =>
         [
             .. definition
@@ -51,9 +51,9 @@ public sealed class StaticRowWriter : IReducedRowWriter
     /// <inheritdoc/>
     public void Write(ReadOnlySpan<byte> key, ReadOnlySpan<byte> row, IndexEntry entry) => Write(row, entry);
 
-    /// <summary>Writes a row as an entry of its own.</summary>
-    /// <param name="row">A JSON object without whitespace between its tokens.</param>
-    /// <param name="entry">Takes it.</param>
+    /// <summary>Writes a row as an entry.</summary>
+    /// <param name="row">A JSON object without whitespace between tokens.</param>
+    /// <param name="entry">Receives the entry.</param>
     public void Write(ReadOnlySpan<byte> row, IndexEntry entry)
     {
         _writer.Write(new QueriedDocument(row[1..^1]), entry);

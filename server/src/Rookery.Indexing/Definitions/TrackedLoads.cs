@@ -7,17 +7,18 @@ using Rookery.Search.Segments.Store;
 namespace Rookery.Indexing.Definitions;
 
 /// <summary>
-/// Finds the documents that a map loads, as they are now, and notes their ids, also of those that are not there. One
-/// thread at a time.
+/// Loads documents for a map, in their current version, and records their ids in the entry, even of missing documents.
+/// Not thread-safe.
 /// </summary>
-/// <param name="database">Whose documents they are.</param>
-/// <param name="collections">The collections that the maps name. As in RavenDB a document of another one is found,
-/// too.</param>
+/// <param name="database">The database of the documents.</param>
+/// <param name="collections">
+/// The collections that the maps name. As in RavenDB, a document of another collection is loaded too.
+/// </param>
 internal sealed class TrackedLoads(Database database, IReadOnlyList<string> collections) : IScriptDocuments
 {
     private readonly byte[][] _lowerCollections = [.. collections.Select(LowerNames.Collection)];
 
-    /// <summary>What takes the ids.</summary>
+    /// <summary>The entry that records the loaded ids.</summary>
     public IndexEntry? Entry { get; set; }
 
     /// <inheritdoc/>
