@@ -5,12 +5,10 @@ using Rookery.Search.Values;
 
 namespace Rookery.Indexing.Grouping;
 
-/// <summary>
-/// One aggregate of one group, as far as its values were added. Its outcome does not depend on their order.
-/// </summary>
+/// <summary>Accumulates one aggregate of one group. The result does not depend on the order of values.</summary>
 public sealed class Accumulator
 {
-    /// <summary>Memory of one without the value it keeps.</summary>
+    /// <summary>Memory of an accumulator without its minimum or maximum, in bytes.</summary>
     public const int Bytes = 128;
 
     private const int MaxCountBytes = 20;
@@ -19,13 +17,13 @@ public sealed class Accumulator
     private long _numbers;
     private byte[]? _extreme;
 
-    /// <summary>Forgets all values.</summary>
+    /// <summary>Removes all values.</summary>
     public void Clear() => (_sum, _numbers, _extreme) = (default, 0, null);
 
-    /// <summary>Adds a value. Sums and averages take numbers, least and greatest ones all but null.</summary>
-    /// <param name="kind">What is computed.</param>
-    /// <param name="json">The value.</param>
-    /// <param name="memory">Is charged for what is kept; null where that is bounded otherwise.</param>
+    /// <summary>Adds a value. Sums and averages ignore what is no number; minima and maxima ignore null.</summary>
+    /// <param name="kind">The kind of aggregate; the same at each call.</param>
+    /// <param name="json">The value as JSON.</param>
+    /// <param name="memory">Charged for a kept value; null when other limits bound it.</param>
     public void Add(AggregateKind kind, ReadOnlySpan<byte> json, IGroupMemory? memory)
     {
         if (kind is AggregateKind.Sum or AggregateKind.Average)
@@ -45,8 +43,8 @@ public sealed class Accumulator
     }
 
     /// <summary>
-    /// Adds what another one of the same kind, but <see cref="AggregateKind.Count"/>, appended with
-    /// <see cref="AppendPart"/>.
+    /// Adds a partial result that <see cref="AppendPart"/> of the same kind has appended. Not for
+    /// <see cref="AggregateKind.Count"/>.
     /// </summary>
     public void AddPart(AggregateKind kind, ReadOnlySpan<byte> json)
     {
@@ -62,8 +60,8 @@ public sealed class Accumulator
         }
     }
 
-    /// <summary>Appends the outcome as a part of greater ones, as JSON.</summary>
-    /// <returns>Bytes appended.</returns>
+    /// <summary>Appends the partial result as JSON, to be added to others.</summary>
+    /// <returns>Number of bytes appended.</returns>
     public int AppendPart(AggregateKind kind, long entries, PooledBytes output)
     {
         int before = output.Length;
@@ -84,7 +82,7 @@ public sealed class Accumulator
         return output.Length - before;
     }
 
-    /// <summary>Appends the outcome as JSON.</summary>
+    /// <summary>Appends the final result as JSON.</summary>
     public void Append(AggregateKind kind, long entries, PooledBytes output)
     {
         switch (kind)
@@ -105,7 +103,7 @@ public sealed class Accumulator
         }
     }
 
-    /// <summary>The order of values; of equal ones that are written differently, that of their bytes.</summary>
+    /// <summary>Compares by value; equal values with different text compare by their bytes.</summary>
     private static bool IsBefore(ReadOnlySpan<byte> one, ReadOnlySpan<byte> other)
     {
         Span<byte> a = stackalloc byte[TermKey.MaxBytes];

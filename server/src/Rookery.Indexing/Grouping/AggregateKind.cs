@@ -1,6 +1,6 @@
 namespace Rookery.Indexing.Grouping;
 
-/// <summary>What is computed of the entries of a group.</summary>
+/// <summary>The aggregates of a grouped query.</summary>
 public enum AggregateKind
 {
     /// <summary><c>count()</c>.</summary>

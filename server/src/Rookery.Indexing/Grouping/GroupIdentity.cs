@@ -6,33 +6,34 @@ using Rookery.Search.Values;
 namespace Rookery.Indexing.Grouping;
 
 /// <summary>
-/// The bytes by which groups are told apart, and whose order is that of the groups: of each key those of its value with
-/// case, and their length.
+/// Encodes the keys of a group as bytes that identify the group and sort like its keys: the encoded value of each key,
+/// with case, followed by its length.
 /// </summary>
 public static class GroupIdentity
 {
     /// <summary>
-    /// Bytes of an identity that an index takes as an id: one byte less than an id may have, so that one that was cut
-    /// is told by its length.
+    /// The most bytes of an identity that becomes an id unchanged: one byte less than the longest id, so that a
+    /// shortened one is recognised by its length.
     /// </summary>
     public const int MaxWholeBytes = TermKey.MaxBytes - 1;
 
-    /// <summary>Appends what a key adds.</summary>
-    /// <param name="json">The key's value.</param>
-    /// <param name="identity">Takes it.</param>
+    /// <summary>Appends one key.</summary>
+    /// <param name="json">The value of the key.</param>
+    /// <param name="identity">Receives the encoded key.</param>
     public static void Append(ReadOnlySpan<byte> json, PooledBytes identity)
     {
         Span<byte> room = identity.Reserve(TermKey.MaxBytes + sizeof(ushort));
         int length = TermKey.Write(json, isExact: true, room);
 
-        // Behind the key, so that groups stand in the order of the keys' bytes, and yet no two lists of keys are one.
+        // The length follows the key, so that groups sort by their keys' bytes and different lists of keys never give
+        // the same bytes.
         BinaryPrimitives.WriteUInt16BigEndian(room[length..], (ushort)length);
         identity.Advance(length + sizeof(ushort));
     }
 
-    /// <summary>An identity as the id of an entry: of a long one the beginning, and a hash of all.</summary>
+    /// <summary>Returns the id of an identity: the identity itself, or a prefix and a hash of a long one.</summary>
     /// <param name="identity">The identity.</param>
-    /// <param name="destination">At least <see cref="TermKey.MaxBytes"/> bytes.</param>
+    /// <param name="destination">Receives the id; at least <see cref="TermKey.MaxBytes"/> bytes.</param>
     /// <returns>The id.</returns>
     public static ReadOnlySpan<byte> ToId(ReadOnlySpan<byte> identity, Span<byte> destination)
     {
@@ -47,8 +48,6 @@ public static class GroupIdentity
         return destination[..TermKey.MaxBytes];
     }
 
-    /// <summary>
-    /// Whether an id holds only the beginning of its identity: then it does not say where its group stands.
-    /// </summary>
+    /// <summary>Returns whether an id is a shortened identity: it then does not give the order of its group.</summary>
     public static bool IsCut(ReadOnlySpan<byte> id) => id.Length > MaxWholeBytes;
 }

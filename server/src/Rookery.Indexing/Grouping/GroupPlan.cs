@@ -3,18 +3,18 @@ using Rookery.Indexing.Values;
 namespace Rookery.Indexing.Grouping;
 
 /// <summary>
-/// What <c>group by</c> computes. Keys whose path has <c>[]</c> (outside of <c>array(…)</c>) make an entry of each
-/// element of that array; the keys and aggregates below the same array are read from the element, all others from the
-/// document.
+/// The groups and aggregates of a <c>group by</c> query. If a key's path has <c>[]</c> (outside of <c>array(…)</c>),
+/// each element of that array is an entry: keys and aggregates below the array are read from the element, all others
+/// from the document. Otherwise each document is an entry.
 /// </summary>
 public sealed class GroupPlan
 {
-    /// <summary>Puts a plan together.</summary>
-    /// <param name="array">The array whose elements are entries; null when each document is one.</param>
+    /// <summary>Makes a plan.</summary>
+    /// <param name="array">The array whose elements are entries; null when documents are.</param>
     /// <param name="keys">The keys.</param>
-    /// <param name="names">Their names, for <c>key()</c>.</param>
-    /// <param name="needsWholeKey">Whether <c>key()</c> is asked for.</param>
-    /// <param name="aggregates">The aggregates.</param>
+    /// <param name="names">The names of the keys, for <c>key()</c>.</param>
+    /// <param name="needsWholeKey">Whether the query uses <c>key()</c>.</param>
+    /// <param name="aggregates">The aggregates; a count has no field.</param>
     public GroupPlan(
         FieldReader? array,
         GroupedField[] keys,
@@ -23,35 +23,35 @@ public sealed class GroupPlan
         (AggregateKind Kind, GroupedField? Field)[] aggregates
     ) => (Array, Keys, Names, NeedsWholeKey, Aggregates) = (array, keys, names, needsWholeKey, aggregates);
 
-    /// <summary>The array whose elements are entries; null when each document is one.</summary>
+    /// <summary>The array whose elements are entries; null when documents are.</summary>
     public FieldReader? Array { get; }
 
     /// <summary>The keys.</summary>
     public GroupedField[] Keys { get; }
 
-    /// <summary>Their names, for <c>key()</c>.</summary>
+    /// <summary>The names of the keys, for <c>key()</c>.</summary>
     public string[] Names { get; }
 
-    /// <summary>Whether <c>key()</c> is asked for.</summary>
+    /// <summary>Whether the query uses <c>key()</c>.</summary>
     public bool NeedsWholeKey { get; }
 
-    /// <summary>The aggregates.</summary>
+    /// <summary>The aggregates; a count has no field.</summary>
     public (AggregateKind Kind, GroupedField? Field)[] Aggregates { get; }
 
-    /// <summary>Names of members from the document's top to a key or to what an aggregate is of.</summary>
+    /// <summary>Returns the member names on the path from the document's top to a field.</summary>
     public IReadOnlyList<string> PathOf(GroupedField field) =>
         field.IsOfElement ? [.. Array!.Names, .. field.Reader?.Names ?? []] : field.Reader!.Names;
 }
 
-/// <summary>A field of an entry: of the document, or of the array's element.</summary>
-/// <param name="IsOfElement">Whether it is read from the element.</param>
-/// <param name="Reader">Reads its values; null for the element itself.</param>
-/// <param name="Writer">Writes it as one value; null for the element itself.</param>
+/// <summary>A field that a grouped query reads from the document or from the array's element.</summary>
+/// <param name="IsOfElement">Whether the field is read from the element.</param>
+/// <param name="Reader">Reads the values of the field; null for the element itself.</param>
+/// <param name="Writer">Writes the field as one value; null for the element itself.</param>
 public sealed record GroupedField(bool IsOfElement, FieldReader? Reader, FieldWriter? Writer)
 {
-    /// <summary>A field by its path.</summary>
-    /// <param name="path">The path.</param>
-    /// <param name="array">Names of the steps to the array of entries; null without one.</param>
+    /// <summary>Returns the field of a path.</summary>
+    /// <param name="path">The path from the document's top.</param>
+    /// <param name="array">The member names of the path to the array; null without one.</param>
     public static GroupedField Of(FieldPath path, string[]? array)
     {
         bool isOfElement =

@@ -7,17 +7,17 @@ using Rookery.Platform;
 namespace Rookery.Indexing.Grouping;
 
 /// <summary>
-/// Writes the members of the row of a group: <c>k0</c>, <c>k1</c>… of its keys, <c>a0</c>… of its aggregates, and
-/// <c>key</c>, all keys as one value.
+/// Writes the members of a group's row: <c>k0</c>, <c>k1</c>… for its keys, <c>a0</c>… for its aggregates, and
+/// <c>key</c> for all keys as one value.
 /// </summary>
 public static class GroupRow
 {
     private const int MostDigits = 10;
 
-    /// <summary>Appends the name of a member, with a comma where others stand before it.</summary>
+    /// <summary>Appends the name of a member, after a comma unless it is the first.</summary>
     /// <param name="kind"><c>k</c> or <c>a</c>.</param>
-    /// <param name="number">Which key or aggregate.</param>
-    /// <param name="row">Takes it.</param>
+    /// <param name="number">The number of the key or aggregate.</param>
+    /// <param name="row">Receives the name.</param>
     public static void AppendName(byte kind, int number, PooledBytes row)
     {
         row.Append(row.Length == 0 || row.Written[^1] == (byte)'{' ? "\""u8 : ",\""u8);
@@ -28,9 +28,9 @@ public static class GroupRow
     }
 
     /// <summary>Appends the member <c>key</c>.</summary>
-    /// <param name="keys">The members of the keys, which are not those of <paramref name="row"/>.</param>
-    /// <param name="names">The names of the keys. Of one its value stands alone.</param>
-    /// <param name="row">Takes the member.</param>
+    /// <param name="keys">The members of the keys, not stored in <paramref name="row"/>.</param>
+    /// <param name="names">The names of the keys. A single key is written as its value alone.</param>
+    /// <param name="row">Receives the member.</param>
     public static void AppendWholeKey(ReadOnlySpan<byte> keys, string[] names, PooledBytes row)
     {
         row.Append(",\"key\":"u8);

@@ -5,13 +5,13 @@ using Rookery.Platform;
 
 namespace Rookery.Indexing.Grouping;
 
-/// <summary>The groups that a scan has found. For one thread.</summary>
-/// <param name="plan">What to compute.</param>
-/// <param name="memory">Is charged for each group; null where <paramref name="mostGroups"/> bounds them.</param>
-/// <param name="mostGroups">How many groups it takes; one more makes it <see cref="IsOverfull"/>.</param>
+/// <summary>The groups found so far, with their aggregates. Not thread-safe.</summary>
+/// <param name="plan">The groups and aggregates to compute.</param>
+/// <param name="memory">Charged for each group; null when <paramref name="mostGroups"/> bounds them.</param>
+/// <param name="mostGroups">The most groups; one more makes the table <see cref="IsOverfull"/>.</param>
 public sealed class GroupTable(GroupPlan plan, IGroupMemory? memory, int mostGroups = int.MaxValue)
 {
-    /// <summary>Objects, references and a place in the table, of one group.</summary>
+    /// <summary>Estimated memory of a group beside its bytes: objects, references and a table slot.</summary>
     private const int BytesPerGroup = 256;
 
     private readonly Dictionary<byte[], FoundGroup> _groups = new(BytesComparer.Instance);
@@ -20,20 +20,20 @@ public sealed class GroupTable(GroupPlan plan, IGroupMemory? memory, int mostGro
     private readonly PooledBytes _identity = new();
     private readonly PooledBytes _row = new();
 
-    /// <summary>The groups, by identity, in no order.</summary>
+    /// <summary>The groups by identity, unordered.</summary>
     public IEnumerable<KeyValuePair<byte[], FoundGroup>> Groups => _groups;
 
-    /// <summary>Whether there were more groups than it takes: what it holds is not all.</summary>
+    /// <summary>Whether some groups did not fit, so that the table is incomplete.</summary>
     public bool IsOverfull { get; private set; }
 
-    /// <summary>Forgets all groups.</summary>
+    /// <summary>Removes all groups.</summary>
     public void Clear()
     {
         _groups.Clear();
         IsOverfull = false;
     }
 
-    /// <summary>Adds a document to its group, or each of its entries to theirs.</summary>
+    /// <summary>Adds a document to its group, or each of its array's elements to theirs.</summary>
     public void Add(in QueriedDocument document, ScanWork work)
     {
         if (plan.Array is null)
@@ -48,7 +48,8 @@ public sealed class GroupTable(GroupPlan plan, IGroupMemory? memory, int mostGro
     }
 
     /// <summary>
-    /// The groups as rows, in the order of their keys: <c>k0</c>, <c>k1</c>…, <c>a0</c>…, <c>key</c>.
+    /// Returns the groups as rows, ordered by their keys, with the members <c>k0</c>, <c>k1</c>…, <c>a0</c>…,
+    /// <c>key</c>.
     /// </summary>
     public IEnumerable<byte[]> Rows()
     {
@@ -60,7 +61,7 @@ public sealed class GroupTable(GroupPlan plan, IGroupMemory? memory, int mostGro
         }
     }
 
-    /// <summary>Gives pooled memory back.</summary>
+    /// <summary>Releases pooled memory.</summary>
     public void Release()
     {
         _canonical.Release();
@@ -103,7 +104,7 @@ public sealed class GroupTable(GroupPlan plan, IGroupMemory? memory, int mostGro
         _row.Clear();
         for (int key = 0; key < plan.Keys.Length; key++)
         {
-            // In one form, so that a group has the same key whichever of its documents came first.
+            // In canonical form, so that the key does not depend on which document came first.
             GroupRow.AppendName((byte)'k', key, _row);
             CanonicalJson.Append(ReadKey(plan.Keys[key], document, element, work), _row);
         }
@@ -114,7 +115,7 @@ public sealed class GroupTable(GroupPlan plan, IGroupMemory? memory, int mostGro
         return group;
     }
 
-    /// <summary>Reads a key: arrays and objects in one form, so that equal ones are equal bytes.</summary>
+    /// <summary>Reads a key, arrays and objects in canonical form, so that equal values are equal bytes.</summary>
     private ReadOnlySpan<byte> ReadKey(
         GroupedField key,
         in QueriedDocument document,
@@ -220,17 +221,17 @@ public sealed class GroupTable(GroupPlan plan, IGroupMemory? memory, int mostGro
     }
 }
 
-/// <summary>A group that a scan has found.</summary>
-/// <param name="keys">The members <c>k0</c>, <c>k1</c>… of its row.</param>
-/// <param name="aggregates">Its aggregates.</param>
+/// <summary>A group with its aggregates.</summary>
+/// <param name="keys">The members <c>k0</c>, <c>k1</c>… of the group's row.</param>
+/// <param name="aggregates">The aggregates of the group, in the order of the plan.</param>
 public sealed class FoundGroup(byte[] keys, Accumulator[] aggregates)
 {
-    /// <summary>The members <c>k0</c>, <c>k1</c>… of its row.</summary>
+    /// <summary>The members <c>k0</c>, <c>k1</c>… of the group's row.</summary>
     public byte[] Keys => keys;
 
-    /// <summary>Its aggregates.</summary>
+    /// <summary>The aggregates of the group, in the order of the plan.</summary>
     public Accumulator[] Aggregates => aggregates;
 
-    /// <summary>How many entries it has.</summary>
+    /// <summary>Number of entries in the group.</summary>
     public long Count { get; set; }
 }

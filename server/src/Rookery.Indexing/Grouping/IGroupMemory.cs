@@ -1,13 +1,13 @@
 namespace Rookery.Indexing.Grouping;
 
-/// <summary>Takes and gives memory for groups. For one thread.</summary>
+/// <summary>Accounts for the memory of groups. Not thread-safe.</summary>
 public interface IGroupMemory
 {
-    /// <summary>Takes memory before it is allocated, and throws when there is no more.</summary>
-    /// <param name="bytes">How much.</param>
+    /// <summary>Reserves memory before it is allocated; throws when the limit is reached.</summary>
+    /// <param name="bytes">Number of bytes.</param>
     void Take(long bytes);
 
-    /// <summary>Gives memory back.</summary>
-    /// <param name="bytes">How much.</param>
+    /// <summary>Releases reserved memory.</summary>
+    /// <param name="bytes">Number of bytes.</param>
     void Give(long bytes);
 }

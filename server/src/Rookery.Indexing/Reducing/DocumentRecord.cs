@@ -5,19 +5,20 @@ using Rookery.Platform;
 namespace Rookery.Indexing.Reducing;
 
 /// <summary>
-/// Which rows of which groups are a document's: runs of numbers, by group. So they are found when it changes.
+/// Records which rows belong to a document: ranges of row numbers, ordered by group. With it, the rows of a changed
+/// document are found.
 /// </summary>
-/// <param name="stored">As it is stored; empty for a document without rows.</param>
+/// <param name="stored">The stored bytes; empty for a document without rows.</param>
 internal readonly ref struct DocumentRecord(ReadOnlySpan<byte> stored)
 {
     private const int RunBytes = ReduceKeys.GroupIdBytes + ReduceKeys.NumberBytes + sizeof(int);
 
     private readonly ReadOnlySpan<byte> _stored = stored;
 
-    /// <summary>Groups it has rows in.</summary>
+    /// <summary>Number of groups in which the document has rows.</summary>
     internal int Count => _stored.Length / RunBytes;
 
-    /// <summary>Its rows in one of them; ascending by group.</summary>
+    /// <summary>The document's rows in one group. Groups are in ascending order.</summary>
     internal RowRun this[int index]
     {
         get
@@ -32,7 +33,7 @@ internal readonly ref struct DocumentRecord(ReadOnlySpan<byte> stored)
         }
     }
 
-    /// <summary>Writes a run behind those before.</summary>
+    /// <summary>Appends a range of rows.</summary>
     internal static void Write(in RowRun run, IBufferWriter<byte> record)
     {
         var room = record.GetSpan(RunBytes);
@@ -43,8 +44,8 @@ internal readonly ref struct DocumentRecord(ReadOnlySpan<byte> stored)
     }
 }
 
-/// <summary>Rows of a document in one group.</summary>
-/// <param name="Group">The group.</param>
-/// <param name="First">The number of the first.</param>
-/// <param name="Count">How many; numbers run on.</param>
+/// <summary>The rows of a document in one group, numbered consecutively.</summary>
+/// <param name="Group">The id of the group.</param>
+/// <param name="First">The number of the first row.</param>
+/// <param name="Count">Number of rows.</param>
 internal readonly record struct RowRun(UInt128 Group, UInt128 First, int Count);

@@ -2,20 +2,20 @@ using System.Runtime.InteropServices;
 
 namespace Rookery.Indexing.Reducing;
 
-/// <summary>What a batch does to the rows of one group.</summary>
+/// <summary>The changes that a batch makes to the rows of one group.</summary>
 internal sealed class GroupOperations
 {
     private readonly List<RowOperation> _operations = [];
 
-    /// <summary>The reduce key; empty when the batch only removes rows, of a group that is there.</summary>
+    /// <summary>The reduce key; empty when the batch only removes rows of an existing group.</summary>
     internal byte[] Key { get; set; } = [];
 
-    /// <summary>The operations; once sorted, by number, one for each.</summary>
+    /// <summary>The operations; after <see cref="Sort"/> ordered by number, with one for each number.</summary>
     internal ReadOnlySpan<RowOperation> Operations => CollectionsMarshal.AsSpan(_operations);
 
     internal void Add(in RowOperation operation) => _operations.Add(operation);
 
-    /// <summary>Sorts by number; of several with one number the last counts.</summary>
+    /// <summary>Sorts by number and keeps only the last operation on each number.</summary>
     internal void Sort()
     {
         _operations.Sort(
@@ -36,12 +36,12 @@ internal sealed class GroupOperations
 }
 
 /// <summary>Puts or removes the row of one number.</summary>
-/// <param name="Number">The number.</param>
-/// <param name="Order">Operations before it in the batch.</param>
-/// <param name="Offset">Where the row lies among the batch's bytes.</param>
-/// <param name="Length">Bytes of the row; -1 removes it.</param>
+/// <param name="Number">The number of the row.</param>
+/// <param name="Order">Number of earlier operations in the batch.</param>
+/// <param name="Offset">The offset of the row in the bytes of the batch.</param>
+/// <param name="Length">Length of the row in bytes; -1 to remove the row.</param>
 internal readonly record struct RowOperation(UInt128 Number, int Order, int Offset, int Length)
 {
-    /// <summary>Whether the row goes.</summary>
+    /// <summary>Whether the row is removed.</summary>
     internal bool IsRemoval => Length < 0;
 }

@@ -4,21 +4,21 @@ using Rookery.Platform;
 
 namespace Rookery.Indexing.Reducing;
 
-/// <summary>What is known of a group: where its tree begins, its reduce key, and its reduced row.</summary>
-/// <param name="stored">As it is stored.</param>
+/// <summary>The record of a group: the root of its tree, its reduce key and its reduced row.</summary>
+/// <param name="stored">The stored bytes.</param>
 internal readonly ref struct GroupRecord(ReadOnlySpan<byte> stored)
 {
     private const int HeaderBytes = 1 + ReduceKeys.NumberBytes + sizeof(int);
 
     private readonly ReadOnlySpan<byte> _stored = stored;
 
-    /// <summary>Levels of its tree above the leaves.</summary>
+    /// <summary>Number of tree levels above the leaves.</summary>
     internal int Height => _stored[0];
 
-    /// <summary>The fence of the topmost page.</summary>
+    /// <summary>The fence of the root page: the least row number that it may contain.</summary>
     internal UInt128 Fence => BinaryPrimitives.ReadUInt128LittleEndian(_stored[1..]);
 
-    /// <summary>What its rows are reduced by.</summary>
+    /// <summary>The reduce key.</summary>
     internal ReadOnlySpan<byte> Key => _stored.Slice(HeaderBytes, KeyLength);
 
     /// <summary>The reduced row; empty when the rows could not be reduced.</summary>

@@ -5,8 +5,8 @@ using Rookery.Platform;
 namespace Rookery.Indexing.Reducing;
 
 /// <summary>
-/// Puts the rows of a group together for an automatic map/reduce index: counts and sums are added, and of least and
-/// greatest values the first and the last stay. One thread at a time.
+/// Reduces the rows of an automatic map/reduce index: adds counts and sums, and keeps the least minimum and the
+/// greatest maximum. Not thread-safe.
 /// </summary>
 internal sealed class GroupReducer : IReducer, IDisposable
 {
@@ -16,9 +16,9 @@ internal sealed class GroupReducer : IReducer, IDisposable
     private readonly Range[] _values;
     private readonly PooledBytes _row = new();
 
-    /// <summary>A reduce.</summary>
-    /// <param name="keys">How many keys a row has.</param>
-    /// <param name="kinds">What its aggregates are.</param>
+    /// <summary>Makes a reducer.</summary>
+    /// <param name="keys">Number of keys in a row.</param>
+    /// <param name="kinds">The kinds of the aggregates in a row.</param>
     public GroupReducer(int keys, IEnumerable<AggregateKind> kinds)
     {
         _keys = keys;

@@ -3,27 +3,25 @@ using System.Buffers;
 namespace Rookery.Indexing.Reducing;
 
 /// <summary>
-/// Makes one row of several with the same key. What it makes is given to it again, beside other such rows: the outcome
-/// must
-/// be the same however rows side by side were put together before, as RavenDB demands of the reduce of an index. Used
-/// by one thread at a time.
+/// Reduces rows with the same key to one row. Its results are reduced again, together with other rows: the final result
+/// must not depend on how adjacent rows were combined before, as RavenDB requires of a reduce. Not thread-safe.
 /// </summary>
 public interface IReducer
 {
     /// <summary>
-    /// Whether the order of rows counts. Then it is that of a hash of their documents' ids, and a batch of changes of
-    /// a large group is dearer.
+    /// Whether the order of rows may change the result. If so, rows are ordered by a hash of their documents' ids,
+    /// which makes changes to a large group more expensive.
     /// </summary>
     bool HasOrder { get; }
 
-    /// <summary>Reduces.</summary>
-    /// <param name="rows">At least one row, of documents or made by an earlier call.</param>
-    /// <param name="row">Takes the row: a JSON object.</param>
+    /// <summary>Reduces rows.</summary>
+    /// <param name="rows">At least one row, mapped from a document or reduced before.</param>
+    /// <param name="row">Receives the reduced row, a JSON object.</param>
     /// <exception cref="ReduceException">These rows cannot be reduced.</exception>
     void Reduce(in ReduceRows rows, IBufferWriter<byte> row);
 }
 
-/// <summary>Rows that are to become one. Valid during one call.</summary>
+/// <summary>The rows to reduce, valid during the call.</summary>
 public readonly ref struct ReduceRows
 {
     private readonly ReducePage _page;
@@ -36,12 +34,10 @@ public readonly ref struct ReduceRows
         Count = count;
     }
 
-    /// <summary>How many.</summary>
+    /// <summary>Number of rows.</summary>
     public int Count { get; }
 
-    /// <summary>
-    /// One of them: a JSON object without whitespace between its tokens, as maps and reduces write it.
-    /// </summary>
+    /// <summary>A row: a JSON object without whitespace between tokens.</summary>
     public ReadOnlySpan<byte> this[int index]
     {
         get
@@ -52,6 +48,6 @@ public readonly ref struct ReduceRows
     }
 }
 
-/// <summary>Rows cannot be reduced. The message is for who defined the index.</summary>
-/// <param name="message">Why, in a sentence.</param>
+/// <summary>Rows cannot be reduced. The message addresses the author of the index.</summary>
+/// <param name="message">The reason in a sentence.</param>
 public sealed class ReduceException(string message) : Exception(message);

@@ -3,12 +3,10 @@ using Rookery.Search.Segments.Store;
 
 namespace Rookery.Indexing.Reducing;
 
-/// <summary>
-/// Documents that changed and the rows they have now, in the order in which they came, until they are applied.
-/// </summary>
+/// <summary>Buffers changed documents with their current rows, in order of arrival, until they are applied.</summary>
 internal sealed class PendingDocuments
 {
-    // A group of many rows is named once: SHA-256 of each row's key was a tenth of a build.
+    // Caches the ids of groups: hashing each row's key with SHA-256 took a tenth of a build.
     private const int KnownGroups = 1024;
     private const int LongestKnownKey = 256;
 
@@ -20,15 +18,15 @@ internal sealed class PendingDocuments
 
     internal int Count => _documents.Count;
 
-    /// <summary>Memory they take, in bytes.</summary>
+    /// <summary>Memory that the buffer takes, in bytes; 0 when it is empty.</summary>
     internal long HeldBytes => _bytes.Length + (_documents.Count * 16L) + (_rows.Count * 48L);
 
-    /// <summary>The bytes that rows and operations speak of.</summary>
+    /// <summary>The bytes that documents, rows and operations refer to by offset.</summary>
     internal ReadOnlySpan<byte> Bytes => _bytes.Written;
 
     internal PendingDocument this[int index] => _documents[index];
 
-    /// <summary>Adds a document; without rows it has none any more.</summary>
+    /// <summary>Adds a document; null or no rows if it has none any more.</summary>
     internal void Add(ReadOnlySpan<byte> id, MappedRows? mapped)
     {
         _isInOrder = _isInOrder && (_documents.Count == 0 || Id(_documents.Count - 1).SequenceCompareTo(id) <= 0);
@@ -42,14 +40,16 @@ internal sealed class PendingDocuments
             _bytes.Append(mapped.Row(row));
         }
 
-        // Ascending by group, as records are: old and new are compared in one walk.
+        // Ascending by group, as in the document records, so that old and new rows are merged in one pass.
         _rows.Sort(_documents[^1].FirstRow, _documents[^1].RowCount, PendingRowOrder.Instance);
     }
 
     internal ReadOnlySpan<byte> Id(int index) =>
         _bytes.Written.Slice(_documents[index].IdOffset, _documents[index].IdLength);
 
-    /// <summary>The documents by their ids; one that came several times as it came.</summary>
+    /// <summary>
+    /// Returns the positions of the documents in order of their ids; the changes of one document in order of arrival.
+    /// </summary>
     internal IEnumerable<int> InOrderOfIds()
     {
         var numbers = Enumerable.Range(0, Count);
@@ -111,8 +111,8 @@ internal sealed class PendingDocuments
     }
 }
 
-/// <summary>A document that changed.</summary>
+/// <summary>A changed document.</summary>
 internal readonly record struct PendingDocument(int IdOffset, int IdLength, int FirstRow, int RowCount);
 
-/// <summary>A row of it: key, then row, from an offset.</summary>
+/// <summary>A row of a changed document. From its offset, the bytes hold its key and then the row.</summary>
 internal readonly record struct PendingRow(UInt128 Group, int Order, int Offset, int KeyLength, int RowLength);

@@ -4,12 +4,12 @@ using Rookery.Storage;
 
 namespace Rookery.Indexing.Reducing;
 
-/// <summary>Carries the changes of documents out on the rows of their groups, within one batch of the store.</summary>
+/// <summary>Applies changed documents to the rows of their groups, in one batch of the store.</summary>
 /// <param name="batch">The batch.</param>
-/// <param name="pending">The documents.</param>
+/// <param name="pending">The changed documents.</param>
 /// <param name="tree">Changes the trees of groups.</param>
-/// <param name="nextNumber">Rows that there ever were, and one.</param>
-/// <param name="hasOrder">Whether the order of rows counts.</param>
+/// <param name="nextNumber">One more than the number of rows ever stored.</param>
+/// <param name="hasOrder">Whether the order of rows may change the result of the reduce.</param>
 internal sealed class ReduceBatch(
     WriteBatch batch,
     PendingDocuments pending,
@@ -23,14 +23,13 @@ internal sealed class ReduceBatch(
     private readonly ArrayBufferWriter<byte> _newRecord = new();
     private int _operations;
 
-    /// <summary>Rows that there ever were, and one.</summary>
+    /// <summary>One more than the number of rows ever stored.</summary>
     internal long NextNumber { get; private set; } = nextNumber;
 
-    /// <summary>Does it all.</summary>
+    /// <summary>Applies all changes.</summary>
     internal void Run()
     {
-        // In the order in which records and pages lie, so that each block of either is read once, however small the
-        // cache.
+        // In the order in which records and pages are stored, so that each block is read once, even with a small cache.
         foreach (int document in pending.InOrderOfIds())
         {
             Compare(document);
@@ -43,7 +42,7 @@ internal sealed class ReduceBatch(
         }
     }
 
-    /// <summary>Compares the rows that a document has with those it had, group by group.</summary>
+    /// <summary>Merges the old and new rows of a document, group by group, into operations.</summary>
     private void Compare(int document)
     {
         byte[] rented = ArrayPool<byte>.Shared.Rent(ReduceKeys.PrefixBytes + pending.Id(document).Length);

@@ -4,7 +4,7 @@ using Rookery.Storage;
 
 namespace Rookery.Indexing.Reducing;
 
-/// <summary>The keys under which the state of a map/reduce index lies in its store.</summary>
+/// <summary>The keys of a map/reduce index's state in its store.</summary>
 internal static class ReduceKeys
 {
     internal const int GroupIdBytes = 16;
@@ -19,7 +19,7 @@ internal static class ReduceKeys
     private const byte Changed = 4;
     private const byte State = 5;
 
-    /// <summary>The tables. Numbers and groups are part of the format.</summary>
+    /// <summary>The tables. Their numbers and merge groups are part of the stored format.</summary>
     internal static IReadOnlyList<TableDefinition> Tables { get; } =
     [
         new(Documents, "mapped documents", 1),
@@ -36,7 +36,8 @@ internal static class ReduceKeys
     internal static byte[] AfterChanged { get; } = [0, 0, 0, 1, Changed + 1];
 
     /// <summary>
-    /// Names a group: the first half of the SHA-256 of its key. The key is stored with the group and compared.
+    /// Returns the id of a group: the first half of the SHA-256 of its key. The key is stored with the group and
+    /// compared.
     /// </summary>
     internal static UInt128 GroupId(ReadOnlySpan<byte> key)
     {
@@ -46,11 +47,13 @@ internal static class ReduceKeys
     }
 
     /// <summary>
-    /// The number of a row. Rows of a group are in this order: where it counts, that of a hash of their documents'
-    /// ids, on each node and whenever they came.
+    /// Returns the number of a row. Rows of a group are ordered by number: by arrival, or, where the order of rows
+    /// matters, by a hash of their document ids, which is the same on each node.
     /// </summary>
-    /// <param name="documentId">The document, in lower case; empty where the order of rows does not count.</param>
-    /// <param name="count">Rows that there were before: it tells apart rows of one document.</param>
+    /// <param name="documentId">
+    /// The lower-cased id of the document; empty where the order of rows does not matter.
+    /// </param>
+    /// <param name="count">Number of rows stored before: it distinguishes rows of one document.</param>
     internal static UInt128 RowNumber(ReadOnlySpan<byte> documentId, long count)
     {
         if (documentId.IsEmpty)
@@ -63,9 +66,9 @@ internal static class ReduceKeys
         return new UInt128(BinaryPrimitives.ReadUInt64BigEndian(hash), (ulong)count);
     }
 
-    /// <summary>The key of a document's record.</summary>
-    /// <param name="id">Its id.</param>
-    /// <param name="key">At least <see cref="PrefixBytes"/> more than the id.</param>
+    /// <summary>Returns the key of a document's record.</summary>
+    /// <param name="id">The lower-cased id of the document.</param>
+    /// <param name="key">Receives the key; at least <see cref="PrefixBytes"/> longer than the id.</param>
     internal static ReadOnlySpan<byte> Document(ReadOnlySpan<byte> id, Span<byte> key)
     {
         WritePrefix(key, Documents);
@@ -73,13 +76,13 @@ internal static class ReduceKeys
         return key[..(PrefixBytes + id.Length)];
     }
 
-    /// <summary>The key of a group's record.</summary>
+    /// <summary>Returns the key of a group's record.</summary>
     internal static ReadOnlySpan<byte> Group(UInt128 group, Span<byte> key) => OfGroup(Groups, group, key);
 
-    /// <summary>The key that says that a group has changed.</summary>
+    /// <summary>Returns the key that marks a group as changed.</summary>
     internal static ReadOnlySpan<byte> ChangedGroup(UInt128 group, Span<byte> key) => OfGroup(Changed, group, key);
 
-    /// <summary>The key of a page.</summary>
+    /// <summary>Returns the key of a page.</summary>
     internal static ReadOnlySpan<byte> Page(UInt128 group, int level, UInt128 fence, Span<byte> key)
     {
         OfGroup(Pages, group, key);
@@ -88,7 +91,7 @@ internal static class ReduceKeys
         return key[..PageKeyBytes];
     }
 
-    /// <summary>The group that a changed key names.</summary>
+    /// <summary>Returns the group of a key made by <see cref="ChangedGroup"/>.</summary>
     internal static UInt128 GroupOf(ReadOnlySpan<byte> changedKey) =>
         BinaryPrimitives.ReadUInt128BigEndian(changedKey[PrefixBytes..]);
 

@@ -4,19 +4,19 @@ using Rookery.Platform;
 namespace Rookery.Indexing.Reducing;
 
 /// <summary>
-/// Entries of one page of a reduce tree, or of several that are about to be written. In a leaf an entry is a mapped row
-/// under its number; above, it is a page below, under the least number that may be in it, with that page's reduced row,
-/// which is empty when it could not be reduced.
+/// The entries of a page of a reduce tree, or of several pages about to be written. In a leaf, an entry is a mapped row
+/// with its number. In a higher page, an entry is a child page: its fence, which is the least row number that it may
+/// contain, and its reduced row, which is empty when it could not be reduced.
 /// </summary>
 internal sealed class ReducePage
 {
     /// <summary>
-    /// Entries of a page. An edit reads, reduces and writes one page of each level, so that few are quick; with fewer
-    /// still, levels and what a page costs by itself weigh more.
+    /// The most entries of a page. A change reads, reduces and writes one page of each level, so small pages are fast;
+    /// with even smaller ones, the number of levels and the fixed cost of a page dominate.
     /// </summary>
     internal const int MostEntries = 16;
 
-    /// <summary>Bytes of a page of more than two entries.</summary>
+    /// <summary>The most bytes of a page with more than two entries.</summary>
     internal const int MostBytes = 8 * 1024;
 
     private const int EntriesAt = ReduceKeys.NumberBytes;
@@ -27,30 +27,30 @@ internal sealed class ReducePage
     private readonly PooledBytes _bytes = new();
     private readonly List<Place> _places = [];
 
-    /// <summary>Entries.</summary>
+    /// <summary>Number of entries.</summary>
     internal int Count => _places.Count;
 
     /// <summary>Bytes of all entries.</summary>
     internal int Bytes => _bytes.Length;
 
-    /// <summary>The number of an entry.</summary>
+    /// <summary>Returns the row number or fence of an entry.</summary>
     internal UInt128 Number(int entry) => BinaryPrimitives.ReadUInt128LittleEndian(Header(entry));
 
-    /// <summary>What the page below an entry holds; nothing in a leaf.</summary>
+    /// <summary>Returns the number of entries and bytes in the child page of an entry; zeros in a leaf.</summary>
     internal (int Entries, int Bytes) Child(int entry) =>
         (
             BinaryPrimitives.ReadInt32LittleEndian(Header(entry)[EntriesAt..]),
             BinaryPrimitives.ReadInt32LittleEndian(Header(entry)[BytesAt..])
         );
 
-    /// <summary>The row of an entry.</summary>
+    /// <summary>Returns the row of an entry.</summary>
     internal ReadOnlySpan<byte> Row(int entry) =>
         _bytes.Written.Slice(_places[entry].Offset + HeaderBytes, _places[entry].RowLength);
 
-    /// <summary>Bytes of an entry.</summary>
+    /// <summary>Returns the size of an entry in bytes.</summary>
     internal int EntryBytes(int entry) => HeaderBytes + _places[entry].RowLength;
 
-    /// <summary>The entries of a range, as they are stored.</summary>
+    /// <summary>Returns the stored bytes of a range of entries.</summary>
     internal ReadOnlySpan<byte> Stored(int first, int count)
     {
         int start = _places[first].Offset;
@@ -58,7 +58,7 @@ internal sealed class ReducePage
         return _bytes.Written[start..end];
     }
 
-    /// <summary>Whether two pages have an entry that is the same in all.</summary>
+    /// <summary>Returns whether an entry equals an entry of another page in all its bytes.</summary>
     internal bool HasSame(int entry, ReducePage other, int otherEntry) =>
         Stored(entry, 1).SequenceEqual(other.Stored(otherEntry, 1));
 
@@ -68,7 +68,7 @@ internal sealed class ReducePage
         _places.Clear();
     }
 
-    /// <summary>Adds the entries of a stored page behind those that are there.</summary>
+    /// <summary>Appends the entries of a stored page.</summary>
     internal void Load(ReadOnlySpan<byte> stored)
     {
         while (!stored.IsEmpty)
@@ -81,7 +81,7 @@ internal sealed class ReducePage
         }
     }
 
-    /// <summary>Adds an entry.</summary>
+    /// <summary>Appends an entry. Its number must be greater than that of the last one.</summary>
     internal void Add(UInt128 number, ReadOnlySpan<byte> row, int childEntries = 0, int childBytes = 0)
     {
         Invariant.Holds(
@@ -98,10 +98,10 @@ internal sealed class ReducePage
         _bytes.Append(row);
     }
 
-    /// <summary>Adds an entry of another page.</summary>
+    /// <summary>Appends an entry of another page.</summary>
     internal void Copy(ReducePage from, int entry) => Append(from.Stored(entry, 1), from._places[entry].RowLength);
 
-    /// <summary>How many entries from <paramref name="first"/> on one page takes.</summary>
+    /// <summary>Returns how many entries, starting at <paramref name="first"/>, fit into one page.</summary>
     internal int CountOfPage(int first)
     {
         int size = 0;
@@ -118,7 +118,7 @@ internal sealed class ReducePage
         return entry - first;
     }
 
-    /// <summary>Gives its memory back.</summary>
+    /// <summary>Releases the buffer.</summary>
     internal void Release() => _bytes.Release();
 
     private void Append(ReadOnlySpan<byte> entry, int rowLength)

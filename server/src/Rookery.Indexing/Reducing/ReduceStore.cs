@@ -6,21 +6,21 @@ using Rookery.Storage;
 
 namespace Rookery.Indexing.Reducing;
 
-/// <summary>Takes the groups whose reduced rows changed.</summary>
+/// <summary>Receives the groups whose reduced rows changed.</summary>
 public interface IGroupChanges
 {
-    /// <summary>A group has a new reduced row.</summary>
+    /// <summary>Reports the new reduced row of a group.</summary>
     void Put(ReadOnlySpan<byte> key, ReadOnlySpan<byte> row);
 
-    /// <summary>A group has no rows any more, or its rows cannot be reduced.</summary>
+    /// <summary>Reports a group without rows, or whose rows cannot be reduced.</summary>
     void Remove(ReadOnlySpan<byte> key);
 }
 
 /// <summary>
-/// What a map/reduce index keeps to follow its documents: the rows of each document, and for each reduce key a tree of
-/// them with what they reduce to. Lies in a directory of its own, without a journal: after a crash it is what it was at
-/// some <see cref="Watermark"/>, from which documents are given to it again. Groups stay marked as changed, through a
-/// crash too, until <see cref="AcknowledgeChanges"/>. Changed by one thread at a time.
+/// The state of a map/reduce index: the rows of each document, and for each reduce key a tree of its rows with their
+/// reduced rows. Stored in its own directory, without a journal: after a crash it is back at an earlier
+/// <see cref="Watermark"/>, from which documents are fed again. Groups stay marked as changed, even through a crash,
+/// until <see cref="AcknowledgeChanges"/>. One thread at a time may change it.
 /// </summary>
 public sealed class ReduceStore : IDisposable
 {
@@ -41,17 +41,18 @@ public sealed class ReduceStore : IDisposable
         ReadState();
     }
 
-    /// <summary>Opens a directory, or makes it.</summary>
+    /// <summary>Opens the store in a directory, created when missing.</summary>
     /// <param name="disk">The disk.</param>
     /// <param name="directory">The directory.</param>
-    /// <param name="reducer">The index's reduce.</param>
-    /// <param name="budget">What this store alone draws on.</param>
-    /// <param name="io">Takes notes of disk work.</param>
+    /// <param name="reducer">The reduce of the index.</param>
+    /// <param name="budget">The memory budget of this store.</param>
+    /// <param name="io">Records disk I/O.</param>
     /// <param name="time">The clock.</param>
-    /// <param name="pacer">Slows background work down; null lets it run free.</param>
-    /// <exception cref="StorageFormatException">It was written by a newer version, or no manifest can be trusted: it is
-    /// to be built again.</exception>
-    /// <exception cref="DamagedException">What lies there cannot be read: it is to be built again.</exception>
+    /// <param name="pacer">Slows down background work; null for full speed.</param>
+    /// <exception cref="StorageFormatException">
+    /// A newer version wrote the store, or no manifest is valid: the store must be rebuilt.
+    /// </exception>
+    /// <exception cref="DamagedException">Files are damaged: the store must be rebuilt.</exception>
     /// <exception cref="DiskException">The disk refused.</exception>
     public static ReduceStore Open(
         IDisk disk,
@@ -87,40 +88,43 @@ public sealed class ReduceStore : IDisposable
         }
     }
 
-    /// <summary>The etag through which it follows the documents; 0 before anything does.</summary>
+    /// <summary>
+    /// The store includes the documents' changes through this etag; 0 before the first <see cref="Apply"/>.
+    /// </summary>
     public long Watermark { get; private set; }
 
-    /// <summary>Whether it never held a row.</summary>
+    /// <summary>Whether no row was ever stored.</summary>
     public bool IsEmpty => _nextNumber == 1;
 
-    /// <summary>Memory that changes take which were not applied, in bytes; 0 when there are none.</summary>
+    /// <summary>Memory of the changes that are not applied, in bytes; 0 when there are none.</summary>
     public long PendingBytes => _pending.HeldBytes;
 
-    /// <summary>Rows given to the reducer since it was opened.</summary>
+    /// <summary>Number of rows reduced since the store was opened.</summary>
     public long RowsReduced => _tree.RowsReduced;
 
     /// <summary>
-    /// Why the last flush or merge failed, in a sentence; null when it did not. Until it succeeds nothing is to be
-    /// applied, because what is applied stays in memory.
+    /// Why the last flush or merge failed, in a sentence; null when it succeeded. Until one succeeds nothing should be
+    /// applied, because applied changes stay in memory.
     /// </summary>
     public string? Failure => _engine.Failure;
 
     /// <summary>
-    /// Told in a sentence why rows of a group could not be reduced. The group has no reduced row until its rows change.
+    /// Called with the reason, in a sentence, when rows of a group cannot be reduced. The group has no reduced row
+    /// until its rows change.
     /// </summary>
     public Action<string>? ReduceFailed { get; set; }
 
-    /// <summary>Holds the rows of a document, in the place of those it had.</summary>
-    /// <param name="documentId">Its id in lower case, up to 512 bytes.</param>
-    /// <param name="rows">What the maps made of it.</param>
+    /// <summary>Replaces the rows of a document. Buffered until <see cref="Apply"/>.</summary>
+    /// <param name="documentId">The lower-cased id of the document, up to 512 bytes.</param>
+    /// <param name="rows">The rows that the maps returned for it.</param>
     public void Put(ReadOnlySpan<byte> documentId, MappedRows rows) => _pending.Add(documentId, rows);
 
-    /// <summary>Holds no rows of a document any more; there need not be any.</summary>
+    /// <summary>Removes the rows of a document, if it has any. Buffered until <see cref="Apply"/>.</summary>
     public void Delete(ReadOnlySpan<byte> documentId) => _pending.Add(documentId, mapped: null);
 
-    /// <summary>Carries the changes out. They are durable after a <see cref="Flush"/>, or sooner.</summary>
-    /// <param name="watermark">The etag through which they follow the documents.</param>
-    /// <exception cref="DamagedException">What is stored cannot be read: the store is to be built again.</exception>
+    /// <summary>Applies the buffered changes. They are durable after <see cref="Flush"/> at the latest.</summary>
+    /// <param name="watermark">The changes include everything through this etag.</param>
+    /// <exception cref="DamagedException">Stored data is damaged: the store must be rebuilt.</exception>
     public void Apply(long watermark)
     {
         Invariant.Holds(watermark >= Watermark, "an index follows its documents forward");
@@ -148,9 +152,7 @@ public sealed class ReduceStore : IDisposable
         (Watermark, _nextNumber) = (watermark, next);
     }
 
-    /// <summary>
-    /// Shows the groups that changed since the last acknowledgement, each once, with what they are now.
-    /// </summary>
+    /// <summary>Passes on each group that changed since the last acknowledgement, once, in its current state.</summary>
     public void VisitChanges(IGroupChanges changes)
     {
         using var snapshot = _engine.OpenSnapshot();
@@ -179,7 +181,7 @@ public sealed class ReduceStore : IDisposable
         }
     }
 
-    /// <summary>What changed by now is durable elsewhere, and is not shown again.</summary>
+    /// <summary>Clears the marks of changed groups, after their current state has become durable elsewhere.</summary>
     public void AcknowledgeChanges()
     {
         using var snapshot = _engine.OpenSnapshot();
@@ -206,7 +208,7 @@ public sealed class ReduceStore : IDisposable
     }
 
     /// <summary>Reads the reduced row of a key.</summary>
-    /// <returns>False when it has none.</returns>
+    /// <returns>Whether the key has a reduced row.</returns>
     public bool TryGet(ReadOnlySpan<byte> key, IBufferWriter<byte> row)
     {
         using var snapshot = _engine.OpenSnapshot();
@@ -224,7 +226,7 @@ public sealed class ReduceStore : IDisposable
         }
     }
 
-    /// <summary>Makes durable what is applied.</summary>
+    /// <summary>Makes all applied changes durable.</summary>
     /// <returns>False when the disk refused: see <see cref="Failure"/>.</returns>
     public bool Flush()
     {
@@ -240,17 +242,16 @@ public sealed class ReduceStore : IDisposable
         return true;
     }
 
-    /// <summary>Does one piece of the work that keeps what is durable small and quick.</summary>
-    /// <returns>Whether there was any.</returns>
+    /// <summary>Merges some runs, if that is due.</summary>
+    /// <returns>Whether there was work to do.</returns>
     public bool MergeOnce() => _engine.CompactOnce();
 
     /// <summary>
-    /// Gives memory back that is not in use, and that of what nobody asked for since the last call: about every half
-    /// minute.
+    /// Releases unused memory, and cached blocks not read since the last call. Called about every half minute.
     /// </summary>
     public void TrimIdle() => _engine.TrimIdle();
 
-    /// <summary>Closes the files. What was not flushed is given to it again.</summary>
+    /// <summary>Closes the files. Changes that were not flushed must be fed again.</summary>
     public void Dispose()
     {
         _engine.Dispose();

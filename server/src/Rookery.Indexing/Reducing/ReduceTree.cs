@@ -6,13 +6,13 @@ using Rookery.Storage;
 namespace Rookery.Indexing.Reducing;
 
 /// <summary>
-/// The rows of a group as a tree of pages: leaves hold mapped rows by number, each page above the reduced rows of those
-/// below, so that a change recomputes its leaf and one page of each level above, whatever the size of the group. Where
-/// the order of rows does not count new ones have the highest numbers and go to the right edge, which fills pages
-/// whole; small pages join a neighbour. Changes pages through a batch; for one group after the other.
+/// Keeps the rows of each group in a tree of pages. Leaves hold mapped rows by number; each higher page holds the
+/// reduced rows of its children. A change thus recomputes one page of each level, whatever the size of the group. Where
+/// the order of rows does not matter, new rows have the highest numbers and fill the pages at the right edge; small
+/// pages are joined with a neighbour. Works on one group at a time, through a batch.
 /// </summary>
-/// <param name="reducer">Makes one row of several.</param>
-/// <param name="failed">Told why rows could not be reduced.</param>
+/// <param name="reducer">Reduces the rows of a page.</param>
+/// <param name="failed">Called with the reason when rows cannot be reduced.</param>
 internal sealed class ReduceTree(IReducer reducer, Action<string> failed)
 {
     private const int SmallEntries = ReducePage.MostEntries * 3 / 4;
@@ -23,18 +23,20 @@ internal sealed class ReduceTree(IReducer reducer, Action<string> failed)
     private WriteBatch? _batch;
     private UInt128 _group;
 
-    /// <summary>Rows given to the reducer since the tree was made.</summary>
+    /// <summary>Number of rows reduced since the tree was made.</summary>
     internal long RowsReduced { get; private set; }
 
-    /// <summary>Carries operations out on a group.</summary>
-    /// <param name="target">The batch.</param>
-    /// <param name="id">The group.</param>
-    /// <param name="height">Levels above the leaves; -1 for a group without rows. Changed.</param>
-    /// <param name="fence">The fence of the topmost page. Changed.</param>
-    /// <param name="operations">Sorted.</param>
-    /// <param name="rows">The bytes that operations speak of.</param>
-    /// <returns>The topmost page as one entry, or none when the group has no rows any more; to be given back. Null when
-    /// nothing changed.</returns>
+    /// <summary>Applies operations to a group.</summary>
+    /// <param name="target">The batch that reads and writes pages.</param>
+    /// <param name="id">The id of the group.</param>
+    /// <param name="height">Levels above the leaves; -1 for a group without rows. Updated.</param>
+    /// <param name="fence">The fence of the root page: the least row number that it may contain. Updated.</param>
+    /// <param name="operations">The operations, sorted by number.</param>
+    /// <param name="rows">The bytes that the operations refer to.</param>
+    /// <returns>
+    /// A page with one entry for the root page, or none when the group has no rows any more; to be passed to
+    /// <see cref="Return"/>. Null when nothing changed.
+    /// </returns>
     internal ReducePage? Apply(
         WriteBatch target,
         UInt128 id,
@@ -78,14 +80,14 @@ internal sealed class ReduceTree(IReducer reducer, Action<string> failed)
         return top;
     }
 
-    /// <summary>Gives a page back.</summary>
+    /// <summary>Recycles a page.</summary>
     internal void Return(ReducePage page)
     {
         page.Clear();
         _idle.Push(page);
     }
 
-    /// <summary>Gives all memory back.</summary>
+    /// <summary>Releases all memory.</summary>
     internal void Release()
     {
         while (_idle.TryPop(out var page))
@@ -94,14 +96,14 @@ internal sealed class ReduceTree(IReducer reducer, Action<string> failed)
         }
     }
 
-    /// <summary>Carries operations out on a page and what is below it.</summary>
-    /// <param name="level">Its level.</param>
-    /// <param name="fence">Its fence.</param>
-    /// <param name="isNew">Whether there is no such page yet.</param>
-    /// <param name="operations">Those for it.</param>
-    /// <param name="rows">The bytes they speak of.</param>
-    /// <param name="above">Takes an entry for each page that it has become.</param>
-    /// <returns>Whether anything changed; otherwise nothing was added to <paramref name="above"/>.</returns>
+    /// <summary>Applies operations to a page and its descendants.</summary>
+    /// <param name="level">The level of the page; 0 for a leaf.</param>
+    /// <param name="fence">The fence of the page.</param>
+    /// <param name="isNew">Whether the page does not exist yet.</param>
+    /// <param name="operations">The operations in the range of the page.</param>
+    /// <param name="rows">The bytes that the operations refer to.</param>
+    /// <param name="above">Receives an entry for each page that replaces this one.</param>
+    /// <returns>Whether anything changed; if not, nothing was added to <paramref name="above"/>.</returns>
     private bool Change(
         int level,
         UInt128 fence,
@@ -211,7 +213,7 @@ internal sealed class ReduceTree(IReducer reducer, Action<string> failed)
         return hasChanged;
     }
 
-    /// <summary>Joins pages that together are less than one.</summary>
+    /// <summary>Joins adjacent pages that fit into one.</summary>
     private ReducePage JoinSmall(int level, ReducePage pages)
     {
         var joined = Rent();
@@ -255,12 +257,12 @@ internal sealed class ReduceTree(IReducer reducer, Action<string> failed)
         return joined;
     }
 
-    /// <summary>Writes entries as pages of a level, and an entry for each into the page above.</summary>
+    /// <summary>Writes entries as pages of a level, and adds an entry for each of them to the page above.</summary>
     private void Write(ReducePage entries, int level, UInt128 fence, ReducePage above)
     {
         if (entries.Count > 0 && entries.Number(0) < fence)
         {
-            // The page at the left edge took a row from before its first one.
+            // The leftmost page received a row before its first one, so its fence changes.
             DeletePage(level, fence);
             fence = entries.Number(0);
         }

@@ -3,32 +3,36 @@ using Rookery.Json;
 namespace Rookery.Indexing.Reducing;
 
 /// <summary>
-/// The rows of groups as an automatic map/reduce index keeps them: JSON objects with the members of the keys and then
-/// those of the aggregates, in the order of the definition.
+/// The rows of an automatic map/reduce index: JSON objects with the members of the keys followed by those of the
+/// aggregates, in the order of the definition.
 /// </summary>
 public static class ReducedGroup
 {
-    /// <summary>The key of the group of documents that the index cannot hold. No other begins so.</summary>
+    /// <summary>
+    /// The reduce key of all documents that the index cannot hold. No other key begins with this byte.
+    /// </summary>
     public static ReadOnlySpan<byte> UnheldKey => [0xFF];
 
-    /// <summary>The row of such a document.</summary>
+    /// <summary>The row of a document that the index cannot hold.</summary>
     public static ReadOnlySpan<byte> UnheldRow => "{\"unheld\":1}"u8;
 
     /// <summary>
-    /// The term under <see cref="Mapping.MappedField.PresenceOf"/> of the field behind the last: of
-    /// <see cref="UnheldKey"/>.
+    /// The term that marks the group of <see cref="UnheldKey"/>, under the <see cref="Mapping.MappedField.PresenceOf"/>
+    /// number that follows the last field.
     /// </summary>
     public static ReadOnlySpan<byte> UnheldTerm => [1];
 
-    /// <summary>The term there of a group whose id does not say where it stands in the order of groups.</summary>
+    /// <summary>
+    /// The term, under the same number, that marks a group whose id is shortened and so does not give its order.
+    /// </summary>
     public static ReadOnlySpan<byte> CutTerm => [2];
 
-    /// <summary>Whether a row is that of a document that the index cannot hold.</summary>
+    /// <summary>Returns whether a row is that of a document which the index cannot hold.</summary>
     public static bool IsUnheld(ReadOnlySpan<byte> row) => row.SequenceEqual(UnheldRow);
 
     /// <summary>Finds the values of a row.</summary>
     /// <param name="row">The row.</param>
-    /// <param name="values">Takes where they stand, one for each key and aggregate.</param>
+    /// <param name="values">Receives the range of each key and aggregate.</param>
     public static void Find(ReadOnlySpan<byte> row, Span<Range> values)
     {
         int at = 1;

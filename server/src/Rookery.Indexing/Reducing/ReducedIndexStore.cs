@@ -4,9 +4,9 @@ using Rookery.Search.Segments.Store;
 namespace Rookery.Indexing.Reducing;
 
 /// <summary>
-/// What a map/reduce index keeps: the rows of its documents in a <see cref="ReduceStore"/>, and an entry for each
-/// reduced row, by its key, in the store that queries read. The rows are durable before the entries; groups stay marked
-/// as changed until their entries are durable, so that what power cut off is written when it is opened again.
+/// The store of a map/reduce index: its rows in a <see cref="ReduceStore"/>, and an entry for each reduced row in the
+/// store that queries read. Rows become durable before entries. Groups stay marked as changed until their entries are
+/// durable, so that entries missing after a crash are written when the store is opened again.
 /// </summary>
 internal sealed class ReducedIndexStore : IIndexStore, IGroupChanges
 {
@@ -18,12 +18,14 @@ internal sealed class ReducedIndexStore : IIndexStore, IGroupChanges
     private readonly IndexEntry _entry = new();
     private long _etag;
 
-    /// <summary>Puts both together.</summary>
+    /// <summary>Combines rows and entries, and writes the entries that a crash left out.</summary>
     /// <param name="rows">The rows, opened with <paramref name="reducer"/>.</param>
     /// <param name="entries">The entries.</param>
-    /// <param name="reducer">The reduce; disposed with this. All three are still the caller's if this throws.</param>
-    /// <param name="writer">Makes entries of rows.</param>
-    /// <param name="folder">Where the rows lie, for messages.</param>
+    /// <param name="reducer">
+    /// The reduce; disposed with this store. If the constructor throws, the caller still owns all three.
+    /// </param>
+    /// <param name="writer">Converts rows to entries.</param>
+    /// <param name="folder">The folder of the rows, for messages.</param>
     public ReducedIndexStore(
         ReduceStore rows,
         IIndexStore entries,
@@ -51,7 +53,7 @@ internal sealed class ReducedIndexStore : IIndexStore, IGroupChanges
     /// <inheritdoc/>
     public long PendingBytes => _rows.PendingBytes;
 
-    /// <summary>Told in a sentence why rows of a group could not be reduced.</summary>
+    /// <summary>Called with the reason, in a sentence, when rows of a group cannot be reduced.</summary>
     public Action<string>? ReduceFailed
     {
         get => _rows.ReduceFailed;
