@@ -3,7 +3,7 @@ using Rookery.Scripting.Running;
 
 namespace Rookery.Scripting.CSharp;
 
-/// <summary>What C# makes of all values of a sequence.</summary>
+/// <summary>Aggregates of C# sequences.</summary>
 internal static class CSharpAggregates
 {
     public static ScriptValue Aggregate(this ScriptContext context, ScriptFunction function, ScriptValue sequence)
@@ -36,8 +36,8 @@ internal static class CSharpAggregates
     }
 
     /// <summary>
-    /// Whether a value comes before the one that was the least or greatest so far. Of equal numbers that documents
-    /// write differently the one whose bytes are less, so that their order does not count.
+    /// Returns whether a value replaces the least or greatest so far. Of equal numbers with different text in
+    /// documents, the one with lesser bytes is kept, so that their order does not matter.
     /// </summary>
     private static bool IsBefore(ScriptHeap heap, ScriptValue value, ScriptValue extreme, bool isLeast)
     {

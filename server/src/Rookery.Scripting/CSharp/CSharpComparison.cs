@@ -4,10 +4,10 @@ using Rookery.Scripting.Values;
 
 namespace Rookery.Scripting.CSharp;
 
-/// <summary>The order and equality of values in C#.</summary>
+/// <summary>Order and equality of C# values.</summary>
 internal static class CSharpComparison
 {
-    /// <summary>The order of two values of one type; null where a number is NaN.</summary>
+    /// <summary>Returns the order of two values of one type; null if one is NaN.</summary>
     public static int? Compare(this ScriptHeap heap, ScriptValue left, ScriptValue right)
     {
         if (left.IsNumber && right.IsNumber)
@@ -26,19 +26,21 @@ internal static class CSharpComparison
             );
     }
 
-    /// <summary>The order of values that are something: NaN before other numbers, false before true.</summary>
+    /// <summary>
+    /// Returns the order of two values that are not null: NaN sorts before other numbers, false before true.
+    /// </summary>
     public static int CompareInOrder(this ScriptHeap heap, ScriptValue first, ScriptValue second) =>
         first.Kind is ValueKind.True or ValueKind.False && second.Kind is ValueKind.True or ValueKind.False
             ? first.Kind.CompareTo(second.Kind)
             : heap.Compare(first, second)
                 ?? double.IsNaN(heap.NumberOf(second)).CompareTo(double.IsNaN(heap.NumberOf(first)));
 
-    /// <summary>Whether two values are equal as in C#; containers are by what they hold.</summary>
+    /// <summary>Returns whether two values are equal in C#; arrays and objects are compared by content.</summary>
     /// <param name="heap">The heap.</param>
-    /// <param name="left">One.</param>
-    /// <param name="right">The other.</param>
-    /// <param name="level">Containers around them.</param>
-    /// <param name="isOperator">Whether two types that <c>==</c> does not take fail.</param>
+    /// <param name="left">The first value.</param>
+    /// <param name="right">The second value.</param>
+    /// <param name="level">Number of containers around them.</param>
+    /// <param name="isOperator">Whether to fail, as <c>==</c> does, on types that cannot be compared.</param>
     public static bool IsSame(
         this ScriptHeap heap,
         ScriptValue left,

@@ -99,7 +99,7 @@ internal static class CSharpConversions
         }
     }
 
-    /// <summary><c>Convert.To…</c> of what is no text: halves go to the even number.</summary>
+    /// <summary><c>Convert.To…</c> of a value that is no text. Halves are rounded to the even number.</summary>
     private static ScriptValue ConvertNumber(ScriptHeap heap, ScriptFunction function, ScriptValue value)
     {
         var number = value.Kind is ValueKind.True or ValueKind.False
@@ -114,7 +114,7 @@ internal static class CSharpConversions
             case ScriptFunction.ConvertToBoolean:
                 return ScriptValue.Of(number.Real != 0);
             default:
-                // A decimal of a double has 15 digits of it.
+                // Converting a double to decimal would keep only 15 of its digits.
                 long rounded =
                     number.IsWhole ? number.Whole
                     : number.IsReal ? checked((long)Math.Round(number.Real, MidpointRounding.ToEven))
@@ -159,7 +159,7 @@ internal static class CSharpConversions
         }
     }
 
-    /// <summary>Whether a conversion takes a <c>char</c> for its number.</summary>
+    /// <summary>Returns whether a conversion takes a <c>char</c> for its character code.</summary>
     private static bool IsOfNumbers(ScriptFunction function) =>
         function
             is ScriptFunction.Negated

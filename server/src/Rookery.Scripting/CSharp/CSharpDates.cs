@@ -5,7 +5,7 @@ using Rookery.Scripting.Values;
 
 namespace Rookery.Scripting.CSharp;
 
-/// <summary>Functions and operators of dates and time spans.</summary>
+/// <summary>Functions and operators of C# dates and time spans.</summary>
 internal static class CSharpDates
 {
     public static ScriptValue InvokeOnDate(
@@ -203,7 +203,9 @@ internal static class CSharpDates
         };
     }
 
-    /// <summary><c>date.AddDays(n)</c> and the like; <c>Add</c> and <c>Subtract</c> of time spans and dates.</summary>
+    /// <summary>
+    /// <c>date.AddDays(n)</c> and similar methods; <c>Add</c> and <c>Subtract</c> with time spans and dates.
+    /// </summary>
     private static ScriptValue AddTo(ScriptHeap heap, ScriptValue target, ScriptValue amount, string unit)
     {
         target = heap.Temporal(target);
@@ -251,7 +253,7 @@ internal static class CSharpDates
         }
     }
 
-    /// <summary><c>DateTime.Parse</c> of a text as documents write dates, and <c>TimeSpan.Parse</c>.</summary>
+    /// <summary><c>DateTime.Parse</c>, for the date formats of documents, and <c>TimeSpan.Parse</c>.</summary>
     private static ScriptValue ParseTime(ScriptHeap heap, ScriptFunction function, ScriptValue value)
     {
         if (function == ScriptFunction.ParseSpan)

@@ -6,10 +6,10 @@ namespace Rookery.Scripting.CSharp;
 /// <summary><c>string.Format</c>.</summary>
 internal static class CSharpFormats
 {
-    /// <summary>Characters to which a text is padded at most.</summary>
+    /// <summary>The most characters to which a text is padded.</summary>
     public const int MostPadding = 64 * 1024;
 
-    /// <summary><c>string.Format</c>: <c>{index,width:format}</c> stands for a value, <c>{{</c> for a brace.</summary>
+    /// <summary><c>string.Format</c>: inserts values at <c>{index,width:format}</c>; <c>{{</c> gives a brace.</summary>
     public static ScriptValue FormatText(this ScriptHeap heap, string format, ScriptValue values)
     {
         int start = heap.Length;

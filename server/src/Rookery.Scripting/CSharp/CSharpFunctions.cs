@@ -3,7 +3,7 @@ using Rookery.Scripting.Running;
 
 namespace Rookery.Scripting.CSharp;
 
-/// <summary>Functions of C# in the indexes of RavenDB: what C# cannot do with its arguments fails.</summary>
+/// <summary>The functions of C# in RavenDB's indexes. An argument that C# rejects makes the script fail.</summary>
 internal static class CSharpFunctions
 {
     public static ScriptValue InvokeAsCSharp(
@@ -13,7 +13,7 @@ internal static class CSharpFunctions
     )
     {
         var heap = context.Heap;
-        // Strings of the runtime count as the script's memory until the function has its value.
+        // Strings of .NET count towards the script's memory until the function returns.
         long held = heap.HeldBytes;
         try
         {

@@ -4,7 +4,7 @@ using Rookery.Scripting.Values;
 
 namespace Rookery.Scripting.CSharp;
 
-/// <summary><c>Math</c> of C#.</summary>
+/// <summary>The functions of C#'s <c>Math</c>.</summary>
 internal static class CSharpMath
 {
     private const int StepsPerPower = 64;
@@ -15,7 +15,7 @@ internal static class CSharpMath
         ReadOnlySpan<ScriptValue> arguments
     )
     {
-        // The rounding is a text, as in Math.Round(x, MidpointRounding.AwayFromZero).
+        // Null in, null out. A rounding mode is passed as text, as in Math.Round(x, MidpointRounding.AwayFromZero).
         foreach (var argument in arguments)
         {
             if (argument.IsNothing)

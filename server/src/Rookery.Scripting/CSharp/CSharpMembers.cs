@@ -5,8 +5,8 @@ using Rookery.Scripting.Running;
 namespace Rookery.Scripting.CSharp;
 
 /// <summary>
-/// Members of values of C#. An object's own comes first, and one that it lacks is undefined, as data may lack it; a
-/// member that a value of another kind has not fails.
+/// Members of C# values. An object's own members take precedence; one that it lacks is undefined. A missing member of
+/// any other value makes the script fail.
 /// </summary>
 internal static class CSharpMembers
 {
@@ -23,7 +23,8 @@ internal static class CSharpMembers
                 : context.GetMember(target, name);
         }
 
-        // Of nothing and of what may be a value of a nullable type; an array and a string are none.
+        // HasValue and Value of null, and of values whose type has a nullable form; arrays and strings have no such
+        // members.
         if (target.IsNothing)
         {
             return asksWhether ? ScriptValue.Of(false) : ScriptValue.Undefined;
@@ -49,7 +50,7 @@ internal static class CSharpMembers
         return part.Kind == ValueKind.Undefined ? throw HasNoMember(heap, target, name) : part;
     }
 
-    /// <summary><c>Count</c>, <c>Keys</c> and <c>Values</c>, which objects have as dictionaries.</summary>
+    /// <summary>Reads <c>Count</c>, <c>Keys</c> or <c>Values</c> of an object used as a dictionary.</summary>
     public static ScriptValue GetPropertyOfDictionary(this ScriptContext context, ScriptValue target, ScriptValue name)
     {
         var heap = context.Heap;
@@ -66,7 +67,7 @@ internal static class CSharpMembers
         };
     }
 
-    /// <summary><c>a[b]</c>: an element, a character, or what a dictionary holds under a key.</summary>
+    /// <summary><c>a[b]</c>: an element, a character, or the value of a dictionary's key.</summary>
     public static ScriptValue ElementAt(
         this ScriptContext context,
         ScriptValue target,

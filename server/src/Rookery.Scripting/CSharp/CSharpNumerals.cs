@@ -6,16 +6,16 @@ using Rookery.Scripting.Values;
 
 namespace Rookery.Scripting.CSharp;
 
-/// <summary>Numbers of C#, and values as such numbers.</summary>
+/// <summary>Numbers of C#, and conversions of script values to them.</summary>
 internal static class CSharpNumerals
 {
-    /// <summary>The number of a <c>char</c>.</summary>
+    /// <summary>Returns the character code of a <c>char</c>.</summary>
     public static ScriptValue CodeOf(this ScriptHeap heap, ScriptValue character) =>
         ScriptValue.OfInt(heap.NetText(character)[0]);
 
     /// <summary>
-    /// The number of a value that is one. One of a document is a <c>long</c> or a <c>double</c>, as it is written;
-    /// one of a loop that counts is an <c>int</c>.
+    /// Returns the C# number of a numeric value. A number of a document is a <c>long</c> or a <c>double</c>, depending
+    /// on its text; a loop counter is an <c>int</c>.
     /// </summary>
     public static CSharpNumber NumeralOf(this ScriptHeap heap, ScriptValue value)
     {
@@ -39,7 +39,7 @@ internal static class CSharpNumerals
         }
     }
 
-    /// <summary>The decimal of a number: of one in a document its digits.</summary>
+    /// <summary>Returns a number as a decimal; a number of a document with all its digits.</summary>
     public static decimal DecimalOf(this ScriptHeap heap, ScriptValue value)
     {
         if (value.Kind is not (ValueKind.StoredNumber or ValueKind.Decimal))

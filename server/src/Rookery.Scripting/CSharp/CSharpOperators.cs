@@ -4,7 +4,7 @@ using Rookery.Scripting.Values;
 
 namespace Rookery.Scripting.CSharp;
 
-/// <summary>Operators of C#. Of nothing, arithmetic is nothing and a comparison false.</summary>
+/// <summary>The operators of C#. Arithmetic with null gives null, and a comparison with null is false.</summary>
 internal static class CSharpOperators
 {
     public static ScriptValue OperateAsCSharp(
@@ -20,7 +20,7 @@ internal static class CSharpOperators
             return context.GetProperty(first, second);
         }
 
-        // A char is a number beside one, and where two are calculated with.
+        // A char counts as its code if the other operand is a number or a char.
         if (
             (first.Trait == ValueTrait.Character && (second.IsNumber || second.Trait == ValueTrait.Character))
             || (second.Trait == ValueTrait.Character && first.IsNumber)
@@ -75,7 +75,9 @@ internal static class CSharpOperators
         return heap.OperateOnDates(function, heap.Temporal(first), heap.Temporal(second));
     }
 
-    /// <summary>C# has no operator for a decimal and a double. A number of a document becomes either.</summary>
+    /// <summary>
+    /// Rejects a decimal with a double, for which C# has no operator. A number of a document converts to either.
+    /// </summary>
     public static void RequireNoMix(ScriptValue first, ScriptValue second)
     {
         if (

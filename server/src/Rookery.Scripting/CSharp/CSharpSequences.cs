@@ -5,7 +5,8 @@ using Rookery.Scripting.Running;
 namespace Rookery.Scripting.CSharp;
 
 /// <summary>
-/// Sequences of C#. Nothing is one without elements; an object is one of its members, as dictionaries are.
+/// Sequence methods of C#. Null counts as an empty sequence, an object as the sequence of its members, like a
+/// dictionary.
 /// </summary>
 internal static class CSharpSequences
 {
@@ -136,7 +137,7 @@ internal static class CSharpSequences
         return -1;
     }
 
-    /// <summary>Each value once: of both, of those that are in both, or of those that are only in the first.</summary>
+    /// <summary>Returns the union, intersection or difference of two sequences, each value once.</summary>
     private static ScriptValue Combine(ScriptHeap heap, ScriptFunction function, ScriptValue first, ScriptValue second)
     {
         var combined = heap.NewArray();

@@ -5,12 +5,12 @@ using Rookery.Scripting.Running;
 
 namespace Rookery.Scripting.CSharp;
 
-/// <summary>Sorts sequences of C# by keys.</summary>
+/// <summary>Sorts C# sequences by keys.</summary>
 internal static class CSharpSorting
 {
     /// <summary>
-    /// Sorts pairs of an element and its keys, stable; the directions are a text with a letter for each key, <c>a</c>
-    /// or <c>d</c>.
+    /// Sorts arrays of an element and its keys, in stable order, and returns the elements. The directions are a text
+    /// with one letter for each key, <c>a</c> or <c>d</c>.
     /// </summary>
     public static ScriptValue SortByKeys(this ScriptHeap heap, ScriptValue pairs, int count, ScriptValue directions)
     {

@@ -6,15 +6,12 @@ using Rookery.Scripting.Values;
 
 namespace Rookery.Scripting.CSharp;
 
-/// <summary>What <c>ToString()</c> says of values, and strings of the runtime.</summary>
+/// <summary>Strings of .NET, and C#'s <c>ToString()</c>.</summary>
 internal static class CSharpStrings
 {
     public const int BytesPerString = 32;
 
-    /// <summary>
-    /// Counts the memory of a string of the runtime before it is made; until the function of C# that is at work has
-    /// its value.
-    /// </summary>
+    /// <summary>Charges the memory of a .NET string before it is made, until the running C# function returns.</summary>
     public static void HoldString(this ScriptHeap heap, long length) =>
         heap.Hold(BytesPerString + (sizeof(char) * length));
 
@@ -50,7 +47,7 @@ internal static class CSharpStrings
         return heap.TextFrom(start);
     }
 
-    /// <summary>Adds what <c>ToString()</c> of a value says in the invariant culture; of nothing nothing.</summary>
+    /// <summary>Appends the <c>ToString()</c> text of a value in the invariant culture; nothing for null.</summary>
     public static void AddCSharpText(this ScriptHeap heap, ScriptValue value)
     {
         switch (value.Kind)
@@ -143,7 +140,7 @@ internal static class CSharpStrings
             _ => number.Decimal.ToString(format, CultureInfo.InvariantCulture),
         };
 
-    /// <summary>What a failure calls a value.</summary>
+    /// <summary>Returns what error messages call a value.</summary>
     public static string NameOf(ScriptValue value) =>
         value.Kind switch
         {

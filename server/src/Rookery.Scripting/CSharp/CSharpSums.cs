@@ -6,19 +6,19 @@ using Rookery.Scripting.Values;
 
 namespace Rookery.Scripting.CSharp;
 
-/// <summary>Sums and averages of C#: in the widest type of the numbers, and in any order the same.</summary>
+/// <summary>Sums and averages of C#: computed in the widest type of the numbers, independent of their order.</summary>
 internal static class CSharpSums
 {
-    // What numbers a sequence has: the widest says how they are added.
+    // The types of numbers, from narrow to wide: the widest determines how they are added.
     private enum Summed
     {
         Ints,
         Longs,
 
-        /// <summary>Of documents, written without point and exponent, of any size.</summary>
+        /// <summary>Numbers of documents without point and exponent, of any size.</summary>
         StoredWhole,
 
-        /// <summary>Of documents.</summary>
+        /// <summary>Other numbers of documents.</summary>
         Stored,
         Floats,
         Doubles,
@@ -26,10 +26,10 @@ internal static class CSharpSums
     }
 
     /// <summary>
-    /// The sum of the numbers, in the widest of their types; their average is no whole number. As in RavenDB numbers of
-    /// documents are added with all their digits. Of ints and longs that are computed only the sum has to have room in
-    /// its type, not what it is on the way. Those that are doubles by a cast or a computation are added as doubles, in
-    /// a reduce by their digits.
+    /// Returns the sum of the numbers in the widest of their types, or their average, which is never an integer. As in
+    /// RavenDB, numbers of documents are added with all their digits. With computed ints and longs only the final sum
+    /// must fit the type. Doubles from a cast or computation are added as doubles, except in a reduce, where they are
+    /// added by their digits.
     /// </summary>
     public static ScriptValue Sum(this ScriptContext context, ScriptValue sequence, int count, bool isAverage)
     {
@@ -107,7 +107,7 @@ internal static class CSharpSums
         };
     }
 
-    /// <summary>The sum of numbers by their digits.</summary>
+    /// <summary>Returns the exact sum of numbers, by their digits.</summary>
     private static ExactSum DigitsOfSum(ScriptHeap heap, ScriptValue sequence, int count)
     {
         var sum = default(ExactSum);
@@ -131,7 +131,7 @@ internal static class CSharpSums
         return sum;
     }
 
-    /// <summary>C# adds floats as doubles, too, and makes a float of their sum.</summary>
+    /// <summary>Returns the sum as a double. C# also adds floats as doubles and converts the sum to a float.</summary>
     private static double SumOfReals(ScriptContext context, ScriptValue sequence, int count)
     {
         var heap = context.Heap;
@@ -151,7 +151,9 @@ internal static class CSharpSums
         return context.AddsDecimals && hasDigits ? DigitsOfSum(heap, sequence, count).ToDouble() : sum;
     }
 
-    /// <summary>The decimal next to the sum, with as many digits behind the point as any number has.</summary>
+    /// <summary>
+    /// Returns the sum as a decimal, with as many digits after the point as the number with the most.
+    /// </summary>
     private static decimal SumOfDecimals(ScriptHeap heap, ScriptValue sequence, int count)
     {
         var sum = default(ExactSum);

@@ -6,10 +6,10 @@ using Rookery.Scripting.Values;
 
 namespace Rookery.Scripting.CSharp;
 
-/// <summary>Strings of C#: by the numbers of their characters, whatever the culture.</summary>
+/// <summary>String methods of C#. Characters are compared by code, independent of the culture.</summary>
 internal static class CSharpTexts
 {
-    // In a builder, a string and an array.
+    // A character is held in a builder, a string and an array.
     private const int CopiesOfCharacters = 4;
 
     public static ScriptValue InvokeOnCSharpText(
@@ -151,20 +151,22 @@ internal static class CSharpTexts
         }
     }
 
-    /// <summary>The invariant culture's case: letter for letter, by tables that are the same on every member.</summary>
+    /// <summary>
+    /// Maps letters to lower or upper case as the invariant culture does, by tables that are the same on every member.
+    /// </summary>
     private static ScriptValue InSimpleCase(ScriptHeap heap, ScriptValue text, bool isUpper)
     {
         heap.SpendOnBytes(text.Length);
         int start = heap.Length;
 
-        // The other case of a letter takes three bytes for two at most.
+        // A letter of two bytes has at most three in the other case.
         var room = heap.Reserve((text.Length * 3 / 2) + Utf16Text.PairBytes);
         int written = 0;
         for (var rest = heap.Span(text); !rest.IsEmpty; )
         {
             int character = Utf16Text.Take(ref rest);
 
-            // The invariant culture leaves these two, whose upper case is ASCII, as they are.
+            // The invariant culture does not change these two letters, whose upper case is ASCII.
             bool isKept = isUpper && character is ('ı' or 'ſ');
             written += Utf16Text.Write(isKept ? character : LetterCase.Map(character, isUpper), room[written..]);
         }
@@ -211,8 +213,8 @@ internal static class CSharpTexts
             : throw new ScriptFailure($"'{heap.Shown(heap.Plain(value))}' is no single character");
 
     /// <summary>
-    /// The comparison that the last argument names, as the definition was told to put it there; without one by the
-    /// numbers of characters.
+    /// Returns the comparison in the last argument, where the compiler of the definition puts it; ordinal if there is
+    /// none.
     /// </summary>
     private static StringComparison ComparisonOf(ScriptHeap heap, ReadOnlySpan<ScriptValue> arguments) =>
         arguments[^1].Kind == ValueKind.Text && heap.Span(arguments[^1]).SequenceEqual("\0OrdinalIgnoreCase"u8)
@@ -260,7 +262,7 @@ internal static class CSharpTexts
         };
     }
 
-    /// <summary>Without characters blanks are trimmed; else all of those that the arguments are.</summary>
+    /// <summary>Trims the characters in the arguments; without arguments white space.</summary>
     private static ScriptValue TrimAsCSharp(
         ScriptHeap heap,
         ScriptFunction function,
@@ -295,7 +297,10 @@ internal static class CSharpTexts
         );
     }
 
-    /// <summary>What the runtime takes to split a text: places of separators, and a string for each part.</summary>
+    /// <summary>
+    /// Returns an estimate of the memory that .NET takes to split a text: positions of separators and a string for each
+    /// part.
+    /// </summary>
     private static long BytesOfSplit(string text, string[] separators)
     {
         const int BytesPerPart = 48;
@@ -305,14 +310,13 @@ internal static class CSharpTexts
             parts += separator.Length == 0 ? 0 : text.AsSpan().Count(separator);
         }
 
-        // Without separators every blank is one.
+        // Without separators every blank separates.
         parts += separators.Length == 0 ? text.Length : 0;
         return (parts * BytesPerPart) + (2L * text.Length);
     }
 
     /// <summary>
-    /// Splits at each of the separators; the options are a text such as <c>RemoveEmptyEntries</c>, and a number is
-    /// the most parts.
+    /// Splits a text at separators. An option is a text such as <c>RemoveEmptyEntries</c>, or a number: the most parts.
     /// </summary>
     private static ScriptValue SplitAsCSharp(
         ScriptHeap heap,

@@ -7,29 +7,31 @@ using Rookery.Scripting.Values;
 namespace Rookery.Scripting.CSharp;
 
 /// <summary>
-/// Dates and time spans of C#. A text of a document that is written as one is one, where a date or time span is asked
-/// for.
+/// Dates and time spans of C#. A text of a document that is written as a date or time span counts as one where C#
+/// expects one.
 /// </summary>
 internal static class CSharpTimes
 {
-    // The longest is TotalMilliseconds.
+    // TotalMilliseconds has 17 characters.
     private const int MostName = 32;
 
-    /// <summary>A text of a document as the date or time span that it is; everything else as it is.</summary>
+    /// <summary>
+    /// Returns the date or time span that a text of a document is written as; other values unchanged.
+    /// </summary>
     public static ScriptValue Temporal(this ScriptHeap heap, ScriptValue value) =>
         value.IsText && heap.TimeOf(value) is { IsTime: true } time ? heap.ValueOf(time) : value;
 
-    /// <summary>As <see cref="Temporal"/>, but a day, which RavenDB reads as a string, stays one.</summary>
+    /// <summary>Does the same as <see cref="Temporal"/>, but leaves a day as a string, as RavenDB does.</summary>
     public static ScriptValue AsRead(this ScriptHeap heap, ScriptValue value) =>
         value.IsText && heap.TimeOf(value) is { IsTime: true, IsDay: false } time ? heap.ValueOf(time) : value;
 
     /// <summary>
-    /// The date or time span that a value is, or that a text of a document is written as. It leaves nothing in the
-    /// heap.
+    /// Returns the date or time span of a value, or of a text of a document written as one; default if there is none.
+    /// Leaves nothing in the heap.
     /// </summary>
     public static CSharpTime TimeOf(this ScriptHeap heap, ScriptValue value)
     {
-        // Each byte of a text may be written as an escape of six.
+        // Each byte of a text may be an escape of six bytes.
         const int MostBytes = 6 * CSharpDate.MostBytes;
         if (!value.IsText)
         {
@@ -92,7 +94,7 @@ internal static class CSharpTimes
         return ScriptValue.InHeap(ValueKind.OffsetDate, start, 2 * sizeof(long));
     }
 
-    /// <summary>A member of a date; undefined where dates have none of that name.</summary>
+    /// <summary>Returns a member of a date; undefined if dates have no such member.</summary>
     public static ScriptValue PartOfDate(this ScriptHeap heap, CSharpDate date, ReadOnlySpan<byte> name)
     {
         var value = date.Value;
@@ -123,7 +125,7 @@ internal static class CSharpTimes
         };
     }
 
-    /// <summary>A member of a time span, or of a time of a day; undefined where they have none of that name.</summary>
+    /// <summary>Returns a member of a time span or time of day; undefined if it has no such member.</summary>
     public static ScriptValue PartOfSpan(TimeSpan span, ReadOnlySpan<byte> name) =>
         Characters(name, stackalloc char[MostName]) switch
         {
@@ -141,7 +143,7 @@ internal static class CSharpTimes
             _ => ScriptValue.Undefined,
         };
 
-    /// <summary>A name as characters; none where it is longer than any that there is.</summary>
+    /// <summary>Returns a name as characters; empty if it is longer than any known name.</summary>
     private static ReadOnlySpan<char> Characters(ReadOnlySpan<byte> name, Span<char> room) =>
         room[..(name.Length <= room.Length ? Encoding.UTF8.GetChars(name, room) : 0)];
 }

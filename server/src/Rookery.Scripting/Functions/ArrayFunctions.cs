@@ -3,7 +3,7 @@ using Rookery.Scripting.Running;
 
 namespace Rookery.Scripting.Functions;
 
-/// <summary>Functions of arrays.</summary>
+/// <summary>Array methods of JavaScript.</summary>
 internal static class ArrayFunctions
 {
     public static ScriptValue InvokeOnArray(
@@ -77,7 +77,7 @@ internal static class ArrayFunctions
         }
     }
 
-    /// <summary>An index as slices take it: from the end when it is negative.</summary>
+    /// <summary>Returns an index, from the end if negative, within the array.</summary>
     private static int Position(ScriptHeap heap, ScriptValue value, int count)
     {
         int index = heap.ToInteger(value, -count, count);
@@ -138,7 +138,7 @@ internal static class ArrayFunctions
         return taken;
     }
 
-    /// <summary>The index of a value; <c>includes</c> alone finds NaN.</summary>
+    /// <summary>Returns the index of a value, or -1. Only <c>includes</c> finds NaN.</summary>
     private static int FindIn(
         ScriptHeap heap,
         ScriptValue array,

@@ -4,15 +4,15 @@ using Rookery.Scripting.Running;
 
 namespace Rookery.Scripting.Functions;
 
-/// <summary>Sorts, in memory that counts as the script's.</summary>
+/// <summary>Sorts arrays, and charges the memory for it to the script.</summary>
 internal static class ArraySorting
 {
-    /// <summary>Of an element: itself, its text, its place, and its place after the pass at hand.</summary>
+    /// <summary>For each element: its value, its text, its index, and its index after the current merge pass.</summary>
     private const int BytesPerSorted = 40;
 
     /// <summary>
-    /// Sorts by the texts of the elements, as JavaScript does without a function, in place and stable; what is
-    /// undefined goes to the end.
+    /// Sorts an array in place, in stable order, by the texts of its elements, as JavaScript does without a comparison
+    /// function. Undefined elements go to the end.
     /// </summary>
     public static ScriptValue Sort(this ScriptHeap heap, ScriptValue array, int count)
     {
@@ -61,7 +61,8 @@ internal static class ArraySorting
     }
 
     /// <summary>
-    /// From runs of one to the whole: as many comparisons whatever the order was, and a failure leaves through them.
+    /// Sorts indexes by merging, bottom up: the number of comparisons is independent of the order of the input, and a
+    /// failing comparison may simply throw.
     /// </summary>
     public static void MergeSort<TOrder>(this ScriptHeap heap, TOrder places, Span<int> order, Span<int> room)
         where TOrder : ISortOrder, allows ref struct

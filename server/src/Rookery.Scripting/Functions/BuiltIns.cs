@@ -5,8 +5,8 @@ using Rookery.Scripting.Running;
 namespace Rookery.Scripting.Functions;
 
 /// <summary>
-/// Which function does what. Of nothing, the methods of texts are nothing, and those of arrays what they are of an
-/// empty one.
+/// Dispatches calls of built-in functions. On null or undefined, string methods return undefined, and array methods
+/// that change nothing treat it as an empty array.
 /// </summary>
 internal static class BuiltIns
 {
@@ -41,9 +41,7 @@ internal static class BuiltIns
         };
     }
 
-    /// <summary>
-    /// Numbers have no methods of texts but those that LINQ would call on their text; objects have none.
-    /// </summary>
+    /// <summary>Returns the value if it is a text. Numbers and objects have no string methods.</summary>
     private static ScriptValue RequireText(ScriptValue value, ScriptFunction function) =>
         value.IsText
             ? value
@@ -65,7 +63,7 @@ internal static class BuiltIns
                 or ScriptFunction.LastIndexOf
                 or ScriptFunction.Concat;
 
-    /// <summary>What a method of nothing yields; those that would change it fail.</summary>
+    /// <summary>Returns the result of a method on null or undefined; methods that would change it fail.</summary>
     private static ScriptValue OfNothing(
         ScriptHeap heap,
         ScriptFunction function,

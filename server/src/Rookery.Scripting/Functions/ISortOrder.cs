@@ -1,8 +1,8 @@
 namespace Rookery.Scripting.Functions;
 
-/// <summary>The order of what stands at two places.</summary>
+/// <summary>Compares the items at two positions.</summary>
 internal interface ISortOrder
 {
-    /// <summary>Less than 0 where the left comes first, and 0 where they are equal.</summary>
+    /// <summary>Returns a negative number if the left item comes first, and 0 if both are equal.</summary>
     int Compare(int left, int right);
 }

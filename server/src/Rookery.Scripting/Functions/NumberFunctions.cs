@@ -4,7 +4,7 @@ using Rookery.Scripting.Values;
 
 namespace Rookery.Scripting.Functions;
 
-/// <summary>Functions of numbers.</summary>
+/// <summary>Functions of JavaScript for numbers, and conversions.</summary>
 internal static class NumberFunctions
 {
     public static ScriptValue InvokeOnNumber(
@@ -78,7 +78,7 @@ internal static class NumberFunctions
         return ScriptValue.Of(NumberText.ParseInteger(heap.Span(text), radix));
     }
 
-    /// <summary>The number's whole part, modulo 2³², as ECMA-262's ToInt32.</summary>
+    /// <summary>Returns the integral part of a number modulo 2³², as ToInt32 of ECMA-262.</summary>
     private static int ToInt32(double number)
     {
         const double Modulus = 4294967296;
@@ -97,7 +97,7 @@ internal static class NumberFunctions
         return extreme;
     }
 
-    /// <summary>Half goes up, as JavaScript has it; the largest number below a half goes down.</summary>
+    /// <summary>Rounds halves up, as JavaScript does; the largest number below 0.5 is rounded down.</summary>
     private static double RoundHalfUp(double number)
     {
         double floor = Math.Floor(number);
@@ -117,7 +117,7 @@ internal static class NumberFunctions
             throw new ScriptFailure($"toFixed is asked for more than {NumberText.MostFixedDigits} digits");
         }
 
-        // All digits of a double, up to seventy, are worked out with long arithmetic.
+        // All digits of a double, up to seventy, are computed with long arithmetic.
         const int StepsPerFixed = 64;
         heap.Spend(StepsPerFixed);
         int start = heap.Length;

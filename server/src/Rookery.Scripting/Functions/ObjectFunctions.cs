@@ -3,7 +3,7 @@ using Rookery.Scripting.Running;
 
 namespace Rookery.Scripting.Functions;
 
-/// <summary>Functions of objects.</summary>
+/// <summary>Functions of JavaScript for objects.</summary>
 internal static class ObjectFunctions
 {
     public static ScriptValue MembersOf(this ScriptHeap heap, ScriptFunction function, ScriptValue value)

@@ -6,7 +6,7 @@ using Rookery.Scripting.Values;
 
 namespace Rookery.Scripting.Functions;
 
-/// <summary>Functions of texts.</summary>
+/// <summary>String methods of JavaScript.</summary>
 internal static class TextFunctions
 {
     public static ScriptValue InvokeOnText(
@@ -112,7 +112,7 @@ internal static class TextFunctions
         return heap.Part(text, from, Math.Max(from, to));
     }
 
-    /// <summary>Units of a text from one to another; of a pair that is cut apart, one half.</summary>
+    /// <summary>Returns the UTF-16 units of a text in a range; a surrogate pair that is cut gives one half.</summary>
     public static ScriptValue Part(this ScriptHeap heap, ScriptValue text, int from, int to)
     {
         heap.SpendOnBytes(text.Length);

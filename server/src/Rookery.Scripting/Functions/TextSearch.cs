@@ -4,7 +4,7 @@ using Rookery.Scripting.Values;
 
 namespace Rookery.Scripting.Functions;
 
-/// <summary>Finds and replaces texts in texts.</summary>
+/// <summary>Searches and replaces in texts.</summary>
 internal static class TextSearch
 {
     public static ScriptValue Search(
@@ -41,7 +41,7 @@ internal static class TextSearch
             : ScriptValue.Of(offset < 0 ? -1 : Utf16Text.Length(bytes[..offset]));
     }
 
-    /// <summary>Where a text stands in another one, counted from a place; -1 where it does not.</summary>
+    /// <summary>Returns the offset of a text in another one, counted from an offset; -1 if it is not found.</summary>
     public static int IndexOf(this ScriptHeap heap, ScriptValue text, int from, ScriptValue wanted)
     {
         const int LongBytes = 256;
@@ -57,7 +57,10 @@ internal static class TextSearch
         return found;
     }
 
-    /// <summary>Half of a pair is not found by its bytes inside the other text's pairs.</summary>
+    /// <summary>
+    /// Rejects a text that begins or ends with half of a surrogate pair: its bytes would not be found inside whole
+    /// pairs.
+    /// </summary>
     public static void RequireWholeCharacters(this ScriptHeap heap, ScriptValue wanted)
     {
         if (heap.HasHalves && Utf16Text.IsCutAtAnEnd(heap.Span(wanted)))
@@ -66,7 +69,7 @@ internal static class TextSearch
         }
     }
 
-    /// <summary>A search compares the whole wanted text at each place in the worst case.</summary>
+    /// <summary>Charges for a search. In the worst case it compares the whole searched text at each position.</summary>
     public static void SpendOnSearch(this ScriptHeap heap, int length, int wanted)
     {
         heap.Spend(
@@ -121,7 +124,9 @@ internal static class TextSearch
         return heap.TextFrom(start);
     }
 
-    /// <summary>Adds the character at a place, with a replacement between the halves of a pair.</summary>
+    /// <summary>
+    /// Appends the character at an offset, with a replacement between the halves of a surrogate pair.
+    /// </summary>
     private static void AddUnits(
         ScriptHeap heap,
         ScriptValue text,
@@ -143,7 +148,10 @@ internal static class TextSearch
         heap.AddHalf(text.Start + at, isSecond: true);
     }
 
-    /// <summary>What stands before and behind half of a pair is no part of the text's bytes.</summary>
+    /// <summary>
+    /// Rejects <c>$`</c> and <c>$'</c> between halves of a pair: the text before or after a half is not a range of its
+    /// bytes.
+    /// </summary>
     private static void RefuseAroundHalf(ScriptHeap heap, ScriptValue replacement)
     {
         var bytes = heap.Span(replacement);
@@ -154,8 +162,8 @@ internal static class TextSearch
     }
 
     /// <summary>
-    /// Adds the replacement, in which <c>$$</c> is a dollar, <c>$&amp;</c> what was found, and <c>$`</c> and <c>$'</c>
-    /// what stands before and behind it.
+    /// Appends a replacement, in which <c>$$</c> is a dollar sign, <c>$&amp;</c> the match, and <c>$`</c> and <c>$'</c>
+    /// the text before and after the match.
     /// </summary>
     private static void AddReplacement(
         ScriptHeap heap,
