@@ -5,8 +5,8 @@ namespace Rookery.Scripting.Compiling;
 /// <summary>Compiles calls of functions and methods.</summary>
 internal sealed class CallEmitter(EmitContext context, ScriptEmitter script)
 {
-    /// <summary>Compiles a call of whatever stands before the parentheses.</summary>
-    /// <exception cref="ScriptException">It is none that scripts can make.</exception>
+    /// <summary>Compiles a call.</summary>
+    /// <exception cref="ScriptException">Scripts cannot make this call.</exception>
     public void EmitCall(CallExpression call)
     {
         switch (call.Callee)
@@ -79,8 +79,8 @@ internal sealed class CallEmitter(EmitContext context, ScriptEmitter script)
         }
     }
 
-    /// <summary>Compiles a call of a function of the server.</summary>
-    /// <exception cref="ScriptException">The script may not call it.</exception>
+    /// <summary>Compiles a call of a built-in function.</summary>
+    /// <exception cref="ScriptException">This kind of script may not call the function.</exception>
     public void EmitInvoke(ScriptFunction function, IReadOnlyList<Expression> arguments, int position)
     {
         if (function == ScriptFunction.Load)

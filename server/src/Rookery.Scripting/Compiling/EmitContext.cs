@@ -3,39 +3,41 @@ using Rookery.Scripting.Syntax;
 
 namespace Rookery.Scripting.Compiling;
 
-/// <summary>What the emitters of one script share: its program, the names in scope, and where jumps go.</summary>
-/// <param name="use">What the script may do.</param>
-/// <param name="hasArguments">Whether it is given <c>args</c>.</param>
+/// <summary>
+/// State shared by the emitters of one script: the program, the names in scope and the targets of jumps.
+/// </summary>
+/// <param name="use">The kind of script, which limits what it may do.</param>
+/// <param name="hasArguments">Whether the script receives <c>args</c>.</param>
 internal sealed class EmitContext(ScriptUse use, bool hasArguments)
 {
-    /// <summary>A name of <c>args</c> that no script can give to a variable of its own.</summary>
+    /// <summary>An internal name of <c>args</c>, which no variable of a script can hide.</summary>
     public const string ArgumentsName = "\0args";
 
-    /// <summary>Variables a function may have, those among them that hold iterations.</summary>
+    /// <summary>The most variables of a function, including those that hold iterations.</summary>
     private const int MostLocals = 1000;
 
-    /// <summary>Levels of expressions; long chains of operators are deep too.</summary>
+    /// <summary>The most levels of nested expressions; a chain of operators counts a level for each.</summary>
     private const int MostDepth = 250;
 
     private int _locals;
     private int _depth;
 
-    /// <summary>What the script may do.</summary>
+    /// <summary>The kind of script, which limits what it may do.</summary>
     public ScriptUse Use => use;
 
-    /// <summary>Whether it is given <c>args</c>.</summary>
+    /// <summary>Whether the script receives <c>args</c>.</summary>
     public bool HasArguments => hasArguments;
 
-    /// <summary>The program.</summary>
+    /// <summary>The program being built.</summary>
     public ProgramBuilder Builder { get; } = new();
 
-    /// <summary>All that <see cref="NewTarget"/> made.</summary>
+    /// <summary>All targets that <see cref="NewTarget"/> has made.</summary>
     public List<JumpTarget> Targets { get; } = [];
 
     /// <summary>The functions that the script declares, by name.</summary>
     public Dictionary<string, DeclaredFunction> Functions { get; } = new(StringComparer.Ordinal);
 
-    /// <summary>Collections of which it loads documents.</summary>
+    /// <summary>The collections of documents that the script loads.</summary>
     public HashSet<string> LoadedCollections { get; } = new(StringComparer.Ordinal);
 
     /// <summary>The innermost scope.</summary>
@@ -44,12 +46,14 @@ internal sealed class EmitContext(ScriptUse use, bool hasArguments)
     /// <summary>The innermost loop; null outside of loops.</summary>
     public Loop? Loop { get; set; }
 
-    /// <summary>Where <c>return</c> leads inside a function that became a loop; null in other functions.</summary>
+    /// <summary>
+    /// The target of <c>return</c> in a callback that is compiled as a loop; null in ordinary functions.
+    /// </summary>
     public JumpTarget? ReturnTarget { get; set; }
 
-    /// <summary>Begins a function, which has no names and variables yet.</summary>
-    /// <param name="number">The function.</param>
-    /// <param name="parameters">How many it has.</param>
+    /// <summary>Begins a function, without names and variables.</summary>
+    /// <param name="number">The number of the function.</param>
+    /// <param name="parameters">Number of its parameters.</param>
     public void BeginFunction(int number, int parameters)
     {
         Scope = new Scope(null);
@@ -57,7 +61,7 @@ internal sealed class EmitContext(ScriptUse use, bool hasArguments)
         Builder.Begin(number, parameters);
     }
 
-    /// <summary>Ends the function, which returns undefined if it comes this far.</summary>
+    /// <summary>Ends the function, which returns undefined if its end is reached.</summary>
     public void EndFunction(int number)
     {
         Builder.Emit(Opcode.PushUndefined);
@@ -65,8 +69,8 @@ internal sealed class EmitContext(ScriptUse use, bool hasArguments)
         Builder.End(number, _locals);
     }
 
-    /// <summary>A variable of the function that no name has yet.</summary>
-    /// <exception cref="ScriptException">The function has too many.</exception>
+    /// <summary>Allocates a variable of the function, without a name.</summary>
+    /// <exception cref="ScriptException">The function has too many variables.</exception>
     public int NewLocal(int position) =>
         _locals < MostLocals
             ? _locals++
@@ -76,7 +80,7 @@ internal sealed class EmitContext(ScriptUse use, bool hasArguments)
                 position
             );
 
-    /// <summary>A place to jump to, which <see cref="Builder"/> marks later.</summary>
+    /// <summary>Makes a jump target, to be positioned by <see cref="ProgramBuilder.Mark"/>.</summary>
     public JumpTarget NewTarget()
     {
         var target = new JumpTarget();
@@ -84,11 +88,11 @@ internal sealed class EmitContext(ScriptUse use, bool hasArguments)
         return target;
     }
 
-    /// <summary>Gives a new variable a name in the innermost scope.</summary>
-    /// <exception cref="ScriptException">The scope has the name.</exception>
+    /// <summary>Declares a variable in the innermost scope and returns its number.</summary>
+    /// <exception cref="ScriptException">The scope has a variable of this name.</exception>
     public int Declare(string name, bool isConstant, int position, bool isVar = false)
     {
-        // A block's own variable would hide the one that JavaScript means.
+        // In JavaScript, var assigns to the outer variable; a variable of the block would hide that.
         if (isVar && Scope.TryFind(name, out _))
         {
             throw TokenCursor.NotSupported($"'var {name}' where '{name}' is declared already", position);
@@ -100,8 +104,8 @@ internal sealed class EmitContext(ScriptUse use, bool hasArguments)
             : throw new ScriptException(ScriptFault.Syntax, $"'{name}' is declared twice", position);
     }
 
-    /// <summary>The variable of a name that may be assigned to.</summary>
-    /// <exception cref="ScriptException">There is none, or it is a constant.</exception>
+    /// <summary>Returns the number of a variable that may be assigned to.</summary>
+    /// <exception cref="ScriptException">There is no such variable, or it is a constant.</exception>
     public int FindAssignable(NameExpression name)
     {
         if (!Scope.TryFind(name.Name, out var variable))
@@ -114,7 +118,7 @@ internal sealed class EmitContext(ScriptUse use, bool hasArguments)
             : variable.Local;
     }
 
-    /// <summary>Pushes <c>args</c>, which the script is given and hands on to each of its functions.</summary>
+    /// <summary>Emits a push of <c>args</c>, which the script passes on to each of its functions.</summary>
     public void EmitArguments()
     {
         Invariant.Holds(
@@ -124,7 +128,10 @@ internal sealed class EmitContext(ScriptUse use, bool hasArguments)
         Builder.Emit(Opcode.LoadLocal, given.Local);
     }
 
-    /// <summary>Takes the array on the stack into a local of its own, with the position behind it.</summary>
+    /// <summary>
+    /// Emits code that moves the array on the stack into a new local, with the position 0 in the next local. Returns
+    /// the first local.
+    /// </summary>
     public int BeginIteration(int position)
     {
         int iteration = NewLocal(position);
@@ -133,8 +140,8 @@ internal sealed class EmitContext(ScriptUse use, bool hasArguments)
         return iteration;
     }
 
-    /// <summary>Enters a statement or an expression; <see cref="Rise"/> leaves it.</summary>
-    /// <exception cref="ScriptException">Too many are open.</exception>
+    /// <summary>Enters a statement or expression, to be left by <see cref="Rise"/>.</summary>
+    /// <exception cref="ScriptException">The script nests too deep.</exception>
     public void Deepen(int position)
     {
         if (++_depth > MostDepth)
@@ -147,16 +154,16 @@ internal sealed class EmitContext(ScriptUse use, bool hasArguments)
         }
     }
 
-    /// <summary>Leaves what <see cref="Deepen"/> entered.</summary>
+    /// <summary>Leaves a statement or expression that <see cref="Deepen"/> entered.</summary>
     public void Rise() => _depth--;
 }
 
 /// <summary>A function that a script declares.</summary>
-/// <param name="Number">Its number in the program.</param>
-/// <param name="Function">What it does.</param>
+/// <param name="Number">The number of the function in the program.</param>
+/// <param name="Function">The parsed function.</param>
 internal readonly record struct DeclaredFunction(int Number, FunctionStatement Function);
 
-/// <summary>Where a loop goes on, and where it ends.</summary>
-/// <param name="Next">Where its next element is taken.</param>
-/// <param name="End">Behind it.</param>
+/// <summary>The jump targets of a loop.</summary>
+/// <param name="Next">Takes the next element.</param>
+/// <param name="End">Follows the loop.</param>
 internal sealed record Loop(JumpTarget Next, JumpTarget End);

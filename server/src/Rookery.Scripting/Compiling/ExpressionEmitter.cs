@@ -5,11 +5,11 @@ namespace Rookery.Scripting.Compiling;
 /// <summary>Compiles expressions. Each leaves one value on the stack.</summary>
 internal sealed class ExpressionEmitter(EmitContext context, ScriptEmitter script)
 {
-    // What RavenDB takes for settings of a field instead of a value.
+    // Member names that RavenDB takes for settings of a field instead of a value.
     private static readonly string[] FieldSettings = ["$value", "$name", "$options", "$boost", "$vector"];
 
     /// <summary>Compiles an expression.</summary>
-    /// <exception cref="ScriptException">It cannot be done here, or nests too deep.</exception>
+    /// <exception cref="ScriptException">The expression is not supported here, or nests too deep.</exception>
     public void Emit(Expression expression)
     {
         context.Deepen(expression.Position);
@@ -265,8 +265,8 @@ internal sealed class ExpressionEmitter(EmitContext context, ScriptEmitter scrip
     }
 
     /// <summary>
-    /// <c>a++</c> is <c>(a -= -1) - 1</c>: subtraction makes a number of what it finds, where addition would join
-    /// texts.
+    /// Emits <c>a++</c> as <c>(a -= -1) - 1</c>: subtraction converts its operand to a number, where addition would
+    /// join texts.
     /// </summary>
     private void EmitUpdate(UpdateExpression update)
     {
@@ -295,7 +295,7 @@ internal sealed class ExpressionEmitter(EmitContext context, ScriptEmitter scrip
         }
     }
 
-    /// <summary>Refuses what would change metadata: a script sees a copy of them.</summary>
+    /// <summary>Rejects an expression that would change metadata: a script has only a copy of them.</summary>
     public static void RefuseMetadata(Expression target)
     {
         for (var part = target; part is not null; )
@@ -318,7 +318,7 @@ internal sealed class ExpressionEmitter(EmitContext context, ScriptEmitter scrip
         }
     }
 
-    /// <summary>The length of what is missing is 0, as RavenDB has it in patches and selections.</summary>
+    /// <summary>Emits <c>length</c>, which is 0 for undefined in patches and projections, as in RavenDB.</summary>
     private void EmitLength()
     {
         JumpTarget exists = context.NewTarget(),

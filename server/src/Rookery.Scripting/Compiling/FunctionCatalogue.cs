@@ -1,11 +1,11 @@
 namespace Rookery.Scripting.Compiling;
 
-/// <summary>Which names of JavaScript are which functions, and how many arguments they take.</summary>
+/// <summary>Maps names of JavaScript to functions, with their numbers of arguments.</summary>
 internal static class FunctionCatalogue
 {
     private const int AnyCount = 16;
 
-    /// <summary>Called on a value: <c>a.trim()</c>.</summary>
+    /// <summary>Methods, called on a value: <c>a.trim()</c>.</summary>
     private static readonly Dictionary<string, Entry> Methods = new(StringComparer.Ordinal)
     {
         ["toLowerCase"] = new(ScriptFunction.ToLowerCase, 0, 0),
@@ -42,7 +42,7 @@ internal static class FunctionCatalogue
         ["sort"] = new(ScriptFunction.Sort, 0, 0),
     };
 
-    /// <summary>Called by themselves or on an object that stands for nothing else: <c>Math.round(a)</c>.</summary>
+    /// <summary>Functions called by name, with or without a carrier object: <c>Math.round(a)</c>.</summary>
     private static readonly Dictionary<string, Entry> Functions = new(StringComparer.Ordinal)
     {
         ["Math.round"] = new(ScriptFunction.Round, 1, 1),
@@ -73,16 +73,16 @@ internal static class FunctionCatalogue
         ["metadataFor"] = new(ScriptFunction.Metadata, 1, 1),
     };
 
-    /// <summary>Objects that only carry functions.</summary>
+    /// <summary>Returns whether a name is an object that only carries functions, such as <c>Math</c>.</summary>
     public static bool IsCarrier(string name) => name is "Math" or "Number" or "String" or "Array" or "Object";
 
     /// <summary>Finds a method.</summary>
     public static bool TryFindMethod(string name, out Entry entry) => Methods.TryGetValue(name, out entry);
 
-    /// <summary>Finds a function by its whole name.</summary>
+    /// <summary>Finds a function by its full name.</summary>
     public static bool TryFindFunction(string name, out Entry entry) => Functions.TryGetValue(name, out entry);
 
-    /// <summary>A name of a function of JavaScript.</summary>
+    /// <summary>Returns the first name of a function in the catalogue.</summary>
     public static string NameOf(ScriptFunction function) =>
         Methods
             .Concat(Functions)
@@ -91,6 +91,6 @@ internal static class FunctionCatalogue
             .DefaultIfEmpty(function.ToString())
             .First();
 
-    /// <summary>A function and how many arguments it takes, the receiver not counted.</summary>
+    /// <summary>A function with its least and most number of arguments, not counting the receiver.</summary>
     internal readonly record struct Entry(ScriptFunction Function, int Least, int Most);
 }

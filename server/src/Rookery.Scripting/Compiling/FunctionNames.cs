@@ -1,9 +1,12 @@
 namespace Rookery.Scripting.Compiling;
 
-/// <summary>What those who write scripts call our functions: messages name them so.</summary>
+/// <summary>Names of functions as authors of scripts know them, for error messages.</summary>
 internal static class FunctionNames
 {
-    /// <summary>The name in the text that calls a function; of several names the shortest.</summary>
+    /// <summary>
+    /// Returns a name of the function in the language of the script; of several JavaScript names the first in the
+    /// catalogue.
+    /// </summary>
     public static string Of(ScriptFunction function) =>
         function < ScriptFunction.Sum ? FunctionCatalogue.NameOf(function) : OfCSharp(function);
 

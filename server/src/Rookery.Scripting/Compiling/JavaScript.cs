@@ -6,22 +6,27 @@ namespace Rookery.Scripting.Compiling;
 public static class JavaScript
 {
     /// <summary>
-    /// Compiles a patch: statements that change <c>this</c>, given <c>args</c> (also as <c>$name</c>).
+    /// Compiles a patch: statements that change <c>this</c>, with <c>args</c>, whose members are also available as
+    /// <c>$name</c>.
     /// </summary>
-    /// <exception cref="ScriptException">The script is refused.</exception>
+    /// <exception cref="ScriptException">The script has a syntax error or uses something unsupported.</exception>
     public static ScriptProgram CompilePatch(string text) => new QueryScript().CompileUpdate(new ScriptPart(text, 0));
 
     /// <summary>
-    /// Compiles an expression over documents: an object literal, a call of a function, or anything else that has a
-    /// value.
+    /// Compiles an expression over documents: an object literal, a function call, or any other value.
     /// </summary>
     /// <param name="expression">The expression.</param>
-    /// <param name="parameters">Names of its parameters, in the order in which they are given to each run; one named
-    /// <c>args</c> is also found as <c>$name</c>.</param>
-    /// <param name="functions">Declarations of functions that it may call: <c>function f(a) { … }</c>; empty for
-    /// none.</param>
-    /// <exception cref="ScriptException">The script is refused. Its position counts in <paramref name="functions"/>,
-    /// where those are refused, behind the length of <paramref name="expression"/>.</exception>
+    /// <param name="parameters">
+    /// Names of the parameters, in the order of each run's arguments. Members of one named <c>args</c> are also
+    /// available as <c>$name</c>.
+    /// </param>
+    /// <param name="functions">
+    /// Declarations of functions that the expression may call, <c>function f(a) { … }</c>; empty for none.
+    /// </param>
+    /// <exception cref="ScriptException">
+    /// The script has a syntax error or uses something unsupported. Positions in <paramref name="functions"/> are
+    /// counted from the end of <paramref name="expression"/>.
+    /// </exception>
     public static ScriptProgram CompileProjection(
         string expression,
         IReadOnlyList<string> parameters,
@@ -44,7 +49,9 @@ public static class JavaScript
         return ScriptEmitter.Compile(ScriptUse.Reading, parameters, statements, FieldsOf(value));
     }
 
-    /// <summary>Names of the members that an expression's object has, as far as they stand there.</summary>
+    /// <summary>
+    /// Returns the member names of an object literal, without computed and spread members; empty for other expressions.
+    /// </summary>
     internal static IReadOnlyList<string> FieldsOf(Expression value) =>
         value is ObjectLiteral literal
             ?

@@ -3,12 +3,11 @@ using Rookery.Scripting.Syntax;
 namespace Rookery.Scripting.Compiling;
 
 /// <summary>
-/// Compiles methods that take a function: they become loops in place, so that no call of the machine leads back into
-/// it.
+/// Compiles array methods with a callback to loops in place, so that the interpreter never calls itself.
 /// </summary>
 internal sealed class LoopEmitter(EmitContext context, ScriptEmitter script)
 {
-    /// <summary>Refuses any number of arguments but one.</summary>
+    /// <summary>Requires exactly one argument.</summary>
     public static void RequireOne(MemberExpression method, IReadOnlyList<Expression> arguments)
     {
         if (arguments.Count != 1)
@@ -17,7 +16,7 @@ internal sealed class LoopEmitter(EmitContext context, ScriptEmitter script)
         }
     }
 
-    /// <summary>The function that an argument is: written there, or named.</summary>
+    /// <summary>Returns the callback of an argument: a lambda, or a call of a named function.</summary>
     public static LambdaExpression ToCallback(Expression argument, int parameters)
     {
         if (argument is NameExpression name)
@@ -40,7 +39,8 @@ internal sealed class LoopEmitter(EmitContext context, ScriptEmitter script)
     }
 
     /// <summary>
-    /// A loop over the receiver; what a method does with the value of its function is all in which they differ.
+    /// Compiles a method that loops over its receiver. The methods differ only in what they do with the callback's
+    /// result.
     /// </summary>
     public void EmitLoop(MemberExpression method, LambdaExpression callback)
     {
@@ -117,7 +117,7 @@ internal sealed class LoopEmitter(EmitContext context, ScriptEmitter script)
         context.Builder.Emit(Opcode.Jump, end);
     }
 
-    /// <summary>What is done with an element of which the function was true.</summary>
+    /// <summary>Emits what a method does with an element for which the callback is true.</summary>
     private void EmitElement(string method, int iteration, int element)
     {
         if (method is "findIndex")
@@ -133,7 +133,7 @@ internal sealed class LoopEmitter(EmitContext context, ScriptEmitter script)
         }
     }
 
-    /// <summary>Compiles <c>reduce</c>; without a first value it begins with the first element.</summary>
+    /// <summary>Compiles <c>reduce</c>; without an initial value it starts with the first element.</summary>
     public void EmitReduce(MemberExpression method, LambdaExpression callback, Expression? first)
     {
         JumpTarget next = context.NewTarget(),
@@ -164,7 +164,9 @@ internal sealed class LoopEmitter(EmitContext context, ScriptEmitter script)
         context.Builder.Emit(Opcode.LoadLocal, result);
     }
 
-    /// <summary>The function's value of parameters that stand in locals, and of the index behind them.</summary>
+    /// <summary>
+    /// Emits the callback's body, with its parameters taken from locals, the last one from the index.
+    /// </summary>
     private void EmitCallback(LambdaExpression callback, ReadOnlySpan<int> parameters, int iteration)
     {
         if (callback.Parameters.Count > parameters.Length + 1)
@@ -208,7 +210,7 @@ internal sealed class LoopEmitter(EmitContext context, ScriptEmitter script)
         (context.Scope, context.Loop, context.ReturnTarget) = (outer, outerLoop, outerReturn);
     }
 
-    /// <summary>The index of the element that an iteration came to.</summary>
+    /// <summary>Emits the index of an iteration's current element.</summary>
     private void EmitIndex(int iteration)
     {
         context.Builder.Emit(Opcode.LoadLocal, iteration + 1);

@@ -1,8 +1,8 @@
 namespace Rookery.Scripting.Compiling;
 
 /// <summary>
-/// Instructions of the stack machine. Numbers are part of the journal's format: patches travel compiled. Operands are
-/// varints; a jump's target is four bytes.
+/// The instructions of the stack machine. Their numbers are part of the journal's format, which holds compiled patches.
+/// Operands are varints; a jump target is an offset of four bytes. "a, b → c" shows the stack before and after.
 /// </summary>
 internal enum Opcode : byte
 {
@@ -11,10 +11,10 @@ internal enum Opcode : byte
     PushTrue = 3,
     PushFalse = 4,
 
-    /// <summary>Eight bytes of a double follow.</summary>
+    /// <summary>Operand: eight bytes of a double.</summary>
     PushNumber = 5,
 
-    /// <summary>The index of a constant text follows.</summary>
+    /// <summary>Operand: the index of a constant text.</summary>
     PushText = 6,
     LoadLocal = 7,
     StoreLocal = 8,
@@ -22,7 +22,7 @@ internal enum Opcode : byte
     Duplicate = 10,
     DuplicateTwo = 11,
 
-    /// <summary>The member's name follows, as a constant: object → value.</summary>
+    /// <summary>Operand: the member's name, as the index of a constant. object → value.</summary>
     GetMember = 12,
 
     /// <summary>object, key → value.</summary>
@@ -71,45 +71,48 @@ internal enum Opcode : byte
     GreaterOrEqual = 41,
     Jump = 42,
 
-    /// <summary>Takes the condition.</summary>
+    /// <summary>Pops the condition.</summary>
     JumpIfFalse = 43,
 
-    /// <summary>Keeps the value and jumps, or drops it.</summary>
+    /// <summary>Jumps and keeps the value if it is falsy; otherwise pops it.</summary>
     JumpKeepingFalse = 44,
 
-    /// <summary>Keeps the value and jumps, or drops it.</summary>
+    /// <summary>Jumps and keeps the value if it is truthy; otherwise pops it.</summary>
     JumpKeepingTrue = 45,
 
-    /// <summary>Keeps the value and jumps unless it is null or undefined, which it drops.</summary>
+    /// <summary>Jumps and keeps the value unless it is null or undefined; otherwise pops it.</summary>
     JumpKeepingValue = 46,
 
-    /// <summary>A local follows: takes an array into it, and a position of 0 into the one behind it.</summary>
+    /// <summary>Operand: a local. Pops an array into it, and sets the next local to the position 0.</summary>
     BeginIteration = 47,
 
-    /// <summary>The local of the iteration, the local for the element, and where to jump at the end follow.</summary>
+    /// <summary>
+    /// Operands: the local of the iteration, the local for the element, and the jump target at the end.
+    /// </summary>
     NextElement = 48,
 
-    /// <summary>A function's number and the count of arguments follow: a function of the script.</summary>
+    /// <summary>Calls a function of the script. Operands: the function's number and the number of arguments.</summary>
     Call = 49,
 
     /// <summary>
-    /// A function's number and the count of arguments follow, the receiver among them: a function of ours.
+    /// Calls a built-in function. Operands: a <see cref="ScriptFunction"/> and the number of arguments, including the
+    /// receiver.
     /// </summary>
     Invoke = 50,
     Return = 51,
 
-    /// <summary>As <see cref="Add"/>, of texts: values → text.</summary>
+    /// <summary>Concatenates as <see cref="Add"/>, but always as texts. value, value → text.</summary>
     JoinTexts = 52,
 
-    /// <summary>Fails unless the value is an array, or null or undefined, of which an empty array is made.</summary>
+    /// <summary>Makes an empty array of null or undefined; fails on other values that are no array.</summary>
     ToArray = 53,
 
-    /// <summary>array, value → array; of a value that is an array, its elements.</summary>
+    /// <summary>Appends a value, or the elements of a value that is an array. array, value → array.</summary>
     AppendFlat = 54,
 
-    /// <summary>Eight bytes of a whole number follow: one of C#.</summary>
+    /// <summary>Operand: eight bytes of an integer. Pushes a C# integer.</summary>
     PushWhole = 60,
 
-    /// <summary>Eight bytes of a double follow: one of C#.</summary>
+    /// <summary>Operand: eight bytes of a double. Pushes a C# double.</summary>
     PushReal = 61,
 }

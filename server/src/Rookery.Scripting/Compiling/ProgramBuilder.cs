@@ -13,18 +13,18 @@ internal sealed class ProgramBuilder
     private readonly Dictionary<string, int> _constants = new(StringComparer.Ordinal);
     private readonly List<FunctionEntry> _functions = [];
 
-    /// <summary>Adds a function that is written later; returns its number.</summary>
+    /// <summary>Declares a function, to be written later, and returns its number.</summary>
     public int Declare()
     {
         _functions.Add(default);
         return _functions.Count - 1;
     }
 
-    /// <summary>Begins a function here.</summary>
+    /// <summary>Begins a function at the current position.</summary>
     public void Begin(int function, int parameters) =>
         _functions[function] = new FunctionEntry(parameters, parameters, _code.WrittenCount);
 
-    /// <summary>Says how many locals a function has, its parameters among them.</summary>
+    /// <summary>Sets the number of a function's locals, including its parameters.</summary>
     public void End(int function, int locals) => _functions[function] = _functions[function] with { Locals = locals };
 
     /// <summary>Adds an instruction without operands.</summary>
@@ -48,7 +48,7 @@ internal sealed class ProgramBuilder
         Add(second);
     }
 
-    /// <summary>Adds an instruction with a text.</summary>
+    /// <summary>Adds an instruction with a constant text.</summary>
     public void Emit(Opcode opcode, string text)
     {
         if (!_constants.TryGetValue(text, out int index))
@@ -68,7 +68,7 @@ internal sealed class ProgramBuilder
         _code.Advance(sizeof(double));
     }
 
-    /// <summary>Adds a push of a number of C#: a whole one, or a double.</summary>
+    /// <summary>Adds a push of a C# number: an integer, or a double if <paramref name="whole"/> is null.</summary>
     public void EmitNumber(double value, long? whole)
     {
         Emit(whole is null ? Opcode.PushReal : Opcode.PushWhole);
@@ -93,11 +93,11 @@ internal sealed class ProgramBuilder
         AddTarget(end);
     }
 
-    /// <summary>Lets jumps to a target come here.</summary>
+    /// <summary>Sets a jump target to the current position.</summary>
     public void Mark(JumpTarget target) => target.Offset = _code.WrittenCount;
 
-    /// <summary>The encoded program.</summary>
-    /// <exception cref="ScriptException">It is too long.</exception>
+    /// <summary>Returns the encoded program.</summary>
+    /// <exception cref="ScriptException">The program is too long.</exception>
     public byte[] Build(IEnumerable<JumpTarget> targets)
     {
         byte[] instructions = _code.WrittenSpan.ToArray();
@@ -155,12 +155,12 @@ internal sealed class ProgramBuilder
     private readonly record struct FunctionEntry(int Parameters, int Locals, int Start);
 }
 
-/// <summary>A place in the instructions that jumps go to.</summary>
+/// <summary>The target of jumps.</summary>
 internal sealed class JumpTarget
 {
-    /// <summary>Where it is.</summary>
+    /// <summary>The offset of the target in the instructions.</summary>
     public int Offset { get; set; }
 
-    /// <summary>Where its offset is to be written.</summary>
+    /// <summary>The offsets of instructions' operands that receive <see cref="Offset"/>.</summary>
     public List<int> Uses { get; } = [];
 }

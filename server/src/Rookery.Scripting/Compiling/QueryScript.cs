@@ -2,42 +2,42 @@ using Rookery.Scripting.Syntax;
 
 namespace Rookery.Scripting.Compiling;
 
-/// <summary>A part of a query that is JavaScript.</summary>
-/// <param name="Text">The part.</param>
-/// <param name="Position">Characters of the query before it.</param>
+/// <summary>A part of a query that is written in JavaScript.</summary>
+/// <param name="Text">The text of the part.</param>
+/// <param name="Position">The offset of the part in the query, in characters.</param>
 public readonly record struct ScriptPart(string Text, int Position);
 
 /// <summary>A function that a query declares.</summary>
-/// <param name="Name">Its name.</param>
-/// <param name="Parameters">Names of its parameters.</param>
-/// <param name="Body">What stands between its braces.</param>
+/// <param name="Name">The name of the function.</param>
+/// <param name="Parameters">The names of the parameters.</param>
+/// <param name="Body">The text between the braces.</param>
 public sealed record ScriptDeclaration(string Name, IReadOnlyList<string> Parameters, ScriptPart Body);
 
-/// <summary>A value that a query gives a name: <c>load company as c</c> names <c>load(this.company)</c>.</summary>
-/// <param name="Name">The name.</param>
-/// <param name="Value">The expression.</param>
+/// <summary>A named value of a query: <c>load company as c</c> names <c>load(this.company)</c>.</summary>
+/// <param name="Name">The name of the value.</param>
+/// <param name="Value">The expression of the value.</param>
 public sealed record ScriptDefinition(string Name, ScriptPart Value);
 
 /// <summary>
-/// Compiles the scripts of queries, which are written in several parts. They are given the document as <c>this</c> and
-/// as <see cref="Alias"/>, and the query's parameters as <c>args</c>, each also as <c>$name</c>. Places of refusals
-/// count in the query.
+/// Compiles the JavaScript parts of a query to one program. It receives the document as <c>this</c> and as
+/// <see cref="Alias"/>, and the query's parameters as <c>args</c>, each also as <c>$name</c>. Positions of errors are
+/// offsets in the query.
 /// </summary>
 public sealed record QueryScript
 {
     private static readonly string[] Parameters = ["this", "args"];
 
-    /// <summary>The query's name for its document; null when it gives none.</summary>
+    /// <summary>The query's name for its document; null if it has none.</summary>
     public string? Alias { get; init; }
 
-    /// <summary>Functions that it declares.</summary>
+    /// <summary>The functions that the query declares.</summary>
     public IReadOnlyList<ScriptDeclaration> Functions { get; init; } = [];
 
-    /// <summary>Values that have a name, each known to those behind it.</summary>
+    /// <summary>The named values; each can use the ones before it.</summary>
     public IReadOnlyList<ScriptDefinition> Definitions { get; init; } = [];
 
-    /// <summary>Compiles an expression over the document, which may load others.</summary>
-    /// <exception cref="ScriptException">A part is refused.</exception>
+    /// <summary>Compiles an expression over the document, which may load other documents.</summary>
+    /// <exception cref="ScriptException">A part has a syntax error or uses something unsupported.</exception>
     public ScriptProgram CompileSelection(ScriptPart expression)
     {
         var value = ReadExpression(expression);
@@ -56,10 +56,10 @@ public sealed record QueryScript
     }
 
     /// <summary>
-    /// Compiles statements that change the document, as every member of the cluster does it: they can load nothing, and
-    /// so have no <see cref="Definitions"/>.
+    /// Compiles statements that change the document. Every member runs them and must get the same result, so they
+    /// cannot load documents, and <see cref="Definitions"/> are not used.
     /// </summary>
-    /// <exception cref="ScriptException">A part is refused.</exception>
+    /// <exception cref="ScriptException">A part has a syntax error or uses something unsupported.</exception>
     public ScriptProgram CompileUpdate(ScriptPart statements)
     {
         var read = new JavaScriptParser(statements.Text, statements.Position).Statements.ParseStatements();

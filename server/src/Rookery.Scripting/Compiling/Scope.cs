@@ -1,23 +1,23 @@
 namespace Rookery.Scripting.Compiling;
 
 /// <summary>The variables of a block.</summary>
-/// <param name="outer">The block around it; null for a function's own.</param>
+/// <param name="outer">The enclosing block; null for the outermost block of a function.</param>
 internal sealed class Scope(Scope? outer)
 {
     private readonly Dictionary<string, Variable> _variables = new(StringComparer.Ordinal);
     private readonly HashSet<string> _usedFromOutside = new(StringComparer.Ordinal);
 
-    /// <summary>The block around it.</summary>
+    /// <summary>The enclosing block; null for the outermost block of a function.</summary>
     public Scope? Outer => outer;
 
-    /// <summary>Declares a variable; false when the block has one of that name.</summary>
+    /// <summary>Declares a variable; returns false if the block has one of that name.</summary>
     public bool TryDeclare(string name, int local, bool isConstant) =>
         _variables.TryAdd(name, new Variable(local, isConstant));
 
-    /// <summary>Whether the name was looked up here and found in a block around.</summary>
+    /// <summary>Returns whether the name was looked up from this block but not found in it.</summary>
     public bool IsUsedFromOutside(string name) => _usedFromOutside.Contains(name);
 
-    /// <summary>Finds a variable, also in the blocks around.</summary>
+    /// <summary>Finds a variable in this block or an enclosing one.</summary>
     public bool TryFind(string name, out Variable variable)
     {
         for (var scope = this; scope is not null; scope = scope.Outer)
@@ -34,6 +34,6 @@ internal sealed class Scope(Scope? outer)
         return false;
     }
 
-    /// <summary>A variable's place, and whether it keeps its first value.</summary>
+    /// <summary>A variable: its number, and whether it is constant.</summary>
     internal readonly record struct Variable(int Local, bool IsConstant);
 }

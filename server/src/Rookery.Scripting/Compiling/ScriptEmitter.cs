@@ -2,20 +2,20 @@ using Rookery.Scripting.Syntax;
 
 namespace Rookery.Scripting.Compiling;
 
-/// <summary>What a script may do.</summary>
+/// <summary>The kind of script, which limits what it may do.</summary>
 internal enum ScriptUse
 {
-    /// <summary>Changes one document, on every member alike: nothing of other documents.</summary>
+    /// <summary>Changes one document, with the same result on every member; cannot read other documents.</summary>
     Patch,
 
     /// <summary>Reads documents.</summary>
     Reading,
 
-    /// <summary>Reads documents for an index, which has to know of which collections those are that it loads.</summary>
+    /// <summary>Reads documents for an index, which must know the collections of loaded documents in advance.</summary>
     Indexing,
 }
 
-/// <summary>Compiles a script into a program.</summary>
+/// <summary>Compiles a script to a program.</summary>
 internal sealed class ScriptEmitter
 {
     private readonly EmitContext _context;
@@ -30,20 +30,20 @@ internal sealed class ScriptEmitter
         Loops = new LoopEmitter(_context, this);
     }
 
-    /// <summary>Statements.</summary>
+    /// <summary>Compiles statements.</summary>
     public StatementEmitter Statements { get; }
 
-    /// <summary>Calls of functions and methods.</summary>
+    /// <summary>Compiles calls of functions and methods.</summary>
     public CallEmitter Calls { get; }
 
-    /// <summary>Methods that take a function.</summary>
+    /// <summary>Compiles methods with a callback.</summary>
     public LoopEmitter Loops { get; }
 
     /// <summary>Compiles a script.</summary>
-    /// <param name="use">What it may do.</param>
-    /// <param name="parameters">Names of what it is given.</param>
-    /// <param name="statements">What it does; its value is what it returns.</param>
-    /// <param name="fields">Names of the members of its value.</param>
+    /// <param name="use">The kind of script.</param>
+    /// <param name="parameters">Names of the parameters.</param>
+    /// <param name="statements">The statements of the script, with functions that it declares.</param>
+    /// <param name="fields">Member names of the object that the script returns.</param>
     /// <param name="alias">Another name of the first parameter; null for none.</param>
     public static ScriptProgram Compile(
         ScriptUse use,
@@ -86,7 +86,7 @@ internal sealed class ScriptEmitter
         return new ScriptProgram(bytes, fields, [.. context.LoadedCollections.Order(StringComparer.Ordinal)]);
     }
 
-    /// <summary>Compiles an expression, wherever it stands.</summary>
+    /// <summary>Compiles an expression.</summary>
     public void Emit(Expression expression) => _expressions.Emit(expression);
 
     private void EmitFunction(

@@ -1,8 +1,9 @@
 namespace Rookery.Scripting.Compiling;
 
 /// <summary>
-/// The functions that scripts may call. Numbers are part of the journal's format: patches travel compiled. Where a
-/// receiver is named, it is the first argument.
+/// The built-in functions of scripts. Their numbers are part of the journal's format, which holds compiled patches.
+/// Functions with numbers from <see cref="Sum"/> on are those of C#; patches do not have them. A method's receiver is
+/// the first argument.
 /// </summary>
 internal enum ScriptFunction : byte
 {
@@ -64,27 +65,27 @@ internal enum ScriptFunction : byte
     Load = 71,
     Metadata = 72,
 
-    /// <summary>Of an array: the sum of its numbers.</summary>
+    /// <summary>array: the sum of its numbers.</summary>
     Sum = 80,
 
-    /// <summary>Of an array: its least number or text.</summary>
+    /// <summary>array: its least number or text.</summary>
     Least = 81,
 
-    /// <summary>Of an array: its greatest number or text.</summary>
+    /// <summary>array: its greatest number or text.</summary>
     Greatest = 82,
 
-    /// <summary>Of an array: the sum of its numbers, divided by their count; null of none.</summary>
+    /// <summary>array: the mean of its numbers; null without any.</summary>
     Average = 83,
 
-    /// <summary>Of an array: each value once.</summary>
+    /// <summary>array: each value once.</summary>
     Distinct = 84,
 
-    /// <summary>Of a sequence or text: its length, and 0 of nothing.</summary>
+    /// <summary>sequence or text: its length; 0 for null.</summary>
     Count = 87,
 
     /// <summary>
-    /// A value and a name: the member of an object; of others what C# calls so, such as the length of a text or the
-    /// year of a date. This and what follows is C#'s; no patch has it.
+    /// value, name: a member of an object, or a C# property of another value, such as the length of a text or the year
+    /// of a date.
     /// </summary>
     Property = 90,
     Plus = 91,
@@ -100,7 +101,7 @@ internal enum ScriptFunction : byte
 
     Negated = 101,
 
-    /// <summary>Of a bool or nothing, which is false.</summary>
+    /// <summary>Boolean or null, which is false.</summary>
     Condition = 102,
     CastToLong = 103,
     CastToInt = 104,
@@ -118,10 +119,12 @@ internal enum ScriptFunction : byte
     ConvertToDecimal = 116,
     ConvertToBoolean = 117,
 
-    /// <summary>Of a value, and of its format where there is one: <c>ToString()</c>.</summary>
+    /// <summary>value, optional format: <c>ToString()</c>.</summary>
     CSharpText = 118,
 
-    /// <summary>The cast to <c>string</c>: of a string that a document wrote as a date the string.</summary>
+    /// <summary>
+    /// value: the cast to <c>string</c>. A string of a document stays a string even if written as a date.
+    /// </summary>
     CastToText = 119,
 
     CSharpRound = 120,
@@ -142,7 +145,7 @@ internal enum ScriptFunction : byte
     CSharpTrimEnd = 134,
     CSharpSubstring = 135,
 
-    /// <summary>Of a text or a sequence.</summary>
+    /// <summary>text or sequence, wanted value.</summary>
     CSharpIncludes = 136,
     CSharpStartsWith = 137,
     CSharpEndsWith = 138,
@@ -150,7 +153,7 @@ internal enum ScriptFunction : byte
     CSharpLastIndexOf = 140,
     CSharpReplace = 141,
 
-    /// <summary>Of a text and an array of separators; options behind them.</summary>
+    /// <summary>text, array of separators, options.</summary>
     CSharpSplit = 142,
     CSharpPadLeft = 143,
     CSharpPadRight = 144,
@@ -159,42 +162,44 @@ internal enum ScriptFunction : byte
     IsNullOrEmpty = 147,
     IsNullOrWhiteSpace = 148,
 
-    /// <summary>Of a separator and a sequence.</summary>
+    /// <summary>separator, sequence.</summary>
     JoinWith = 149,
 
-    /// <summary>Of an array: <c>string.Concat</c>.</summary>
+    /// <summary>array: <c>string.Concat</c>.</summary>
     JoinAll = 150,
 
-    /// <summary>Of a format and an array: <c>string.Format</c>.</summary>
+    /// <summary>format, array: <c>string.Format</c>.</summary>
     FormatText = 151,
     CompareOrdinal = 152,
     IsSameText = 153,
 
     /// <summary>
-    /// <c>a.Equals(b)</c>: of two numbers only where the second is of the first's type, or becomes one.
+    /// <c>a.Equals(b)</c>. Two numbers are equal only if the second has the type of the first or converts to it.
     /// </summary>
     IsEqual = 154,
 
-    /// <summary>Of a text of one character: a <c>char</c>.</summary>
+    /// <summary>text of one character: a <c>char</c>.</summary>
     ToCharacter = 155,
 
     NewDate = 160,
     NewDay = 161,
     NewSpan = 162,
 
-    /// <summary>Of a number and the name of a unit.</summary>
+    /// <summary>number, name of a unit.</summary>
     SpanFrom = 163,
 
-    /// <summary>Of a date, a number and the name of a unit.</summary>
+    /// <summary>date, number, name of a unit.</summary>
     AddTo = 164,
     ParseDate = 165,
     ParseSpan = 166,
     CompareTo = 167,
 
-    /// <summary>Of anything that C# walks over: an array; of a dictionary its entries.</summary>
+    /// <summary>Anything that C# enumerates: an array. An object, as a dictionary, gives its entries.</summary>
     ToSequence = 180,
 
-    /// <summary>As <see cref="Property"/>, but of an object without such a member what a dictionary has.</summary>
+    /// <summary>
+    /// As <see cref="Property"/>; an object without such a member gives the property of a dictionary.
+    /// </summary>
     PropertyOfDictionary = 181,
     ElementAt = 182,
     ElementAtOrNothing = 183,
@@ -214,10 +219,10 @@ internal enum ScriptFunction : byte
     LastOrNothing = 197,
     OnlyOrNothing = 198,
 
-    /// <summary>A sequence, or one of a value where it has no element.</summary>
+    /// <summary>sequence, optional value: the sequence, or one with the value if it is empty.</summary>
     OrNothing = 199,
     IsSameSequence = 200,
 
-    /// <summary>Of pairs of an element and its keys, and a text of directions: the elements in order.</summary>
+    /// <summary>array of arrays of an element and its keys, text of directions: the sorted elements.</summary>
     SortedByKeys = 201,
 }

@@ -3,7 +3,7 @@ using Rookery.Platform;
 namespace Rookery.Scripting.Compiling;
 
 /// <summary>
-/// A compiled script: constants, functions and instructions in one row of bytes, which a command can carry.
+/// A compiled script: constants, functions and instructions, encoded as bytes that a command of the log can contain.
 /// </summary>
 /// <remarks>
 /// <c>[version u8 = 1][count varint] constants: [length varint][UTF-8] … [count varint] functions: [parameters
@@ -11,7 +11,7 @@ namespace Rookery.Scripting.Compiling;
 /// </remarks>
 public sealed class ScriptProgram
 {
-    /// <summary>Bytes a program may take.</summary>
+    /// <summary>The most bytes of a program.</summary>
     public const int MostBytes = 512 * 1024;
 
     internal const byte Version = 1;
@@ -28,10 +28,10 @@ public sealed class ScriptProgram
     /// <summary>The encoded program.</summary>
     public ReadOnlyMemory<byte> Bytes => _bytes;
 
-    /// <summary>Names of the members of the object that the script yields, as far as they stand in its text.</summary>
+    /// <summary>Member names of the object that the script returns, as far as they are literals in its text.</summary>
     public IReadOnlyList<string> Fields { get; }
 
-    /// <summary>Collections that its loads name.</summary>
+    /// <summary>The collections of documents that the script loads.</summary>
     public IReadOnlyList<string> LoadedCollections { get; }
 
     /// <summary>Reads a varint of a program.</summary>
@@ -45,6 +45,6 @@ public sealed class ScriptProgram
         );
 }
 
-/// <summary>Bytes that should be a compiled script are none.</summary>
-/// <param name="message">What is wrong, in a sentence.</param>
+/// <summary>Bytes that should be a compiled script do not decode.</summary>
+/// <param name="message">The error in a sentence.</param>
 public sealed class ScriptFormatException(string message) : Exception(message);

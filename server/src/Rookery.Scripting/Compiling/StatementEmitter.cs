@@ -3,12 +3,12 @@ using Rookery.Scripting.Syntax;
 namespace Rookery.Scripting.Compiling;
 
 /// <summary>
-/// Compiles statements. Each leaves the stack as it was, so that a jump out of loops needs to drop nothing.
+/// Compiles statements. Each leaves the stack unchanged, so that a jump out of a loop has nothing to pop.
 /// </summary>
 internal sealed class StatementEmitter(EmitContext context, ScriptEmitter script)
 {
     /// <summary>Compiles a statement.</summary>
-    /// <exception cref="ScriptException">It cannot be done here, or nests too deep.</exception>
+    /// <exception cref="ScriptException">The statement is not supported here, or nests too deep.</exception>
     public void Emit(Statement statement)
     {
         context.Deepen(statement.Position);
@@ -80,7 +80,7 @@ internal sealed class StatementEmitter(EmitContext context, ScriptEmitter script
         );
     }
 
-    /// <summary>Compiles a block, whose names end with it.</summary>
+    /// <summary>Compiles a block, with a scope of its own if it opens one.</summary>
     public void EmitBlock(BlockStatement block)
     {
         var outer = context.Scope;

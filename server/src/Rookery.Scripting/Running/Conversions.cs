@@ -4,7 +4,7 @@ using Rookery.Scripting.Values;
 
 namespace Rookery.Scripting.Running;
 
-/// <summary>What values are as conditions, numbers and texts: JavaScript's rules.</summary>
+/// <summary>Converts values to conditions, numbers and texts by JavaScript's rules.</summary>
 internal static class Conversions
 {
     public static bool IsTrue(this ScriptHeap heap, ScriptValue value) =>
@@ -35,7 +35,7 @@ internal static class Conversions
         }
     }
 
-    /// <summary>A whole number within the bounds, as the indexes of methods are read.</summary>
+    /// <summary>Returns a value as an integer within bounds, as methods read their indexes.</summary>
     public static int ToInteger(this ScriptHeap heap, ScriptValue value, int least, int most)
     {
         double number = heap.ToNumber(value);
@@ -53,7 +53,7 @@ internal static class Conversions
             _ => throw new ScriptFailure("the script walks over a value that is no array"),
         };
 
-    /// <summary>The value's text, without escapes.</summary>
+    /// <summary>Returns a value as a text without escapes.</summary>
     public static ScriptValue ToText(this ScriptHeap heap, ScriptValue value)
     {
         if (value.IsText)
@@ -66,7 +66,7 @@ internal static class Conversions
         return heap.TextFrom(start);
     }
 
-    /// <summary>Adds the value's text to the end of the heap.</summary>
+    /// <summary>Appends a value's text to the heap.</summary>
     public static void AddText(this ScriptHeap heap, ScriptValue value, int level)
     {
         switch (value.Kind)
@@ -104,7 +104,7 @@ internal static class Conversions
         }
     }
 
-    /// <summary>Adds the texts of elements; nothing is an empty text.</summary>
+    /// <summary>Appends the texts of an array's elements, separated; null and undefined give an empty text.</summary>
     public static void AddJoined(
         this ScriptHeap heap,
         ScriptValue array,

@@ -1,14 +1,14 @@
 namespace Rookery.Scripting.Running;
 
-/// <summary>Takes a document that a script asked for, and copies it.</summary>
+/// <summary>Receives a document that a script loads, and copies it.</summary>
 /// <param name="document">The document.</param>
 public delegate void ScriptDocumentReceiver(in ScriptDocument document);
 
-/// <summary>Where scripts find the documents that they load.</summary>
+/// <summary>The documents that scripts can load.</summary>
 public interface IScriptDocuments
 {
     /// <summary>Finds a document.</summary>
-    /// <param name="id">The id as the script gave it: any text.</param>
-    /// <param name="receiver">What takes the document; not called where there is none.</param>
+    /// <param name="id">The id that the script gave: any text.</param>
+    /// <param name="receiver">Receives the document; not called when there is none.</param>
     void Load(ReadOnlySpan<byte> id, ScriptDocumentReceiver receiver);
 }

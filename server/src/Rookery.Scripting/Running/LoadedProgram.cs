@@ -3,23 +3,25 @@ using Rookery.Scripting.Compiling;
 
 namespace Rookery.Scripting.Running;
 
-/// <summary>A program made ready to run: its constants in the heap, and where its functions begin.</summary>
+/// <summary>
+/// A program that is loaded for running: its constants are in the heap, and the starts of its functions are known.
+/// </summary>
 internal sealed class LoadedProgram
 {
-    /// <summary>Texts that instructions name by their number.</summary>
+    /// <summary>The constant texts, by number.</summary>
     public ScriptValue[] Constants { get; private set; } = [];
 
-    /// <summary>Functions that instructions name by their number.</summary>
+    /// <summary>The functions, by number.</summary>
     public LoadedFunction[] Functions { get; private set; } = [];
 
-    /// <summary>Where the instructions begin in the program's bytes.</summary>
+    /// <summary>The offset of the first instruction in the program's bytes.</summary>
     public int CodeStart { get; private set; }
 
-    /// <summary>Bytes of the heap that the constants take, from its begin.</summary>
+    /// <summary>Bytes of constants at the beginning of the heap.</summary>
     public int ConstantBytes { get; private set; }
 
-    /// <summary>Reads an encoded program, whose constants go into a heap that is empty.</summary>
-    /// <exception cref="ScriptFormatException">It is no program.</exception>
+    /// <summary>Reads an encoded program, and adds its constants to an empty heap.</summary>
+    /// <exception cref="ScriptFormatException">The bytes are no valid program.</exception>
     public void Read(ReadOnlySpan<byte> program, ScriptHeap heap)
     {
         if (program.IsEmpty || program[0] != ScriptProgram.Version)
@@ -60,12 +62,12 @@ internal sealed class LoadedProgram
         ConstantBytes = heap.Length;
     }
 
-    /// <summary>Forgets the program, whose constants the heap gave back.</summary>
+    /// <summary>Marks the program as unloaded, after the heap has released its constants.</summary>
     public void Forget() => ConstantBytes = 0;
 }
 
 /// <summary>A function of a program.</summary>
-/// <param name="Parameters">How many of its locals are given to it.</param>
-/// <param name="Locals">How many it has.</param>
-/// <param name="Start">Where its instructions begin, behind the first of the program.</param>
+/// <param name="Parameters">Number of parameters; they are the first locals.</param>
+/// <param name="Locals">Number of locals.</param>
+/// <param name="Start">The offset of its first instruction from the first of the program.</param>
 internal readonly record struct LoadedFunction(int Parameters, int Locals, int Start);

@@ -4,8 +4,8 @@ using Rookery.Scripting.Values;
 namespace Rookery.Scripting.Running;
 
 /// <summary>
-/// Members and elements. A member of nothing is nothing, as RavenDB has it; only what would be written to
-/// nothing fails.
+/// Reads and writes members and elements. As in RavenDB, a member of null or undefined is undefined; only writing to it
+/// fails.
 /// </summary>
 internal static class Members
 {
@@ -42,7 +42,9 @@ internal static class Members
             : context.GetMember(target, heap.ToText(key));
     }
 
-    /// <summary>The element of an array, or the unit of a text, at an index; undefined where there is none.</summary>
+    /// <summary>
+    /// Returns the element of an array, or the UTF-16 unit of a text, at an index; undefined if there is none.
+    /// </summary>
     private static ScriptValue GetAt(ScriptHeap heap, ScriptValue target, double index)
     {
         if (target.Kind == ValueKind.Array)
@@ -171,7 +173,9 @@ internal static class Members
     private static bool IsIndex(double number, int count) =>
         number >= 0 && number < count && number == Math.Truncate(number);
 
-    /// <summary>The index that a name is, as <c>'1'</c> but not <c>'01'</c>; NaN where it is none.</summary>
+    /// <summary>
+    /// Returns the index that a name stands for, such as <c>'1'</c> but not <c>'01'</c>; NaN if none.
+    /// </summary>
     private static double IndexNamed(ReadOnlySpan<byte> name)
     {
         const int MostDigits = 10;

@@ -4,12 +4,12 @@ using Rookery.Scripting.Values;
 
 namespace Rookery.Scripting.Running;
 
-/// <summary>Adds numbers: in reduces by their digits, so that sums are the same in any order.</summary>
+/// <summary>Adds numbers; in a reduce by their digits, so that sums do not depend on the order.</summary>
 internal static class NumberAddition
 {
     /// <summary>
-    /// Adds a number, or takes it away. In a reduce the sum has the digits that it needs, also those that a double has
-    /// not: it is added to others again.
+    /// Adds or subtracts a number. In a reduce the sum keeps all its digits, even those that a double cannot hold,
+    /// because it is added to other sums again.
     /// </summary>
     public static ScriptValue AddNumbers(
         this ScriptContext context,
@@ -62,7 +62,10 @@ internal static class NumberAddition
         return heap.TakeDigits(sum.Write(heap.Reserve(ExactSum.MostBytes)));
     }
 
-    /// <summary>The digits of a number of a document; of a computed one 15 where a decimal has them.</summary>
+    /// <summary>
+    /// Returns the digits of a number: all digits of a document's number; up to 15 of a computed one if a decimal holds
+    /// it.
+    /// </summary>
     public static ReadOnlySpan<byte> DigitsOf(this ScriptHeap heap, ScriptValue number, Span<byte> room)
     {
         if (number.Kind == ValueKind.StoredNumber)
@@ -88,7 +91,7 @@ internal static class NumberAddition
         return heap.TakeDigits(JsonNumber.Format(number, heap.Reserve(JsonNumber.MostDecimalBytes)));
     }
 
-    /// <summary>The number whose digits were written behind the bytes in use.</summary>
+    /// <summary>Returns the number whose digits were written after the used bytes of the heap.</summary>
     public static ScriptValue TakeDigits(this ScriptHeap heap, int length)
     {
         int start = heap.Length;

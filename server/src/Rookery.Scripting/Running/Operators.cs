@@ -4,7 +4,7 @@ using Rookery.Scripting.Values;
 
 namespace Rookery.Scripting.Running;
 
-/// <summary>What operators do with two values: JavaScript's rules.</summary>
+/// <summary>Computes binary operators by JavaScript's rules.</summary>
 internal static class Operators
 {
     public static ScriptValue Calculate(this ScriptContext context, Opcode opcode, ScriptValue left, ScriptValue right)
@@ -42,8 +42,8 @@ internal static class Operators
     }
 
     /// <summary>
-    /// A text that ends at the end of the heap is continued there: texts never change, so its beginning may belong to
-    /// two. Not where halves of pairs may meet, because merging them changes its end.
+    /// Joins two texts. A left text at the end of the heap is extended in place: texts are immutable, so its bytes may
+    /// be shared. This is not done where halves of surrogate pairs may meet, because merging them would change its end.
     /// </summary>
     public static ScriptValue JoinTexts(this ScriptHeap heap, ScriptValue left, ScriptValue right)
     {
@@ -60,7 +60,7 @@ internal static class Operators
         return heap.TextFrom(start);
     }
 
-    /// <summary><c>===</c>.</summary>
+    /// <summary>Compares as <c>===</c>.</summary>
     public static bool AreEqual(this ScriptHeap heap, ScriptValue left, ScriptValue right)
     {
         if (left.IsNumber && right.IsNumber)
@@ -83,7 +83,7 @@ internal static class Operators
             : left.Kind == right.Kind && (!left.IsContainer || left.Start == right.Start);
     }
 
-    /// <summary><c>==</c>.</summary>
+    /// <summary>Compares as <c>==</c>.</summary>
     private static bool AreLooselyEqual(ScriptHeap heap, ScriptValue left, ScriptValue right)
     {
         if (left.IsNothing || right.IsNothing)
@@ -133,7 +133,7 @@ internal static class Operators
 
     public static int CompareTexts(this ScriptHeap heap, ScriptValue left, ScriptValue right)
     {
-        // Texts without their escapes are not kept: a sort compares one many times.
+        // Unescaped texts are removed from the heap again, because a sort compares one element many times.
         int kept = heap.Length;
         var (a, b) = (heap.Plain(left), heap.Plain(right));
         heap.SpendOnBytes(Math.Min(a.Length, b.Length));
@@ -148,7 +148,9 @@ internal static class Operators
         return left % right;
     }
 
-    /// <summary>The C library divides bit by bit, so numbers of very different size take long.</summary>
+    /// <summary>
+    /// Charges for a remainder. The C library divides bit by bit, so numbers of very different magnitude take long.
+    /// </summary>
     public static void SpendOnRemainder(this ScriptHeap heap, double left, double right)
     {
         const int BitsPerStep = 16;

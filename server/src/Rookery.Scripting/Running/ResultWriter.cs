@@ -8,7 +8,8 @@ using Rookery.Scripting.Values;
 namespace Rookery.Scripting.Running;
 
 /// <summary>
-/// Writes values as minimised JSON: what nobody asked for as it was stored, undefined members left out.
+/// Writes values as minimised JSON: containers that the script did not touch as stored, objects without undefined
+/// members.
 /// </summary>
 internal sealed class ResultWriter
 {
@@ -16,12 +17,12 @@ internal sealed class ResultWriter
     private readonly ScriptLimits _limits;
     private readonly PooledBytes _written = new();
 
-    // Whether the member that is written is none of FiniteMembers.
+    // Whether the current member may be NaN or infinite, because it is not in FiniteMembers.
     private bool _mayBeNonFinite;
 
-    /// <summary>Makes one.</summary>
-    /// <param name="heap">Where the values are.</param>
-    /// <param name="limits">How many bytes may be written.</param>
+    /// <summary>Makes a writer.</summary>
+    /// <param name="heap">The heap of the values.</param>
+    /// <param name="limits">Bounds the size of the result.</param>
     public ResultWriter(ScriptHeap heap, ScriptLimits limits)
     {
         _heap = heap;
@@ -34,9 +35,9 @@ internal sealed class ResultWriter
     /// <summary>See <see cref="ScriptInterpreter.FiniteMembers"/>.</summary>
     public IReadOnlySet<string>? FiniteMembers { get; set; }
 
-    /// <summary>Writes a value; undefined is null.</summary>
+    /// <summary>Writes a value; undefined as null.</summary>
     /// <returns>The JSON, valid until the next call.</returns>
-    /// <exception cref="ScriptFailure">It goes over the limits, or has what JSON has not.</exception>
+    /// <exception cref="ScriptFailure">The result exceeds a limit or has no JSON form.</exception>
     public ReadOnlySpan<byte> Write(ScriptValue value)
     {
         _mayBeNonFinite = false;
@@ -45,10 +46,10 @@ internal sealed class ResultWriter
         return _written.Written;
     }
 
-    /// <summary>Forgets what was written.</summary>
+    /// <summary>Clears the buffer.</summary>
     public void Clear() => _written.Clear();
 
-    /// <summary>Gives the memory back.</summary>
+    /// <summary>Releases the buffer.</summary>
     public void Release() => _written.Release();
 
     private void Write(ScriptValue value, int level)
@@ -112,7 +113,7 @@ internal sealed class ResultWriter
                 WriteNonFinite(value.Double, isRefused: true);
                 break;
             case ValueKind.Real:
-                // A float is written with the digits that it has.
+                // A float is written with its own digits, not with those of a double.
                 double real =
                     value.Trait == ValueTrait.Single
                         ? double.Parse(
@@ -163,7 +164,7 @@ internal sealed class ResultWriter
         }
         else
         {
-            // In pieces: room for the worst of a whole text would be six times its length.
+            // In pieces: the worst case for a whole text would need six times its length.
             while (!text.IsEmpty)
             {
                 var piece = text[..Math.Min(text.Length, BytesPerPiece)];

@@ -3,7 +3,7 @@ using Rookery.Json;
 
 namespace Rookery.Scripting.Running;
 
-/// <summary>The documents of a run: those that it is given, and those that it loads.</summary>
+/// <summary>The documents of a run: those passed to it and those that it loads.</summary>
 internal sealed class RunDocuments
 {
     private readonly ScriptHeap _heap;
@@ -13,9 +13,9 @@ internal sealed class RunDocuments
     private readonly ScriptDocumentReceiver _receive;
     private ScriptValue _received;
 
-    /// <summary>Makes one.</summary>
-    /// <param name="heap">Where documents are copied to.</param>
-    /// <param name="limits">How many may be loaded, and the steps that they give.</param>
+    /// <summary>Makes an empty set.</summary>
+    /// <param name="heap">The heap that documents are copied to.</param>
+    /// <param name="limits">Bounds the loads, and gives the steps that a loaded document adds.</param>
     public RunDocuments(ScriptHeap heap, ScriptLimits limits)
     {
         _heap = heap;
@@ -23,19 +23,17 @@ internal sealed class RunDocuments
         _receive = Receive;
     }
 
-    /// <summary>Where <see cref="Load"/> finds documents; without one, it finds none.</summary>
+    /// <summary>The documents that <see cref="Load"/> finds; null for none.</summary>
     public IScriptDocuments? Source { get; set; }
 
-    /// <summary>Forgets all documents.</summary>
+    /// <summary>Removes all documents.</summary>
     public void Clear()
     {
         _documents.Clear();
         _loads.Clear();
     }
 
-    /// <summary>
-    /// Copies a document into the heap: its metadata as the member of documents shows them, and its body.
-    /// </summary>
+    /// <summary>Copies a document to the heap: its metadata, as documents show it, and its body.</summary>
     public ScriptValue Keep(in ScriptDocument document)
     {
         var id = _heap.NewText(document.Id);
@@ -71,7 +69,7 @@ internal sealed class RunDocuments
         return _heap.FromJson(body, _heap.Length, _documents.Count - 1);
     }
 
-    /// <summary>A document that is to be made: it has no id yet, and metadata without members.</summary>
+    /// <summary>Adds a document that is to be created: without an id, and with empty metadata.</summary>
     public ScriptValue KeepNew()
     {
         int metadata = _heap.Length;
@@ -90,14 +88,16 @@ internal sealed class RunDocuments
         _heap.Add("\","u8);
     }
 
-    /// <summary>The id of a value that is a document; null of others.</summary>
+    /// <summary>Returns the id of a value that is a document; null for others.</summary>
     public ScriptValue IdOf(ScriptValue value)
     {
         int document = _heap.DocumentOf(value);
         return document < 0 ? ScriptValue.Null : _documents[document].Id;
     }
 
-    /// <summary>The metadata of a value that is a document; of others their member of that name.</summary>
+    /// <summary>
+    /// Returns the metadata of a value that is a document; for other objects their member of that name.
+    /// </summary>
     public ScriptValue MetadataOf(ScriptValue value)
     {
         int number = _heap.DocumentOf(value);
@@ -119,7 +119,8 @@ internal sealed class RunDocuments
     }
 
     /// <summary>
-    /// Loads a document by its id, or each of an array of ids. What was loaded once is the same the next time.
+    /// Loads a document by id, or an array of documents by an array of ids. A second load of an id returns the same
+    /// object.
     /// </summary>
     public ScriptValue Load(ScriptValue id)
     {
@@ -141,7 +142,7 @@ internal sealed class RunDocuments
             return ScriptValue.Null;
         }
 
-        // No document has a longer id: it is neither copied nor compared with those before it.
+        // No document has a longer id, so such an id is neither copied nor compared with earlier ones.
         id = _heap.Plain(id);
         if (id.Length is 0 or > JsonLimits.MaxIdBytes)
         {
@@ -167,7 +168,7 @@ internal sealed class RunDocuments
         _received = ScriptValue.Null;
         if (Source is not null)
         {
-            // The id is copied, because what is received moves the heap.
+            // The id is copied, because receiving a document may move the heap.
             Source.Load(_heap.Span(id).ToArray(), _receive);
         }
 

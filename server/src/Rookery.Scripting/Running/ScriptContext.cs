@@ -1,16 +1,16 @@
 namespace Rookery.Scripting.Running;
 
-/// <summary>What the functions of a run work on.</summary>
+/// <summary>The state that the functions of a run share.</summary>
 internal sealed class ScriptContext
 {
-    /// <summary>Makes one.</summary>
-    /// <param name="limits">What a run may cost.</param>
+    /// <summary>Makes the state for runs.</summary>
+    /// <param name="limits">The limits of a run.</param>
     public ScriptContext(ScriptLimits limits) => Documents = new RunDocuments(Heap, limits);
 
-    /// <summary>The values of the run, and the steps and memory that it has left.</summary>
+    /// <summary>The values of the run, with its remaining steps and memory.</summary>
     public ScriptHeap Heap { get; } = new();
 
-    /// <summary>The documents that it was given, and those that it loads.</summary>
+    /// <summary>The documents passed to the run, and those that it loads.</summary>
     public RunDocuments Documents { get; }
 
     /// <summary>Whether doubles are added by their digits: see <see cref="ScriptInterpreter.AddsDecimals"/>.</summary>

@@ -1,9 +1,9 @@
 namespace Rookery.Scripting.Running;
 
-/// <summary>A document as scripts see it. Its bytes belong to the caller, and are valid during the call.</summary>
+/// <summary>A document as scripts see it. The caller owns its bytes; they are valid during the call.</summary>
 public readonly ref struct ScriptDocument
 {
-    /// <summary>The id, cased as it was written.</summary>
+    /// <summary>The id, in its original case.</summary>
     public required ReadOnlySpan<byte> Id { get; init; }
 
     /// <summary>The collection's name; empty for <c>@empty</c>.</summary>
@@ -15,9 +15,9 @@ public readonly ref struct ScriptDocument
     /// <summary>The body's members, without braces.</summary>
     public required ReadOnlySpan<byte> Body { get; init; }
 
-    /// <summary>Time of the last change, UTC ticks.</summary>
+    /// <summary>The time of the last change, as UTC ticks.</summary>
     public required long LastModifiedTicks { get; init; }
 
-    /// <summary>The change vector for the metadata; empty to leave it out.</summary>
+    /// <summary>The change vector shown in the metadata; empty to omit it.</summary>
     public ReadOnlySpan<byte> ChangeVector { get; init; }
 }

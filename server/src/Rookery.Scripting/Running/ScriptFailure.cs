@@ -1,8 +1,7 @@
 namespace Rookery.Scripting.Running;
 
 /// <summary>
-/// A script cannot go on: what it wants of this document does not exist, or takes more than it may. Never leaves the
-/// interpreter.
+/// Ends a run: the script needs something that does not exist, or exceeds a limit. Caught inside the interpreter.
 /// </summary>
-/// <param name="reason">Why, without a full stop.</param>
+/// <param name="reason">The reason, without a full stop.</param>
 internal sealed class ScriptFailure(string reason) : Exception(reason);

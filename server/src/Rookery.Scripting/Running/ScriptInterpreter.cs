@@ -4,13 +4,12 @@ using Rookery.Scripting.Values;
 namespace Rookery.Scripting.Running;
 
 /// <summary>
-/// Runs compiled scripts over documents. Deterministic: no clock, no randomness, no culture, no tables but its own;
-/// steps and memory are counted and bounded. One thread at a time; used again for the next document, it allocates
-/// nothing for small ones.
+/// Runs compiled scripts over documents. Deterministic: independent of clock, randomness, culture and Unicode version.
+/// Steps and memory are counted and limited. Reusable; a run over a small document allocates nothing. Not thread-safe.
 /// </summary>
 /// <remarks>
-/// Load a program; for each document <see cref="Begin"/>, add its parameters in their order, <see cref="TryRun()"/>,
-/// and write what is wanted of the result.
+/// Load a program. Then, for each document, call <see cref="Begin"/>, add the parameters in order, call
+/// <see cref="TryRun()"/>, and write the result.
 /// </remarks>
 public sealed class ScriptInterpreter : IDisposable
 {
@@ -24,8 +23,8 @@ public sealed class ScriptInterpreter : IDisposable
     private ReadOnlyMemory<byte> _loaded;
     private ScriptValue _result;
 
-    /// <summary>Makes one.</summary>
-    /// <param name="limits">What a run may cost; the default ones where none are given.</param>
+    /// <summary>Makes an interpreter.</summary>
+    /// <param name="limits">The limits of a run; null for the default ones.</param>
     public ScriptInterpreter(ScriptLimits? limits = null)
     {
         _limits = limits ?? ScriptLimits.Default;
@@ -35,7 +34,7 @@ public sealed class ScriptInterpreter : IDisposable
         _writer = new ResultWriter(_heap, _limits);
     }
 
-    /// <summary>Where <c>load</c> finds documents; without one, it finds none.</summary>
+    /// <summary>The documents that <c>load</c> finds; null for none.</summary>
     public IScriptDocuments? Documents
     {
         get => _context.Documents.Source;
@@ -43,8 +42,8 @@ public sealed class ScriptInterpreter : IDisposable
     }
 
     /// <summary>
-    /// Asked for so many bytes before a run holds more than 64 KiB; where it says no, the run fails. The bytes are for
-    /// giving back when the run is over, behind <see cref="Trim"/>. Null where the limits alone bound a run.
+    /// Reserves a number of bytes before a run holds more than 64 KiB; if it returns false, the run fails. The caller
+    /// releases the reserved bytes after the run and <see cref="Trim"/>. Null to apply only the limits.
     /// </summary>
     public Func<long, bool>? MemorySource
     {
@@ -52,18 +51,18 @@ public sealed class ScriptInterpreter : IDisposable
         set => _heap.MemorySource = value;
     }
 
-    /// <summary>Why the last run failed.</summary>
+    /// <summary>Why the last run failed; null if it succeeded.</summary>
     public string? Failure { get; private set; }
 
-    /// <summary>Steps that runs may take beside their limits.</summary>
+    /// <summary>A bound of the steps of a run, in addition to the limits.</summary>
     public long StepsLeft { get; set; } = long.MaxValue;
 
-    /// <summary>Steps that the last run took.</summary>
+    /// <summary>Number of steps of the last run.</summary>
     public long Steps => _heap.Steps;
 
     /// <summary>
-    /// Whether doubles are added by the digits that they are written with, as <see cref="DecimalSum"/> does: the
-    /// reduces of indexes add parts in any order, and 0.1 three times is 0.3 in each.
+    /// Whether doubles are added by the digits of their text, as <see cref="DecimalSum"/> does. Reduces of indexes add
+    /// in any order, and three times 0.1 must always give 0.3.
     /// </summary>
     public bool AddsDecimals
     {
@@ -72,8 +71,8 @@ public sealed class ScriptInterpreter : IDisposable
     }
 
     /// <summary>
-    /// Whether a run fails whose result holds NaN or an infinity, which JSON has not: otherwise they are null, and a
-    /// reduce adds null as 0.
+    /// Whether a run fails if its result contains NaN or an infinity, which JSON cannot hold. Otherwise they become
+    /// null, which a reduce would add as 0.
     /// </summary>
     public bool RefusesNonFinite
     {
@@ -82,8 +81,8 @@ public sealed class ScriptInterpreter : IDisposable
     }
 
     /// <summary>
-    /// Names of the result's members in which NaN and infinities are refused; in its other members they are null. Null
-    /// where all members are meant.
+    /// The members of the result in which NaN and infinities are rejected; in others they become null. Null to reject
+    /// them in all members.
     /// </summary>
     public IReadOnlySet<string>? FiniteMembers
     {
@@ -91,19 +90,19 @@ public sealed class ScriptInterpreter : IDisposable
         set => _writer.FiniteMembers = value;
     }
 
-    /// <summary>Whether the result is something: not null and not undefined.</summary>
+    /// <summary>Whether the result is neither null nor undefined.</summary>
     public bool HasResult => !_result.IsNothing;
 
-    /// <summary>Whether the result is an array: a fan-out.</summary>
+    /// <summary>Whether the result is an array, as of a map that returns several rows.</summary>
     public bool IsResultArray => _result.Kind == ValueKind.Array;
 
     /// <summary>Whether the result is an object.</summary>
     public bool IsResultObject => _result.Kind == ValueKind.Object;
 
-    /// <summary>Elements of a result that is an array.</summary>
+    /// <summary>Number of elements of an array result.</summary>
     public int ResultCount => _heap.Count(_result);
 
-    /// <summary>Takes a program for the runs that follow.</summary>
+    /// <summary>Loads a program for the following runs.</summary>
     public void Load(ScriptProgram program)
     {
         if (!_loaded.Equals(program.Bytes))
@@ -113,7 +112,7 @@ public sealed class ScriptInterpreter : IDisposable
         }
     }
 
-    /// <summary>Begins a run: forgets parameters and values of the last one.</summary>
+    /// <summary>Begins a run: clears the parameters and values of the last one.</summary>
     public void Begin()
     {
         _heap.Reset(_program.ConstantBytes, _limits.MemoryBytes);
@@ -123,9 +122,7 @@ public sealed class ScriptInterpreter : IDisposable
         _result = ScriptValue.Undefined;
     }
 
-    /// <summary>
-    /// Adds JSON as the next parameter. It is valid and minimised; a null value for what is not there.
-    /// </summary>
+    /// <summary>Adds JSON as the next parameter. It must be valid and minimised; empty for undefined.</summary>
     public void AddJson(ReadOnlySpan<byte> json)
     {
         if (json.IsEmpty)
@@ -161,25 +158,26 @@ public sealed class ScriptInterpreter : IDisposable
     }
 
     /// <summary>
-    /// Adds a document that the run is to make as the next parameter: it has no members, and its metadata cannot be
-    /// set.
+    /// Adds a new document, which the run fills, as the next parameter: without members, and with metadata that cannot
+    /// be set.
     /// </summary>
     public void AddNewDocument() => _parameters.Add(_context.Documents.KeepNew());
 
     /// <summary>Runs the program.</summary>
-    /// <returns>False when it failed, or its parameters take more memory than it may: see
-    /// <see cref="Failure"/>.</returns>
+    /// <returns>
+    /// False when the run failed or its parameters exceed the memory limit: see <see cref="Failure"/>.
+    /// </returns>
     public bool TryRun() => TryRun(_loaded.Span);
 
-    /// <summary>Writes the result; undefined is null.</summary>
+    /// <summary>Writes the result; undefined as null.</summary>
     /// <param name="json">The JSON, valid until the next call.</param>
-    /// <returns>False when it went over the limits: see <see cref="Failure"/>.</returns>
+    /// <returns>False when a limit is exceeded: see <see cref="Failure"/>.</returns>
     public bool TryWriteResult(out ReadOnlySpan<byte> json) => TryWrite(_result, out json);
 
-    /// <summary>Writes an element of a result that is an array.</summary>
-    /// <param name="index">Which one.</param>
+    /// <summary>Writes an element of an array result.</summary>
+    /// <param name="index">The index of the element.</param>
     /// <param name="json">The JSON, valid until the next call; empty for null and undefined.</param>
-    /// <returns>False when it went over the limits: see <see cref="Failure"/>.</returns>
+    /// <returns>False when a limit is exceeded: see <see cref="Failure"/>.</returns>
     public bool TryWriteElement(int index, out ReadOnlySpan<byte> json)
     {
         json = default;
@@ -187,14 +185,14 @@ public sealed class ScriptInterpreter : IDisposable
         return element.IsNothing || TryWrite(element, out json);
     }
 
-    /// <summary>Gives memory back that a large document took. The program is to be loaded again.</summary>
+    /// <summary>Releases memory after a large document. The program must be loaded again before the next run.</summary>
     public void Trim()
     {
         TrimValues();
         _writer.Clear();
     }
 
-    /// <summary>Gives the buffers back.</summary>
+    /// <summary>Releases all buffers.</summary>
     public void Dispose()
     {
         _heap.Release();
@@ -204,8 +202,8 @@ public sealed class ScriptInterpreter : IDisposable
     }
 
     /// <summary>
-    /// Gives the memory of a large run's values back, but not what was written of them. The program is to be loaded
-    /// again.
+    /// Releases the values of a large run, but keeps the written result. The program must be loaded again before the
+    /// next run.
     /// </summary>
     internal void TrimValues()
     {
@@ -219,10 +217,10 @@ public sealed class ScriptInterpreter : IDisposable
         _machine.Trim();
     }
 
-    /// <summary>Writes a parameter as the script left it.</summary>
+    /// <summary>Writes a parameter as the script has left it.</summary>
     internal bool TryWriteParameter(int index, out ReadOnlySpan<byte> json) => TryWrite(_parameters[index], out json);
 
-    /// <summary>Takes an encoded program.</summary>
+    /// <summary>Loads an encoded program.</summary>
     internal void Load(ReadOnlySpan<byte> program)
     {
         _loaded = default;

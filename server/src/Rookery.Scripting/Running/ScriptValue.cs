@@ -2,52 +2,52 @@ using Rookery.Scripting.Values;
 
 namespace Rookery.Scripting.Running;
 
-/// <summary>What a value is.</summary>
+/// <summary>The kind of a value.</summary>
 internal enum ValueKind : byte
 {
-    /// <summary>What is not there. The default, so that cleared memory is undefined.</summary>
+    /// <summary>Missing. The default, so that cleared memory is undefined.</summary>
     Undefined,
     Null,
     False,
     True,
     Number,
 
-    /// <summary>A number as its JSON wrote it: it keeps its digits while it is only copied.</summary>
+    /// <summary>A number as its JSON has it: it keeps its digits as long as it is only copied.</summary>
     StoredNumber,
 
-    /// <summary>UTF-8 in the heap.</summary>
+    /// <summary>A text in UTF-8, in the heap.</summary>
     Text,
 
-    /// <summary>The inside of a JSON string with escapes, in the heap.</summary>
+    /// <summary>A text as the content of a JSON string with escapes, in the heap.</summary>
     EscapedText,
     Array,
     Object,
 
-    /// <summary>A whole number of C#. This and what follows come from programs of C# alone.</summary>
+    /// <summary>An integer of C#. This and the following kinds occur only in programs of C#.</summary>
     Whole,
 
-    /// <summary>A double of C#: its JSON has a point or an exponent, so that it is read as one again.</summary>
+    /// <summary>A double of C#. Its JSON has a point or an exponent, so that it is read back as a double.</summary>
     Real,
 
-    /// <summary>The digits of a decimal of C#, in the heap.</summary>
+    /// <summary>A decimal of C#: its digits, in the heap.</summary>
     Decimal,
 
-    /// <summary>A date: its ticks and <see cref="DateForm"/>.</summary>
+    /// <summary>A date: packed ticks and <see cref="DateForm"/>.</summary>
     Date,
 
-    /// <summary>A date with an offset from UTC, in the heap: its ticks there, and those of the offset.</summary>
+    /// <summary>A date with an offset from UTC: its ticks and those of the offset, in the heap.</summary>
     OffsetDate,
 
-    /// <summary>The ticks of a time span.</summary>
+    /// <summary>A time span: its ticks.</summary>
     Span,
 }
 
-/// <summary>What C# knows of a value beside its kind.</summary>
+/// <summary>What C# distinguishes beside the kind of a value.</summary>
 internal enum ValueTrait : byte
 {
     None,
 
-    /// <summary>A text that stands in a document: C# reads it as the date or time span that it is written as.</summary>
+    /// <summary>A text of a document: C# reads it as a date or time span if it is written as one.</summary>
     Stored,
 
     /// <summary>A text that is a <c>char</c>.</summary>
@@ -60,7 +60,7 @@ internal enum ValueTrait : byte
     Single,
 }
 
-/// <summary>A value on the stack or in a container: a number, or a place in the heap.</summary>
+/// <summary>A value on the stack or in a container: a constant, a number, or a reference into the heap.</summary>
 internal readonly struct ScriptValue
 {
     private readonly long _bits;
@@ -88,10 +88,10 @@ internal readonly struct ScriptValue
     /// </summary>
     public long Whole => _bits;
 
-    /// <summary>Where a text or stored number begins, or the number of a container.</summary>
+    /// <summary>The offset of a text or stored number, or the number of a container.</summary>
     public int Start => (int)(_bits >> 32);
 
-    /// <summary>Bytes of a text or stored number.</summary>
+    /// <summary>Length of a text or stored number in bytes.</summary>
     public int Length => (int)_bits;
 
     public bool IsNothing => Kind is ValueKind.Undefined or ValueKind.Null;

@@ -5,7 +5,7 @@ using Rookery.Scripting.Functions;
 
 namespace Rookery.Scripting.Running;
 
-/// <summary>The machine: instructions, the stack and calls.</summary>
+/// <summary>Executes instructions, with a stack of values and a stack of calls.</summary>
 internal sealed class StackMachine
 {
     private const int MostFrames = 100;
@@ -20,9 +20,9 @@ internal sealed class StackMachine
     private ScriptValue[] _stack = new ScriptValue[256];
     private int _top;
 
-    /// <summary>Makes one.</summary>
-    /// <param name="context">What its functions work on.</param>
-    /// <param name="program">What it runs.</param>
+    /// <summary>Makes a machine.</summary>
+    /// <param name="context">The state that functions share.</param>
+    /// <param name="program">The program to run.</param>
     public StackMachine(ScriptContext context, LoadedProgram program)
     {
         _context = context;
@@ -30,7 +30,7 @@ internal sealed class StackMachine
         _program = program;
     }
 
-    /// <summary>Gives the stack of a deep run back.</summary>
+    /// <summary>Releases a stack that a deep run has enlarged.</summary>
     public void Trim()
     {
         if (_stack.Length > IdleStack)
@@ -40,9 +40,9 @@ internal sealed class StackMachine
     }
 
     /// <summary>Runs the program's first function.</summary>
-    /// <param name="code">The program's instructions.</param>
-    /// <param name="parameters">What the function is given.</param>
-    /// <exception cref="ScriptFailure">The script cannot go on.</exception>
+    /// <param name="code">The instructions of the program.</param>
+    /// <param name="parameters">The arguments of the function.</param>
+    /// <exception cref="ScriptFailure">The script fails.</exception>
     public ScriptValue Run(ReadOnlySpan<byte> code, List<ScriptValue> parameters)
     {
         _top = 0;
@@ -190,7 +190,7 @@ internal sealed class StackMachine
         }
     }
 
-    /// <summary>Instructions without operands.</summary>
+    /// <summary>Executes an instruction without operands.</summary>
     private void Operate(Opcode opcode)
     {
         switch (opcode)
@@ -251,7 +251,7 @@ internal sealed class StackMachine
         }
     }
 
-    /// <summary>Begins a function whose arguments are on the stack: its other locals are undefined.</summary>
+    /// <summary>Enters a function whose arguments are on the stack; its other locals become undefined.</summary>
     private void Enter(LoadedFunction function, ref int localsAt)
     {
         localsAt = _top - function.Parameters;
@@ -317,6 +317,6 @@ internal sealed class StackMachine
     private static int Operand(ReadOnlySpan<byte> code, ref int at) =>
         code[at] < 0x80 ? code[at++] : ScriptProgram.ReadNumber(code, ref at);
 
-    /// <summary>Where a call came from.</summary>
+    /// <summary>The return address of a call, and the caller's first local.</summary>
     private readonly record struct Frame(int Return, int Base);
 }
