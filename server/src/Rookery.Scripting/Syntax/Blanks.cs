@@ -1,15 +1,15 @@
 namespace Rookery.Scripting.Syntax;
 
 /// <summary>
-/// The characters that JavaScript counts as blank. Written down here, so that no newer table of characters changes what
-/// is stored.
+/// The characters that JavaScript counts as white space. Listed here, so that a newer Unicode version does not change
+/// stored results.
 /// </summary>
 internal static class Blanks
 {
-    /// <summary>The text without blanks at both ends.</summary>
+    /// <summary>Returns the text without blanks at both ends.</summary>
     public static ReadOnlySpan<byte> Trim(ReadOnlySpan<byte> text) => TrimEnd(TrimStart(text));
 
-    /// <summary>The text without blanks before it.</summary>
+    /// <summary>Returns the text without blanks at its start.</summary>
     public static ReadOnlySpan<byte> TrimStart(ReadOnlySpan<byte> text)
     {
         while (LengthAtStart(text) is > 0 and int length)
@@ -20,7 +20,7 @@ internal static class Blanks
         return text;
     }
 
-    /// <summary>The text without blanks behind it.</summary>
+    /// <summary>Returns the text without blanks at its end.</summary>
     public static ReadOnlySpan<byte> TrimEnd(ReadOnlySpan<byte> text)
     {
         while (LengthAtEnd(text) is > 0 and int length)
@@ -45,7 +45,9 @@ internal static class Blanks
         : text.Length >= 3 && IsWide(text[^3..]) ? 3
         : 0;
 
-    /// <summary>U+1680, U+2000 to U+200A, U+2028, U+2029, U+202F, U+205F, U+3000, U+FEFF.</summary>
+    /// <summary>
+    /// Returns whether three bytes are one of U+1680, U+2000 to U+200A, U+2028, U+2029, U+202F, U+205F, U+3000, U+FEFF.
+    /// </summary>
     private static bool IsWide(ReadOnlySpan<byte> bytes) =>
         (bytes[0], bytes[1], bytes[2])
             is

@@ -3,13 +3,13 @@ using System.Text;
 
 namespace Rookery.Scripting.Syntax;
 
-/// <summary>Escapes inside the texts of scripts.</summary>
+/// <summary>Resolves escapes in the texts of scripts.</summary>
 internal static class Escapes
 {
-    /// <summary>Resolves them.</summary>
-    /// <param name="inside">The text between its quotes.</param>
-    /// <param name="position">Where it begins in the script.</param>
-    /// <exception cref="ScriptException">One is no escape, or makes half of a surrogate pair.</exception>
+    /// <summary>Returns the text with its escapes resolved.</summary>
+    /// <param name="inside">The text between the quotes.</param>
+    /// <param name="position">The position of the text in the script.</param>
+    /// <exception cref="ScriptException">An escape is invalid, or gives half of a surrogate pair.</exception>
     public static string Resolve(string inside, int position)
     {
         if (!inside.Contains('\\', StringComparison.Ordinal))
@@ -32,7 +32,7 @@ internal static class Escapes
         return Whole(result.ToString(), position);
     }
 
-    /// <summary>The text, unless it holds half of a surrogate pair, which no document can.</summary>
+    /// <summary>Returns the text; rejects half of a surrogate pair, which no document can hold.</summary>
     public static string Whole(string text, int position)
     {
         for (int at = 0; at < text.Length; at++)

@@ -2,46 +2,48 @@ using Rookery.Scripting.Compiling;
 
 namespace Rookery.Scripting.Syntax;
 
-/// <summary>What yields a value. Both languages are parsed into these, with JavaScript's meaning.</summary>
-/// <param name="Position">Characters of the text before it.</param>
+/// <summary>An expression. JavaScript and C# are both parsed to these types, which have JavaScript's meaning.</summary>
+/// <param name="Position">The offset in the text, in characters.</param>
 internal abstract record Expression(int Position);
 
-/// <summary>A number.</summary>
+/// <summary>A number literal.</summary>
 internal sealed record NumberLiteral(double Value, int Position) : Expression(Position)
 {
-    /// <summary>Whether it is one of C#, which tells whole numbers from doubles.</summary>
+    /// <summary>Whether this is a number of C#, which distinguishes integers and doubles.</summary>
     public bool IsCSharp { get; init; }
 
-    /// <summary>The number of C# when it is whole.</summary>
+    /// <summary>The value of a C# integer; null for a double and for JavaScript.</summary>
     public long? Whole { get; init; }
 
-    /// <summary>Whether that is a <c>long</c>, and no <c>int</c>.</summary>
+    /// <summary>Whether a C# integer is a <c>long</c> rather than an <c>int</c>.</summary>
     public bool IsLong { get; init; }
 }
 
-/// <summary>A text.</summary>
+/// <summary>A text literal.</summary>
 internal sealed record TextLiteral(string Text, int Position) : Expression(Position);
 
 /// <summary><c>true</c>, <c>false</c>, <c>null</c>, <c>undefined</c>.</summary>
 internal sealed record WordLiteral(Opcode Push, int Position) : Expression(Position);
 
-/// <summary>Texts and values between them, joined.</summary>
+/// <summary>A template literal: texts alternating with values.</summary>
 internal sealed record TemplateLiteral(IReadOnlyList<Expression> Parts, int Position) : Expression(Position);
 
-/// <summary>A variable or parameter; <c>this</c> is one by that name.</summary>
+/// <summary>A variable or parameter; <c>this</c> counts as one.</summary>
 internal sealed record NameExpression(string Name, int Position) : Expression(Position);
 
-/// <summary><c>a.b</c>, and <c>a?.b</c>, which is the same because no member of nothing is nothing.</summary>
+/// <summary>
+/// <c>a.b</c> or <c>a?.b</c>. Both mean the same, because a member of null or undefined is undefined.
+/// </summary>
 internal sealed record MemberExpression(Expression Target, string Name, int Position) : Expression(Position)
 {
-    /// <summary>Whether a <c>?.</c> stands before it in its chain, so that it is nothing where that is.</summary>
+    /// <summary>Whether its chain contains a <c>?.</c> before it.</summary>
     public bool IsOptional { get; init; }
 }
 
 /// <summary><c>a[b]</c>.</summary>
 internal sealed record ElementExpression(Expression Target, Expression Index, int Position) : Expression(Position);
 
-/// <summary>A call of a function by its name, or of a method where <paramref name="Callee"/> is a member.</summary>
+/// <summary>A call of a function by name, or of a method if <paramref name="Callee"/> is a member.</summary>
 internal sealed record CallExpression(Expression Callee, IReadOnlyList<Expression> Arguments, int Position)
     : Expression(Position);
 
@@ -51,7 +53,9 @@ internal sealed record ArrayLiteral(IReadOnlyList<Expression> Elements, int Posi
 /// <summary><c>...a</c>, in array and object literals.</summary>
 internal sealed record SpreadExpression(Expression Inner, int Position) : Expression(Position);
 
-/// <summary>A member of an object literal: a name or a computed key; neither where its value is spread.</summary>
+/// <summary>
+/// A member of an object literal: with a name, with a computed key, or with neither if its value is spread.
+/// </summary>
 internal sealed record ObjectMember(string? Name, Expression? Key, Expression Value);
 
 /// <summary><c>{ a: 1, b, ...c }</c>.</summary>
@@ -65,8 +69,7 @@ internal sealed record BinaryExpression(Opcode Operator, Expression Left, Expres
     : Expression(Position);
 
 /// <summary>
-/// An operator that may leave its right operand unevaluated; <paramref name="Keep"/> is the jump that keeps the left
-/// one.
+/// An operator that may skip its right operand. <paramref name="Keep"/> is the jump that keeps the left operand.
 /// </summary>
 internal sealed record LogicalExpression(Opcode Keep, Expression Left, Expression Right, int Position)
     : Expression(Position);
@@ -75,7 +78,7 @@ internal sealed record LogicalExpression(Opcode Keep, Expression Left, Expressio
 internal sealed record ConditionalExpression(Expression Condition, Expression Then, Expression Otherwise, int Position)
     : Expression(Position);
 
-/// <summary>A function as an argument: it has an expression or statements.</summary>
+/// <summary>A function as an argument. Its body is either an expression or a block.</summary>
 internal sealed record LambdaExpression(
     IReadOnlyList<string> Parameters,
     Expression? Value,
@@ -94,6 +97,6 @@ internal sealed record UpdateExpression(Expression Target, Opcode Operator, bool
 /// <summary><c>delete a.b</c>.</summary>
 internal sealed record DeleteExpression(Expression Target, int Position) : Expression(Position);
 
-/// <summary>A call of a function that has no name in JavaScript; the receiver is the first argument.</summary>
+/// <summary>A call of a built-in function by its number; a receiver is the first argument.</summary>
 internal sealed record InvokeExpression(ScriptFunction Function, IReadOnlyList<Expression> Arguments, int Position)
     : Expression(Position);

@@ -2,7 +2,7 @@ using Rookery.Scripting.Compiling;
 
 namespace Rookery.Scripting.Syntax;
 
-/// <summary>Parses operators, members and calls of scripts, by precedence.</summary>
+/// <summary>Parses operators, member accesses and calls of scripts, by operator precedence.</summary>
 internal sealed class JavaScriptExpressionParser(JavaScriptParser parser)
 {
     private static readonly Dictionary<string, Opcode> Operators = new(StringComparer.Ordinal)
@@ -25,7 +25,7 @@ internal sealed class JavaScriptExpressionParser(JavaScriptParser parser)
         ["%"] = Opcode.Remainder,
     };
 
-    /// <summary>Parses an expression, assignments among them.</summary>
+    /// <summary>Parses an expression, which may be an assignment.</summary>
     public Expression ParseExpression()
     {
         parser.Cursor.Enter();
@@ -48,7 +48,7 @@ internal sealed class JavaScriptExpressionParser(JavaScriptParser parser)
         return result;
     }
 
-    /// <summary>Parses an expression where JavaScript takes several, of which the last has the value.</summary>
+    /// <summary>Parses an expression where JavaScript allows the comma operator, which is not supported.</summary>
     public Expression ParseSequence()
     {
         var expression = ParseExpression();
@@ -170,7 +170,7 @@ internal sealed class JavaScriptExpressionParser(JavaScriptParser parser)
         }
     }
 
-    /// <summary>Reads what follows an operator.</summary>
+    /// <summary>Parses the operand of a prefix operator.</summary>
     private Expression ParseOperand()
     {
         parser.Cursor.Take();

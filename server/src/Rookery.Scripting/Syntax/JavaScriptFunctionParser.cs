@@ -1,6 +1,6 @@
 namespace Rookery.Scripting.Syntax;
 
-/// <summary>Parses functions inside of expressions of scripts, and names of variables.</summary>
+/// <summary>Parses functions inside expressions of scripts, and names of variables.</summary>
 internal sealed class JavaScriptFunctionParser(JavaScriptParser parser)
 {
     /// <summary>Takes the name of a variable.</summary>
@@ -20,9 +20,7 @@ internal sealed class JavaScriptFunctionParser(JavaScriptParser parser)
             : parser.Cursor.Take().Text;
     }
 
-    /// <summary>
-    /// Whether an arrow function begins here: the arrow decides, behind a name or behind its brackets.
-    /// </summary>
+    /// <summary>Returns whether an arrow function begins here, recognised by its arrow.</summary>
     public bool IsLambda()
     {
         if (parser.Cursor.Current.Kind == TokenKind.Name)

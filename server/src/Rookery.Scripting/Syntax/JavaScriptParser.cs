@@ -1,6 +1,6 @@
 namespace Rookery.Scripting.Syntax;
 
-/// <summary>Parses the part of JavaScript that scripts may use; what is outside is refused by its name.</summary>
+/// <summary>Parses the supported subset of JavaScript; anything else is rejected by name.</summary>
 internal sealed class JavaScriptParser
 {
     private static readonly Dictionary<string, int> OwnOperators = new(StringComparer.Ordinal)
@@ -12,7 +12,7 @@ internal sealed class JavaScriptParser
         ["**"] = OperatorParser.Tightest,
     };
 
-    /// <summary>Words that begin what we do not run, and as what an error names them.</summary>
+    /// <summary>Keywords of unsupported constructs, with their names in error messages.</summary>
     public static readonly Dictionary<string, string> UnsupportedWords = new(StringComparer.Ordinal)
     {
         ["new"] = "'new'",
@@ -33,7 +33,7 @@ internal sealed class JavaScriptParser
         ["debugger"] = "'debugger'",
     };
 
-    /// <summary>Words that are no names of variables.</summary>
+    /// <summary>Words that cannot name variables.</summary>
     public static readonly HashSet<string> ReservedWords = new(StringComparer.Ordinal)
     {
         "break",
@@ -60,10 +60,10 @@ internal sealed class JavaScriptParser
         "null",
     };
 
-    /// <summary>Begins a text.</summary>
+    /// <summary>Starts to parse a text.</summary>
     /// <param name="text">The text.</param>
-    /// <param name="offset">Where it begins in the script that it is a part of.</param>
-    /// <exception cref="ScriptException">It holds what is no token.</exception>
+    /// <param name="offset">The position of this text in the whole script.</param>
+    /// <exception cref="ScriptException">The text has an invalid token.</exception>
     public JavaScriptParser(string text, int offset = 0)
     {
         Cursor = new TokenCursor(new Lexer(text, isLinq: false).ReadAll(offset));
@@ -74,31 +74,31 @@ internal sealed class JavaScriptParser
         Operators = new OperatorParser(Cursor, OwnOperators, Expressions.ParseUnary, Expressions.ParseOperation);
     }
 
-    /// <summary>Statements.</summary>
+    /// <summary>Parses statements.</summary>
     public JavaScriptStatementParser Statements { get; }
 
-    /// <summary>Operators, members and calls.</summary>
+    /// <summary>Parses operators, member accesses and calls.</summary>
     public JavaScriptExpressionParser Expressions { get; }
 
-    /// <summary>What expressions are made of.</summary>
+    /// <summary>Parses operands: names, literals, arrays and objects.</summary>
     public JavaScriptPrimaryParser Primaries { get; }
 
-    /// <summary>Functions inside of expressions.</summary>
+    /// <summary>Parses functions inside expressions.</summary>
     public JavaScriptFunctionParser Functions { get; }
 
-    /// <summary>The tokens, for who reads a frame around expressions.</summary>
+    /// <summary>The tokens of the text.</summary>
     public TokenCursor Cursor { get; }
 
-    /// <summary>Operators between two operands.</summary>
+    /// <summary>Parses binary operators.</summary>
     public OperatorParser Operators { get; }
 
-    /// <summary>Whether a function with <c>function</c> is being read, where <c>this</c> is another.</summary>
+    /// <summary>Whether the parser is inside a <c>function</c>, which has a <c>this</c> of its own.</summary>
     public bool IsInFunction { get; set; }
 
-    /// <summary>Whether nothing is left.</summary>
+    /// <summary>Whether all tokens are parsed.</summary>
     public bool IsAtEnd => Cursor.Current.Kind == TokenKind.End;
 
-    /// <summary>Refuses what is left.</summary>
+    /// <summary>Rejects remaining tokens.</summary>
     public void ExpectEnd()
     {
         if (!IsAtEnd)

@@ -3,7 +3,7 @@ using Rookery.Scripting.Compiling;
 
 namespace Rookery.Scripting.Syntax;
 
-/// <summary>Parses what expressions of scripts are made of: names, literals, arrays and objects.</summary>
+/// <summary>Parses operands of expressions in scripts: names, literals, arrays and objects.</summary>
 internal sealed class JavaScriptPrimaryParser(JavaScriptParser parser)
 {
     public Expression ParsePrimary()
@@ -47,7 +47,7 @@ internal sealed class JavaScriptPrimaryParser(JavaScriptParser parser)
             case "undefined":
                 return Word(Opcode.PushUndefined);
             case "this":
-                // There it is not the document, but whatever the function is called on.
+                // In a function, 'this' is not the document but the object that the function is called on.
                 return parser.IsInFunction
                     ? throw TokenCursor.NotSupported("'this' inside 'function'", token.Position)
                     : new NameExpression(parser.Cursor.Take().Text, token.Position);
@@ -163,7 +163,7 @@ internal sealed class JavaScriptPrimaryParser(JavaScriptParser parser)
         parser.Cursor.Expect(":");
     }
 
-    /// <summary>Cuts a template into texts and values; each value is parsed as a script of its own.</summary>
+    /// <summary>Splits a template into texts and values; each value is parsed as an expression of its own.</summary>
     private static TemplateLiteral ParseTemplate(Token token)
     {
         string inside = token.Text;
@@ -198,7 +198,7 @@ internal sealed class JavaScriptPrimaryParser(JavaScriptParser parser)
         return new TemplateLiteral(parts, token.Position);
     }
 
-    /// <summary>A text between the values of a template, in which each line end is a line feed.</summary>
+    /// <summary>Returns a text of a template, with line feeds as line ends.</summary>
     private static TextLiteral TextOfTemplate(string inside, Token token, int from)
     {
         string text = inside.Replace("\r\n", "\n", StringComparison.Ordinal).Replace('\r', '\n');

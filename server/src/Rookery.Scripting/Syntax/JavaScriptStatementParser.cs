@@ -3,7 +3,7 @@ namespace Rookery.Scripting.Syntax;
 /// <summary>Parses statements of scripts.</summary>
 internal sealed class JavaScriptStatementParser(JavaScriptParser parser)
 {
-    /// <summary>Parses all that is left.</summary>
+    /// <summary>Parses all remaining statements.</summary>
     public List<Statement> ParseStatements()
     {
         var statements = new List<Statement>();
@@ -179,7 +179,7 @@ internal sealed class JavaScriptStatementParser(JavaScriptParser parser)
         return new FunctionStatement(name, parser.Functions.ParseParameters(), ParseBlock(), at);
     }
 
-    /// <summary>As JavaScript, which ends a statement at the end of a line where no more of it follows.</summary>
+    /// <summary>Ends a statement at a semicolon, a brace or, as in JavaScript, the end of a line.</summary>
     private void EndStatement()
     {
         if (

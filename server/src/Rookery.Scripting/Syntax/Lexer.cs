@@ -4,16 +4,18 @@ using Rookery.Scripting.Values;
 
 namespace Rookery.Scripting.Syntax;
 
-/// <summary>Cuts a script into tokens; JavaScript and C# differ only in their texts.</summary>
+/// <summary>Splits a script into tokens. JavaScript and C# differ only in their text and number literals.</summary>
 /// <param name="text">The script.</param>
-/// <param name="isLinq">Whether it is C#: <c>@"…"</c> is a text, and <c>'a'</c> one of one character, whose token has
-/// the number 1.</param>
+/// <param name="isLinq">
+/// Whether the script is C#: then <c>@"…"</c> is a text, and <c>'a'</c> is a text of one character, whose token has the
+/// number 1.
+/// </param>
 internal sealed class Lexer(string text, bool isLinq)
 {
-    /// <summary>Characters a script may have.</summary>
+    /// <summary>The most characters of a script.</summary>
     public const int MostCharacters = 64 * 1024;
 
-    /// <summary>Longest first, so that the first that fits is the one.</summary>
+    /// <summary>Longest first, so that the first match is the longest.</summary>
     private static readonly string[] Marks =
     [
         ">>>=",
@@ -79,9 +81,9 @@ internal sealed class Lexer(string text, bool isLinq)
 
     private int _position;
 
-    /// <summary>Reads the whole text.</summary>
-    /// <param name="offset">Where the text begins in the script that it is a part of.</param>
-    /// <exception cref="ScriptException">It is too long, or holds what is no token.</exception>
+    /// <summary>Returns all tokens of the text; the last is <see cref="TokenKind.End"/>.</summary>
+    /// <param name="offset">The position of this text in the whole script.</param>
+    /// <exception cref="ScriptException">The text is too long, or has an invalid token.</exception>
     public List<Token> ReadAll(int offset = 0)
     {
         if (text.Length > MostCharacters)
@@ -208,7 +210,7 @@ internal sealed class Lexer(string text, bool isLinq)
         || value is '_' or '$'
         || (value >= 0x80 && !IsBlank(value) && value is not ('\u2028' or '\u2029'));
 
-    /// <summary>Whether it is a blank inside a line: ECMA-262's WhiteSpace.</summary>
+    /// <summary>Returns whether a character is white space inside a line, as WhiteSpace of ECMA-262.</summary>
     private static bool IsBlank(char value) =>
         value
             is ' '
@@ -223,7 +225,7 @@ internal sealed class Lexer(string text, bool isLinq)
                 or '\u205F'
                 or '\u3000';
 
-    /// <summary>Skips blanks and comments; true when a line ended among them.</summary>
+    /// <summary>Skips blanks and comments; returns whether a line ended among them.</summary>
     private bool SkipBlanks()
     {
         bool isAfterNewLine = false;
@@ -312,7 +314,7 @@ internal sealed class Lexer(string text, bool isLinq)
         return isNumber && !EndsInName() ? number : throw Invalid("The number is not written as numbers are", start);
     }
 
-    /// <summary>Reads <c>0x1F</c>, <c>0o17</c> or <c>0b11</c>.</summary>
+    /// <summary>Reads a number such as <c>0x1F</c>, <c>0o17</c> or <c>0b11</c>.</summary>
     private double ReadNumberOfBits(int start)
     {
         _position += 2;
@@ -349,7 +351,7 @@ internal sealed class Lexer(string text, bool isLinq)
         }
     }
 
-    /// <summary>Whether a <c>_</c> stands here between the digits of a number, as C# allows it.</summary>
+    /// <summary>Returns whether a <c>_</c> stands between two digits of a number, as C# allows.</summary>
     private bool IsSeparator(bool isHex = false) =>
         isLinq
         && text[_position] == '_'
@@ -382,7 +384,8 @@ internal sealed class Lexer(string text, bool isLinq)
     }
 
     /// <summary>
-    /// Characters of the next character or escape of a text. JavaScript's texts go on behind an escaped line end.
+    /// Returns the length of the next character or escape of a text. JavaScript continues a text after an escaped line
+    /// end.
     /// </summary>
     private int LengthInText()
     {
@@ -423,7 +426,7 @@ internal sealed class Lexer(string text, bool isLinq)
         }
     }
 
-    /// <summary>Reads a template to its back quote.</summary>
+    /// <summary>Reads a template through its closing back quote.</summary>
     private string ReadTemplate()
     {
         int start = _position;

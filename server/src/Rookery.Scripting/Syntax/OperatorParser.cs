@@ -1,13 +1,13 @@
 namespace Rookery.Scripting.Syntax;
 
 /// <summary>
-/// Parses operators between two operands by precedence climbing, for JavaScript as for C#. A language says what its
-/// operands are and what an operator makes of two of them.
+/// Parses binary operators of JavaScript or C# by precedence climbing. The language provides the parsers of operands
+/// and operations.
 /// </summary>
 /// <param name="cursor">The tokens.</param>
-/// <param name="ownOperators">The operators that only this language has, by how tightly they bind.</param>
-/// <param name="parseOperand">Parses what stands between operators.</param>
-/// <param name="parseRest">Parses an operator and what stands behind it.</param>
+/// <param name="ownOperators">The operators of this language only, with their precedence.</param>
+/// <param name="parseOperand">Parses an operand.</param>
+/// <param name="parseRest">Parses an operator with its right operand.</param>
 internal sealed class OperatorParser(
     TokenCursor cursor,
     IReadOnlyDictionary<string, int> ownOperators,
@@ -39,26 +39,32 @@ internal sealed class OperatorParser(
         ["%"] = 11,
     };
 
-    /// <summary>How tightly comparisons for equality bind.</summary>
+    /// <summary>The precedence of equality operators.</summary>
     public const int Equality = 7;
 
-    /// <summary>How tightly relations bind.</summary>
+    /// <summary>The precedence of relational operators.</summary>
     public const int Relation = 8;
 
-    /// <summary>How tightly those bind that bind most.</summary>
+    /// <summary>The highest precedence.</summary>
     public const int Tightest = 12;
 
-    /// <summary>Parses an operator and what stands behind it, up to operators that bind no tighter.</summary>
-    /// <param name="left">What stands before it.</param>
-    /// <param name="mark">The operator, which is not yet taken.</param>
-    /// <param name="precedence">How tightly it binds: for <see cref="Parse"/> of the right operand.</param>
+    /// <summary>
+    /// Parses an operator and its right operand, up to the next operator that does not bind more tightly.
+    /// </summary>
+    /// <param name="left">The left operand.</param>
+    /// <param name="mark">The operator, which is still the current token.</param>
+    /// <param name="precedence">
+    /// The precedence of the operator, to be passed to <see cref="Parse"/> for the right operand.
+    /// </param>
     public delegate Expression ParseRest(Expression left, Token mark, int precedence);
 
-    /// <summary>Whether a mark or word is an operator between two operands.</summary>
+    /// <summary>Returns whether a mark or word is a binary operator.</summary>
     public bool IsOperator(string text) => SharedOperators.ContainsKey(text) || ownOperators.ContainsKey(text);
 
-    /// <summary>Parses operands and the operators between them that bind tighter than given.</summary>
-    /// <param name="least">How tightly operators bind that end the expression; 0 for none.</param>
+    /// <summary>
+    /// Parses operands and the operators between them that bind more tightly than a given precedence.
+    /// </summary>
+    /// <param name="least">Operators of this precedence or lower end the expression; 0 for none.</param>
     public Expression Parse(int least = 0)
     {
         cursor.Enter();

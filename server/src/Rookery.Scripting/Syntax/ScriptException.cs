@@ -3,35 +3,35 @@ using Rookery.Json;
 
 namespace Rookery.Scripting.Syntax;
 
-/// <summary>Why a script is refused when it is compiled.</summary>
+/// <summary>Why a script is rejected when it is compiled.</summary>
 public enum ScriptFault
 {
-    /// <summary>It is no text of its language: 400.</summary>
+    /// <summary>The script has a syntax error: 400.</summary>
     Syntax,
 
-    /// <summary>It is valid, but uses what this server does not run: 501.</summary>
+    /// <summary>The script is valid but uses something unsupported: 501.</summary>
     NotSupported,
 
-    /// <summary>It is longer or deeper than scripts may be: 400.</summary>
+    /// <summary>The script is too long or nests too deep: 400.</summary>
     TooLarge,
 }
 
-/// <summary>A script is refused. The message names the construct; <see cref="Describe"/> shows the place.</summary>
-/// <param name="fault">Why.</param>
-/// <param name="message">A sentence without its full stop.</param>
-/// <param name="position">Characters of the text before the place.</param>
+/// <summary>A script is rejected. The message names the construct; <see cref="Describe"/> shows its position.</summary>
+/// <param name="fault">The kind of fault.</param>
+/// <param name="message">A sentence without a full stop.</param>
+/// <param name="position">The offset of the fault in the text, in characters.</param>
 public sealed class ScriptException(ScriptFault fault, string message, int position) : Exception(message)
 {
     private const int MostQuotedCharacters = 100;
 
-    /// <summary>Why.</summary>
+    /// <summary>The kind of fault.</summary>
     public ScriptFault Fault => fault;
 
-    /// <summary>Characters of the text before the place.</summary>
+    /// <summary>The offset of the fault in the text, in characters.</summary>
     public int Position => position;
 
-    /// <summary>The message, the line of the text it is about, and a caret below the place.</summary>
-    /// <param name="text">The text that was compiled.</param>
+    /// <summary>Returns the message, the faulty line of the text, and a caret below the position.</summary>
+    /// <param name="text">The compiled text.</param>
     public string Describe(string text)
     {
         int at = Math.Min(position, text.Length);
@@ -43,7 +43,7 @@ public sealed class ScriptException(ScriptFault fault, string message, int posit
         return $"{Message}\n{text[from..to].Replace('\t', ' ').Replace('\r', ' ')}\n{new string(' ', at - from)}^";
     }
 
-    /// <summary>The refusal as requests answer it.</summary>
+    /// <summary>Returns the fault as a request's error.</summary>
     internal InputError ToInputError(string text) =>
         new(
             fault == ScriptFault.NotSupported ? InputErrorCode.NotSupported : InputErrorCode.InvalidPatch,

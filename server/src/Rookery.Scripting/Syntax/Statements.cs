@@ -1,24 +1,26 @@
 namespace Rookery.Scripting.Syntax;
 
-/// <summary>What a script does.</summary>
-/// <param name="Position">Characters of the text before it.</param>
+/// <summary>A statement. JavaScript and C# are both translated to these types.</summary>
+/// <param name="Position">The offset in the text, in characters.</param>
 internal abstract record Statement(int Position);
 
-/// <summary>An expression whose value nobody wants.</summary>
+/// <summary>An expression whose value is dropped.</summary>
 internal sealed record ExpressionStatement(Expression Expression, int Position) : Statement(Position);
 
-/// <summary><c>let a = b</c>, of which a line may hold several.</summary>
+/// <summary><c>let a = b</c>; one declaration of a line that may have several.</summary>
 internal sealed record VariableStatement(string Name, Expression? Value, bool IsConstant, int Position)
     : Statement(Position)
 {
-    /// <summary>Whether its name means this variable in the whole block, before it too, as JavaScript has it.</summary>
+    /// <summary>
+    /// Whether the name refers to this variable in the whole block, even before the declaration, as in JavaScript.
+    /// </summary>
     public bool IsHoisted { get; init; }
 
-    /// <summary>Whether it is <c>var</c>, which belongs to the whole function.</summary>
+    /// <summary>Whether this is a <c>var</c>, whose scope is the whole function.</summary>
     public bool IsVar { get; init; }
 }
 
-/// <summary><c>{ … }</c>; the declarations of one line are a block that opens no scope.</summary>
+/// <summary><c>{ … }</c>. Several declarations of one line are a block that opens no scope.</summary>
 internal sealed record BlockStatement(IReadOnlyList<Statement> Statements, bool OpensScope, int Position)
     : Statement(Position);
 
@@ -30,10 +32,10 @@ internal sealed record IfStatement(Expression Condition, Statement Then, Stateme
 internal sealed record ForOfStatement(string Name, Expression Values, Statement Body, int Position)
     : Statement(Position)
 {
-    /// <summary>Whether its variable is <c>var</c>, which belongs to the whole function.</summary>
+    /// <summary>Whether the variable is a <c>var</c>, whose scope is the whole function.</summary>
     public bool IsVar { get; init; }
 
-    /// <summary>Whether its variable is <c>const</c>.</summary>
+    /// <summary>Whether the variable is a <c>const</c>.</summary>
     public bool IsConstant { get; init; }
 }
 

@@ -1,18 +1,18 @@
 namespace Rookery.Scripting.Syntax;
 
-/// <summary>Finds the ends of templates and of the values inside them, which may hold templates themselves.</summary>
+/// <summary>Finds the ends of templates and of values in templates, which may contain templates again.</summary>
 internal static class TemplateText
 {
     private const int MostLevels = 100;
 
-    /// <summary>Where the back quote of a template stands that ends it; -1 where none does.</summary>
+    /// <summary>Returns the offset of the back quote that ends a template; -1 if there is none.</summary>
     /// <param name="text">The script.</param>
-    /// <param name="from">Behind the back quote that begins it.</param>
+    /// <param name="from">The offset after the opening back quote.</param>
     public static int FindEnd(string text, int from) => FindEnd(text, from, 0);
 
-    /// <summary>Where the brace stands that ends a value; -1 where none does.</summary>
-    /// <param name="text">The script, or the inside of the template.</param>
-    /// <param name="from">Behind the brace that begins it.</param>
+    /// <summary>Returns the offset of the brace that ends a value; -1 if there is none.</summary>
+    /// <param name="text">The script, or the content of the template.</param>
+    /// <param name="from">The offset after the opening brace.</param>
     public static int FindEndOfValue(string text, int from) => FindEndOfValue(text, from, 0);
 
     private static int FindEnd(string text, int from, int level)
@@ -72,7 +72,10 @@ internal static class TemplateText
         return -1;
     }
 
-    /// <summary>The last character of the text, template or comment that begins at a place, or the place.</summary>
+    /// <summary>
+    /// Returns the offset of the last character of the text, template or comment that begins at an offset; the offset
+    /// itself if none begins there; -1 if it does not end.
+    /// </summary>
     private static int FindEndOfToken(string text, int at, int level)
     {
         switch (text[at])

@@ -1,41 +1,41 @@
 namespace Rookery.Scripting.Syntax;
 
-/// <summary>What a token is.</summary>
+/// <summary>The kind of a token.</summary>
 internal enum TokenKind
 {
-    /// <summary>The text ends here.</summary>
+    /// <summary>The end of the text.</summary>
     End,
 
-    /// <summary>An identifier or a word of the language.</summary>
+    /// <summary>An identifier or keyword.</summary>
     Name,
 
     /// <summary>A number.</summary>
     Number,
 
-    /// <summary>A text, escapes resolved.</summary>
+    /// <summary>A text, with escapes resolved.</summary>
     Text,
 
-    /// <summary>A template literal, as written between its back quotes.</summary>
+    /// <summary>A template literal: the source between its back quotes.</summary>
     Template,
 
-    /// <summary>Operators and brackets.</summary>
+    /// <summary>An operator or bracket.</summary>
     Mark,
 }
 
 /// <summary>A token of a script.</summary>
-/// <param name="Kind">What it is.</param>
-/// <param name="Text">The name, the mark, or the text.</param>
-/// <param name="Number">The number.</param>
-/// <param name="Position">Characters of the text before it.</param>
-/// <param name="IsAfterNewLine">Whether a line ended before it.</param>
+/// <param name="Kind">The kind of the token.</param>
+/// <param name="Text">The name, the mark, the text, or the digits of a number.</param>
+/// <param name="Number">The value of a number; see <see cref="Lexer"/> for texts.</param>
+/// <param name="Position">The offset in the text, in characters.</param>
+/// <param name="IsAfterNewLine">Whether a line end precedes the token.</param>
 internal readonly record struct Token(TokenKind Kind, string Text, double Number, int Position, bool IsAfterNewLine)
 {
-    /// <summary>Whether it is this mark.</summary>
+    /// <summary>Returns whether this is a given mark.</summary>
     public bool Is(string mark) => Kind == TokenKind.Mark && string.Equals(Text, mark, StringComparison.Ordinal);
 
-    /// <summary>Whether it is this word.</summary>
+    /// <summary>Returns whether this is a given word.</summary>
     public bool IsWord(string word) => Kind == TokenKind.Name && string.Equals(Text, word, StringComparison.Ordinal);
 
-    /// <summary>As an error quotes it.</summary>
+    /// <summary>The token as error messages quote it.</summary>
     public string Quoted => Kind == TokenKind.End ? "the end" : $"'{Text}'";
 }

@@ -1,10 +1,10 @@
 namespace Rookery.Scripting.Syntax;
 
-/// <summary>Walks over the tokens of a script, and bounds how deep a parser goes.</summary>
-/// <param name="tokens">The tokens; the last one is the end.</param>
+/// <summary>Iterates over the tokens of a script, and bounds the recursion of its parser.</summary>
+/// <param name="tokens">The tokens; the last is <see cref="TokenKind.End"/>.</param>
 internal sealed class TokenCursor(List<Token> tokens)
 {
-    /// <summary>Levels of nesting that a script may have; parsers and compilers recurse so deep.</summary>
+    /// <summary>The most levels of nesting, which bounds the recursion of parsers and compilers.</summary>
     public const int MostLevels = 100;
 
     private int _position;
@@ -13,16 +13,16 @@ internal sealed class TokenCursor(List<Token> tokens)
     /// <summary>The next token.</summary>
     public Token Current => tokens[_position];
 
-    /// <summary>A token behind the next one.</summary>
+    /// <summary>Returns a token relative to the next one; 0 is the next one.</summary>
     public Token Ahead(int count) => tokens[Math.Min(_position + count, tokens.Count - 1)];
 
-    /// <summary>Where <see cref="Reset"/> comes back to.</summary>
+    /// <summary>A position to return to with <see cref="Reset"/>.</summary>
     public int Mark => _position;
 
-    /// <summary>Goes back.</summary>
+    /// <summary>Returns to a position.</summary>
     public void Reset(int mark) => _position = mark;
 
-    /// <summary>Takes the next token.</summary>
+    /// <summary>Takes the next token, and returns it.</summary>
     public Token Take()
     {
         var token = Current;
@@ -30,7 +30,7 @@ internal sealed class TokenCursor(List<Token> tokens)
         return token;
     }
 
-    /// <summary>Takes a mark if it is next.</summary>
+    /// <summary>Takes the next token if it is a given mark.</summary>
     public bool TryTake(string mark)
     {
         bool isNext = Current.Is(mark);
@@ -38,7 +38,7 @@ internal sealed class TokenCursor(List<Token> tokens)
         return isNext;
     }
 
-    /// <summary>Takes a word if it is next.</summary>
+    /// <summary>Takes the next token if it is a given word.</summary>
     public bool TryTakeWord(string word)
     {
         bool isNext = Current.IsWord(word);
@@ -46,24 +46,24 @@ internal sealed class TokenCursor(List<Token> tokens)
         return isNext;
     }
 
-    /// <summary>Takes a mark that must be next.</summary>
+    /// <summary>Takes the next token, which must be a given mark.</summary>
     public Token Expect(string mark) => Current.Is(mark) ? Take() : throw Unexpected($"'{mark}'");
 
-    /// <summary>Takes a word that must be next.</summary>
+    /// <summary>Takes the next token, which must be a given word.</summary>
     public Token ExpectWord(string word) => Current.IsWord(word) ? Take() : throw Unexpected($"'{word}'");
 
-    /// <summary>Takes a name that must be next.</summary>
+    /// <summary>Takes the next token, which must be a name.</summary>
     public Token ExpectName() => Current.Kind == TokenKind.Name ? Take() : throw Unexpected("a name");
 
-    /// <summary>The refusal of the next token.</summary>
+    /// <summary>Returns the error for an unexpected next token.</summary>
     public ScriptException Unexpected(string wanted) =>
         new(ScriptFault.Syntax, $"{wanted} was expected here, not {Current.Quoted}", Current.Position);
 
-    /// <summary>The refusal of a construct.</summary>
+    /// <summary>Returns the error for an unsupported construct.</summary>
     public static ScriptException NotSupported(string construct, int at) =>
         new(ScriptFault.NotSupported, $"This server does not run {construct}", at);
 
-    /// <summary>Goes a level deeper; <see cref="Leave"/> comes back.</summary>
+    /// <summary>Enters a level of nesting, to be left by <see cref="Leave"/>.</summary>
     public void Enter()
     {
         if (++_level > MostLevels)
@@ -76,6 +76,6 @@ internal sealed class TokenCursor(List<Token> tokens)
         }
     }
 
-    /// <summary>Comes back from <see cref="Enter"/>.</summary>
+    /// <summary>Leaves the level of <see cref="Enter"/>.</summary>
     public void Leave() => _level--;
 }

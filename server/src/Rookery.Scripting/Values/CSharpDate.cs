@@ -6,10 +6,10 @@ using Rookery.Scripting.Running;
 
 namespace Rookery.Scripting.Values;
 
-/// <summary>What a date of C# says beside its ticks.</summary>
+/// <summary>The form of a C# date: its zone, or that it has no time.</summary>
 internal enum DateForm : byte
 {
-    /// <summary>No zone.</summary>
+    /// <summary>No time zone.</summary>
     Unspecified,
 
     /// <summary>UTC: <c>Z</c>.</summary>
@@ -18,44 +18,44 @@ internal enum DateForm : byte
     /// <summary>A day without a time.</summary>
     Day,
 
-    /// <summary>An offset from UTC.</summary>
+    /// <summary>With an offset from UTC.</summary>
     Offset,
 }
 
 /// <summary>
-/// A date of C#, as the texts of documents write it: <c>2024-05-06T07:08:09.1234567Z</c>, with up to seven digits
-/// behind the second, with <c>Z</c>, an offset or neither, or <c>2024-05-06</c>.
+/// A C# date, as documents write it: <c>2024-05-06T07:08:09.1234567Z</c>, with up to seven digits of fraction, and with
+/// <c>Z</c>, an offset or no zone; or <c>2024-05-06</c>.
 /// </summary>
-/// <param name="Ticks">Ticks of what the date shows.</param>
-/// <param name="Form">What it says beside them.</param>
-/// <param name="Offset">Ticks of its offset.</param>
+/// <param name="Ticks">The ticks of the local date and time.</param>
+/// <param name="Form">The form of the date.</param>
+/// <param name="Offset">The ticks of the offset from UTC.</param>
 internal readonly record struct CSharpDate(long Ticks, DateForm Form, long Offset = 0)
 {
-    /// <summary>Bytes that <see cref="Write"/> needs.</summary>
+    /// <summary>The most bytes that <see cref="Write"/> needs.</summary>
     public const int MostBytes = 33;
 
     private const int DayBytes = 10;
     private const int SecondBytes = 19;
     private const int FormShift = 62;
 
-    /// <summary>The moment: what has no zone counts as UTC.</summary>
+    /// <summary>The UTC ticks; a date without a zone counts as UTC.</summary>
     public long Moment => Ticks - Offset;
 
-    /// <summary>The framework's date of the same ticks.</summary>
+    /// <summary>The .NET date with the same ticks.</summary>
     public DateTime Value => new(Ticks, Form == DateForm.Utc ? DateTimeKind.Utc : DateTimeKind.Unspecified);
 
-    /// <summary>The date in eight bytes, where it has no offset.</summary>
+    /// <summary>The date in eight bytes; not for a date with an offset.</summary>
     public long Packed => unchecked((long)((ulong)Ticks | ((ulong)Form << FormShift)));
 
-    /// <summary>Reads <see cref="Packed"/>.</summary>
+    /// <summary>Decodes <see cref="Packed"/>.</summary>
     public static CSharpDate Unpack(long packed)
     {
         ulong bits = unchecked((ulong)packed);
         return new CSharpDate((long)(bits & ((1UL << FormShift) - 1)), (DateForm)(bits >> FormShift));
     }
 
-    /// <summary>The date with other ticks.</summary>
-    /// <exception cref="ScriptFailure">They are outside of the years that C# has.</exception>
+    /// <summary>Returns the date with other ticks.</summary>
+    /// <exception cref="ScriptFailure">The ticks are before the year 1 or after the year 9999.</exception>
     public CSharpDate At(long ticks) =>
         ticks >= 0 && ticks <= DateTime.MaxValue.Ticks
             ? this with
@@ -64,7 +64,7 @@ internal readonly record struct CSharpDate(long Ticks, DateForm Form, long Offse
             }
             : throw new ScriptFailure("a date is before the year 1 or behind the year 9999");
 
-    /// <summary>Reads a text.</summary>
+    /// <summary>Reads a date.</summary>
     public static bool TryParse(ReadOnlySpan<byte> text, out CSharpDate date)
     {
         date = default;
@@ -118,7 +118,7 @@ internal readonly record struct CSharpDate(long Ticks, DateForm Form, long Offse
         return true;
     }
 
-    /// <summary>Writes the text; returns its bytes.</summary>
+    /// <summary>Writes the date and returns its length.</summary>
     public int Write(Span<byte> destination)
     {
         bool isWritten = new DateTime(Ticks).TryFormat(
@@ -145,10 +145,9 @@ internal readonly record struct CSharpDate(long Ticks, DateForm Form, long Offse
     }
 
     /// <summary>
-    /// As C# formats it; the framework's refusal where it knows no such format. What has no zone counts as UTC where
-    /// the framework would ask for the machine's.
+    /// Formats the date as C# does. A date without a zone counts as UTC where .NET would use the zone of the machine.
     /// </summary>
-    /// <exception cref="FormatException">There is no such format.</exception>
+    /// <exception cref="FormatException">The format is invalid.</exception>
     public string Format(string? format) =>
         Form switch
         {
@@ -167,7 +166,7 @@ internal readonly record struct CSharpDate(long Ticks, DateForm Form, long Offse
     private static bool AsksForZone(string? format) =>
         format is not null && (format is "U" || format.Contains('z', StringComparison.Ordinal));
 
-    /// <summary>Reads the text of a time span: <c>[-][days.]hh:mm:ss[.fffffff]</c>.</summary>
+    /// <summary>Reads a time span: <c>[-][days.]hh:mm:ss[.fffffff]</c>.</summary>
     public static bool TryParseSpan(ReadOnlySpan<byte> text, out long ticks)
     {
         const int LeastBytes = 8;

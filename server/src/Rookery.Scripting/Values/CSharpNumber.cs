@@ -2,7 +2,7 @@ using Rookery.Scripting.Compiling;
 
 namespace Rookery.Scripting.Values;
 
-/// <summary>Which type a number of C# has.</summary>
+/// <summary>The type of a C# number, from narrow to wide.</summary>
 internal enum CSharpNumberType
 {
     /// <summary>An <see cref="int"/>.</summary>
@@ -21,7 +21,7 @@ internal enum CSharpNumberType
     Decimal,
 }
 
-/// <summary>A number as C# computes with it: of two types the wider one counts.</summary>
+/// <summary>A C# number. Operations use the wider type of two operands.</summary>
 internal readonly record struct CSharpNumber
 {
     private readonly long _whole;
@@ -40,23 +40,23 @@ internal readonly record struct CSharpNumber
 
     public CSharpNumberType Type { get; }
 
-    /// <summary>Whether it is an <see cref="int"/> or a <see cref="long"/>.</summary>
+    /// <summary>Whether the type is <see cref="int"/> or <see cref="long"/>.</summary>
     public bool IsWhole => Type <= CSharpNumberType.Whole;
 
-    /// <summary>Whether it is a <see cref="float"/> or a <see cref="double"/>.</summary>
+    /// <summary>Whether the type is <see cref="float"/> or <see cref="double"/>.</summary>
     public bool IsReal => Type is CSharpNumberType.Single or CSharpNumberType.Real;
 
-    /// <summary>The number where it <see cref="IsWhole"/>.</summary>
+    /// <summary>The value, if <see cref="IsWhole"/>.</summary>
     public long Whole => _whole;
 
-    /// <summary>As a double.</summary>
+    /// <summary>The value as a double.</summary>
     public double Real =>
         IsWhole ? _whole
         : IsReal ? _real
         : (double)_exact;
 
-    /// <summary>As a decimal.</summary>
-    /// <exception cref="OverflowException">It is none.</exception>
+    /// <summary>The value as a decimal.</summary>
+    /// <exception cref="OverflowException">The value is too large for a decimal, or NaN.</exception>
     public decimal Decimal =>
         Type switch
         {
@@ -66,18 +66,18 @@ internal readonly record struct CSharpNumber
             _ => _exact,
         };
 
-    /// <summary>As a long: the fraction is cut.</summary>
-    /// <exception cref="OverflowException">It is a decimal beyond.</exception>
+    /// <summary>The value as a long, without its fraction.</summary>
+    /// <exception cref="OverflowException">The value is a decimal too large for a long.</exception>
     public long Cut =>
         IsWhole ? _whole
         : IsReal ? (long)_real
         : (long)_exact;
 
-    /// <summary>The type in which C# computes with two numbers.</summary>
+    /// <summary>Returns the type in which C# computes with two numbers.</summary>
     public static CSharpNumberType Common(CSharpNumber left, CSharpNumber right) =>
         left.Type > right.Type ? left.Type : right.Type;
 
-    /// <summary>The same number as one of a wider type.</summary>
+    /// <summary>Returns the number converted to a wider type.</summary>
     public CSharpNumber As(CSharpNumberType type) =>
         type switch
         {
@@ -88,9 +88,9 @@ internal readonly record struct CSharpNumber
             _ => new CSharpNumber(Decimal),
         };
 
-    /// <summary><c>+ - * / %</c>.</summary>
-    /// <exception cref="DivideByZeroException">It divides by zero, and not doubles.</exception>
-    /// <exception cref="OverflowException">A decimal or a quotient would be too large.</exception>
+    /// <summary>Computes <c>+ - * / %</c>.</summary>
+    /// <exception cref="DivideByZeroException">A division by zero of a type other than float or double.</exception>
+    /// <exception cref="OverflowException">A decimal, or the quotient of integers, is too large.</exception>
     public static CSharpNumber Calculate(ScriptFunction function, CSharpNumber left, CSharpNumber right) =>
         Common(left, right) switch
         {
@@ -112,7 +112,7 @@ internal readonly record struct CSharpNumber
             ),
         };
 
-    /// <summary>The order of two numbers; null where one is NaN.</summary>
+    /// <summary>Returns the order of two numbers; null if one is NaN.</summary>
     public static int? Compare(CSharpNumber left, CSharpNumber right)
     {
         var type = Common(left, right);
@@ -123,7 +123,7 @@ internal readonly record struct CSharpNumber
             : first._real.CompareTo(second._real);
     }
 
-    // A sum, difference or product beyond the type begins again at its other end, as where C# does not check.
+    // Sums, differences and products of integers wrap around, as in unchecked C#.
     private static int CalculateInts(ScriptFunction function, int left, int right) =>
         unchecked(
             function switch
@@ -146,14 +146,14 @@ internal readonly record struct CSharpNumber
             }
         );
 
-    // The remainder of the least number by -1 is refused on one processor and 0 on another: it is refused on all.
+    // On one processor the remainder of the least number by -1 throws, on another it is 0: here it always throws.
     private static long Divide(ScriptFunction function, long left, long right, long least) =>
         right == 0 ? throw new DivideByZeroException()
         : right == -1 && left == least ? throw new OverflowException()
         : function == ScriptFunction.DividedBy ? left / right
         : left % right;
 
-    // Of two floats the double's result, rounded to a float, is the float's.
+    // For floats the result of doubles, rounded to float by the caller, equals the float result.
     private static double CalculateReals(ScriptFunction function, double left, double right) =>
         function switch
         {

@@ -2,7 +2,7 @@ using System.Globalization;
 
 namespace Rookery.Scripting.Values;
 
-/// <summary>A date or a time span of C#, or neither.</summary>
+/// <summary>A C# date, a time span, or neither.</summary>
 internal readonly record struct CSharpTime
 {
     public CSharpTime(CSharpDate date) => (IsDate, Date) = (true, date);
@@ -15,29 +15,29 @@ internal readonly record struct CSharpTime
 
     public CSharpDate Date { get; }
 
-    /// <summary>Ticks of the time span.</summary>
+    /// <summary>The ticks of the time span.</summary>
     public long Span { get; }
 
     public bool IsTime => IsDate || IsSpan;
 
-    /// <summary>Whether it is a date without a time.</summary>
+    /// <summary>Whether this is a date without a time.</summary>
     public bool IsDay => IsDate && Date.Form == DateForm.Day;
 
-    /// <summary>Reads a text.</summary>
+    /// <summary>Reads a date or a time span; default if the text is neither.</summary>
     public static CSharpTime Read(ReadOnlySpan<byte> text) =>
         CSharpDate.TryParse(text, out var date) ? new CSharpTime(date)
         : CSharpDate.TryParseSpan(text, out long ticks) ? new CSharpTime(ticks)
         : default;
 
-    /// <summary>Whether both are dates, or both time spans.</summary>
+    /// <summary>Returns whether both are dates or both are time spans.</summary>
     public bool IsOfOneType(CSharpTime other) => (IsDate && other.IsDate) || (IsSpan && other.IsSpan);
 
-    /// <summary>The order of two of one type: of dates that of their moments.</summary>
+    /// <summary>Returns the order of two values of one type; dates compare by their UTC ticks.</summary>
     public int OrderTo(CSharpTime other) =>
         IsDate ? Date.Moment.CompareTo(other.Date.Moment) : Span.CompareTo(other.Span);
 
-    /// <summary>As C# formats it; the framework's refusal where it knows no such format.</summary>
-    /// <exception cref="FormatException">There is no such format.</exception>
+    /// <summary>Formats the value as C# does.</summary>
+    /// <exception cref="FormatException">The format is invalid.</exception>
     public string Format(string? format) =>
         IsDate ? Date.Format(format) : TimeSpan.FromTicks(Span).ToString(format, CultureInfo.InvariantCulture);
 }

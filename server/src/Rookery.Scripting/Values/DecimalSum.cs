@@ -4,23 +4,23 @@ using Rookery.Json;
 namespace Rookery.Scripting.Values;
 
 /// <summary>
-/// Adds numbers by the digits that they are written with, as decimals, which have those of nearly all numbers: what
-/// they have not takes an <see cref="ExactSum"/>.
+/// Adds numbers by the digits of their text, as decimals, which hold the digits of nearly all numbers. For the others
+/// <see cref="ExactSum"/> is needed.
 /// </summary>
 internal static class DecimalSum
 {
-    // A text of more bytes may have more digits than a decimal.
+    // A longer text may have more digits than a decimal.
     private const int MostBytes = 32;
 
-    // A double keeps 15 digits of any decimal.
+    // A double holds 15 digits of any decimal.
     private const double Most = 1e15;
 
-    // So many digits any decimal holds, and the sum of two such numbers is no larger than a decimal can be.
+    // A decimal holds any number of this many digits, and the sum of two of them.
     private const int MostDigits = 28;
 
     /// <summary>
-    /// The double next to the sum of two numbers as decimals of 15 digits; of large and of very small ones their sum as
-    /// doubles.
+    /// Returns the double nearest to the sum of two numbers taken as decimals of 15 digits. For integers and for very
+    /// large or small numbers it is their sum as doubles.
     /// </summary>
     public static double Add(double left, double right) =>
         (!double.IsInteger(left) || !double.IsInteger(right))
@@ -29,7 +29,7 @@ internal static class DecimalSum
             ? ToDouble(first + second)
             : left + right;
 
-    /// <summary>Reads the digits of a double; false where it may have more than 15, or a decimal not all.</summary>
+    /// <summary>Reads a double as a decimal of 15 digits; returns false if its digits may not fit.</summary>
     public static bool TryRead(double number, out decimal value)
     {
         bool isRead = Math.Abs(number) is 0 or (>= 1 / Most and < Most);
@@ -37,7 +37,7 @@ internal static class DecimalSum
         return isRead;
     }
 
-    /// <summary>Reads the digits of a number of JSON; false where a decimal has not all of them.</summary>
+    /// <summary>Reads a JSON number as a decimal; returns false if a decimal may not hold all its digits.</summary>
     public static bool TryRead(ReadOnlySpan<byte> json, out decimal value)
     {
         value = 0;
@@ -58,17 +58,17 @@ internal static class DecimalSum
         return digits;
     }
 
-    /// <summary>Adds; false where a decimal has not all digits of the sum.</summary>
+    /// <summary>Adds; returns false if a decimal cannot hold all digits of the sum.</summary>
     public static bool TryAdd(decimal left, decimal right, out decimal sum)
     {
         sum = left + right;
         return sum.Scale == Math.Max(left.Scale, right.Scale);
     }
 
-    /// <summary>Whether it is a whole number with so few digits that a double has all of them.</summary>
+    /// <summary>Returns whether a number is an integer that a double holds exactly.</summary>
     public static bool IsShortWhole(decimal number) => Math.Abs(number) < 1e15m && decimal.IsInteger(number);
 
-    // A cast gives another double than the next one for 1 in 70 sums: of 1021.5915744293437m that of
+    // A cast gives another double than the nearest for 1 in 70 sums: for 1021.5915744293437m it gives
     // 1021.5915744293436.
     private static double ToDouble(decimal number)
     {

@@ -1,19 +1,19 @@
 namespace Rookery.Scripting.Values;
 
 /// <summary>
-/// Upper and lower case of texts as JavaScript has it (ECMA-262, String.prototype.toLowerCase): Unicode 17.0's full
-/// mappings, by which <c>ß</c> becomes <c>SS</c> and the last sigma of a word <c>ς</c>.
+/// Converts texts to upper and lower case as JavaScript does (ECMA-262, String.prototype.toLowerCase), with the full
+/// mappings of Unicode 17.0: <c>ß</c> becomes <c>SS</c>, and the last sigma of a word becomes <c>ς</c>.
 /// </summary>
 internal static class FullLetterCase
 {
-    /// <summary>Bytes of the other case for each byte of a text, at most: <c>ΐ</c> becomes three letters.</summary>
+    /// <summary>The most bytes of the result for each byte of a text: <c>ΐ</c> becomes three letters.</summary>
     public const int MostGrowth = 3;
 
     private const int CapitalSigma = 0x3A3, FinalSigma = 0x3C2;
     private const int CapitalDottedI = 0x130, CombiningDot = 0x307;
     private const int Columns = 4;
 
-    /// <summary>A letter, and the two or three characters of its upper case; 0 where there is no third.</summary>
+    /// <summary>Rows of a letter and the two or three characters of its upper case; 0 for no third.</summary>
     private static ReadOnlySpan<int> UpperRows =>
     [
         0xDF, 0x53, 0x53, 0, 0x149, 0x2BC, 0x4E, 0, 0x1F0, 0x4A, 0x30C, 0, 0x390, 0x399, 0x308, 0x301,
@@ -45,9 +45,9 @@ internal static class FullLetterCase
         0xFB17, 0x544, 0x53D, 0,
     ];
 
-    /// <summary>Writes a text in upper case; returns its bytes.</summary>
+    /// <summary>Writes a text in upper case and returns its length in bytes.</summary>
     /// <param name="text">The text.</param>
-    /// <param name="destination"><see cref="MostGrowth"/> times as long as the text.</param>
+    /// <param name="destination">Receives the result; <see cref="MostGrowth"/> times as long as the text.</param>
     public static int ToUpper(ReadOnlySpan<byte> text, Span<byte> destination)
     {
         int written = 0;
@@ -63,9 +63,9 @@ internal static class FullLetterCase
         return written;
     }
 
-    /// <summary>Writes a text in lower case; returns its bytes.</summary>
+    /// <summary>Writes a text in lower case and returns its length in bytes.</summary>
     /// <param name="text">The text.</param>
-    /// <param name="destination"><see cref="MostGrowth"/> times as long as the text.</param>
+    /// <param name="destination">Receives the result; <see cref="MostGrowth"/> times as long as the text.</param>
     public static int ToLower(ReadOnlySpan<byte> text, Span<byte> destination)
     {
         int written = 0;
@@ -89,7 +89,7 @@ internal static class FullLetterCase
         return written;
     }
 
-    /// <summary>Whether a letter with a case follows, behind characters that do not count.</summary>
+    /// <summary>Returns whether the next character that is not case-ignorable is a cased letter.</summary>
     private static bool IsBeforeCased(ReadOnlySpan<byte> text)
     {
         while (!text.IsEmpty)

@@ -1,15 +1,17 @@
 namespace Rookery.Scripting.Values;
 
 /// <summary>
-/// Upper and lower case of letters, one for one: Unicode 17.0's simple mappings. The tables stand here and are not the
-/// runtime's, because members of a cluster that run different runtimes must make the same bytes of the same patch.
+/// Maps letters to upper and lower case one for one, by the simple mappings of Unicode 17.0. The tables are part of
+/// Rookery, because members on different .NET versions must get the same bytes from the same patch.
 /// </summary>
-/// <remarks><see cref="FullLetterCase"/> knows the letters whose other case is several characters.</remarks>
+/// <remarks>See <see cref="FullLetterCase"/> for letters whose other case is several characters.</remarks>
 internal static class LetterCase
 {
     private const int Columns = 4;
 
-    /// <summary>First and last upper-case letter, their step, and what to add.</summary>
+    /// <summary>
+    /// Rows of the first and last upper-case letter of a range, their step, and the offset to lower case.
+    /// </summary>
     private static ReadOnlySpan<int> LowerRows =>
     [
         0xC0, 0xD6, 1, 32, 0xD8, 0xDE, 1, 32, 0x100, 0x12E, 2, 1, 0x132, 0x136, 2, 1, 0x139, 0x147, 2, 1,
@@ -56,7 +58,9 @@ internal static class LetterCase
         0x16EA0, 0x16EB8, 1, 27, 0x1E900, 0x1E921, 1, 34,
     ];
 
-    /// <summary>First and last lower-case letter, their step, and what to add.</summary>
+    /// <summary>
+    /// Rows of the first and last lower-case letter of a range, their step, and the offset to upper case.
+    /// </summary>
     private static ReadOnlySpan<int> UpperRows =>
     [
         0xB5, 0xB5, 1, 743, 0xE0, 0xF6, 1, -32, 0xF8, 0xFE, 1, -32, 0xFF, 0xFF, 1, 121, 0x101, 0x12F, 2, -1,
@@ -108,7 +112,7 @@ internal static class LetterCase
         0x16EBB, 0x16ED3, 1, -27, 0x1E922, 0x1E943, 1, -34,
     ];
 
-    /// <summary>The character's other case; itself where it has none.</summary>
+    /// <summary>Returns a character in the other case; unchanged if it has none.</summary>
     public static int Map(int character, bool isUpper)
     {
         const int AsciiCaseBit = 0x20;

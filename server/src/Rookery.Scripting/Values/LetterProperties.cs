@@ -1,8 +1,8 @@
 namespace Rookery.Scripting.Values;
 
 /// <summary>
-/// Two properties of characters that Unicode's Final_Sigma condition asks for, of Unicode 17.0. They stand here for the
-/// reason that <see cref="LetterCase"/> gives.
+/// Two properties of characters in Unicode 17.0 that the Final_Sigma condition needs. The tables are part of Rookery
+/// for the reason given at <see cref="LetterCase"/>.
 /// </summary>
 internal static class LetterProperties
 {
@@ -116,10 +116,10 @@ internal static class LetterProperties
         0x1E944, 0x1E94B, 0x1F3FB, 0x1F3FF, 0xE0001, 0xE0001, 0xE0020, 0xE007F, 0xE0100, 0xE01EF,
     ];
 
-    /// <summary>Whether the character is a letter with a case.</summary>
+    /// <summary>Returns whether a character is a letter with a case.</summary>
     public static bool IsCased(int character) => IsIn(character, CasedRanges);
 
-    /// <summary>Whether the character is skipped when Final_Sigma looks for a letter with a case.</summary>
+    /// <summary>Returns whether Final_Sigma skips a character when it looks for a cased letter.</summary>
     public static bool IsCaseIgnorable(int character) => IsIn(character, CaseIgnorableRanges);
 
     private static bool IsIn(int character, ReadOnlySpan<int> ranges)

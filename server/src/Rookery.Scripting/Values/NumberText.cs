@@ -4,24 +4,24 @@ using Rookery.Scripting.Syntax;
 namespace Rookery.Scripting.Values;
 
 /// <summary>
-/// JavaScript's numbers of texts, and its texts with a fixed count of digits. The same on every processor and in every
-/// culture.
+/// Converts texts to numbers as JavaScript does, and formats numbers with a fixed number of digits. The same on every
+/// processor and in every culture.
 /// </summary>
 internal static class NumberText
 {
-    /// <summary>Digits behind the point that <see cref="FormatFixed"/> writes at most.</summary>
+    /// <summary>The most digits after the point that <see cref="FormatFixed"/> writes.</summary>
     public const int MostFixedDigits = 50;
 
-    /// <summary>Bytes that <see cref="FormatFixed"/> needs.</summary>
+    /// <summary>The most bytes that <see cref="FormatFixed"/> writes.</summary>
     public const int MostFixedBytes = 128;
 
     /// <summary>
-    /// Writes a number below 1e21 with so many digits behind its point, a half rounded away from zero; returns its
-    /// bytes.
+    /// Writes a number below 1e21 with a fixed number of digits after the point, halves rounded away from zero, and
+    /// returns its length in bytes.
     /// </summary>
     public static int FormatFixed(double value, int digits, Span<byte> destination)
     {
-        // A double that is not exactly on a half differs from it within the next twenty digits.
+        // A double that is not exactly a half differs from it within the next twenty digits.
         const int DigitsBehind = 20;
         int behind = digits + DigitsBehind;
         ReadOnlySpan<char> format = ['F', (char)('0' + (behind / 10)), (char)('0' + (behind % 10))];
@@ -52,7 +52,7 @@ internal static class NumberText
         return end - 1;
     }
 
-    /// <summary>The number that a text is, as JavaScript's Number(text): NaN where it is none.</summary>
+    /// <summary>Returns the number of a text, as JavaScript's Number(text); NaN if it is none.</summary>
     public static double Parse(ReadOnlySpan<byte> text)
     {
         text = Blanks.Trim(text);
@@ -81,7 +81,7 @@ internal static class NumberText
             _ => 0,
         };
 
-    /// <summary>The number that a text begins with, as JavaScript's parseFloat.</summary>
+    /// <summary>Returns the number at the start of a text, as JavaScript's parseFloat.</summary>
     public static double ParsePrefix(ReadOnlySpan<byte> text)
     {
         text = Blanks.Trim(text);
@@ -100,7 +100,7 @@ internal static class NumberText
         return double.Parse(text, NumberStyles.Float, CultureInfo.InvariantCulture);
     }
 
-    /// <summary>The integer that a text begins with, as JavaScript's parseInt.</summary>
+    /// <summary>Returns the integer at the start of a text, as JavaScript's parseInt.</summary>
     public static double ParseInteger(ReadOnlySpan<byte> text, int radix)
     {
         text = Blanks.Trim(text);
@@ -119,8 +119,9 @@ internal static class NumberText
     }
 
     /// <summary>
-    /// Digits of powers of two are rounded once, to even. Those of other bases are added in groups that fit 32 bits,
-    /// as engines do, because the last bits of a long number follow from it.
+    /// Reads digits of a base. For a power of two the value is rounded once, half to even. For other bases digits are
+    /// added in groups that fit 32 bits, as JavaScript engines do, because this determines the last bits of a long
+    /// number.
     /// </summary>
     private static double ParseDigits(ReadOnlySpan<byte> text, int radix, out int read)
     {
@@ -155,7 +156,7 @@ internal static class NumberText
             }
         }
 
-        // What was dropped only decides whether a half is one: a bit below all that a double keeps says so.
+        // The dropped digits only decide the rounding of a half: a bit below the precision of a double stands for them.
         return Math.ScaleB(leading | (rest == 0 ? 0UL : 1), dropped);
     }
 
@@ -189,7 +190,7 @@ internal static class NumberText
             _ => int.MaxValue,
         };
 
-    /// <summary>Bytes of the decimal number that a text begins with.</summary>
+    /// <summary>Returns the length of the decimal number at the start of a text; 0 if there is none.</summary>
     private static int DecimalLength(ReadOnlySpan<byte> text)
     {
         int at = !text.IsEmpty && text[0] is (byte)'-' or (byte)'+' ? 1 : 0;

@@ -1,20 +1,20 @@
 namespace Rookery.Scripting.Values;
 
 /// <summary>
-/// <c>Math.Pow</c> with the same digits on every processor. The framework asks the machine's library, whose last
-/// digit differs between processors; this takes additions, multiplications and divisions of doubles
-/// alone, which are the same everywhere, in pairs of doubles, and so is off by no more than the rounding of its result.
+/// <c>Math.Pow</c> with the same result on every processor. .NET calls the C library, whose last digit differs between
+/// processors. This implementation uses only IEEE operations with the same result everywhere (addition, multiplication,
+/// fused multiply-add, division), on pairs of doubles, so that its error is the rounding of the result.
 /// </summary>
 internal static class PortablePower
 {
-    // Terms of the series after which the next is less than the last bit of a pair.
+    // After this many terms of a series, the next is smaller than the last bit of a pair.
     private const int TermsOfLogarithm = 24;
     private const int TermsOfExponential = 28;
     private const double MostWhole = 1 << 30;
 
     private static readonly Pair Ln2 = new(0.69314718055994529, 2.3190468138462996e-17);
 
-    /// <summary>A number to the power of another.</summary>
+    /// <summary>Returns a number raised to a power.</summary>
     public static double Of(double number, double exponent)
     {
         if (exponent == 0 || number == 1)
@@ -57,7 +57,7 @@ internal static class PortablePower
         return isOdd && double.IsNegative(number) ? -power : power;
     }
 
-    /// <summary>By squares, with the powers of two beside.</summary>
+    /// <summary>Computes by repeated squaring, with the powers of two kept separately.</summary>
     private static double OfWhole(double number, int exponent)
     {
         var (mantissa, shift) = Split(number);
@@ -76,10 +76,10 @@ internal static class PortablePower
         return exponent < 0 ? Scaled(new Pair(1, 0).DividedBy(power), -powerShift) : Scaled(power, powerShift);
     }
 
-    /// <summary>By logarithm and exponential.</summary>
+    /// <summary>Computes by logarithm and exponential.</summary>
     private static double OfReal(double number, double exponent)
     {
-        // Beyond, all powers are infinite or 0.
+        // Beyond this logarithm all powers are infinite or 0.
         const double MostLogarithm = 1500;
         var logarithm = Logarithm(number).Times(new Pair(exponent, 0));
         return Math.Abs(logarithm.High) > MostLogarithm
@@ -118,7 +118,7 @@ internal static class PortablePower
         return Scaled(sum, (long)shift);
     }
 
-    /// <summary>A number as one from √½ to √2, and the power of two that it is multiplied by.</summary>
+    /// <summary>Returns a number as a mantissa from √½ to √2 and a power of two.</summary>
     private static (double Mantissa, int Shift) Split(double number)
     {
         int shift = Math.ILogB(number);
@@ -135,10 +135,10 @@ internal static class PortablePower
     private static double Scaled(Pair value, long shift) =>
         Math.ScaleB(value.High + value.Low, (int)Math.Clamp(shift, -5000, 5000));
 
-    /// <summary>The sum of two doubles, of which the second is less than the last bit of the first.</summary>
+    /// <summary>An unevaluated sum of two doubles; the second is smaller than the last bit of the first.</summary>
     private readonly record struct Pair(double High, double Low)
     {
-        /// <summary>The exact sum of two doubles.</summary>
+        /// <summary>Returns the exact sum of two doubles.</summary>
         public static Pair Sum(double left, double right)
         {
             double sum = left + right;

@@ -3,16 +3,16 @@ using System.Text;
 namespace Rookery.Scripting.Values;
 
 /// <summary>
-/// JavaScript counts texts in units of UTF-16; documents hold UTF-8. These count the one in the other. A text that was
-/// cut inside a surrogate pair holds the half as WTF-8 does: the three bytes of its code point. Two halves that meet
-/// are merged into their character, so that the same text is always the same bytes.
+/// Computes JavaScript's positions, which count UTF-16 units, in the UTF-8 of documents. A text that was cut inside a
+/// surrogate pair contains the half as in WTF-8: the three bytes of its code point. Adjacent halves are merged into
+/// their character, so that equal texts are equal bytes.
 /// </summary>
 internal static class Utf16Text
 {
-    /// <summary>Bytes of half of a pair.</summary>
+    /// <summary>Length of half of a pair in bytes.</summary>
     public const int HalfBytes = 3;
 
-    /// <summary>Bytes of a character beyond U+FFFF.</summary>
+    /// <summary>Length of a character beyond U+FFFF in bytes.</summary>
     public const int PairBytes = 4;
 
     private const int FirstHigh = 0xD800,
@@ -20,7 +20,7 @@ internal static class Utf16Text
         LastLow = 0xDFFF,
         FirstOfPairs = 0x10000;
 
-    /// <summary>Units of a text.</summary>
+    /// <summary>Returns the length of a text in UTF-16 units.</summary>
     public static int Length(ReadOnlySpan<byte> text)
     {
         if (Ascii.IsValid(text))
@@ -37,11 +37,11 @@ internal static class Utf16Text
         return units;
     }
 
-    /// <summary>The bytes before a unit.</summary>
+    /// <summary>Returns the byte offset of a unit.</summary>
     /// <param name="text">The text.</param>
-    /// <param name="unit">Which unit, from 0 to the length.</param>
+    /// <param name="unit">The unit, from 0 to the length of the text.</param>
     /// <param name="isInside">
-    /// Whether the unit is the second half of a pair; the bytes are those before the pair then.
+    /// Whether the unit is the second half of a pair; the offset is then that of the pair.
     /// </param>
     public static int OffsetOf(ReadOnlySpan<byte> text, int unit, out bool isInside)
     {
@@ -72,7 +72,7 @@ internal static class Utf16Text
         return at;
     }
 
-    /// <summary>The order of JavaScript's comparisons: by units, where pairs stand before U+E000.</summary>
+    /// <summary>Compares as JavaScript does, by units: pairs sort before U+E000.</summary>
     public static int Compare(ReadOnlySpan<byte> left, ReadOnlySpan<byte> right)
     {
         int same = left.CommonPrefixLength(right);
@@ -81,21 +81,24 @@ internal static class Utf16Text
             return left.Length.CompareTo(right.Length);
         }
 
-        // What differs in its first byte differs as characters; only of those is the order of bytes not that of units.
+        // Texts that differ in the first byte of a character differ in that character. Only from the lead byte 0xED on
+        // does the order of bytes differ from that of units.
         return left[same] >= 0xED && right[same] >= 0xED
             ? CompareUnits(left[same..], right[same..])
             : left[same].CompareTo(right[same]);
     }
 
-    /// <summary>Whether a text begins with half of a pair.</summary>
+    /// <summary>Returns whether a text begins with half of a pair.</summary>
     public static bool IsHalf(ReadOnlySpan<byte> text) =>
         text.Length >= HalfBytes && text[0] == 0xED && text[1] >= 0xA0;
 
-    /// <summary>Whether a text begins with the second half of a pair, or ends with the first.</summary>
+    /// <summary>Returns whether a text begins with the second half of a pair, or ends with the first.</summary>
     public static bool IsCutAtAnEnd(ReadOnlySpan<byte> text) =>
         text.Length >= HalfBytes && (IsLow(text) || IsHigh(text[^HalfBytes..]));
 
-    /// <summary>Where half of a pair stands in a text; -1 where none does.</summary>
+    /// <summary>
+    /// Returns the offset of the first half of a pair that stands alone in a text; -1 if there is none.
+    /// </summary>
     public static int IndexOfHalf(ReadOnlySpan<byte> text)
     {
         for (int from = 0; text[from..].IndexOf((byte)0xED) is >= 0 and int found; from += found + 1)
@@ -109,7 +112,7 @@ internal static class Utf16Text
         return -1;
     }
 
-    /// <summary>Merges halves that meet into their characters, in place; returns the bytes that are left.</summary>
+    /// <summary>Merges adjacent halves into their characters, in place, and returns the new length in bytes.</summary>
     public static int MergeHalves(Span<byte> text)
     {
         int written = 0;
@@ -133,7 +136,7 @@ internal static class Utf16Text
         return written;
     }
 
-    /// <summary>Takes the first character of a text, or half of one, off it.</summary>
+    /// <summary>Removes the first character, or half, from a text and returns it.</summary>
     public static int Take(scoped ref ReadOnlySpan<byte> text)
     {
         byte first = text[0];
@@ -155,7 +158,7 @@ internal static class Utf16Text
         return rune.Value;
     }
 
-    /// <summary>Writes a character, or half of one; returns its bytes.</summary>
+    /// <summary>Writes a character, or half of one, and returns its length in bytes.</summary>
     public static int Write(int character, Span<byte> destination)
     {
         if (character is < FirstHigh or > LastLow)
@@ -169,14 +172,14 @@ internal static class Utf16Text
         return HalfBytes;
     }
 
-    /// <summary>Writes one half of the pair that a text begins with; returns its bytes.</summary>
+    /// <summary>Writes one half of the pair at the start of a text and returns its length in bytes.</summary>
     public static int WriteHalf(ReadOnlySpan<byte> pair, bool isSecond, Span<byte> destination)
     {
         int beyond = Take(ref pair) - FirstOfPairs;
         return Write(isSecond ? FirstLow + (beyond & 0x3FF) : FirstHigh + (beyond >> 10), destination);
     }
 
-    /// <summary>Bytes of the character that begins with a byte.</summary>
+    /// <summary>Returns the length of a character in bytes, given its first byte.</summary>
     public static int BytesAt(byte first) =>
         first < 0x80 ? 1
         : first < 0xE0 ? 2
@@ -192,7 +195,7 @@ internal static class Utf16Text
         : value >= 0xF0 ? 2
         : 1;
 
-    /// <summary>Compares texts that differ in their first character: by its first unit, or by the next.</summary>
+    /// <summary>Compares texts that differ in their first character, by its first unit or the one after.</summary>
     private static int CompareUnits(ReadOnlySpan<byte> left, ReadOnlySpan<byte> right)
     {
         int a = FirstUnit(left, out int second),
@@ -202,7 +205,7 @@ internal static class Utf16Text
             return a.CompareTo(b);
         }
 
-        // The same first half: behind one of them stands its second half, behind the other something else or nothing.
+        // The first halves are equal: on one side the second half follows, on the other something else or nothing.
         left = left[BytesAt(left[0])..];
         right = right[BytesAt(right[0])..];
         a =
