@@ -3,8 +3,8 @@ using Rookery.Platform;
 namespace Rookery.Json;
 
 /// <summary>
-/// One form for values that are equal however they are written: numbers as <see cref="NumberKey"/> writes them, texts
-/// with no more escapes than JSON needs, members of objects in the order of their names. Elements of arrays keep their
+/// Writes JSON in canonical form, so that equal values are equal bytes: numbers as <see cref="NumberKey"/> writes them,
+/// texts with only the escapes that JSON needs, and members of objects ordered by name. Elements of arrays keep their
 /// order.
 /// </summary>
 public static class CanonicalJson
@@ -12,9 +12,9 @@ public static class CanonicalJson
     private const int MostBytesOfEscape = 6;
     private const int BytesPerPiece = 1024;
 
-    /// <summary>Appends the one form of a value.</summary>
-    /// <param name="json">The value: valid JSON without whitespace between its tokens.</param>
-    /// <param name="output">Takes it. It is not where <paramref name="json"/> lies.</param>
+    /// <summary>Appends the canonical form of a value.</summary>
+    /// <param name="json">The value: valid JSON without whitespace between tokens.</param>
+    /// <param name="output">Receives the form. Must not be the buffer of <paramref name="json"/>.</param>
     public static void Append(ReadOnlySpan<byte> json, PooledBytes output)
     {
         switch (json[0])
@@ -40,9 +40,9 @@ public static class CanonicalJson
         }
     }
 
-    /// <summary>Appends JSON with its texts in one form and all else as it is written.</summary>
+    /// <summary>Appends JSON with only its texts in canonical form.</summary>
     /// <param name="json">One value, or members of an object without braces.</param>
-    /// <param name="output">Takes it.</param>
+    /// <param name="output">Receives the JSON.</param>
     public static void AppendWithPlainTexts(ReadOnlySpan<byte> json, PooledBytes output)
     {
         while (json.IndexOf((byte)'"') is >= 0 and int quote)
@@ -68,7 +68,7 @@ public static class CanonicalJson
         ReadOnlySpan<byte> text = memory.Span[..JsonText.Unescape(json[1..^1], memory.Span)];
         output.Append((byte)'"');
 
-        // In pieces: room for the worst of a whole text would be six times its length.
+        // In pieces: the worst case for a whole text would need six times its length.
         while (!text.IsEmpty)
         {
             var piece = text[..Math.Min(text.Length, BytesPerPiece)];
@@ -126,7 +126,7 @@ public static class CanonicalJson
         output.Append((byte)'}');
     }
 
-    /// <summary>Puts members into the order of their bytes, of which the name's come first.</summary>
+    /// <summary>Orders members by their bytes, which begin with their names.</summary>
     private static void Order(List<Range> members, int start, PooledBytes output)
     {
         if (IsOrdered(members, output.Written))

@@ -3,9 +3,9 @@ using System.Buffers;
 namespace Rookery.Json;
 
 /// <summary>
-/// Finds where an object ends whose bytes come in pieces, looking at each byte once: a document of megabytes that
-/// arrives in small chunks is not parsed again for each. Counts brackets outside of strings and checks nothing; the
-/// parser does that when the object is whole.
+/// Finds the end of an object that arrives in pieces. Looks at each byte once, so that a document of megabytes is not
+/// parsed again for each small chunk. Counts brackets outside of strings and checks nothing: the parser does that once
+/// the object is complete.
 /// </summary>
 public struct ElementBoundary
 {
@@ -15,10 +15,10 @@ public struct ElementBoundary
     private bool _inString;
     private bool _escaped;
 
-    /// <summary>Looks at the next bytes of the object.</summary>
-    /// <param name="bytes">The bytes; the first ones begin with the object's opening brace.</param>
-    /// <param name="taken">How many of them belong to the object.</param>
-    /// <returns>True when the object ends with them.</returns>
+    /// <summary>Scans the next bytes of the object.</summary>
+    /// <param name="bytes">The bytes. The first call begins at the object's opening brace.</param>
+    /// <param name="taken">How many of the bytes belong to the object.</param>
+    /// <returns>Whether the object ends within these bytes.</returns>
     public bool TryFind(ReadOnlySpan<byte> bytes, out int taken)
     {
         taken = bytes.Length;

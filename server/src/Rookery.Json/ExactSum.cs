@@ -5,20 +5,22 @@ using System.Text;
 namespace Rookery.Json;
 
 /// <summary>
-/// A sum of numbers with all digits that they are written with. What it writes it reads again with all digits, so that
-/// neither the order of numbers nor the parts count in which they are added.
+/// An exact sum of JSON numbers, with all their digits. Its text is read back exactly, so neither the order of addition
+/// nor a split into partial sums matters.
 /// </summary>
 /// <remarks>
-/// Digits behind the 340th place of the fraction are dropped from each number: no double is written with one there.
-/// A number of 1e330 and more, which no sum of doubles is, counts as the greatest double.
+/// Digits after the 340th place of the fraction are dropped from each number; no double has one there. A number of
+/// 1e330 or more, larger than any sum of doubles, counts as the largest double.
 /// </remarks>
 public struct ExactSum
 {
-    /// <summary>Bytes that <see cref="Write"/> and its kin need.</summary>
+    /// <summary>
+    /// The most bytes that <see cref="Write"/>, <see cref="WriteReal"/> and <see cref="WriteWhole"/> need.
+    /// </summary>
     public const int MostBytes = 768;
 
-    // Numbers with so many digits before the point, as a long has, and so many behind it need no large integers: they
-    // took 2 µs each, and 0.0051234567890123456 has 19.
+    // Numbers with up to 19 digits before the point, as in a long, and 36 after it avoid BigInteger, which took 2 µs
+    // each. 0.0051234567890123456 has 19.
     private const int WholeDigits = 19;
     private const int PartDigits = 18;
     private const long PartUnits = 1_000_000_000_000_000_000;
@@ -27,7 +29,7 @@ public struct ExactSum
     private const int MostPlaces = 340;
     private const int MostWholeDigits = 330;
 
-    // Of a number that is read, and of a sum of very many of the greatest ones.
+    // The most digits of one number, and of a sum of very many of the largest numbers.
     private const int MostDigits = MostPlaces + MostWholeDigits + 1;
     private const int MostDigitsOfSum = 720;
 
@@ -44,19 +46,19 @@ public struct ExactSum
     private Int128 _fraction;
     private Int128 _fine;
 
-    // What has more digits, in units of the last place.
+    // The sum of numbers with more digits, in units of the last place.
     private BigInteger _rest;
 
-    /// <summary>Adds a number as JSON writes it.</summary>
+    /// <summary>Adds a JSON number.</summary>
     public void Add(ReadOnlySpan<byte> json) => Add(json, isTaken: false);
 
-    /// <summary>Takes a number away that stands there as JSON writes it.</summary>
+    /// <summary>Subtracts a JSON number.</summary>
     public void Subtract(ReadOnlySpan<byte> json) => Add(json, isTaken: true);
 
-    /// <summary>Adds a whole number.</summary>
+    /// <summary>Adds an integer.</summary>
     public void Add(long number) => _whole += number;
 
-    /// <summary>Takes the sum where it is a whole number that a long holds.</summary>
+    /// <summary>Returns the sum if it is an integer that fits a long.</summary>
     public readonly bool TryGetWhole(out long whole)
     {
         var (sum, fraction, fine) = Carried();
@@ -64,10 +66,8 @@ public struct ExactSum
         return fraction == 0 && fine == 0 && _rest.IsZero && whole == sum;
     }
 
-    /// <summary>
-    /// Writes the sum as JSON, in the form that JavaScript gives to numbers: with an exponent from 1e21 and below 1e-6.
-    /// </summary>
-    /// <returns>Bytes written.</returns>
+    /// <summary>Writes the sum as JSON in JavaScript's form: with an exponent from 1e21 on and below 1e-6.</summary>
+    /// <returns>Number of bytes written.</returns>
     public readonly int Write(Span<byte> destination)
     {
         Span<byte> digits = stackalloc byte[MostDigitsOfSum];
@@ -75,7 +75,7 @@ public struct ExactSum
         return JsonNumber.Write(isNegative, digits[..count], point, destination);
     }
 
-    /// <summary>Writes the sum as a double of C# is written: with a point or an exponent; returns its bytes.</summary>
+    /// <summary>Writes the sum as a C# double, with a point or an exponent, and returns its length in bytes.</summary>
     public readonly int WriteReal(Span<byte> destination)
     {
         int length = Write(destination);
@@ -88,7 +88,7 @@ public struct ExactSum
         return length;
     }
 
-    /// <summary>Writes the sum of whole numbers as JSON, without an exponent; returns its bytes.</summary>
+    /// <summary>Writes an integral sum as JSON without an exponent, and returns its length in bytes.</summary>
     public readonly int WriteWhole(Span<byte> destination)
     {
         Span<byte> digits = stackalloc byte[MostDigitsOfSum];
@@ -104,7 +104,9 @@ public struct ExactSum
         return at + point;
     }
 
-    /// <summary>The double next to the sum; the greatest or least one where it is beyond doubles.</summary>
+    /// <summary>
+    /// Returns the double nearest to the sum; the largest or least double if the sum is out of range.
+    /// </summary>
     public readonly double ToDouble()
     {
         Span<byte> digits = stackalloc byte[MostBytes];
@@ -112,7 +114,7 @@ public struct ExactSum
         return Math.Clamp(sum, double.MinValue, double.MaxValue);
     }
 
-    /// <summary>The sum divided by how many numbers it is of; right also where the sum is beyond doubles.</summary>
+    /// <summary>Returns the sum divided by a count; correct even if the sum is out of the range of doubles.</summary>
     /// <param name="count">At least 1.</param>
     public readonly double Average(long count) =>
         _rest.IsZero ? ToDouble() / count : new ExactSum { _rest = Units() / count }.ToDouble();
@@ -143,7 +145,7 @@ public struct ExactSum
         _fine += isLess ? -fine : fine;
     }
 
-    /// <summary>So many digits from a place on, as one number; there are zeros on both sides of them.</summary>
+    /// <summary>Returns a range of digits as one number; positions outside the digits count as zero.</summary>
     private static ulong PartOf(ReadOnlySpan<byte> digits, int first, int count)
     {
         int end = Math.Min(first + count, digits.Length);
@@ -156,7 +158,10 @@ public struct ExactSum
         return part == 0 ? 0 : part * Powers[first + count - end];
     }
 
-    /// <summary>The parts, each less than one of the part before it, and all with the sign of the sum.</summary>
+    /// <summary>
+    /// Returns the parts of the sum, normalised: the fractions are below one unit of the part before, and all parts
+    /// have the sign of the sum.
+    /// </summary>
     private readonly (Int128 Whole, long Fraction, long Fine) Carried()
     {
         Int128 fraction = _fraction + (_fine / PartUnits);
@@ -178,7 +183,9 @@ public struct ExactSum
             : (whole, (long)fraction, (long)fine);
     }
 
-    /// <summary>Takes the digits of the sum, as characters, without zeros at either end: of 0 it is one.</summary>
+    /// <summary>
+    /// Returns the digits of the sum as characters, without leading or trailing zeros; a single zero for 0.
+    /// </summary>
     private readonly int Read(Span<byte> digits, out bool isNegative, out int point)
     {
         var (whole, fraction, fine) = Carried();
@@ -232,7 +239,7 @@ public struct ExactSum
             units = (units * PartUnits) + PartOf(digits[..count], first, PartDigits);
         }
 
-        // The last part has zeros behind the digits.
+        // The last part is padded with zeros.
         int behind = count <= 0 ? 0 : (PartDigits - (count % PartDigits)) % PartDigits;
         int scale = exponent - count + MostPlaces - behind;
         units = scale < 0 ? units / BigInteger.Pow(10, -scale) : units * BigInteger.Pow(10, Math.Max(scale, 0));

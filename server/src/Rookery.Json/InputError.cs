@@ -2,13 +2,15 @@ using System.Globalization;
 
 namespace Rookery.Json;
 
-/// <summary>How a refusal is to be answered.</summary>
+/// <summary>The HTTP status of an error.</summary>
 public enum InputErrorKind : byte
 {
     /// <summary>The request is wrong: HTTP 400.</summary>
     BadRequest = 0,
 
-    /// <summary>A limit is exceeded: HTTP 413.</summary>
+    /// <summary>
+    /// The request needs something that this server does not support: HTTP 501. The message names it.
+    /// </summary>
     TooLarge = 1,
 
     /// <summary>The request asks for something this server does not do: HTTP 501, and the text names it.</summary>
@@ -16,21 +18,22 @@ public enum InputErrorKind : byte
 }
 
 /// <summary>
-/// Why bytes from a client were refused. A value, because refusing is ordinary work and must stay cheap.
+/// Why bytes from a client are rejected. A value rather than an exception, because rejecting is ordinary work and must
+/// be cheap.
 /// </summary>
 /// <param name="Code">The machine-readable reason; <see cref="InputErrorCode.None"/> when there is no error.</param>
-/// <param name="What">What is wrong, a sentence without its full stop.</param>
-/// <param name="Where">Where it was found.</param>
-/// <param name="Advice">What the sender can do about it, a sentence without its full stop.</param>
+/// <param name="What">What is wrong: a sentence without a full stop.</param>
+/// <param name="Where">Where the error was found.</param>
+/// <param name="Advice">What the sender can do: a sentence without a full stop.</param>
 public readonly record struct InputError(InputErrorCode Code, string What, InputPlace Where, string Advice)
 {
     /// <summary>No error.</summary>
     public static InputError None => default;
 
-    /// <summary>True when this is an error.</summary>
+    /// <summary>Whether this is an error.</summary>
     public bool IsError => Code != InputErrorCode.None;
 
-    /// <summary>How the refusal is to be answered.</summary>
+    /// <summary>The HTTP status of the error.</summary>
     public InputErrorKind Kind =>
         Code switch
         {
@@ -39,19 +42,23 @@ public readonly record struct InputError(InputErrorCode Code, string What, Input
             _ => InputErrorKind.BadRequest,
         };
 
-    /// <summary>What, where and what to do, in one line.</summary>
+    /// <summary>Returns what is wrong, where, and what to do, in one line.</summary>
     public override string ToString() => IsError ? $"{What} ({Where}). {Advice}." : "";
 }
 
-/// <summary>A place in what a client sent.</summary>
-/// <param name="ByteOffset">Bytes before the place, counted from the beginning of the body, line or stream; -1 when the
-/// place is not in the bytes (a query parameter).</param>
-/// <param name="Line">Line, from 1; 0 when lines mean nothing here.</param>
-/// <param name="Path">JSON path ("$.lines[2].product") or the name of the parameter; empty at the top.</param>
-/// <param name="Element">Number of the stream's element or the batch's command, from 0; -1 outside of one.</param>
+/// <summary>A position in the bytes that a client sent.</summary>
+/// <param name="ByteOffset">
+/// Number of bytes before the position in the body, line or stream; -1 if the error is not in the bytes but, say, in a
+/// query parameter.
+/// </param>
+/// <param name="Line">The line, from 1; 0 if lines do not apply.</param>
+/// <param name="Path">
+/// The JSON path, such as "$.lines[2].product", or the name of the parameter; empty at the top.
+/// </param>
+/// <param name="Element">The number of the stream's element or the batch's command, from 0; -1 outside of one.</param>
 public readonly record struct InputPlace(long ByteOffset, long Line = 0, string? Path = null, long Element = -1)
 {
-    /// <summary>The place in words: "command 3, $.Document.a, line 1, byte 42".</summary>
+    /// <summary>Returns the position in words: "element 3, $.Document.a, line 1, byte 42".</summary>
     public override string ToString()
     {
         var parts = new List<string>(4);

@@ -1,6 +1,6 @@
 namespace Rookery.Json;
 
-/// <summary>Reasons to refuse input. Names are part of the answer, so they are never changed.</summary>
+/// <summary>Reasons to reject input. Their names are part of the HTTP API and never change.</summary>
 public enum InputErrorCode : byte
 {
     /// <summary>No error.</summary>
@@ -18,19 +18,19 @@ public enum InputErrorCode : byte
     /// <summary>A raw control character inside a string.</summary>
     ControlCharacterInString,
 
-    /// <summary>A backslash followed by something that is no escape of JSON.</summary>
+    /// <summary>A backslash that does not start a JSON escape.</summary>
     InvalidEscape,
 
     /// <summary>A \u escape that is half of a surrogate pair: no such character exists.</summary>
     LoneSurrogate,
 
-    /// <summary>A number that is not written as JSON writes numbers.</summary>
+    /// <summary>A number that does not follow JSON's grammar.</summary>
     InvalidNumber,
 
     /// <summary>Bytes that are not UTF-8.</summary>
     InvalidUtf8,
 
-    /// <summary>One object names a key twice.</summary>
+    /// <summary>An object has a key twice.</summary>
     DuplicateKey,
 
     /// <summary>More than 128 levels.</summary>
@@ -48,10 +48,10 @@ public enum InputErrorCode : byte
     /// <summary>A member of the wrong JSON type.</summary>
     WrongType,
 
-    /// <summary>A member that must be there is missing.</summary>
+    /// <summary>A required member is missing.</summary>
     MissingMember,
 
-    /// <summary>Text that should be a date is none.</summary>
+    /// <summary>A text that should be a date is not one.</summary>
     InvalidDate,
 
     /// <summary>A document id that cannot be used.</summary>
@@ -66,6 +66,6 @@ public enum InputErrorCode : byte
     /// <summary>A patch that cannot be read.</summary>
     InvalidPatch,
 
-    /// <summary>A feature this server does not have; the text names it.</summary>
+    /// <summary>A feature that this server does not have; the message names it.</summary>
     NotSupported,
 }

@@ -1,20 +1,19 @@
 namespace Rookery.Json;
 
 /// <summary>
-/// How deep JSON may be nested, and how large documents are. Deeper text is refused, so that no reader recurses without
-/// a bound.
+/// Limits on the nesting of JSON and the size of documents. Deeper JSON is rejected, so that recursion is bounded.
 /// </summary>
 public static class JsonLimits
 {
-    /// <summary>Levels of objects and arrays in a document.</summary>
+    /// <summary>The most levels of objects and arrays in a document.</summary>
     public const int MaxDepth = 128;
 
-    /// <summary>Levels of a body or an answer that carries documents: it puts a few around them.</summary>
+    /// <summary>The most levels in a request or response with documents, which wraps them in a few levels.</summary>
     public const int MaxEnvelopeDepth = MaxDepth + 8;
 
-    /// <summary>Bytes of a document: 8 MiB.</summary>
+    /// <summary>The most bytes of a document: 8 MiB.</summary>
     public const int MaxDocumentBytes = 8 * 1024 * 1024;
 
-    /// <summary>Bytes of a document's id in UTF-8.</summary>
+    /// <summary>The most bytes of a document's id in UTF-8.</summary>
     public const int MaxIdBytes = 512;
 }

@@ -3,19 +3,17 @@ using System.Text;
 
 namespace Rookery.Json;
 
-/// <summary>
-/// Writes numbers in the form that JavaScript gives them. The same on every processor and in every culture.
-/// </summary>
+/// <summary>Writes numbers as JavaScript does. The same on every processor and in every culture.</summary>
 public static class JsonNumber
 {
-    /// <summary>Bytes that a number's text takes at most.</summary>
+    /// <summary>The most bytes of a written double.</summary>
     public const int MostBytes = 32;
 
-    /// <summary>Bytes that a decimal's text takes at most.</summary>
+    /// <summary>The most bytes of a written decimal.</summary>
     public const int MostDecimalBytes = 40;
 
     /// <summary>
-    /// The text of a number: the shortest that reads back as it, with an exponent from 1e21 and below 1e-6.
+    /// Returns the shortest text that reads back as the number, with an exponent from 1e21 on and below 1e-6.
     /// </summary>
     public static string Format(double value)
     {
@@ -23,7 +21,7 @@ public static class JsonNumber
         return Encoding.ASCII.GetString(text[..Format(value, text)]);
     }
 
-    /// <summary>Writes the text of a number; returns its bytes.</summary>
+    /// <summary>Writes the shortest text that reads back as the number and returns its length in bytes.</summary>
     /// <param name="value">The number.</param>
     /// <param name="destination">At least <see cref="MostBytes"/> bytes.</param>
     public static int Format(double value, Span<byte> destination)
@@ -51,7 +49,7 @@ public static class JsonNumber
         return Write(value < 0, digits[..count], point, destination);
     }
 
-    /// <summary>Writes the text of a decimal but 0, with all its digits; returns its bytes.</summary>
+    /// <summary>Writes a decimal other than 0, with all its digits, and returns its length in bytes.</summary>
     /// <param name="value">The number.</param>
     /// <param name="destination">At least <see cref="MostDecimalBytes"/> bytes.</param>
     public static int Format(decimal value, Span<byte> destination)
@@ -63,11 +61,13 @@ public static class JsonNumber
         return Write(value < 0, digits[..count], point, destination);
     }
 
-    /// <summary>Writes the text of a number of any digits, as that of a double is written; returns its bytes.</summary>
-    /// <param name="isNegative">Whether it is less than 0.</param>
-    /// <param name="digits">Its digits, as characters, without zeros at either end.</param>
-    /// <param name="point">Behind how many of them the decimal point stands; also less than 0.</param>
-    /// <param name="destination">With room for the digits and <see cref="MostBytes"/> more.</param>
+    /// <summary>
+    /// Writes a number given by its digits, in the form of a double, and returns its length in bytes.
+    /// </summary>
+    /// <param name="isNegative">Whether the number is negative.</param>
+    /// <param name="digits">The digits as characters, without leading or trailing zeros.</param>
+    /// <param name="point">The number of digits before the decimal point; zero or negative for zeros after it.</param>
+    /// <param name="destination">Room for the digits and <see cref="MostBytes"/> more.</param>
     public static int Write(bool isNegative, ReadOnlySpan<byte> digits, int point, Span<byte> destination)
     {
         int at = 0;
@@ -80,8 +80,8 @@ public static class JsonNumber
     }
 
     /// <summary>
-    /// Takes the digits of a number as .NET writes it; the decimal point stands <paramref name="point"/> digits behind
-    /// the first.
+    /// Reads the digits of a number in .NET's format, without leading or trailing zeros. <paramref name="point"/> of
+    /// them stand before the decimal point.
     /// </summary>
     private static int ReadDigits(ReadOnlySpan<byte> text, Span<byte> digits, out int point)
     {

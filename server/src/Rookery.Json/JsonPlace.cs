@@ -4,30 +4,30 @@ using System.Text;
 namespace Rookery.Json;
 
 /// <summary>
-/// Finds the words for a place in JSON text. Only errors need them, so the text is walked again instead of keeping them
-/// while parsing.
+/// Describes positions in JSON for error messages. Only errors need this, so the text is scanned again instead of
+/// tracking the path while parsing.
 /// </summary>
 public static class JsonPlace
 {
-    /// <summary>Longest path put into an answer.</summary>
+    /// <summary>The longest path in an error message.</summary>
     private const int MaxPathCharacters = 256;
 
     /// <summary>
-    /// Levels looked at: text that is refused for another reason may open millions of brackets. An envelope and the
-    /// deepest document fit.
+    /// The most levels of the path. Rejected text may open millions of brackets; an envelope with the deepest document
+    /// fits.
     /// </summary>
     private const int MaxLevels = JsonLimits.MaxDepth + 8;
 
-    /// <summary>Describes a place.</summary>
-    /// <param name="json">The text; valid up to the place.</param>
-    /// <param name="offset">The place.</param>
+    /// <summary>Returns the line and path of a position.</summary>
+    /// <param name="json">The text, valid up to the position.</param>
+    /// <param name="offset">The offset of the position.</param>
     public static InputPlace Locate(ReadOnlySpan<byte> json, int offset)
     {
         ReadOnlySpan<byte> before = json[..Math.Min(offset, json.Length)];
         return new InputPlace(offset, before.Count((byte)'\n') + 1, PathAt(before));
     }
 
-    /// <summary>The path of the member or element that is open at the end of <paramref name="json"/>.</summary>
+    /// <summary>Returns the path of the member or element that is open at the end of <paramref name="json"/>.</summary>
     private static string PathAt(ReadOnlySpan<byte> json)
     {
         var open = new Stack<Level>();

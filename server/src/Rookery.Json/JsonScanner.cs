@@ -5,12 +5,12 @@ using System.Runtime.Intrinsics;
 namespace Rookery.Json;
 
 /// <summary>
-/// Walks over JSON text and checks it: grammar, escapes, surrogates, depth, duplicate keys. UTF-8 validity of strings
-/// is checked by the caller, at once for the whole text.
+/// Scans JSON and checks its grammar, escapes, surrogates, depth and duplicate keys. The caller checks the UTF-8 of the
+/// whole text at once.
 /// </summary>
 /// <remarks>
-/// Why not Utf8JsonReader: it reports errors only by exceptions, accepts lone surrogates and duplicate keys, and cannot
-/// say how much of the text was whitespace. The tests hold both to the same verdicts.
+/// Utf8JsonReader is not used, because it reports errors only as exceptions, accepts lone surrogates and duplicate
+/// keys, and does not count whitespace. Tests compare the verdicts of both.
 /// </remarks>
 public ref struct JsonScanner(ReadOnlySpan<byte> json, int position, ObjectKeys keys)
 {
@@ -21,18 +21,18 @@ public ref struct JsonScanner(ReadOnlySpan<byte> json, int position, ObjectKeys 
     /// <summary>The text.</summary>
     public readonly ReadOnlySpan<byte> Json { get; } = json;
 
-    /// <summary>Where the scanner is; after an error, where that is.</summary>
+    /// <summary>The offset of the scanner; after an error, the offset of the error.</summary>
     public int Position { get; private set; } = position;
 
-    /// <summary>Bytes of whitespace passed between tokens.</summary>
+    /// <summary>Bytes of whitespace skipped between tokens.</summary>
     public int WhitespaceBytes { get; private set; }
 
-    /// <summary>What is wrong, when something is.</summary>
+    /// <summary>The error; <see cref="InputErrorCode.None"/> if there is none.</summary>
     public InputErrorCode Error { get; private set; }
 
     private readonly ObjectKeys _keys = keys;
 
-    /// <summary>The next token's first byte, or 0 at the end; the scanner then stands before it.</summary>
+    /// <summary>Skips whitespace and returns the next byte without taking it; 0 at the end.</summary>
     public byte Peek()
     {
         SkipWhitespace();
@@ -48,14 +48,14 @@ public ref struct JsonScanner(ReadOnlySpan<byte> json, int position, ObjectKeys 
         return false;
     }
 
-    /// <summary>Passes whitespace up to the end of the text; an error when there is more.</summary>
+    /// <summary>Skips whitespace, after which the text must end.</summary>
     public bool TryEnd()
     {
         SkipWhitespace();
         return Position == Json.Length || Fail(InputErrorCode.TrailingData, Position);
     }
 
-    /// <summary>Steps into an object; members follow by <see cref="TryNextMember"/>.</summary>
+    /// <summary>Takes an object's opening brace; members follow by <see cref="TryNextMember"/>.</summary>
     public bool TryOpenObject()
     {
         if (!TryTake((byte)'{'))
@@ -68,10 +68,11 @@ public ref struct JsonScanner(ReadOnlySpan<byte> json, int position, ObjectKeys 
     }
 
     /// <summary>
-    /// Reads the next member's name and colon. False at the object's end, which is passed, and on an error.
+    /// Takes the next member's name and colon. Returns false at the object's closing brace, which is taken, and on an
+    /// error.
     /// </summary>
     /// <param name="first">True before the first member; set to false.</param>
-    /// <param name="name">The name.</param>
+    /// <param name="name">The name of the member.</param>
     public bool TryNextMember(ref bool first, out JsonSlice name)
     {
         name = default;
@@ -95,8 +96,8 @@ public ref struct JsonScanner(ReadOnlySpan<byte> json, int position, ObjectKeys 
     }
 
     /// <summary>
-    /// Steps to the next element of an array that <see cref="TryTake"/> opened. False at the array's end, which is
-    /// passed, and on an error.
+    /// Moves to the next element of an array whose bracket <see cref="TryTake"/> has taken. Returns false at the
+    /// closing bracket, which is taken, and on an error.
     /// </summary>
     public bool TryNextElement(ref bool first)
     {
@@ -111,10 +112,10 @@ public ref struct JsonScanner(ReadOnlySpan<byte> json, int position, ObjectKeys 
         return ready;
     }
 
-    /// <summary>The text of a name: escapes resolved. Valid until the next call.</summary>
+    /// <summary>Returns the text of a string with its escapes resolved. Valid until the next call.</summary>
     public readonly ReadOnlySpan<byte> Text(JsonSlice slice) => _keys.Resolve(Json, slice);
 
-    /// <summary>Passes one punctuation character.</summary>
+    /// <summary>Skips whitespace and takes a punctuation character.</summary>
     public bool TryTake(byte punctuation)
     {
         SkipWhitespace();
@@ -127,7 +128,7 @@ public ref struct JsonScanner(ReadOnlySpan<byte> json, int position, ObjectKeys 
         return Unexpected(Position);
     }
 
-    /// <summary>Reads a string.</summary>
+    /// <summary>Takes a string.</summary>
     public bool TryReadString(out JsonSlice text)
     {
         text = default;
@@ -146,7 +147,7 @@ public ref struct JsonScanner(ReadOnlySpan<byte> json, int position, ObjectKeys 
         return true;
     }
 
-    /// <summary>Passes a literal such as <c>null</c>.</summary>
+    /// <summary>Takes a literal such as <c>null</c>.</summary>
     public bool TryTakeLiteral(ReadOnlySpan<byte> literal)
     {
         ReadOnlySpan<byte> rest = Json[Position..];
@@ -160,8 +161,8 @@ public ref struct JsonScanner(ReadOnlySpan<byte> json, int position, ObjectKeys 
         return Unexpected(Position + same);
     }
 
-    /// <summary>Passes one value and checks all of it.</summary>
-    /// <param name="levels">Levels of objects and arrays it may have.</param>
+    /// <summary>Takes one value of any type, and checks all of it.</summary>
+    /// <param name="levels">The most levels of objects and arrays in the value.</param>
     public bool TrySkipValue(int levels)
     {
         UInt128 inObject = 0; // one bit per open container, the innermost lowest
@@ -244,7 +245,7 @@ public ref struct JsonScanner(ReadOnlySpan<byte> json, int position, ObjectKeys 
                     return Unexpected(Position);
             }
 
-            // Behind a value: close what ends here, then go on behind a comma.
+            // After a value: close the containers that end here, or continue after a comma.
             while (true)
             {
                 if (depth == 0)
@@ -303,7 +304,7 @@ public ref struct JsonScanner(ReadOnlySpan<byte> json, int position, ObjectKeys 
         Position = at;
     }
 
-    /// <summary>Passes the rest of a string, its closing quote included.</summary>
+    /// <summary>Takes the rest of a string, including its closing quote.</summary>
     private bool TryFinishString(out bool escaped)
     {
         escaped = false;
@@ -335,7 +336,9 @@ public ref struct JsonScanner(ReadOnlySpan<byte> json, int position, ObjectKeys 
         }
     }
 
-    /// <summary>The index of the next quote, backslash or control character, or the text's length.</summary>
+    /// <summary>
+    /// Returns the offset of the next quote, backslash or control character; the text's length if there is none.
+    /// </summary>
     private static int IndexOfSpecial(ReadOnlySpan<byte> json, int from)
     {
         ref byte start = ref MemoryMarshal.GetReference(json);
@@ -391,7 +394,7 @@ public ref struct JsonScanner(ReadOnlySpan<byte> json, int position, ObjectKeys 
             return true;
         }
 
-        // Half of a pair: the other half must follow, else no UTF-8 can hold this text.
+        // A first half of a pair: the second half must follow, or UTF-8 cannot represent the text.
         ReadOnlySpan<byte> rest = Json[Position..];
         if (first > 0xDBFF || (rest.Length >= 1 && rest[0] != (byte)'\\') || (rest.Length >= 2 && rest[1] != (byte)'u'))
         {
@@ -478,7 +481,7 @@ public ref struct JsonScanner(ReadOnlySpan<byte> json, int position, ObjectKeys 
         return true;
     }
 
-    /// <summary>Passes at least one digit.</summary>
+    /// <summary>Takes at least one digit.</summary>
     private bool TrySkipDigits(ref int at)
     {
         int start = at;

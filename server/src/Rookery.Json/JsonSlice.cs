@@ -1,7 +1,7 @@
 namespace Rookery.Json;
 
-/// <summary>The inside of a string in some JSON text, quotes excluded.</summary>
-/// <param name="Start">Its first byte.</param>
-/// <param name="Length">Its bytes.</param>
-/// <param name="Escaped">Whether it holds escapes, so that its bytes are not its text.</param>
+/// <summary>The content of a string in JSON text, without its quotes.</summary>
+/// <param name="Start">The offset of its first byte.</param>
+/// <param name="Length">Its length in bytes.</param>
+/// <param name="Escaped">Whether it has escapes, which must be resolved to get the text.</param>
 public readonly record struct JsonSlice(int Start, int Length, bool Escaped);

@@ -5,7 +5,9 @@ using System.Text;
 
 namespace Rookery.Json;
 
-/// <summary>Escapes of JSON strings and whitespace between tokens. Inputs are valid unless said otherwise.</summary>
+/// <summary>
+/// Handles escapes in JSON strings and whitespace between tokens. Inputs must be valid unless stated otherwise.
+/// </summary>
 public static class JsonText
 {
     private static readonly SearchValues<byte> NeedsEscape = SearchValues.Create([
@@ -16,10 +18,10 @@ public static class JsonText
 
     private static readonly SearchValues<byte> QuoteOrWhitespace = SearchValues.Create("\" \t\r\n"u8);
 
-    /// <summary>Resolves the escapes of a valid string.</summary>
-    /// <param name="raw">The inside of the string.</param>
-    /// <param name="destination">At least as long as <paramref name="raw"/>: resolving never lengthens.</param>
-    /// <returns>Bytes written.</returns>
+    /// <summary>Writes the content of a string with its escapes resolved.</summary>
+    /// <param name="raw">The content of the string.</param>
+    /// <param name="destination">At least as long as <paramref name="raw"/>: resolving escapes never lengthens.</param>
+    /// <returns>Number of bytes written.</returns>
     public static int Unescape(ReadOnlySpan<byte> raw, Span<byte> destination)
     {
         int written = 0;
@@ -41,8 +43,8 @@ public static class JsonText
     }
 
     /// <summary>
-    /// Whether the inside of a valid string, with escapes, is a text. Reads no further than they are the same, and
-    /// takes no memory.
+    /// Returns whether the content of a string, with escapes, equals a text. Stops at the first difference, and
+    /// allocates nothing.
     /// </summary>
     public static bool IsText(ReadOnlySpan<byte> raw, ReadOnlySpan<byte> text)
     {
@@ -73,7 +75,7 @@ public static class JsonText
         }
     }
 
-    /// <summary>Whether two valid strings, at least one with escapes, are the same text.</summary>
+    /// <summary>Returns whether two strings, at least one with escapes, have the same text.</summary>
     public static bool AreEqual(ReadOnlySpan<byte> a, ReadOnlySpan<byte> b)
     {
         byte[] buffer = ArrayPool<byte>.Shared.Rent(a.Length + b.Length);
@@ -84,10 +86,10 @@ public static class JsonText
         return equal;
     }
 
-    /// <summary>Writes text as the inside of a JSON string.</summary>
+    /// <summary>Writes a text as the content of a JSON string.</summary>
     /// <param name="text">Any UTF-8.</param>
-    /// <param name="destination">At least six times the text's bytes, or as many when <see cref="IsPlain"/>.</param>
-    /// <returns>Bytes written.</returns>
+    /// <param name="destination">At least six times as long as the text, or as long if <see cref="IsPlain"/>.</param>
+    /// <returns>Number of bytes written.</returns>
     public static int Escape(ReadOnlySpan<byte> text, Span<byte> destination)
     {
         int written = 0;
@@ -120,8 +122,8 @@ public static class JsonText
         }
     }
 
-    /// <summary>Writes text as a JSON string, quotes included.</summary>
-    /// <param name="output">Where to.</param>
+    /// <summary>Writes a text as a JSON string with quotes.</summary>
+    /// <param name="output">Receives the string.</param>
     /// <param name="text">Valid UTF-8.</param>
     public static void WriteString(IBufferWriter<byte> output, ReadOnlySpan<byte> text)
     {
@@ -132,16 +134,16 @@ public static class JsonText
         output.Advance(end + 1);
     }
 
-    /// <summary>The most bytes that text takes as the inside of a JSON string.</summary>
+    /// <summary>Returns the most bytes that a text takes as the content of a JSON string.</summary>
     public static int EscapedBytes(ReadOnlySpan<byte> text) => IsPlain(text) ? text.Length : text.Length * 6;
 
-    /// <summary>Whether text is its own JSON string.</summary>
+    /// <summary>Returns whether a text needs no escapes in JSON.</summary>
     public static bool IsPlain(ReadOnlySpan<byte> text) => !text.ContainsAny(NeedsEscape);
 
-    /// <summary>Copies valid JSON without the whitespace between its tokens.</summary>
-    /// <param name="json">Valid tokens.</param>
+    /// <summary>Copies JSON without whitespace between tokens.</summary>
+    /// <param name="json">Valid JSON.</param>
     /// <param name="destination">At least as long as <paramref name="json"/>.</param>
-    /// <returns>Bytes written.</returns>
+    /// <returns>Number of bytes written.</returns>
     public static int Minimise(ReadOnlySpan<byte> json, Span<byte> destination)
     {
         int written = 0;
@@ -161,7 +163,7 @@ public static class JsonText
         }
     }
 
-    /// <summary>The index behind the string whose opening quote is at <paramref name="quote"/>.</summary>
+    /// <summary>Returns the offset after the string whose opening quote is at <paramref name="quote"/>.</summary>
     public static int SkipString(ReadOnlySpan<byte> json, int quote)
     {
         int at = quote + 1;
@@ -177,7 +179,7 @@ public static class JsonText
         }
     }
 
-    /// <summary>Resolves the escape at the beginning of <paramref name="raw"/>; returns its bytes.</summary>
+    /// <summary>Resolves the escape at the start of <paramref name="raw"/> and returns its length in bytes.</summary>
     private static int UnescapeOne(ReadOnlySpan<byte> raw, Span<byte> destination, out int written)
     {
         byte kind = raw[1];

@@ -3,31 +3,31 @@ using System.Buffers.Binary;
 namespace Rookery.Json;
 
 /// <summary>
-/// Numbers as bytes whose order is that of the numbers. They are kept as decimal digits, as JSON writes them, and not
-/// as doubles: whole numbers beyond 2^53 stay apart from their neighbours, <c>1</c>, <c>1.0</c> and <c>1e0</c> are one,
-/// and so are <c>-0</c> and <c>0</c>.
+/// Encodes numbers as bytes that sort like the numbers. They keep the decimal digits of the JSON rather than a double:
+/// integers beyond 2^53 remain distinct, <c>1</c>, <c>1.0</c> and <c>1e0</c> are equal, and so are <c>-0</c> and
+/// <c>0</c>.
 /// </summary>
 /// <remarks>
-/// A number is <c>0.d1d2d3… × 10^exponent</c> with d1 not 0. Key: <c>[sign u8][exponent u16, biased, high byte
-/// first][pairs of digits, 1 to 100]</c>; of a negative number all bytes behind the sign are complemented and 0xFF ends
-/// it, so that more digits mean less. The first 40 significant digits count; above 1e16382 all numbers are one, below
-/// 1e-16384 all are 0.
+/// A number is <c>0.d1d2d3… × 10^exponent</c> with d1 not 0. Key: <c>[sign u8][exponent u16, biased, big-endian][pairs
+/// of digits, each plus 1]</c>. For a negative number all bytes after the sign are complemented, and 0xFF ends the key,
+/// so that more digits sort lower. Only the first 40 significant digits count; all numbers of 1e16383 or more are
+/// equal, and all below 1e-16384 equal 0.
 /// </remarks>
 public static class NumberKey
 {
-    /// <summary>Bytes a key can take.</summary>
+    /// <summary>The most bytes of a key.</summary>
     public const int MaxBytes = 1 + 2 + (MaxDigits / 2) + 1;
 
-    /// <summary>Bytes of the JSON text of a key.</summary>
+    /// <summary>The most bytes of a key's JSON text.</summary>
     public const int MaxJsonBytes = MaxDigits + 16;
 
-    /// <summary>First byte of a negative number's key.</summary>
+    /// <summary>The first byte of a negative number's key.</summary>
     public const byte Negative = 0x30;
 
     /// <summary>The key of 0.</summary>
     public const byte Zero = 0x31;
 
-    /// <summary>First byte of a positive number's key.</summary>
+    /// <summary>The first byte of a positive number's key.</summary>
     public const byte Positive = 0x32;
 
     private const int MaxDigits = 40;
@@ -35,9 +35,9 @@ public static class NumberKey
     private const int ExponentBias = 16384;
 
     /// <summary>Writes the key of a number.</summary>
-    /// <param name="text">A number as JSON writes it.</param>
+    /// <param name="text">A JSON number.</param>
     /// <param name="destination">At least <see cref="MaxBytes"/> bytes.</param>
-    /// <returns>Bytes written.</returns>
+    /// <returns>Number of bytes written.</returns>
     public static int Write(ReadOnlySpan<byte> text, Span<byte> destination)
     {
         Span<byte> digits = stackalloc byte[MaxDigits];
@@ -55,12 +55,12 @@ public static class NumberKey
     }
 
     /// <summary>
-    /// Writes the number of a key as JSON, in the one form that stands for all: no more digits than it needs, an
-    /// exponent only for very large and very small ones.
+    /// Writes the number of a key as canonical JSON: with no more digits than needed, and an exponent only for very
+    /// large and very small numbers.
     /// </summary>
-    /// <param name="key">A number's key.</param>
+    /// <param name="key">The key of a number.</param>
     /// <param name="destination">At least <see cref="MaxJsonBytes"/> bytes.</param>
-    /// <returns>Bytes written.</returns>
+    /// <returns>Number of bytes written.</returns>
     public static int WriteJson(ReadOnlySpan<byte> key, Span<byte> destination)
     {
         if (key[0] == Zero)
@@ -93,12 +93,12 @@ public static class NumberKey
         return JsonNumber.Write(isNegative, digits[..count], exponent, destination);
     }
 
-    /// <summary>Reads the significant digits of a number, without zeros at either end.</summary>
-    /// <param name="text">A number as JSON writes it.</param>
-    /// <param name="digits">Takes the digits, 0 to 9; further ones are dropped.</param>
-    /// <param name="isNegative">Whether it begins with a minus sign.</param>
-    /// <param name="exponent">The power of ten that <c>0.digits</c> is multiplied with.</param>
-    /// <returns>How many digits there are; 0 for the number 0.</returns>
+    /// <summary>Reads the significant digits of a number, without leading or trailing zeros.</summary>
+    /// <param name="text">A JSON number.</param>
+    /// <param name="digits">Receives the digits, as values 0 to 9; digits that do not fit are dropped.</param>
+    /// <param name="isNegative">Whether the number begins with a minus sign.</param>
+    /// <param name="exponent">The power of ten by which <c>0.digits</c> is multiplied.</param>
+    /// <returns>Number of digits; 0 for the number 0.</returns>
     public static int Read(ReadOnlySpan<byte> text, Span<byte> digits, out bool isNegative, out int exponent)
     {
         isNegative = text[0] == (byte)'-';

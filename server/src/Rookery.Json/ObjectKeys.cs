@@ -5,17 +5,17 @@ using System.Security.Cryptography;
 namespace Rookery.Json;
 
 /// <summary>
-/// The keys of all objects open at one point of a parse, to find a key that one object names twice. Keys lie on a
-/// stack, so those of one object are neighbours; the hashes of a small object are searched with vector instructions, a
-/// large one gets a hash table.
+/// Detects duplicate keys in the objects that are open during a parse. Keys are kept on a stack, so the keys of one
+/// object are adjacent. The hashes of a small object are searched linearly with vector instructions; a large object
+/// gets a hash table.
 /// </summary>
-/// <remarks>Hashing is seeded per process: a document made to collide is made for one process.</remarks>
+/// <remarks>Hashes are seeded per process, so that no document can be made to collide.</remarks>
 public sealed class ObjectKeys
 {
-    /// <summary>Up to here a linear search over the hashes is cheaper than a table.</summary>
+    /// <summary>Up to this many keys a linear search over the hashes is faster than a table.</summary>
     private const int LinearKeys = 32;
 
-    /// <summary>Keys kept allocated between parses; what a larger document needed is dropped.</summary>
+    /// <summary>Keys that stay allocated between parses; larger arrays are released.</summary>
     private const int IdleKeys = 4096;
 
     private static readonly ulong SeedA =
@@ -31,17 +31,17 @@ public sealed class ObjectKeys
     private int _frameCount;
 
     /// <summary>
-    /// Open addressing over the keys of large objects: index + 1, 0 = empty. Entries leave in the reverse order of
-    /// their coming, which linear probing allows without marks.
+    /// Hash table with open addressing for the keys of large objects: index + 1, or 0 for an empty slot. Entries are
+    /// removed in the reverse order of insertion, so linear probing needs no tombstones.
     /// </summary>
     private int[] _table = [];
     private int _tableCount;
     private byte[] _unescaped = new byte[64];
 
-    /// <summary>Keys of the innermost object.</summary>
+    /// <summary>Number of keys in the innermost object.</summary>
     public int FrameLength => _keyCount - _frames[_frameCount - 1];
 
-    /// <summary>The text of a key: escapes resolved. Valid until the next call.</summary>
+    /// <summary>Returns the text of a key with its escapes resolved. Valid until the next call.</summary>
     public ReadOnlySpan<byte> Resolve(ReadOnlySpan<byte> json, JsonSlice key)
     {
         ReadOnlySpan<byte> raw = json.Slice(key.Start, key.Length);
@@ -58,7 +58,7 @@ public sealed class ObjectKeys
         return _unescaped.AsSpan(0, JsonText.Unescape(raw, _unescaped));
     }
 
-    /// <summary>Forgets everything.</summary>
+    /// <summary>Removes all keys and closes all objects.</summary>
     public void Reset()
     {
         if (_tableCount > 0)
@@ -83,7 +83,7 @@ public sealed class ObjectKeys
         _frameCount = 0;
     }
 
-    /// <summary>An object begins.</summary>
+    /// <summary>Opens an object inside the current one.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public void Open()
     {
@@ -97,7 +97,7 @@ public sealed class ObjectKeys
         _frameHasTable[_frameCount++] = false;
     }
 
-    /// <summary>The innermost object ends.</summary>
+    /// <summary>Closes the innermost object.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public void Close()
     {
@@ -111,7 +111,7 @@ public sealed class ObjectKeys
     }
 
     /// <summary>Adds a key to the innermost object.</summary>
-    /// <returns>False when the object has it already.</returns>
+    /// <returns>False if the object already has the key.</returns>
     public bool TryAdd(ReadOnlySpan<byte> json, JsonSlice key)
     {
         uint hash = Hash(Resolve(json, key));
@@ -145,11 +145,11 @@ public sealed class ObjectKeys
         return true;
     }
 
-    /// <summary>Finds a key of other text in the innermost object.</summary>
+    /// <summary>Finds a key, taken from another text, in the innermost object.</summary>
     /// <param name="json">The text of the object's keys.</param>
     /// <param name="otherJson">The text of <paramref name="key"/>.</param>
-    /// <param name="key">What is looked for.</param>
-    /// <returns>The key's number in the object, or -1.</returns>
+    /// <param name="key">The key to find.</param>
+    /// <returns>The position of the key in the object, or -1.</returns>
     public int Find(ReadOnlySpan<byte> json, ReadOnlySpan<byte> otherJson, JsonSlice key)
     {
         int start = _frames[_frameCount - 1];
@@ -221,7 +221,7 @@ public sealed class ObjectKeys
     }
 
     /// <summary>
-    /// Doubles the table and puts the keys before <paramref name="end"/> back in the order they came.
+    /// Doubles the table and inserts the keys before <paramref name="end"/> again, in their original order.
     /// </summary>
     private void GrowTable(int end)
     {

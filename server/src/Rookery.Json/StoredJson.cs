@@ -2,13 +2,13 @@ using System.Buffers;
 
 namespace Rookery.Json;
 
-/// <summary>Walks over JSON that was validated and minimised when it was stored: no checks, no whitespace.</summary>
+/// <summary>Reads JSON that was validated and minimised when it was stored: no checks, no whitespace.</summary>
 public static class StoredJson
 {
     private static readonly SearchValues<byte> Structure = SearchValues.Create("\"{}[]"u8);
     private static readonly SearchValues<byte> EndOfScalar = SearchValues.Create(",]}"u8);
 
-    /// <summary>The index behind the value at <paramref name="at"/>.</summary>
+    /// <summary>Returns the offset after the value at <paramref name="at"/>.</summary>
     public static int SkipValue(ReadOnlySpan<byte> json, int at)
     {
         switch (json[at])
@@ -23,19 +23,19 @@ public static class StoredJson
         }
     }
 
-    /// <summary>Levels of objects and arrays of the container at <paramref name="at"/>.</summary>
+    /// <summary>Returns the number of nested levels of the container at <paramref name="at"/>.</summary>
     public static int Depth(ReadOnlySpan<byte> json, int at)
     {
         SkipContainer(json, at, out int deepest);
         return deepest;
     }
 
-    /// <summary>Reads the member at <paramref name="at"/>, where a comma before it is passed.</summary>
+    /// <summary>Reads the member at <paramref name="at"/>, after a comma if there is one.</summary>
     /// <param name="json">The text; the members end with it or with a closing brace.</param>
-    /// <param name="at">Where a member may begin; afterwards behind its value.</param>
-    /// <param name="name">Its name.</param>
-    /// <param name="valueStart">Its value.</param>
-    /// <returns>False when the members end here.</returns>
+    /// <param name="at">The offset of the member or its comma; set to the offset after its value.</param>
+    /// <param name="name">The name of the member.</param>
+    /// <param name="valueStart">The offset of the value.</param>
+    /// <returns>False when there are no more members.</returns>
     public static bool TryReadMember(ReadOnlySpan<byte> json, ref int at, out JsonSlice name, out int valueStart)
     {
         name = default;
@@ -60,10 +60,12 @@ public static class StoredJson
 
     /// <summary>Finds a member by name.</summary>
     /// <param name="json">The text.</param>
-    /// <param name="container">The object's opening brace.</param>
-    /// <param name="text">The name, escapes resolved.</param>
-    /// <param name="member">From the name's quote to behind the value.</param>
-    /// <param name="valueStart">The value.</param>
+    /// <param name="container">
+    /// The offset of the object's opening brace; -1 if the text has the members without braces.
+    /// </param>
+    /// <param name="text">The name, with escapes resolved.</param>
+    /// <param name="member">The range from the name's opening quote to the end of the value.</param>
+    /// <param name="valueStart">The offset of the value.</param>
     public static bool TryFindMember(
         ReadOnlySpan<byte> json,
         int container,
@@ -87,12 +89,12 @@ public static class StoredJson
         return false;
     }
 
-    /// <summary>Finds an element by index; counts them on the way.</summary>
+    /// <summary>Finds an element by index, counting the elements before it.</summary>
     /// <param name="json">The text.</param>
-    /// <param name="container">The array's opening bracket.</param>
-    /// <param name="index">Which element.</param>
-    /// <param name="element">The element.</param>
-    /// <param name="count">Elements passed; all of them when there is no such one.</param>
+    /// <param name="container">The offset of the array's opening bracket.</param>
+    /// <param name="index">The index of the element.</param>
+    /// <param name="element">The range of the element.</param>
+    /// <param name="count">Number of elements before it; of all elements if it does not exist.</param>
     public static bool TryFindElement(
         ReadOnlySpan<byte> json,
         int container,

@@ -1,9 +1,9 @@
 namespace Rookery.Json;
 
-/// <summary>Dates as RavenDB's dialect writes them: <c>2026-11-21T09:49:45.2120000Z</c>.</summary>
+/// <summary>Dates in RavenDB's format: <c>2026-11-21T09:49:45.2120000Z</c>.</summary>
 public static class WireDate
 {
-    /// <summary>Bytes of a written date.</summary>
+    /// <summary>Length of a written date in bytes.</summary>
     public const int Length = 28;
 
     private const int SecondsLength = 19;
@@ -28,8 +28,8 @@ public static class WireDate
     }
 
     /// <summary>
-    /// Reads a date with Z, with an offset, or without either (then it is taken as UTC: the log must not depend on a
-    /// node's time zone); up to seven fractional digits.
+    /// Reads a date with up to seven fractional digits, and with Z, an offset or neither. A date with neither is UTC,
+    /// because the log must not depend on a node's time zone.
     /// </summary>
     public static bool TryParse(ReadOnlySpan<byte> text, out long utcTicks)
     {
@@ -76,10 +76,10 @@ public static class WireDate
         return utcTicks > 0 && utcTicks <= DateTime.MaxValue.Ticks;
     }
 
-    /// <summary>Takes a fraction of a second, of seven digits at most, off a text that may begin with one.</summary>
-    /// <param name="rest">What stands behind the seconds; behind the fraction afterwards.</param>
-    /// <param name="ticks">The fraction in ticks; 0 where there is none.</param>
-    /// <returns>False where a point is not followed by one to seven digits.</returns>
+    /// <summary>Takes the fraction of a second, if any, from the start of a text.</summary>
+    /// <param name="rest">The text after the seconds; set to the text after the fraction.</param>
+    /// <param name="ticks">The fraction in ticks; 0 if there is none.</param>
+    /// <returns>False if a point is not followed by one to seven digits.</returns>
     public static bool TryReadFraction(ref ReadOnlySpan<byte> rest, out int ticks)
     {
         ticks = 0;
@@ -104,7 +104,7 @@ public static class WireDate
         return true;
     }
 
-    /// <summary>Reads nothing, Z, or an offset such as +02:00.</summary>
+    /// <summary>Reads the zone: nothing, Z, or an offset such as +02:00.</summary>
     private static bool TryReadOffset(ReadOnlySpan<byte> rest, out long ticks)
     {
         ticks = 0;
