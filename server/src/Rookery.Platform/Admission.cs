@@ -1,17 +1,18 @@
 namespace Rookery.Platform;
 
 /// <summary>
-/// Bounds what requests, or their commands, hold together. Within the bound admission is one addition; beyond it a
-/// request waits, first come first served, for
-/// <see cref="Patience"/> or as long as it says. One alone is always admitted, however large. Thread-safe.
+/// Bounds the memory that requests or commands hold together. Within the bound, admission is one addition. Beyond it, a
+/// request waits in order of arrival, for <see cref="Patience"/> or a time of its own. A single request is admitted
+/// however large it is. Thread-safe.
 /// </summary>
 /// <param name="limitBytes">The bound, in bytes.</param>
 /// <param name="time">The clock.</param>
-/// <param name="share">What is charged with the bytes that were admitted; null when something else is.</param>
+/// <param name="share">Charged with the admitted bytes; null if they are charged elsewhere.</param>
 public sealed class Admission(long limitBytes, TimeProvider time, MemoryShare? share = null)
 {
     /// <summary>
-    /// How long a request waits for room before it is refused: a card needs a second for each of the largest documents.
+    /// How long a request waits for room before it is refused. The reference board needs a second for each of the
+    /// largest documents.
     /// </summary>
     public static readonly TimeSpan Patience = TimeSpan.FromSeconds(5);
 
@@ -21,34 +22,33 @@ public sealed class Admission(long limitBytes, TimeProvider time, MemoryShare? s
     private int _waiterCount;
     private long _refused;
 
-    /// <summary>Bytes in flight.</summary>
+    /// <summary>Admitted bytes.</summary>
     public long Bytes => Volatile.Read(ref _bytes);
 
-    /// <summary>The bound.</summary>
+    /// <summary>The bound, in bytes.</summary>
     public long LimitBytes => limitBytes;
 
-    /// <summary>How many were refused for want of room.</summary>
+    /// <summary>Number of requests refused for lack of room.</summary>
     public long Refused => Volatile.Read(ref _refused);
 
-    /// <summary>Takes room at once, if there is and nobody waits for it.</summary>
+    /// <summary>Takes room without waiting; fails if there is none, or if others wait.</summary>
     public bool TryEnter(long bytes) => Volatile.Read(ref _waiterCount) == 0 && TryTake(bytes, heldBytes: 0);
 
     /// <summary>Waits for room, for <see cref="Patience"/> at most.</summary>
-    /// <returns>False when there was none in time.</returns>
-    /// <exception cref="OperationCanceledException">The caller gave up.</exception>
+    /// <returns>False when there was no room in time.</returns>
+    /// <exception cref="OperationCanceledException">The token was cancelled.</exception>
     public ValueTask<bool> EnterAsync(long bytes, CancellationToken cancellationToken) =>
         EnterAsync(bytes, heldBytes: 0, Patience, cancellationToken);
 
-    /// <summary>
-    /// Waits for room beside what the caller has already. Who is patient keeps its place among those who wait.
-    /// </summary>
-    /// <param name="bytes">How many bytes more.</param>
-    /// <param name="heldBytes">What it holds meanwhile: when nobody else holds any, it is alone, and is
-    /// admitted.</param>
-    /// <param name="patience">How long it waits at most.</param>
+    /// <summary>Waits for additional room. A waiter keeps its place in the queue.</summary>
+    /// <param name="bytes">The additional bytes.</param>
+    /// <param name="heldBytes">
+    /// Bytes that the caller holds already. If no other caller holds any, the request is admitted whatever its size.
+    /// </param>
+    /// <param name="patience">The longest wait.</param>
     /// <param name="cancellationToken">Ends the wait.</param>
-    /// <returns>False when there was none in time.</returns>
-    /// <exception cref="OperationCanceledException">The caller gave up.</exception>
+    /// <returns>False when there was no room in time.</returns>
+    /// <exception cref="OperationCanceledException">The token was cancelled.</exception>
     public async ValueTask<bool> EnterAsync(
         long bytes,
         long heldBytes,
@@ -68,7 +68,7 @@ public sealed class Admission(long limitBytes, TimeProvider time, MemoryShare? s
             Volatile.Write(ref _waiterCount, _waiters.Count);
         }
 
-        // Room may have been given back between the look and the wait.
+        // Room may have been released between the check and the wait.
         Admit();
         try
         {
@@ -88,7 +88,7 @@ public sealed class Admission(long limitBytes, TimeProvider time, MemoryShare? s
         }
     }
 
-    /// <summary>Gives room back.</summary>
+    /// <summary>Releases room.</summary>
     public void Leave(long bytes)
     {
         Interlocked.Add(ref _bytes, -bytes);
@@ -113,7 +113,7 @@ public sealed class Admission(long limitBytes, TimeProvider time, MemoryShare? s
         }
     }
 
-    /// <summary>Stops waiting; false when it was admitted at the last moment.</summary>
+    /// <summary>Removes a waiter; returns false if it was admitted just before.</summary>
     private bool Forget(Waiter waiter)
     {
         lock (_gate)

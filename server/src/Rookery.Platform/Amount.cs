@@ -1,19 +1,19 @@
 namespace Rookery.Platform;
 
 /// <summary>
-/// Amounts as people read them, everywhere the same: in commands, alerts, logs and answers. The page has the same rules
-/// in format.ts.
+/// Formats amounts for people, the same way in commands, alerts, logs and HTTP responses. The dashboard follows the
+/// same rules in format.ts.
 /// </summary>
 public static class Amount
 {
     private static readonly string[] Units = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
 
-    /// <summary>"17 B", "3.4 MiB".</summary>
+    /// <summary>Formats a number of bytes: "17 B", "3.4 MiB".</summary>
     public static string Bytes(double bytes)
     {
         int unit = 0;
 
-        // What would be rounded to 1,024 of a unit is one of the next.
+        // A value that would be rounded to 1024 is shown in the next unit.
         for (; Math.Abs(bytes) >= 1023.5 && unit < Units.Length - 1; unit++)
         {
             bytes /= 1024;
@@ -23,30 +23,32 @@ public static class Amount
         return $"{(bytes < 0 && number is not "0" ? "−" : string.Empty)}{number} {Units[unit]}";
     }
 
-    /// <summary>Bytes and the limit that they pass, to the byte where both would be said alike.</summary>
+    /// <summary>
+    /// Formats a number of bytes and the limit that it exceeds; to the byte if both would otherwise read the same.
+    /// </summary>
     public static (string Bytes, string Limit) BytesOver(long bytes, long limit) =>
         Bytes(bytes) is var said && Bytes(limit) is var most && !string.Equals(said, most, StringComparison.Ordinal)
             ? (said, most)
             : ($"{Number(bytes)} B", $"{Number(limit)} B");
 
-    /// <summary>"12", "3,400", "0.5".</summary>
+    /// <summary>Formats a number: "12", "3,400", "0.5".</summary>
     public static string Number(double number) =>
         number is > -10 and < 10 && number != Math.Floor(number) ? $"{number:0.0}" : $"{number:#,0}";
 
-    /// <summary>"350 µs", "4.2 ms", "1.25 s".</summary>
+    /// <summary>Formats a duration in microseconds: "350 µs", "4.2 ms", "1.25 s".</summary>
     public static string Microseconds(double microseconds) =>
         microseconds < 1000 ? $"{microseconds:0} µs"
         : microseconds < 1_000_000 ? $"{microseconds / 1000:0.0} ms"
         : $"{microseconds / 1_000_000:0.00} s";
 
-    /// <summary>"42 s", "3 min 20 s", "2 h 5 min", "4 d 3 h".</summary>
+    /// <summary>Formats a duration: "42 s", "3 min 20 s", "2 h 5 min", "4 d 3 h".</summary>
     public static string Time(TimeSpan time) =>
         time.TotalMinutes < 1 ? $"{Math.Ceiling(time.TotalSeconds):0} s"
         : time.TotalHours < 1 ? $"{time.Minutes} min {time.Seconds} s"
         : time.TotalDays < 1 ? $"{time.Hours} h {time.Minutes} min"
         : $"{time.Days} d {time.Hours} h";
 
-    /// <summary>"1 document", "3,000 documents".</summary>
+    /// <summary>Formats a count with its noun: "1 document", "3,000 documents".</summary>
     public static string Of(long number, string one, string? many = null) =>
         $"{Number(number)} {(number == 1 ? one : many ?? one + "s")}";
 }

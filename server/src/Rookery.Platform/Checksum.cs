@@ -4,16 +4,18 @@ using System.Runtime.InteropServices;
 
 namespace Rookery.Platform;
 
-/// <summary>CRC-32C (Castagnoli, RFC 3720 appendix B.4), by the processor's own instruction on x64 and arm64.</summary>
+/// <summary>
+/// Computes CRC-32C (Castagnoli, RFC 3720 appendix B.4), with the processor's instruction on x64 and arm64.
+/// </summary>
 public static class Checksum
 {
-    /// <summary>The CRC-32C of <paramref name="data"/>; 0xE3069283 for the ASCII digits 1 to 9.</summary>
+    /// <summary>Returns the CRC-32C of <paramref name="data"/>; 0xE3069283 for the ASCII digits 1 to 9.</summary>
     public static uint Of(ReadOnlySpan<byte> data) => Finish(Append(Start, data));
 
-    /// <summary>The state before any byte, for <see cref="Append"/>.</summary>
+    /// <summary>The initial state for <see cref="Append"/>.</summary>
     public const uint Start = uint.MaxValue;
 
-    /// <summary>Adds <paramref name="data"/> to a running state.</summary>
+    /// <summary>Returns the state after <paramref name="data"/>, given the state before.</summary>
     public static uint Append(uint state, ReadOnlySpan<byte> data)
     {
         var words = MemoryMarshal.Cast<byte, ulong>(data);
@@ -33,6 +35,6 @@ public static class Checksum
         return state;
     }
 
-    /// <summary>Turns a running state into the checksum.</summary>
+    /// <summary>Returns the checksum of a state.</summary>
     public static uint Finish(uint state) => ~state;
 }

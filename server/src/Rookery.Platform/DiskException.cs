@@ -2,9 +2,7 @@ using System.Runtime.InteropServices;
 
 namespace Rookery.Platform;
 
-/// <summary>
-/// A call to the disk failed. The message is one sentence that an owner can act on: what, where, why.
-/// </summary>
+/// <summary>A disk operation failed. The message is one sentence for the operator: what, where, why.</summary>
 public sealed class DiskException : IOException
 {
     /// <summary>Describes the failure of <paramref name="operation"/> on <paramref name="path"/>.</summary>
@@ -16,16 +14,16 @@ public sealed class DiskException : IOException
         Error = error;
     }
 
-    /// <summary>What was tried, as a verb ("write", "sync", "rename").</summary>
+    /// <summary>The failed operation, as a verb ("write", "sync", "rename").</summary>
     public string Operation { get; }
 
-    /// <summary>The file or directory.</summary>
+    /// <summary>The path of the file or directory.</summary>
     public string Path { get; }
 
-    /// <summary>The system's reason.</summary>
+    /// <summary>The error number of the system.</summary>
     public Errno Error { get; }
 
-    /// <summary>The reason in words.</summary>
+    /// <summary>Returns the error in words.</summary>
     public static string Describe(Errno error) =>
         error switch
         {
@@ -50,7 +48,7 @@ public sealed class DiskException : IOException
             _ => InWordsOfTheSystem(error),
         };
 
-    // The C library has words for every number of its kernel, as of one that a network file system adds.
+    // The C library has words for every error number of the kernel, such as those of network file systems.
     private static string InWordsOfTheSystem(Errno error)
     {
         string words = Marshal.GetPInvokeErrorMessage((int)error);
@@ -60,15 +58,15 @@ public sealed class DiskException : IOException
 }
 
 /// <summary>
-/// Error numbers of Linux that Rookery tells apart (asm-generic/errno.h; the same on x64 and arm64). The system names
-/// the others.
+/// The error numbers of Linux that Rookery distinguishes (asm-generic/errno.h; the same on x64 and arm64). The C
+/// library describes the others.
 /// </summary>
 public enum Errno
 {
     /// <summary>No error.</summary>
     None = 0,
 
-    /// <summary>EPERM: only the owner may.</summary>
+    /// <summary>EPERM: only the owner of the file is permitted.</summary>
     NotPermitted = 1,
 
     /// <summary>ENOENT.</summary>

@@ -3,16 +3,16 @@ using System.Numerics;
 namespace Rookery.Platform;
 
 /// <summary>
-/// How durations are distributed, in log-linear buckets: eight per power of two, so an estimate is at most 12.5 % above
-/// the true value. 1.1 KiB. It forgets: when its weight reaches 2^17 all counts are halved, so that the percentiles
-/// follow a card that grows slower. Not thread-safe.
+/// The distribution of durations, in log-linear buckets: eight per power of two, so that an estimate is at most 12.5 %
+/// above the true value. Takes 1.1 KiB. When its weight reaches 2^17, all counts are halved, so that the percentiles
+/// follow a disk that becomes slower. Not thread-safe.
 /// </summary>
 internal sealed class DurationHistogram
 {
     private const int SubBuckets = 8;
     private const int SubBits = 3;
 
-    /// <summary>Up to 2^36 µs, 19 hours.</summary>
+    /// <summary>Number of buckets, for durations up to 2^36 µs, 19 hours.</summary>
     private const int Buckets = 34 * SubBuckets;
     private const long HalvedAtWeight = 1 << 17;
 
@@ -29,8 +29,8 @@ internal sealed class DurationHistogram
     }
 
     /// <summary>
-    /// The least bucket bound that at least <paramref name="fraction"/> of the durations do not exceed, in
-    /// microseconds; 0 when there are none.
+    /// Returns the least bucket bound that at least <paramref name="fraction"/> of the durations do not exceed, in
+    /// microseconds; 0 without durations.
     /// </summary>
     internal long Percentile(double fraction)
     {

@@ -1,7 +1,7 @@
 namespace Rookery.Platform;
 
 /// <summary>
-/// The newest events, up to a number. Takes memory as it fills, by doubling, and allocates nothing once it is full. Not
+/// The most recent events, up to a capacity. Memory doubles as the ring fills; a full ring allocates nothing. Not
 /// thread-safe.
 /// </summary>
 internal sealed class EventRing(int capacity)
@@ -11,8 +11,8 @@ internal sealed class EventRing(int capacity)
     private long _count;
 
     /// <summary>
-    /// When the newest event that was forgotten ended, in microseconds since 1970 UTC; <see cref="long.MinValue"/>
-    /// while all are kept. What ended later is there.
+    /// The latest end of a dropped event, in microseconds since 1970 UTC; <see cref="long.MinValue"/> while none is
+    /// dropped. The ring has all events that ended later.
     /// </summary>
     internal long ForgottenUntil { get; private set; } = long.MinValue;
 
@@ -26,7 +26,7 @@ internal sealed class EventRing(int capacity)
         ref var place = ref _events[_count % _events.Length];
         if (_count >= _events.Length)
         {
-            // After a clock was set back the newest that is forgotten is not the one that ended last.
+            // After the clock was set back, the last dropped event is not the one that ended last.
             ForgottenUntil = Math.Max(ForgottenUntil, place.EndUnixMicroseconds);
         }
 
@@ -35,8 +35,8 @@ internal sealed class EventRing(int capacity)
     }
 
     /// <summary>
-    /// Adds the events that ended after one time and not after another to <paramref name="found"/>, in the order in
-    /// which they were added.
+    /// Appends to <paramref name="found"/> the events that ended after <paramref name="sinceUnixMicroseconds"/> and not
+    /// after <paramref name="untilUnixMicroseconds"/>, in the order in which they were added.
     /// </summary>
     internal void Collect(long sinceUnixMicroseconds, long untilUnixMicroseconds, List<IoEvent> found)
     {

@@ -1,8 +1,8 @@
 namespace Rookery.Platform;
 
 /// <summary>
-/// Bytes that grow, in an array of the managed heap that nobody needs to give back: for what is small, or used again
-/// for the next piece. What may be large for a while is <see cref="PooledBytes"/>.
+/// A growing byte buffer in a managed array, which need not be released: for content that is small, or a buffer that is
+/// reused. Use <see cref="PooledBytes"/> for content that may be large.
 /// </summary>
 public sealed class GrowableBytes
 {
@@ -10,13 +10,13 @@ public sealed class GrowableBytes
 
     private byte[] _bytes = [];
 
-    /// <summary>Bytes in use.</summary>
+    /// <summary>Number of bytes written.</summary>
     public int Length { get; private set; }
 
-    /// <summary>Bytes of memory that it holds.</summary>
+    /// <summary>Number of bytes allocated.</summary>
     public int Capacity => _bytes.Length;
 
-    /// <summary>The bytes in use; valid until the next change.</summary>
+    /// <summary>The written bytes; valid until the next change.</summary>
     public ReadOnlySpan<byte> Written => _bytes.AsSpan(0, Length);
 
     /// <summary>Appends <paramref name="count"/> bytes for the caller to fill.</summary>
@@ -28,14 +28,14 @@ public sealed class GrowableBytes
         return taken;
     }
 
-    /// <summary>Appends a number in 7-bit groups.</summary>
+    /// <summary>Appends a number as a varint.</summary>
     public void AppendVarint(ulong value)
     {
         Reserve(Varint.MaxBytes64);
         Length += Varint.Write(_bytes.AsSpan(Length), value);
     }
 
-    /// <summary>Appends a copy.</summary>
+    /// <summary>Appends a copy of bytes.</summary>
     public void Append(ReadOnlySpan<byte> source) => source.CopyTo(Take(source.Length));
 
     /// <summary>Appends one byte.</summary>
@@ -45,10 +45,10 @@ public sealed class GrowableBytes
         _bytes[Length++] = value;
     }
 
-    /// <summary>Removes all bytes behind <paramref name="length"/>.</summary>
+    /// <summary>Removes all bytes after <paramref name="length"/>.</summary>
     public void Truncate(int length) => Length = Math.Min(Length, length);
 
-    /// <summary>Forgets the bytes, and keeps the memory.</summary>
+    /// <summary>Removes all bytes and keeps the memory.</summary>
     public void Clear() => Length = 0;
 
     private void Reserve(int more)

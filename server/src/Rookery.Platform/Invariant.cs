@@ -5,13 +5,14 @@ using System.Runtime.CompilerServices;
 namespace Rookery.Platform;
 
 /// <summary>
-/// Assertions about our own logic. They hold in Release too: a wrong value must stop us before it reaches the card.
+/// Assertions about Rookery's own logic. They are checked in Release too: a wrong value must stop the process before it
+/// reaches the disk.
 /// </summary>
 public static class Invariant
 {
     /// <summary>Throws when <paramref name="condition"/> is false.</summary>
-    /// <param name="condition">What must hold here.</param>
-    /// <param name="rule">The rule in words, present tense ("a run is ordered").</param>
+    /// <param name="condition">The condition that must hold.</param>
+    /// <param name="rule">The rule in words, in the present tense ("a run is ordered").</param>
     /// <exception cref="InvariantViolationException">The rule does not hold.</exception>
     [MethodImpl(MethodImplOptions.AggressiveInlining), StackTraceHidden]
     public static void Holds([DoesNotReturnIf(false)] bool condition, string rule)
@@ -26,6 +27,6 @@ public static class Invariant
     private static void Fail(string rule) => throw new InvariantViolationException(rule);
 }
 
-/// <summary>A bug in Rookery, caught before it could damage data. Never caught and continued from.</summary>
-/// <param name="rule">The rule that was found broken.</param>
+/// <summary>A bug in Rookery, detected before it could damage data. No code catches it to continue.</summary>
+/// <param name="rule">The violated rule.</param>
 public sealed class InvariantViolationException(string rule) : Exception($"Invariant violated: {rule}.");

@@ -1,60 +1,60 @@
 namespace Rookery.Platform;
 
-/// <summary>What a piece of disk work was for.</summary>
+/// <summary>The purpose of a disk operation.</summary>
 public enum IoKind : byte
 {
-    /// <summary>Bytes handed to the journal.</summary>
+    /// <summary>A write to the journal.</summary>
     JournalWrite = 1,
 
-    /// <summary>The journal's fdatasync.</summary>
+    /// <summary>An fdatasync of the journal.</summary>
     JournalSync = 2,
 
-    /// <summary>A flush of the memtable into sorted runs.</summary>
+    /// <summary>A flush of the memtable to sorted runs.</summary>
     RunWrite = 3,
 
-    /// <summary>Merging runs.</summary>
+    /// <summary>A merge of runs.</summary>
     Compaction = 4,
 
-    /// <summary>A block read from a run.</summary>
+    /// <summary>A read of a block from a run.</summary>
     Read = 5,
 
-    /// <summary>A manifest slot flip, or the note of the newest segment of the journal.</summary>
+    /// <summary>A write of a manifest slot, or of the record of the journal's newest segment.</summary>
     Manifest = 6,
 
-    /// <summary>A backup's copy.</summary>
+    /// <summary>The copying of a backup.</summary>
     Backup = 7,
 
-    /// <summary>The scrub's read.</summary>
+    /// <summary>A read by the scrub.</summary>
     Scrub = 8,
 
-    /// <summary>Writes of indexes.</summary>
+    /// <summary>A write of an index.</summary>
     Index = 9,
 
-    /// <summary>Zeros for a segment of the journal, written and synced ahead of its use.</summary>
+    /// <summary>Writing and syncing zeros for a journal segment, ahead of its use.</summary>
     JournalSpare = 10,
 }
 
-/// <summary>One piece of disk work.</summary>
-/// <param name="Kind">What for.</param>
-/// <param name="StartUnixMicroseconds">When it began, UTC.</param>
-/// <param name="DurationMicroseconds">How long it took.</param>
-/// <param name="Bytes">How many bytes it moved; 0 for a sync.</param>
+/// <summary>One disk operation.</summary>
+/// <param name="Kind">The purpose.</param>
+/// <param name="StartUnixMicroseconds">When it began, in microseconds since 1970 UTC.</param>
+/// <param name="DurationMicroseconds">Its duration, in microseconds.</param>
+/// <param name="Bytes">Number of bytes transferred; 0 for a sync.</param>
 public readonly record struct IoEvent(IoKind Kind, long StartUnixMicroseconds, long DurationMicroseconds, long Bytes)
 {
-    /// <summary>When it ended, UTC.</summary>
+    /// <summary>When it ended, in microseconds since 1970 UTC.</summary>
     public long EndUnixMicroseconds => StartUnixMicroseconds + DurationMicroseconds;
 }
 
 /// <summary>
-/// Takes notes of disk work. Implementations are called on hot paths: no lock held across I/O, no allocation.
+/// Records disk operations. Called on hot paths: implementations hold no lock across I/O and do not allocate.
 /// </summary>
 public interface IIoRecorder
 {
     /// <summary>
-    /// A monotonic stamp to hand back to <see cref="Record"/> (see <see cref="TimeProvider.GetTimestamp"/>).
+    /// Returns a timestamp to pass to <see cref="Record"/>; see <see cref="TimeProvider.GetTimestamp"/>.
     /// </summary>
     long Begin();
 
-    /// <summary>Notes work that began at <paramref name="begun"/> and ends now.</summary>
+    /// <summary>Records an operation that began at <paramref name="begun"/> and ends now.</summary>
     void Record(IoKind kind, long begun, long bytes);
 }

@@ -1,13 +1,16 @@
 namespace Rookery.Platform;
 
 /// <summary>
-/// Disk work one by one, with the span of time for which nothing is missing: whoever asks again from where it ends has
-/// every event once, or sees by the next span's begin what he lost.
+/// Disk operations one by one, with the time range for which they are complete. A client that asks next from
+/// <paramref name="UntilUnixMicroseconds"/> gets every event once, or sees a gap if the next range begins later.
 /// </summary>
-/// <param name="Events">What ended after the asked time and not after <paramref name="UntilUnixMicroseconds"/>, in the
-/// order in which it ended.</param>
-/// <param name="FromUnixMicroseconds">Everything that ended after this is there: the asked time, or later when the
-/// oldest events were forgotten or nothing was recorded yet.</param>
-/// <param name="UntilUnixMicroseconds">Everything that ended at this or before is there; to be asked from next
-/// time.</param>
+/// <param name="Events">
+/// The operations that ended after the requested time and not after <paramref name="UntilUnixMicroseconds"/>, ordered
+/// by their end.
+/// </param>
+/// <param name="FromUnixMicroseconds">
+/// All operations that ended after this time are included: the requested time, or a later one if older events were
+/// dropped or not recorded.
+/// </param>
+/// <param name="UntilUnixMicroseconds">All operations that ended up to this time are included.</param>
 public sealed record IoEventPage(IReadOnlyList<IoEvent> Events, long FromUnixMicroseconds, long UntilUnixMicroseconds);

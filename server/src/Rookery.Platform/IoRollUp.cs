@@ -1,12 +1,12 @@
 namespace Rookery.Platform;
 
-/// <summary>The disk work of one kind that ended within a span of time.</summary>
-/// <param name="UnixSecond">When the span begins, in seconds since 1970 UTC.</param>
-/// <param name="Kind">What for.</param>
-/// <param name="Count">Pieces of work.</param>
-/// <param name="Bytes">Bytes they moved.</param>
-/// <param name="TotalMicroseconds">What they took together; work that overlaps counts each for itself.</param>
-/// <param name="MaxMicroseconds">What the longest took.</param>
+/// <summary>A summary of the disk operations of one kind that ended within a time span.</summary>
+/// <param name="UnixSecond">The start of the span, in seconds since 1970 UTC.</param>
+/// <param name="Kind">The purpose of the operations.</param>
+/// <param name="Count">Number of operations.</param>
+/// <param name="Bytes">Number of bytes transferred.</param>
+/// <param name="TotalMicroseconds">The sum of the durations; overlapping operations count separately.</param>
+/// <param name="MaxMicroseconds">The longest duration.</param>
 public readonly record struct IoRollUp(
     long UnixSecond,
     IoKind Kind,
@@ -16,7 +16,7 @@ public readonly record struct IoRollUp(
     long MaxMicroseconds
 )
 {
-    /// <summary>Both together, in the span of this one.</summary>
+    /// <summary>Returns the summary of both, with the start and kind of this one.</summary>
     public IoRollUp Plus(in IoRollUp other) =>
         this with
         {

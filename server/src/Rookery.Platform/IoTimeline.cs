@@ -1,16 +1,16 @@
 namespace Rookery.Platform;
 
 /// <summary>
-/// Remembers the disk work of a node: the newest events one by one, a roll-up per second and kind for 24 hours, and
-/// every event slower than 99.9 % of its kind that took 10 ms or more. Takes memory as it fills, at most about 5.7 MiB.
-/// Thread-safe; a record is a short lock and no allocation but for a chunk of 16 KiB every few minutes.
+/// Records the disk operations of a node: the most recent ones individually, a roll-up for each second and kind for 24
+/// hours, and each operation of 10 ms or more that is slower than 99.9 % of its kind. Memory grows with use, to at most
+/// about 5.7 MiB. Thread-safe. Recording takes a short lock, and allocates only a chunk of 16 KiB every few minutes.
 /// </summary>
 public sealed class IoTimeline : IIoRecorder
 {
-    /// <summary>A journal sync longer than this, in microseconds, is told to <see cref="SlowSyncSeen"/>.</summary>
+    /// <summary>A journal sync longer than this, in microseconds, is reported to <see cref="SlowSyncSeen"/>.</summary>
     public const long SlowSyncMicroseconds = 1_000_000;
 
-    /// <summary>How many syncs before a slow one are told with it.</summary>
+    /// <summary>Number of preceding syncs that are reported with a slow one.</summary>
     public const int RecentSyncs = 32;
 
     /// <summary>One more than the largest <see cref="IoKind"/>.</summary>
@@ -21,11 +21,13 @@ public sealed class IoTimeline : IIoRecorder
     private const double SlowFraction = 0.999;
 
     /// <summary>
-    /// What takes less, in microseconds, is slow for nobody, however fast the others of its kind are.
+    /// An operation shorter than this, in microseconds, never counts as slow, however fast others of its kind are.
     /// </summary>
     private const long LeastSlowMicroseconds = 10_000;
 
-    /// <summary>The p99.9 of a kind is found anew after so many of its events: finding it reads 272 counts.</summary>
+    /// <summary>
+    /// The p99.9 of a kind is recomputed after this many of its operations, because it reads 272 counts.
+    /// </summary>
     private const int EventsPerEstimate = 256;
 
     private readonly Lock _access = new();
@@ -37,10 +39,10 @@ public sealed class IoTimeline : IIoRecorder
     private readonly KindState?[] _kinds = new KindState?[Kinds];
     private long _currentSecond;
 
-    /// <summary>An empty timeline.</summary>
+    /// <summary>Makes an empty timeline.</summary>
     /// <param name="time">The clock.</param>
-    /// <param name="journalDevice">What <see cref="IDisk.DeviceOf"/> says of the journal's directory.</param>
-    /// <param name="dataDevice">The same of the data's directory; left out where both are one.</param>
+    /// <param name="journalDevice">The result of <see cref="IDisk.DeviceOf"/> for the journal's directory.</param>
+    /// <param name="dataDevice">The result for the data directory; null if it is the same.</param>
     public IoTimeline(TimeProvider time, string journalDevice, string? dataDevice = null)
     {
         _time = time;
@@ -50,17 +52,17 @@ public sealed class IoTimeline : IIoRecorder
     }
 
     /// <summary>
-    /// The kernel's name of the device that the journal is on: where <see cref="IoKind.JournalWrite"/>,
-    /// <see cref="IoKind.JournalSync"/> and <see cref="IoKind.JournalSpare"/> happen.
+    /// The kernel's name for the device of the journal, which serves <see cref="IoKind.JournalWrite"/>,
+    /// <see cref="IoKind.JournalSync"/> and <see cref="IoKind.JournalSpare"/>.
     /// </summary>
     public string JournalDevice { get; }
 
-    /// <summary>The kernel's name of the device that everything else is on.</summary>
+    /// <summary>The kernel's name for the device of all other data.</summary>
     public string DataDevice { get; }
 
     /// <summary>
-    /// Called after a journal sync that took longer than a second, on the thread that recorded it: hand it on and
-    /// return.
+    /// Called after a journal sync that took longer than a second, on the recording thread: pass the event on and
+    /// return at once.
     /// </summary>
     public Action<SlowSync>? SlowSyncSeen { get; set; }
 
@@ -74,7 +76,7 @@ public sealed class IoTimeline : IIoRecorder
         SlowSync? slow = null;
         lock (_access)
         {
-            // The clock is read inside: events are in the order in which they ended.
+            // The clock is read under the lock, so that events are ordered by their end.
             long end = UnixMicroseconds();
             var added = new IoEvent(kind, end - microseconds, microseconds, bytes);
             BeginSecond(end / 1_000_000);
@@ -96,7 +98,7 @@ public sealed class IoTimeline : IIoRecorder
         }
     }
 
-    /// <summary>The newest events, at most 8,192, that ended after a time; oldest first.</summary>
+    /// <summary>Returns the most recent operations, at most 8,192, that ended after a time; oldest first.</summary>
     /// <param name="unixMicroseconds">Microseconds since 1970 UTC.</param>
     public IReadOnlyList<IoEvent> EventsSince(long unixMicroseconds)
     {
@@ -107,8 +109,8 @@ public sealed class IoTimeline : IIoRecorder
     }
 
     /// <summary>
-    /// The newest events, at most 8,192, that ended after one time and not after another, with the span for which they
-    /// are all there.
+    /// Returns the most recent operations, at most 8,192, that ended after one time and not after another, with the
+    /// time range for which they are complete.
     /// </summary>
     /// <param name="sinceUnixMicroseconds">Microseconds since 1970 UTC.</param>
     /// <param name="untilUnixMicroseconds">Microseconds since 1970 UTC.</param>
@@ -116,7 +118,7 @@ public sealed class IoTimeline : IIoRecorder
     {
         lock (_access)
         {
-            // Of the running microsecond there may be more to come.
+            // More operations may still end in the current microsecond.
             long until = Math.Min(untilUnixMicroseconds, UnixMicroseconds() - 1);
             long from = Math.Max(sinceUnixMicroseconds, Math.Max(_begunUnixMicroseconds - 1, _raw.ForgottenUntil));
             return new IoEventPage(Collect(_raw, sinceUnixMicroseconds, until), from, until);
@@ -124,11 +126,11 @@ public sealed class IoTimeline : IIoRecorder
     }
 
     /// <summary>
-    /// Events that took 10 ms or more and, when they ended, longer than 99.9 % of the recent ones of their kind, and
-    /// ended after a time; at most the newest 1,024 of each kind, in order of their start.
+    /// Returns operations of 10 ms or more that ended after a time and were then slower than 99.9 % of the recent ones
+    /// of their kind; at most the last 1,024 of each kind, ordered by their start.
     /// </summary>
     /// <param name="sinceUnixMicroseconds">Microseconds since 1970 UTC.</param>
-    /// <param name="untilUnixMicroseconds">What ended later is left out.</param>
+    /// <param name="untilUnixMicroseconds">Operations that ended later are omitted.</param>
     public IReadOnlyList<IoEvent> SlowEventsSince(
         long sinceUnixMicroseconds,
         long untilUnixMicroseconds = long.MaxValue
@@ -148,14 +150,16 @@ public sealed class IoTimeline : IIoRecorder
     }
 
     /// <summary>
-    /// What was done from one second up to but without another, in spans of <paramref name="spanSeconds"/>; spans and
-    /// kinds in which nothing ended are left out.
+    /// Returns roll-ups of the seconds in a range, combined into spans of <paramref name="spanSeconds"/>. Spans and
+    /// kinds without operations are omitted.
     /// </summary>
-    /// <param name="fromUnixSecond">Seconds since 1970 UTC; what is older than 24 hours is gone.</param>
-    /// <param name="toUnixSecond">Seconds since 1970 UTC.</param>
-    /// <param name="spanSeconds">How many seconds one answer covers; spans begin at multiples of it.</param>
-    /// <returns>In order of time, then kind. 48 bytes each: ask for a day in minutes, not in seconds. After the clock
-    /// was set back a span may come twice.</returns>
+    /// <param name="fromUnixSecond">The first second, since 1970 UTC; roll-ups older than 24 hours are gone.</param>
+    /// <param name="toUnixSecond">The second after the last, since 1970 UTC.</param>
+    /// <param name="spanSeconds">The length of a span in seconds; spans begin at multiples of it.</param>
+    /// <returns>
+    /// Roll-ups of 48 bytes each, ordered by time, then kind: ask for a day in minutes, not in seconds. After the clock
+    /// was set back, a span may occur twice.
+    /// </returns>
     public IReadOnlyList<IoRollUp> RollUps(long fromUnixSecond, long toUnixSecond, int spanSeconds = 1)
     {
         ArgumentOutOfRangeException.ThrowIfNegativeOrZero(spanSeconds);
@@ -178,7 +182,7 @@ public sealed class IoTimeline : IIoRecorder
         return InSpans(closed.Between(oldest, toUnixSecond).Concat(running), spanSeconds);
     }
 
-    /// <summary>Everything of a kind since the start of the process; its second is 0.</summary>
+    /// <summary>Returns the sum of all operations of a kind since the start of the process, with second 0.</summary>
     public IoRollUp TotalOf(IoKind kind)
     {
         lock (_access)
@@ -188,8 +192,8 @@ public sealed class IoTimeline : IIoRecorder
     }
 
     /// <summary>
-    /// A duration that <paramref name="fraction"/> (0 to 1) of the recent events of a kind do not exceed, in
-    /// microseconds, at most 12.5 % too high; 0 when there are none.
+    /// Returns a duration that <paramref name="fraction"/> (0 to 1) of the recent operations of a kind do not exceed,
+    /// in microseconds, at most 12.5 % too high; 0 if there are none.
     /// </summary>
     public long PercentileMicroseconds(IoKind kind, double fraction)
     {
@@ -238,8 +242,8 @@ public sealed class IoTimeline : IIoRecorder
         (_time.GetUtcNow().UtcTicks - DateTime.UnixEpoch.Ticks) / TimeSpan.TicksPerMicrosecond;
 
     /// <summary>
-    /// Closes the running second when another has begun. A clock that was set back (a Pi's at boot, by NTP) begins
-    /// another one too.
+    /// Closes the current second when another has begun, even an earlier one: the clock may be set back, as by NTP
+    /// after boot.
     /// </summary>
     private void BeginSecond(long second)
     {
@@ -260,7 +264,7 @@ public sealed class IoTimeline : IIoRecorder
         _currentSecond = second;
     }
 
-    /// <summary>What is known of one kind.</summary>
+    /// <summary>The statistics of one kind.</summary>
     private sealed class KindState(IoKind kind)
     {
         private long _slowMicroseconds;

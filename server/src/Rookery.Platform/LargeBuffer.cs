@@ -4,21 +4,21 @@ using System.Runtime.InteropServices;
 namespace Rookery.Platform;
 
 /// <summary>
-/// Bytes that are too many for the shared pool of arrays, in memory of their own outside the managed heap: there they
-/// can neither fragment it nor meet its limit, they grow without being copied, pages that were never written take
-/// nothing, and what is given back is gone at once. One owner, who frees it.
+/// A buffer too large for the shared array pool, in memory of its own outside the managed heap. There it neither
+/// fragments the heap nor counts towards its limit, grows without copying, takes no memory for pages never written, and
+/// is released to the system at once. It has one owner, who frees it.
 /// </summary>
 internal sealed unsafe class LargeBuffer(int bytes) : MemoryManager<byte>
 {
     private readonly Pages _pages = new(bytes);
 
-    /// <summary>Bytes of all that are mapped.</summary>
+    /// <summary>Bytes mapped by all buffers.</summary>
     public static long MappedBytes => Volatile.Read(ref Pages.AllBytes);
 
-    /// <summary>Bytes it has room for.</summary>
+    /// <summary>The capacity in bytes.</summary>
     public int Length => _pages.Length;
 
-    /// <summary>Makes it longer. Spans and memory from before are not to be used any more.</summary>
+    /// <summary>Grows the buffer. Earlier spans and memory must not be used any more.</summary>
     public void Grow(int bytes) => _pages.Resize(bytes);
 
     public override Span<byte> GetSpan() => new(_pages.Address, _pages.Length);
@@ -27,17 +27,17 @@ internal sealed unsafe class LargeBuffer(int bytes) : MemoryManager<byte>
 
     public override void Unpin()
     {
-        // It does not move while it is used.
+        // The memory does not move while in use.
     }
 
-    /// <summary>Gives the memory back.</summary>
+    /// <summary>Releases the memory.</summary>
     public void Free() => Dispose(disposing: true);
 
     protected override void Dispose(bool disposing) => _pages.Dispose();
 
     /// <summary>
-    /// Its pages. A handle, so that those of a buffer whose owner forgot it, because an exception passed by, are given
-    /// back some time.
+    /// The mapped pages. A SafeHandle, so that the finalizer releases them if an exception made the owner lose the
+    /// buffer.
     /// </summary>
     private sealed class Pages : SafeHandle
     {

@@ -3,13 +3,12 @@ using System.Numerics;
 namespace Rookery.Platform;
 
 /// <summary>
-/// All large buffers of the process: bodies, commands, frames and answers of more than <see cref="SmallestBytes"/>.
-/// Those of the sizes of ordinary frames and chunks of a bulk load are kept for the next use, a few of them, until
-/// <see cref="Trim"/>. Thread-safe.
+/// Pools the large buffers of the process: request bodies, commands, frames and responses of more than
+/// <see cref="SmallestBytes"/>. A few buffers of common sizes are kept for reuse until <see cref="Trim"/>. Thread-safe.
 /// </summary>
 public static class LargeBuffers
 {
-    /// <summary>Up to here arrays of the shared pool are faster, and what it keeps of them is little.</summary>
+    /// <summary>Up to this size arrays of the shared pool are faster, and the pool keeps few of them.</summary>
     public const int SmallestBytes = 128 << 10;
 
     private const int LargestKeptBytes = 2 << 20;
@@ -20,15 +19,13 @@ public static class LargeBuffers
     private static readonly Stack<LargeBuffer>[] IdleBySize = [new(), new(), new(), new()];
     private static long _idleBytes;
 
-    /// <summary>Bytes that somebody holds now.</summary>
+    /// <summary>Bytes in use.</summary>
     public static long UsedBytes => LargeBuffer.MappedBytes - IdleBytes;
 
-    /// <summary>Bytes that are kept for the next use.</summary>
+    /// <summary>Bytes kept for reuse.</summary>
     public static long IdleBytes => Volatile.Read(ref _idleBytes);
 
-    /// <summary>
-    /// Gives back all buffers that nobody holds: for a process that has become idle, or short of memory.
-    /// </summary>
+    /// <summary>Releases all unused buffers: for a process that has become idle or is short of memory.</summary>
     public static void Trim()
     {
         lock (Gate)
@@ -45,8 +42,8 @@ public static class LargeBuffers
         }
     }
 
-    /// <summary>A buffer of at least so many bytes, with any content.</summary>
-    /// <exception cref="InsufficientMemoryException">The system refused.</exception>
+    /// <summary>Returns a buffer of at least this size, with arbitrary content.</summary>
+    /// <exception cref="InsufficientMemoryException">The system has no memory.</exception>
     internal static LargeBuffer Rent(int bytes)
     {
         int size = SizeFor(bytes);
@@ -65,8 +62,8 @@ public static class LargeBuffers
         return new LargeBuffer(size);
     }
 
-    /// <summary>Makes a buffer that is too long to be kept longer; a kept one has its size for good.</summary>
-    /// <returns>False when it has to be copied to another.</returns>
+    /// <summary>Grows a buffer that is too large to be pooled; pooled sizes are fixed.</summary>
+    /// <returns>False if the content must be copied to another buffer.</returns>
     internal static bool TryGrow(LargeBuffer buffer, int bytes)
     {
         if (buffer.Length <= LargestKeptBytes)
@@ -78,7 +75,7 @@ public static class LargeBuffers
         return true;
     }
 
-    /// <summary>Takes a buffer back, once.</summary>
+    /// <summary>Takes back a buffer.</summary>
     internal static void Return(LargeBuffer buffer)
     {
         int size = buffer.Length;

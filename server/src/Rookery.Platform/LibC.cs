@@ -4,8 +4,8 @@ using Microsoft.Win32.SafeHandles;
 namespace Rookery.Platform;
 
 /// <summary>
-/// The calls into libc that <see cref="PosixDisk"/> needs. Only constants and structures that are the same on linux-x64
-/// and linux-arm64 stand here; O_DIRECTORY, O_DIRECT and struct stat differ between the two and are avoided on purpose.
+/// The functions of libc that <see cref="PosixDisk"/> calls. Declares only constants and structures that are the same
+/// on linux-x64 and linux-arm64: O_DIRECTORY, O_DIRECT and struct stat differ and are avoided.
 /// </summary>
 internal static partial class LibC
 {
@@ -16,7 +16,7 @@ internal static partial class LibC
     internal const int CloseOnExec = 0x80000;
     internal const int NoAccessTime = 0x40000;
 
-    // Nothing waits for who writes into a pipe; files know no difference.
+    // Opening a pipe must not wait for a writer; on files the flag has no effect.
     internal const int NonBlocking = 0x800;
 
     internal const int SeekEnd = 2;
@@ -25,7 +25,7 @@ internal static partial class LibC
     internal const int LockNonBlocking = 4;
 
     /// <summary>
-    /// Where d_name begins in struct dirent of 64-bit glibc: after d_ino (8), d_off (8), d_reclen (2) and d_type (1).
+    /// The offset of d_name in struct dirent of 64-bit glibc: after d_ino (8), d_off (8), d_reclen (2) and d_type (1).
     /// </summary>
     internal const int DirectoryEntryNameOffset = 19;
 
@@ -46,7 +46,7 @@ internal static partial class LibC
     [LibraryImport(Library, EntryPoint = "ftruncate", SetLastError = true)]
     internal static partial int Truncate(SafeFileHandle file, long length);
 
-    /// <summary>Returns the error number itself and leaves errno alone.</summary>
+    /// <summary>Returns the error number itself and does not set errno.</summary>
     [LibraryImport(Library, EntryPoint = "posix_fallocate")]
     internal static partial int Allocate(SafeFileHandle file, long offset, long length);
 
@@ -93,13 +93,13 @@ internal static partial class LibC
     internal static partial int FileSystemStatus(string path, out FileSystemStatistics statistics);
 
     /// <summary>
-    /// stat(2) into an opaque buffer: its layout differs between processors, but st_dev is the first eight bytes on
-    /// both.
+    /// Calls stat(2) with an opaque buffer. Its layout differs between processors, but st_dev is the first eight bytes
+    /// on both.
     /// </summary>
     [LibraryImport(Library, EntryPoint = "stat", StringMarshalling = StringMarshalling.Utf8, SetLastError = true)]
     internal static unsafe partial int FileStatus(string path, byte* status);
 
-    /// <summary>Larger than struct stat anywhere (144 bytes on x64, 128 on arm64).</summary>
+    /// <summary>Larger than any struct stat (144 bytes on x64, 128 on arm64).</summary>
     internal const int FileStatusBytes = 256;
 
     /// <summary>struct statvfs of 64-bit glibc.</summary>

@@ -3,18 +3,20 @@ using System.Runtime.InteropServices;
 namespace Rookery.Platform;
 
 /// <summary>
-/// LZ4 blocks (lz4_Block_format.md), by the system's liblz4.so.1, which is part of every Debian base.
+/// Compresses LZ4 blocks (lz4_Block_format.md) with the system's liblz4.so.1, which is part of every Debian base.
 /// </summary>
 public static partial class Lz4
 {
     private const string Library = "liblz4.so.1";
 
-    /// <summary>The largest input that <see cref="Compress"/> takes: LZ4_MAX_INPUT_SIZE, 2,113,929,216 bytes.</summary>
+    /// <summary>The largest input of <see cref="Compress"/>: LZ4_MAX_INPUT_SIZE, 2,113,929,216 bytes.</summary>
     public const int LargestInputBytes = 0x7E000000;
 
-    /// <summary>Compresses <paramref name="source"/> into the beginning of <paramref name="destination"/>.</summary>
-    /// <returns>Bytes written; 0 when they do not fit, and then the destination's content is undefined. Give it less
-    /// room than the source to learn whether it helps.</returns>
+    /// <summary>Compresses <paramref name="source"/> to the beginning of <paramref name="destination"/>.</summary>
+    /// <returns>
+    /// Number of bytes written; 0 when they do not fit, and then the content of the destination is undefined. A
+    /// destination smaller than the source shows whether compression saves space.
+    /// </returns>
     public static unsafe int Compress(ReadOnlySpan<byte> source, Span<byte> destination)
     {
         ArgumentOutOfRangeException.ThrowIfGreaterThan(source.Length, LargestInputBytes);
@@ -31,9 +33,11 @@ public static partial class Lz4
         }
     }
 
-    /// <summary>Expands a block whose expanded length is known.</summary>
-    /// <returns>Whether <paramref name="source"/> is a well-formed block of exactly <paramref name="destination"/>'s
-    /// length. Never reads or writes beyond the spans.</returns>
+    /// <summary>Decompresses a block whose decompressed length is known.</summary>
+    /// <returns>
+    /// Whether <paramref name="source"/> is a valid block of exactly the length of <paramref name="destination"/>.
+    /// Never reads or writes outside the spans.
+    /// </returns>
     public static unsafe bool TryDecompress(ReadOnlySpan<byte> source, Span<byte> destination)
     {
         if (source.IsEmpty)

@@ -1,8 +1,8 @@
 namespace Rookery.Platform;
 
 /// <summary>
-/// The one number that bounds the memory of the process. Whoever holds memory in bulk (memtable, block cache, buffers)
-/// draws on it through a share of its own. Thread-safe; neither locks nor allocates after the shares are made.
+/// Bounds the memory of the process. Each large consumer (memtable, block cache, buffers) reserves memory through a
+/// share of its own. Thread-safe; no locks or allocations except to add shares.
 /// </summary>
 public sealed class MemoryBudget
 {
@@ -11,7 +11,7 @@ public sealed class MemoryBudget
     private MemoryShare[] _shares = [];
     private long _usedBytes;
 
-    /// <summary>A budget of <paramref name="totalBytes"/> bytes.</summary>
+    /// <summary>Makes a budget of <paramref name="totalBytes"/> bytes.</summary>
     public MemoryBudget(long totalBytes)
     {
         ArgumentOutOfRangeException.ThrowIfNegativeOrZero(totalBytes);
@@ -19,11 +19,11 @@ public sealed class MemoryBudget
     }
 
     /// <summary>
-    /// A budget within another: what its shares hold is held by a share of that one too, so that a store which comes
-    /// and goes has shares of its own.
+    /// Makes a budget within another budget: what its shares reserve is also reserved from <paramref name="source"/>.
+    /// This gives a store that is opened and closed shares of its own.
     /// </summary>
-    /// <param name="totalBytes">Its bytes.</param>
-    /// <param name="source">The share of the other.</param>
+    /// <param name="totalBytes">The bound, in bytes.</param>
+    /// <param name="source">A share of the outer budget.</param>
     public MemoryBudget(long totalBytes, MemoryShare source)
         : this(totalBytes) => _source = source;
 
@@ -31,20 +31,20 @@ public sealed class MemoryBudget
     public long TotalBytes { get; }
 
     /// <summary>
-    /// What all shares hold now, in bytes; above <see cref="TotalBytes"/> only by what was taken with
+    /// The bytes that all shares hold now; above <see cref="TotalBytes"/> only through
     /// <see cref="MemoryShare.Reserve"/>.
     /// </summary>
     public long UsedBytes => Volatile.Read(ref _usedBytes);
 
-    /// <summary>All shares, in the order in which they were made.</summary>
+    /// <summary>All shares, in the order of creation.</summary>
     public IReadOnlyList<MemoryShare> Shares => Volatile.Read(ref _shares);
 
     /// <summary>
-    /// Makes a share that may hold up to <paramref name="limitBytes"/>. Limits may sum to more than the total: then
-    /// first come, first served.
+    /// Adds a share of up to <paramref name="limitBytes"/>. The limits may sum to more than the total: then the first
+    /// to reserve get the memory.
     /// </summary>
-    /// <param name="name">What it is for, as metrics name it ("block cache").</param>
-    /// <param name="limitBytes">Its own bound, in bytes.</param>
+    /// <param name="name">The purpose, as metrics name it ("block cache").</param>
+    /// <param name="limitBytes">The bound of the share, in bytes.</param>
     public MemoryShare AddShare(string name, long limitBytes)
     {
         ArgumentOutOfRangeException.ThrowIfNegative(limitBytes);
@@ -87,8 +87,8 @@ public sealed class MemoryBudget
     }
 
     /// <summary>
-    /// Adds unless the sum would pass the limit. A refused attempt is never visible to others, so it cannot make theirs
-    /// fail.
+    /// Adds bytes unless the sum would exceed the limit. A refused attempt is never visible to other threads, so it
+    /// cannot make theirs fail.
     /// </summary>
     internal static bool TryAdd(ref long used, long bytes, long limit)
     {
@@ -108,7 +108,7 @@ public sealed class MemoryBudget
     }
 }
 
-/// <summary>One consumer's part of a <see cref="MemoryBudget"/>. Thread-safe.</summary>
+/// <summary>The part of one consumer in a <see cref="MemoryBudget"/>. Thread-safe.</summary>
 public sealed class MemoryShare
 {
     private readonly MemoryBudget _budget;
@@ -121,18 +121,21 @@ public sealed class MemoryShare
         LimitBytes = limitBytes;
     }
 
-    /// <summary>What it is for.</summary>
+    /// <summary>The purpose, as metrics name it.</summary>
     public string Name { get; }
 
-    /// <summary>What it may hold at most, in bytes.</summary>
+    /// <summary>The bound, in bytes.</summary>
     public long LimitBytes { get; }
 
-    /// <summary>What it holds now, in bytes.</summary>
+    /// <summary>The bytes held now.</summary>
     public long UsedBytes => Volatile.Read(ref _usedBytes);
 
-    /// <summary>Takes <paramref name="bytes"/> if neither this share nor the budget would go over its bound.</summary>
-    /// <returns>False when one would: nothing was taken, and the caller gives something back, waits or
-    /// refuses.</returns>
+    /// <summary>
+    /// Reserves <paramref name="bytes"/>, if neither the share nor the budget would exceed its bound.
+    /// </summary>
+    /// <returns>
+    /// False when one would: then nothing is reserved, and the caller must release memory, wait or refuse.
+    /// </returns>
     public bool TryReserve(long bytes)
     {
         ArgumentOutOfRangeException.ThrowIfNegative(bytes);
@@ -151,8 +154,8 @@ public sealed class MemoryShare
     }
 
     /// <summary>
-    /// Takes <paramref name="bytes"/> in any case: for memory that is already held, or without which an acknowledged
-    /// write could not be applied.
+    /// Reserves <paramref name="bytes"/> even beyond the bound: for memory that is already allocated, or without which
+    /// an acknowledged write could not be applied.
     /// </summary>
     public void Reserve(long bytes)
     {
@@ -161,7 +164,7 @@ public sealed class MemoryShare
         _budget.Add(bytes);
     }
 
-    /// <summary>Gives <paramref name="bytes"/> back.</summary>
+    /// <summary>Releases <paramref name="bytes"/>.</summary>
     public void Release(long bytes)
     {
         ArgumentOutOfRangeException.ThrowIfNegative(bytes);

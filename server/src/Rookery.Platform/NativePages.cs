@@ -3,9 +3,9 @@ using System.Runtime.InteropServices;
 namespace Rookery.Platform;
 
 /// <summary>
-/// Anonymous memory straight from the system (mmap). Blocks, indexes, filters and large buffers live here, because what
-/// is given back here leaves the process at once: large arrays stay in the garbage collector's heap, and malloc keeps
-/// what lies below its highest live block.
+/// Anonymous memory of the system (mmap), for blocks, indexes, filters and large buffers. Released memory leaves the
+/// process at once, while the garbage collector keeps the memory of large arrays, and malloc all memory below its
+/// highest live block.
 /// </summary>
 public static unsafe partial class NativePages
 {
@@ -16,37 +16,37 @@ public static unsafe partial class NativePages
     private const int AdviceNoHugePages = 15;
     private const int MayMove = 1;
 
-    /// <summary>Takes zeroed memory; <paramref name="bytes"/> is rounded up to whole pages of the system.</summary>
-    /// <exception cref="InsufficientMemoryException">The system refused.</exception>
+    /// <summary>Maps zeroed memory; <paramref name="bytes"/> is rounded up to whole pages of the system.</summary>
+    /// <exception cref="InsufficientMemoryException">The system has no memory.</exception>
     public static byte* Map(long bytes)
     {
         nint address = MapMemory(0, (nuint)bytes, ProtectReadWrite, PrivateAnonymous, -1, 0);
         byte* taken = Taken(address, bytes);
 
-        // Where huge pages are always on, the kernel would later fill pages that were given back, by whole 2 MiB.
+        // Where huge pages are always enabled, the kernel would later fill released pages again, in units of 2 MiB.
         _ = Advise(address, (nuint)bytes, AdviceNoHugePages);
         return taken;
     }
 
     /// <summary>
-    /// Makes memory from <see cref="Map"/> longer or shorter, perhaps elsewhere; its pages move along without being
-    /// copied, new ones are zeros.
+    /// Grows or shrinks memory from <see cref="Map"/>, possibly at another address. The pages move without being
+    /// copied; new pages are zeros.
     /// </summary>
-    /// <exception cref="InsufficientMemoryException">The system refused; nothing changed.</exception>
+    /// <exception cref="InsufficientMemoryException">The system has no memory; nothing changed.</exception>
     public static byte* Resize(byte* address, long bytes, long newBytes) =>
         Taken(MoveMemory((nint)address, (nuint)bytes, (nuint)newBytes, MayMove), newBytes);
 
-    /// <summary>Gives memory from <see cref="Map"/> back, whole.</summary>
+    /// <summary>Releases all memory of one <see cref="Map"/>.</summary>
     public static void Unmap(byte* address, long bytes) => _ = UnmapMemory((nint)address, (nuint)bytes);
 
     /// <summary>
-    /// Gives the content of whole system pages within the range back and keeps the addresses; they read as zeros, or as
-    /// before at the edges.
+    /// Releases the content of the whole system pages within a range and keeps the addresses. These pages read as
+    /// zeros; the partial pages at the ends keep their content.
     /// </summary>
     public static void Discard(byte* address, long bytes)
     {
-        // The page of the system may be larger than ours (16 KiB on a Raspberry Pi 5): only what lies wholly inside may
-        // go.
+        // A system page may be larger than a page of Rookery (16 KiB on a Raspberry Pi 5): only pages wholly inside the
+        // range may be released.
         nint page = Environment.SystemPageSize;
         nint from = ((nint)address + page - 1) / page * page;
         nint to = ((nint)address + (nint)bytes) / page * page;

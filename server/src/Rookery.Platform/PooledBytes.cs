@@ -1,28 +1,30 @@
 namespace Rookery.Platform;
 
 /// <summary>
-/// Bytes that grow, in pooled memory that its owner gives back (<see cref="Release"/>): for what may be large for a
-/// while. Long bytes lie outside the managed heap, and only this object keeps them there: a span of them does not.
+/// A growing byte buffer in pooled memory, which its owner releases with <see cref="Release"/>: for content that may be
+/// large. Large content is outside the managed heap and stays valid only while this object is reachable; a span does
+/// not keep it alive.
 /// </summary>
 public sealed class PooledBytes
 {
     /// <summary>
-    /// What stays rented between uses; larger memory goes back to the pool, which frees it when memory is short.
+    /// The most bytes that stay rented between uses. Larger memory returns to the pool, which frees it when memory is
+    /// short.
     /// </summary>
     private const int IdleBytes = 64 * 1024;
 
     private PooledMemory _memory;
 
-    /// <summary>Bytes in use.</summary>
+    /// <summary>Number of bytes written.</summary>
     public int Length { get; private set; }
 
-    /// <summary>The bytes in use; valid until the next change.</summary>
+    /// <summary>The written bytes; valid until the next change.</summary>
     public ReadOnlySpan<byte> Written => _memory.Span[..Length];
 
-    /// <summary>The same, as memory.</summary>
+    /// <summary>The written bytes as memory.</summary>
     public Memory<byte> WrittenMemory => _memory.Memory[..Length];
 
-    /// <summary>Room for <paramref name="count"/> more bytes behind those in use.</summary>
+    /// <summary>Returns room for <paramref name="count"/> more bytes after the written ones.</summary>
     public Span<byte> Reserve(int count)
     {
         if (_memory.Length - Length < count)
@@ -33,14 +35,14 @@ public sealed class PooledBytes
         return _memory.Span[Length..];
     }
 
-    /// <summary>Takes reserved bytes into use.</summary>
+    /// <summary>Counts reserved bytes as written.</summary>
     public void Advance(int count)
     {
         ArgumentOutOfRangeException.ThrowIfGreaterThan((uint)count, (uint)(_memory.Length - Length));
         Length += count;
     }
 
-    /// <summary>Appends a copy.</summary>
+    /// <summary>Appends a copy of bytes.</summary>
     public void Append(ReadOnlySpan<byte> source)
     {
         source.CopyTo(Reserve(source.Length));
@@ -54,10 +56,10 @@ public sealed class PooledBytes
         Length++;
     }
 
-    /// <summary>Removes all bytes behind <paramref name="length"/>.</summary>
+    /// <summary>Removes all bytes after <paramref name="length"/>.</summary>
     public void Truncate(int length) => Length = Math.Min(Length, length);
 
-    /// <summary>Forgets the bytes, and gives large memory back.</summary>
+    /// <summary>Removes all bytes and releases large memory.</summary>
     public void Clear()
     {
         Length = 0;
@@ -67,7 +69,7 @@ public sealed class PooledBytes
         }
     }
 
-    /// <summary>Gives the memory back; the bytes can be filled again.</summary>
+    /// <summary>Removes all bytes and releases the memory; the buffer can be used again.</summary>
     public void Release()
     {
         Length = 0;

@@ -4,9 +4,9 @@ using System.Runtime.InteropServices;
 namespace Rookery.Platform;
 
 /// <summary>
-/// Items that grow in pooled memory. Many of them lie outside of the managed heap, where they grow without being copied
-/// and do not meet its limit: an array of 8 MiB that doubled needed 24 of the 48 MiB that the smallest node has. Not to
-/// be copied while it is used; its content is arbitrary where nothing was written.
+/// A growing array in pooled memory. Large ones are outside the managed heap, where they grow without copying and do
+/// not count towards its limit: doubling an array of 8 MiB took 24 of the 48 MiB that the smallest node has. Do not
+/// copy the struct while it is in use. Unwritten items are arbitrary.
 /// </summary>
 public struct PooledItems<T>
     where T : unmanaged
@@ -15,18 +15,18 @@ public struct PooledItems<T>
 
     private PooledMemory _memory;
 
-    /// <summary>Bytes that are held.</summary>
+    /// <summary>The capacity in bytes.</summary>
     public readonly int Bytes => _memory.Length;
 
-    /// <summary>Items there is room for.</summary>
+    /// <summary>The capacity in items.</summary>
     public readonly int Length => _memory.Length / Unsafe.SizeOf<T>();
 
-    /// <summary>All of them; valid until they grow.</summary>
+    /// <summary>All items; valid until the array grows.</summary>
     public readonly Span<T> Span => MemoryMarshal.Cast<byte, T>(_memory.Span);
 
     /// <summary>
-    /// Makes room for so many items, of which the first ones are kept. Spans and references from before are not to be
-    /// used any more.
+    /// Makes room for at least <paramref name="items"/> items and keeps the first <paramref name="keptItems"/>. Earlier
+    /// spans and references must not be used any more.
     /// </summary>
     public void Reserve(int keptItems, int items)
     {
@@ -37,6 +37,6 @@ public struct PooledItems<T>
         }
     }
 
-    /// <summary>Gives the memory back; there are no items any more.</summary>
+    /// <summary>Releases the memory; the array is empty afterwards.</summary>
     public void Return() => _memory.Return();
 }

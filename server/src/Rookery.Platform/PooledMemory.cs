@@ -3,29 +3,28 @@ using System.Buffers;
 namespace Rookery.Platform;
 
 /// <summary>
-/// Memory of any length that its one owner can let grow, and gives back: an array of the shared pool while it is short,
-/// one of the <see cref="LargeBuffers"/> from there on. The default value has no bytes. Not to be copied while it is
-/// used.
+/// Growable memory with one owner, who returns it: an array of the shared pool while small, a buffer of
+/// <see cref="LargeBuffers"/> when large. The default value is empty. Do not copy the struct while it is in use.
 /// </summary>
 public struct PooledMemory
 {
     private byte[]? _array;
     private LargeBuffer? _large;
 
-    /// <summary>Bytes there is room for.</summary>
+    /// <summary>The capacity in bytes.</summary>
     public readonly int Length =>
         _array is not null ? _array.Length
         : _large is null ? 0
         : _large.Length;
 
-    /// <summary>All of it; its content is arbitrary where nothing was written.</summary>
+    /// <summary>All the memory; unwritten bytes are arbitrary.</summary>
     public readonly Span<byte> Span => _large is null ? _array : _large.GetSpan();
 
-    /// <summary>The same, as memory.</summary>
+    /// <summary>All the memory, as <see cref="Memory{T}"/>.</summary>
     public readonly Memory<byte> Memory => _large is null ? _array : _large.Memory;
 
-    /// <summary>Memory of at least <paramref name="bytes"/> bytes.</summary>
-    /// <exception cref="OutOfMemoryException">There is none.</exception>
+    /// <summary>Returns memory of at least <paramref name="bytes"/> bytes.</summary>
+    /// <exception cref="OutOfMemoryException">The system has no memory.</exception>
     public static PooledMemory Rent(int bytes)
     {
         PooledMemory memory = default;
@@ -41,12 +40,10 @@ public struct PooledMemory
         return memory;
     }
 
-    /// <summary>
-    /// Makes room for at least <paramref name="bytes"/> bytes. Spans from before are not to be used any more.
-    /// </summary>
-    /// <param name="keptBytes">How many of the first bytes keep their content.</param>
-    /// <param name="bytes">Bytes wanted in all.</param>
-    /// <exception cref="OutOfMemoryException">There is none; nothing changed.</exception>
+    /// <summary>Grows to at least <paramref name="bytes"/> bytes. Earlier spans must not be used any more.</summary>
+    /// <param name="keptBytes">Number of bytes at the start that keep their content.</param>
+    /// <param name="bytes">The wanted capacity.</param>
+    /// <exception cref="OutOfMemoryException">The system has no memory; nothing changed.</exception>
     public void Grow(int keptBytes, int bytes)
     {
         if (bytes <= Length || (_large is not null && LargeBuffers.TryGrow(_large, bytes)))
@@ -60,7 +57,7 @@ public struct PooledMemory
         this = longer;
     }
 
-    /// <summary>Gives the memory back; there are no bytes any more.</summary>
+    /// <summary>Returns the memory to its pool; the capacity is 0 afterwards.</summary>
     public void Return()
     {
         if (_array is not null)

@@ -5,13 +5,13 @@ using Microsoft.Win32.SafeHandles;
 namespace Rookery.Platform;
 
 /// <summary>
-/// The file systems of this machine, by system calls. .NET's own files are not used: their flush calls fsync and
-/// swallows EROFS, and they report errors by exception types that do not tell ENOSPC from EDQUOT.
+/// The file systems of this machine, through system calls. .NET's file classes are not used: their flush calls fsync
+/// and ignores EROFS, and their exceptions do not distinguish ENOSPC from EDQUOT.
 /// </summary>
 public sealed class PosixDisk : IDisk
 {
-    // For the owner alone: whoever could read a node's files would need no token for its documents, and could act as
-    // the node by its keys.
+    // Only the owner has access: a reader of a node's files would need no token for its documents, and could
+    // impersonate the node with its keys.
     private const uint FileMode = 0b110_000_000;
     private const uint DirectoryMode = 0b111_000_000;
 
@@ -36,8 +36,8 @@ public sealed class PosixDisk : IDisk
     }
 
     /// <summary>
-    /// Without a note of the time of access: that would make the scrub of an idle node write (relatime notes the first
-    /// read after a write).
+    /// Opens a file without updating its access time. With relatime the first read after a write updates it, so that
+    /// the scrub of an idle node would write.
     /// </summary>
     private static PosixFile OpenToRead(string path)
     {
@@ -50,7 +50,7 @@ public sealed class PosixDisk : IDisk
         }
         catch (DiskException refused) when (refused.Error == Errno.NotPermitted)
         {
-            // another user's file, such as a backup's
+            // O_NOATIME is not permitted on another user's file, such as a backup's
             return new PosixFile(OpenDescriptor("open", path, LibC.ReadOnly | LibC.NonBlocking), path);
         }
     }
@@ -156,7 +156,7 @@ public sealed class PosixDisk : IDisk
             return "unknown";
         }
 
-        // The numbers of makedev(3); /sys/dev/block names every block device by them, with a link that ends in its
+        // Numbers as in makedev(3). /sys/dev/block has a link for each block device by these numbers, which ends in its
         // kernel name.
         ulong device = *(ulong*)status;
         ulong major = ((device >> 8) & 0xfff) | ((device >> 32) & 0xfffff000);
@@ -169,8 +169,8 @@ public sealed class PosixDisk : IDisk
     /// <inheritdoc/>
     public IDisposable Lock(string path)
     {
-        // flock belongs to the open file, not to the process: a second lock by ourselves is refused too, and the kernel
-        // frees it with the process.
+        // flock belongs to the open file, not to the process: a second lock by this process is refused too, and the
+        // kernel releases it with the process.
         var file = OpenDescriptor("open the lock file", path, LibC.ReadWrite | LibC.Create);
         if (LibC.Lock(file, LibC.LockExclusive | LibC.LockNonBlocking) == 0)
         {

@@ -11,8 +11,8 @@ internal sealed class PosixFile(SafeFileHandle handle, string path) : IDiskFile
     {
         get
         {
-            // Nobody uses the descriptor's own position, so seeking to the end only asks; fstat's structure differs
-            // between processors.
+            // Seeking only measures here, because nothing uses the descriptor's own position. The structure of fstat
+            // differs between processors.
             long length = LibC.Seek(handle, 0, LibC.SeekEnd);
             return length >= 0 ? length : throw Failure("measure");
         }
@@ -98,8 +98,8 @@ internal sealed class PosixFile(SafeFileHandle handle, string path) : IDiskFile
 
     public void Sync()
     {
-        // EINTR consumes no error the kernel has noted for us, so asking again is safe; every other failure is final
-        // for this descriptor.
+        // EINTR does not clear an error that the kernel has recorded for this file, so the call can be repeated. Any
+        // other failure is final for this descriptor.
         while (LibC.SyncData(handle) != 0)
         {
             if (PosixDisk.LastError() != Errno.Interrupted)

@@ -1,14 +1,14 @@
 namespace Rookery.Platform;
 
 /// <summary>
-/// Roll-ups of the last 24 hours, as variable-length numbers in chunks: 9 to 13 bytes for a kind and second in which
-/// something happened, none otherwise. Four kinds busy in every second take 3.8 MB a day. Not thread-safe.
+/// Roll-ups of the last 24 hours, encoded as varints in chunks: 9 to 13 bytes for each kind and second with operations.
+/// Four kinds that are busy in every second take 3.8 MB a day. Not thread-safe.
 /// </summary>
 internal sealed class RollUpHistory
 {
     internal const int KeptSeconds = 24 * 60 * 60;
 
-    /// <summary>More than any record: one byte, and five numbers of at most ten.</summary>
+    /// <summary>The largest record: one byte, and five numbers of at most ten bytes.</summary>
     private const int LargestRecordBytes = 51;
     private const int ChunkBytes = 16 * 1024;
     private const int LongStep = 15;
@@ -18,11 +18,12 @@ internal sealed class RollUpHistory
     private Chunk? _newest;
 
     /// <summary>
-    /// A history of at most <paramref name="mostBytes"/>: when everything is busy all day, its oldest hours go early.
+    /// Makes a history of at most <paramref name="mostBytes"/>. When all kinds are busy all day, the oldest hours are
+    /// dropped early.
     /// </summary>
     internal RollUpHistory(int mostBytes) => _mostChunks = Math.Max(2, mostBytes / ChunkBytes);
 
-    /// <summary>Bytes that its chunks take now.</summary>
+    /// <summary>Bytes allocated for chunks.</summary>
     internal int TakenBytes => _chunks.Count * ChunkBytes;
 
     internal void Add(in IoRollUp added)
@@ -48,7 +49,8 @@ internal sealed class RollUpHistory
     }
 
     /// <summary>
-    /// What is known now, to be read later without holding up who adds: written bytes of a chunk never change.
+    /// Returns the current history, which can be read without blocking further records: written bytes of a chunk never
+    /// change.
     /// </summary>
     internal Snapshot TakeSnapshot() => new([.. _chunks.Select(chunk => (chunk, chunk.Used, chunk.LastSecond))]);
 
@@ -95,8 +97,8 @@ internal sealed class RollUpHistory
         internal Snapshot((Chunk Chunk, int Used, long LastSecond)[] chunks) => _chunks = chunks;
 
         /// <summary>
-        /// The roll-ups of seconds from <paramref name="from"/> up to but without <paramref name="to"/>, in the order
-        /// in which they were added.
+        /// Returns the roll-ups of seconds from <paramref name="from"/> to <paramref name="to"/>, excluding the latter,
+        /// in the order in which they were added.
         /// </summary>
         internal IEnumerable<IoRollUp> Between(long from, long to) =>
             _chunks

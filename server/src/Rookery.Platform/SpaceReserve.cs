@@ -1,38 +1,35 @@
 namespace Rookery.Platform;
 
-/// <summary>
-/// How much of a file system must stay free: so much, and so large a part of it, whichever is more (design: space runs
-/// out gently).
-/// </summary>
-/// <param name="Bytes">At least these bytes.</param>
-/// <param name="Fraction">At least this part of the whole, 0 to 1.</param>
+/// <summary>How much of a file system must stay free: the larger of a number of bytes and a fraction.</summary>
+/// <param name="Bytes">The least number of free bytes.</param>
+/// <param name="Fraction">The least free fraction, from 0 to 1.</param>
 public readonly record struct ReserveRule(long Bytes, double Fraction)
 {
     /// <summary>256 MiB or 5 %.</summary>
     public static ReserveRule Default { get; } = new(256L << 20, 0.05);
 
-    /// <summary>The bytes to keep free on a file system of <paramref name="totalBytes"/>.</summary>
+    /// <summary>Returns the bytes to keep free on a file system of <paramref name="totalBytes"/>.</summary>
     public long BytesOf(long totalBytes) => Math.Max(Bytes, (long)(totalBytes * Fraction));
 }
 
-/// <summary>What a <see cref="SpaceReserve"/> found.</summary>
-/// <param name="FreeBytes">Free now, what will be used again included.</param>
-/// <param name="NeededBytes">Free bytes below which writes that grow the data are refused.</param>
+/// <summary>The free space that a <see cref="SpaceReserve"/> found.</summary>
+/// <param name="FreeBytes">Free bytes, including bytes of files that will be reused.</param>
+/// <param name="NeededBytes">Writes that grow the data are refused with fewer free bytes than this.</param>
 public readonly record struct ReserveState(long FreeBytes, long NeededBytes)
 {
-    /// <summary>The size of the file system; 0 when it is not known.</summary>
+    /// <summary>The size of the file system; 0 when unknown.</summary>
     public long TotalBytes { get; init; }
 
     /// <summary>
-    /// Whether writes that grow the data may go on. Deletes, expiration and compaction may in any case.
+    /// Whether writes that grow the data are allowed. Deletes, expiration and merges of runs always are.
     /// </summary>
     public bool GrowthAllowed => FreeBytes >= NeededBytes;
 }
 
 /// <summary>
-/// Says whether the disk has room for writes that grow the data. Asking is cheap enough for every request: the file
-/// system itself is asked once in a while. Growth stops below the reserve and goes on only above it by a sixteenth, so
-/// that the answer does not flicker. Thread-safe.
+/// Determines whether the disk has room for writes that grow the data. Cheap enough for every request, because the file
+/// system is queried only once per interval. Growth stops below the reserve and resumes a sixteenth above it, so that
+/// the result does not flicker. Thread-safe.
 /// </summary>
 public sealed class SpaceReserve
 {
@@ -49,15 +46,16 @@ public sealed class SpaceReserve
     private long _nextLook;
     private bool _isLow;
 
-    /// <summary>A reserve on the file system that holds <paramref name="path"/>; looks at once.</summary>
+    /// <summary>Makes a reserve on the file system of <paramref name="path"/>, and queries it at once.</summary>
     /// <param name="disk">The disk.</param>
     /// <param name="path">An existing directory.</param>
-    /// <param name="rule">How much to keep.</param>
-    /// <param name="interval">How old an answer may be.</param>
+    /// <param name="rule">The space to keep free.</param>
+    /// <param name="interval">The longest time between queries.</param>
     /// <param name="time">The clock.</param>
-    /// <param name="reusableBytes">Bytes of files that will be written again and so count as free; null for
-    /// none.</param>
-    /// <exception cref="DiskException">The file system does not say.</exception>
+    /// <param name="reusableBytes">
+    /// Returns the bytes of files that will be reused and so count as free; null for none.
+    /// </param>
+    /// <exception cref="DiskException">The free space cannot be queried.</exception>
     public SpaceReserve(
         IDisk disk,
         string path,
@@ -78,15 +76,13 @@ public sealed class SpaceReserve
     }
 
     /// <summary>
-    /// What is free and what is needed, at most one interval old; older only while the file system does not say, for
-    /// then writes fail by themselves.
+    /// The free space, at most one interval old. Older only while the query fails; then writes fail as well.
     /// </summary>
     public ReserveState State
     {
         get
         {
-            // Of many threads that find the answer old, one looks: statvfs takes a microsecond or, on a sick card,
-            // long.
+            // When the state is old, only one thread queries: statvfs takes a microsecond, but long on a failing disk.
             long now = _time.GetTimestamp();
             long due = Volatile.Read(ref _nextLook);
             if (now >= due && Interlocked.CompareExchange(ref _nextLook, now + _intervalTicks, due) == due)
@@ -101,7 +97,7 @@ public sealed class SpaceReserve
         }
     }
 
-    /// <summary>Looks now: after a deletion, or when a write met ENOSPC.</summary>
+    /// <summary>Queries the file system now: after a deletion, or when a write failed with ENOSPC.</summary>
     public void Look()
     {
         try
@@ -110,8 +106,8 @@ public sealed class SpaceReserve
         }
         catch (DiskException)
         {
-            // A disk that cannot even be asked fails the next write, and that failure is reported by name; the last
-            // answer stays until then.
+            // A disk that cannot be queried will fail the next write, and that failure is reported. Until then the last
+            // state stays.
         }
     }
 

@@ -3,20 +3,21 @@ using System.Runtime.CompilerServices;
 namespace Rookery.Platform;
 
 /// <summary>
-/// Unsigned integers in groups of 7 bits, lowest first (LEB128): lengths and numbers in every format of the node.
+/// Unsigned integers in groups of 7 bits, lowest first (LEB128): the encoding of lengths and numbers in all of
+/// Rookery's formats.
 /// </summary>
 public static unsafe class Varint
 {
-    /// <summary>Bytes that a number of 32 bits takes at most.</summary>
+    /// <summary>The most bytes of a number of 32 bits.</summary>
     public const int MaxBytes32 = 5;
 
-    /// <summary>Bytes that a number of 64 bits takes at most.</summary>
+    /// <summary>The most bytes of a number of 64 bits.</summary>
     public const int MaxBytes64 = 10;
 
     /// <summary>Writes a number.</summary>
-    /// <param name="destination">At least the bytes that <see cref="Size"/> says.</param>
+    /// <param name="destination">At least <see cref="Size"/> bytes.</param>
     /// <param name="value">The number.</param>
-    /// <returns>Bytes written.</returns>
+    /// <returns>Number of bytes written.</returns>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static int Write(Span<byte> destination, ulong value)
     {
@@ -31,8 +32,8 @@ public static unsafe class Varint
         return at;
     }
 
-    /// <summary>Writes a length and the bytes that it counts.</summary>
-    /// <returns>Bytes written.</returns>
+    /// <summary>Writes bytes preceded by their length.</summary>
+    /// <returns>Number of bytes written.</returns>
     public static int WriteBytes(Span<byte> destination, ReadOnlySpan<byte> bytes)
     {
         int at = Write(destination, (uint)bytes.Length);
@@ -40,7 +41,7 @@ public static unsafe class Varint
         return at + bytes.Length;
     }
 
-    /// <summary>Bytes that a number takes.</summary>
+    /// <summary>Returns the encoded length of a number in bytes.</summary>
     public static int Size(ulong value)
     {
         int size = 1;
@@ -53,15 +54,15 @@ public static unsafe class Varint
         return size;
     }
 
-    /// <summary>Reads a number and steps behind it.</summary>
-    /// <exception cref="InvalidDataException">The bytes end early, or are too many.</exception>
+    /// <summary>Reads a number and advances the position.</summary>
+    /// <exception cref="InvalidDataException">The bytes end early, or are too many for 64 bits.</exception>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static ulong Read(ReadOnlySpan<byte> source, ref int position) =>
         (uint)position < (uint)source.Length && source[position] < 0x80
             ? source[position++]
             : ReadLong(source, ref position);
 
-    /// <summary>Reads a number that is an index or a length, and steps behind it.</summary>
+    /// <summary>Reads a number up to <see cref="int.MaxValue"/> and advances the position.</summary>
     /// <exception cref="InvalidDataException">The bytes end early, or the number is too large.</exception>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static int ReadInt(ReadOnlySpan<byte> source, ref int position)
@@ -71,8 +72,8 @@ public static unsafe class Varint
     }
 
     /// <summary>
-    /// Reads an index or a length at <paramref name="position"/> and steps behind it; false when the bytes end or are
-    /// no such number.
+    /// Reads a number up to <see cref="int.MaxValue"/> and advances the position; returns false when the bytes end
+    /// early or the number is larger.
     /// </summary>
     public static bool TryRead(ReadOnlySpan<byte> source, scoped ref int position, out int value)
     {
@@ -98,7 +99,7 @@ public static unsafe class Varint
     }
 
     /// <summary>
-    /// Reads a length at <paramref name="position"/> and the bytes it counts; false when there are fewer.
+    /// Reads bytes preceded by their length and advances the position; returns false when the bytes end early.
     /// </summary>
     public static bool TryReadBytes(ReadOnlySpan<byte> source, scoped ref int position, out ReadOnlySpan<byte> bytes)
     {
@@ -113,7 +114,7 @@ public static unsafe class Varint
         return true;
     }
 
-    /// <summary>Reads a number from bytes that were checked before, and steps behind it.</summary>
+    /// <summary>Reads a number from bytes that were checked before, and advances the pointer.</summary>
     public static ulong ReadChecked(ref byte* source)
     {
         ulong value = *source++;
@@ -135,7 +136,8 @@ public static unsafe class Varint
     }
 
     /// <summary>
-    /// Reads a number of up to 64 bits and steps behind it; false when the bytes end early or are too many.
+    /// Reads a number of up to 64 bits and advances the pointer; returns false when the bytes end early or are too
+    /// many.
     /// </summary>
     public static bool TryRead(ref byte* source, byte* end, out ulong value)
     {
