@@ -9,8 +9,9 @@ using Rookery.Storage;
 namespace Rookery.Documents.Apply;
 
 /// <summary>
-/// Applies frames of the journal, in order, one thread at a time. The same frames on the same tables give the same rows
-/// and outcomes on every node: nothing here reads a clock, draws a random number or walks an unordered collection.
+/// Applies the journal's frames in order, on one thread at a time. Apply is deterministic: the same frames on the same
+/// tables produce the same rows and outcomes on every node, because nothing here reads a clock, draws a random number
+/// or enumerates an unordered collection.
 /// </summary>
 internal sealed class Applier : IDisposable
 {
@@ -43,8 +44,8 @@ internal sealed class Applier : IDisposable
     }
 
     /// <summary>
-    /// When set, a document that is damaged counts as missing, and each command that is refused for that is told of.
-    /// Never where anything of it is kept.
+    /// When set, a damaged document counts as missing, and this callback receives a message for each command that is
+    /// refused because of it. Only for exports: a node that keeps its data must stop at damage instead.
     /// </summary>
     public Action<string>? LeftOut
     {
@@ -60,25 +61,26 @@ internal sealed class Applier : IDisposable
     /// <summary>The log time of the last frame applied.</summary>
     public long LastLogTicks => _node.LastLogTicks;
 
-    /// <summary>Whether a database was ever made.</summary>
+    /// <summary>Whether a database was ever created on this node, even if it was deleted since.</summary>
     public bool HasServed => _node.Record.LastDatabaseNumber > 0;
 
     /// <summary>
-    /// The log time of the last frame whose time was not steady; 0 when there was none. A time is steady when the
-    /// leader's clock was sure and had not jumped since the frame before, so that no more lies between the two times
-    /// than passed.
+    /// Log time of the last frame whose time was not steady, in UTC ticks; 0 if all were. A time is steady if the
+    /// leader trusted its clock and the clock had not jumped since the previous frame, so the difference between the
+    /// two log times is time that really passed.
     /// </summary>
     public long AgesFromTicks => _node.AgesFromTicks;
 
     /// <summary>
-    /// What came of all frames applied; <see cref="OutcomeChain.Unknown"/> when an older version applied some of them.
+    /// Running hash of all outcomes, to compare members; <see cref="OutcomeChain.Unknown"/> if an older version applied
+    /// some of the frames.
     /// </summary>
     public long Outcomes => _node.Outcomes;
 
-    /// <summary>Applies a frame; afterwards snapshots see all of it.</summary>
-    /// <param name="position">Where it stands in the log.</param>
-    /// <param name="content">Its decoded payload; empty for a frame without commands.</param>
-    /// <param name="outcomes">Receives the outcome of each command; empty when nobody waits for them (replay).</param>
+    /// <summary>Applies a frame and publishes it: snapshots opened afterwards contain all of it.</summary>
+    /// <param name="position">Position of the frame in the log.</param>
+    /// <param name="content">The decoded payload; empty for a frame without commands.</param>
+    /// <param name="outcomes">Receives one outcome per command; empty during replay, when no caller waits.</param>
     public void Apply(in FramePosition position, ReadOnlySpan<byte> content, Span<CommandOutcome> outcomes)
     {
         var batch = _storage.Begin(position.Index, position.Term, content.Length);
@@ -115,12 +117,12 @@ internal sealed class Applier : IDisposable
     }
 
     /// <summary>
-    /// Ends a frame that could not be applied to its end. What it holds in memory is in between: nothing can be applied
-    /// any more before <see cref="Reload"/>.
+    /// Abandons the batch of a frame whose apply threw. The state in memory then contains part of that frame, so
+    /// nothing may be applied before <see cref="Reload"/>.
     /// </summary>
     public void Abandon() => _storage.Abandon();
 
-    /// <summary>Forgets what it holds of the tables and reads it again: all of them were replaced.</summary>
+    /// <summary>Discards the state in memory and loads it from the tables, after all tables were replaced.</summary>
     public void Reload()
     {
         _touched.Clear();
@@ -296,8 +298,8 @@ internal sealed class Applier : IDisposable
     }
 
     /// <summary>
-    /// One result for all, because nobody asks for one per document and a bulk load should not make a hundred thousand
-    /// of them.
+    /// Returns one result for the whole command: no client needs one per document, and a bulk insert would otherwise
+    /// allocate a hundred thousand of them. Low counts stored documents, High unchanged ones.
     /// </summary>
     private CommandOutcome BulkPut(long index, ref CommandReader command)
     {
@@ -384,7 +386,7 @@ internal sealed class Applier : IDisposable
     {
         foreach (var database in _touched)
         {
-            // A database that was deleted later in the frame has no rows any more.
+            // A database that a later command of this frame deleted has no rows left.
             if (database.IsDirty && _node.TryFind(database.Number, out _))
             {
                 database.WriteRows(batch, sequence);

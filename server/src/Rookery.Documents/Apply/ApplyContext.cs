@@ -4,46 +4,46 @@ using Rookery.Storage;
 
 namespace Rookery.Documents.Apply;
 
-/// <summary>What the operations of one command work on.</summary>
+/// <summary>State of the command that is being applied: its frame, database, etag and collected changes.</summary>
 internal sealed class ApplyContext
 {
     private readonly List<DocumentChange> _changes = [];
 
-    /// <summary>The frame.</summary>
+    /// <summary>The frame that contains the command.</summary>
     public FrameScope Frame { get; private set; }
 
-    /// <summary>The frame's batch.</summary>
+    /// <summary>The batch that collects the frame's rows.</summary>
     public WriteBatch Batch => Frame.Batch;
 
-    /// <summary>The frame's time, in UTC ticks: the only clock of apply.</summary>
+    /// <summary>The frame's log time, in UTC ticks: the only clock that apply may use.</summary>
     public long LogTicks => Frame.LogTicks;
 
-    /// <summary>The command's database.</summary>
+    /// <summary>The database that the command changes.</summary>
     public DatabaseState Database { get; private set; } = null!;
 
-    /// <summary>The etag of the operation at hand.</summary>
+    /// <summary>Etag of the current operation.</summary>
     public long Etag { get; set; }
 
     /// <summary>
-    /// What subscribers of the database are told when the command succeeds; collected only when there are any.
+    /// Changes to publish to the database's subscribers if the command succeeds; empty if there are no subscribers.
     /// </summary>
     public IReadOnlyList<DocumentChange> Changes => _changes;
 
-    /// <summary>What the patches of the frame and of the command have cost.</summary>
+    /// <summary>Costs of the patches of the current frame and command.</summary>
     public PatchBudget Patches { get; } = new();
 
-    /// <summary>Whether somebody waits for the outcome of the frame: nobody does in replay.</summary>
+    /// <summary>Whether a caller waits for the outcomes of the frame; false during replay.</summary>
     public bool IsAnswered { get; set; }
 
-    /// <summary>Whether anybody wants to know of changes.</summary>
+    /// <summary>Whether the database has subscribers.</summary>
     public bool IsWatched { get; private set; }
 
     /// <summary>
-    /// Whether a document that is damaged counts as missing; only where nothing of it is kept (an export).
+    /// Whether a damaged document counts as missing. Only for exports: see <see cref="Applier.LeftOut"/>.
     /// </summary>
     public bool ReadsAroundDamage { get; set; }
 
-    /// <summary>The damage that this command met, when it reads around damage.</summary>
+    /// <summary>The damage that this command read, if <see cref="ReadsAroundDamage"/> is set; otherwise null.</summary>
     public DamageEvent? Damage { get; private set; }
 
     public void Begin(in FrameScope frame, DatabaseState database, long firstEtag)
@@ -59,7 +59,7 @@ internal sealed class ApplyContext
 
     public void Note(in DocumentChange change) => _changes.Add(change);
 
-    /// <summary>Looks a document up, changes of this batch included.</summary>
+    /// <summary>Looks up a document in the batch, then in the tables.</summary>
     public Document FindDocument(ReadOnlySpan<byte> lowerId)
     {
         Span<byte> key = stackalloc byte[Key.MaxBytes];

@@ -7,17 +7,18 @@ using Rookery.Storage;
 
 namespace Rookery.Documents.Apply;
 
-/// <summary>Changes cluster records: all that a command names, or none.</summary>
+/// <summary>Stores and deletes cluster records: all records of a command, or none.</summary>
 internal sealed class ClusterRecordOperations(ClusterRecords records)
 {
     private readonly List<ClusterRecordChange> _changes = [];
 
     /// <summary>
-    /// When set, a record that is damaged counts as missing, and it is told of (<see cref="Applier.LeftOut"/>).
+    /// When set, a damaged record counts as missing, and this callback receives a message about it. See
+    /// <see cref="Applier.LeftOut"/>.
     /// </summary>
     public Action<string>? LeftOut { get; set; }
 
-    /// <summary>Carries a command out; each of its records takes an etag, from <paramref name="firstEtag"/>.</summary>
+    /// <summary>Executes a command. Each record uses one etag, starting at <paramref name="firstEtag"/>.</summary>
     public CommandOutcome Apply(in FrameScope scope, long index, ref CommandReader command, long firstEtag)
     {
         var results = new OperationResult[command.OperationCount];
@@ -36,7 +37,7 @@ internal sealed class ClusterRecordOperations(ClusterRecords records)
         return new CommandOutcome(index, scope.LogTicks, results);
     }
 
-    /// <summary>Tells of what changed, once the frame can be read.</summary>
+    /// <summary>Announces the changes of the frame, once readers can see it.</summary>
     public void Publish()
     {
         foreach (var change in _changes)
@@ -47,7 +48,7 @@ internal sealed class ClusterRecordOperations(ClusterRecords records)
         _changes.Clear();
     }
 
-    /// <summary>Tells nobody of what a frame changed that did not come to its end.</summary>
+    /// <summary>Discards the changes of a frame whose apply threw.</summary>
     public void Forget() => _changes.Clear();
 
     private Rejection? Apply(in FrameScope scope, in ClusterRecordCommand record, long etag, out OperationResult result)

@@ -1,6 +1,8 @@
 namespace Rookery.Documents.Apply;
 
-/// <summary>How a cluster record is stored: <c>[u8 format][value]</c>. Its version is the row's sequence.</summary>
+/// <summary>
+/// The stored form of a cluster record: <c>[u8 format][value]</c>. The record's version is the row's sequence.
+/// </summary>
 internal static class ClusterRecordValue
 {
     /// <summary>Bytes before the value.</summary>
@@ -8,7 +10,7 @@ internal static class ClusterRecordValue
 
     private const byte Format = 1;
 
-    /// <summary>What stands before the value.</summary>
+    /// <summary>The bytes before the value.</summary>
     public static ReadOnlySpan<byte> Head => [Format];
 
     public static void Check(ReadOnlySpan<byte> stored) =>

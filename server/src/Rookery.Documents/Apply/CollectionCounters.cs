@@ -5,8 +5,8 @@ using Rookery.Documents.Databases;
 namespace Rookery.Documents.Apply;
 
 /// <summary>
-/// The counters of a collection as apply holds them. Stored as <c>[u8 format][i64 documents][i64 bytes][name]</c>,
-/// without a row while it is empty.
+/// Counters of one collection, as apply holds them in memory. Stored as <c>[u8 format][i64 documents][i64
+/// bytes][name]</c>; an empty collection has no row.
 /// </summary>
 internal sealed class CollectionCounters
 {
@@ -23,7 +23,7 @@ internal sealed class CollectionCounters
 
     public byte[] LowerName { get; }
 
-    /// <summary>The name in the case of the first of its present documents.</summary>
+    /// <summary>The collection's name, in the casing of its first document.</summary>
     public string Name { get; private set; }
 
     public byte[] WrittenName { get; private set; }
@@ -32,7 +32,7 @@ internal sealed class CollectionCounters
 
     public long Bytes { get; private set; }
 
-    /// <summary>Whether the row in the table is older than this.</summary>
+    /// <summary>Whether the counters changed since their row was written.</summary>
     public bool IsDirty { get; set; }
 
     public void Change(string name, long documents, long bytes)
@@ -47,7 +47,9 @@ internal sealed class CollectionCounters
         Bytes += bytes;
     }
 
-    /// <summary>The text of <paramref name="name"/>, without making a string when it is written as usual.</summary>
+    /// <summary>
+    /// Returns <paramref name="name"/> as a string. Allocates only if its casing differs from <see cref="Name"/>.
+    /// </summary>
     public string TextOf(ReadOnlySpan<byte> name) =>
         WrittenName.AsSpan().SequenceEqual(name) ? Name : Key.CollectionText(name);
 

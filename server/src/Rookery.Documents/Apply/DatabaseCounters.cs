@@ -3,7 +3,7 @@ using System.Buffers.Binary;
 namespace Rookery.Documents.Apply;
 
 /// <summary>
-/// The counters of a database, kept in one row that changes with each frame that touches the database.
+/// Counters of one database, stored in one row. Each frame that changes the database rewrites the row.
 /// </summary>
 internal record struct DatabaseCounters
 {
@@ -24,7 +24,7 @@ internal record struct DatabaseCounters
 
     public long IdempotencyKeys { get; set; }
 
-    /// <summary>Idempotency keys used before this log time may be forgotten.</summary>
+    /// <summary>Idempotency keys used before this log time, in UTC ticks, may be missing.</summary>
     public long IdempotencyHorizonTicks { get; set; }
 
     public readonly void Write(Span<byte> buffer)

@@ -6,8 +6,8 @@ using Rookery.Documents.Databases;
 namespace Rookery.Documents.Apply;
 
 /// <summary>
-/// Creates and deletes databases, and keeps what the node remembers of them. Numbers are never given twice, so a
-/// deleted range stays deleted.
+/// Creates and deletes databases and renews their history. Database numbers are never reused, so the range tombstone of
+/// a deleted database cannot hide rows of a later one.
 /// </summary>
 internal sealed class DatabaseOperations(NodeState node)
 {

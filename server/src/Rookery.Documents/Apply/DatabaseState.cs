@@ -5,8 +5,8 @@ using Rookery.Storage;
 namespace Rookery.Documents.Apply;
 
 /// <summary>
-/// What apply holds of a database in memory: its counters. Equal to the rows after each frame; only the applying thread
-/// touches it.
+/// Counters of one database and its collections, as apply holds them in memory. They equal the stored rows after each
+/// frame. Only the apply thread uses this type.
 /// </summary>
 internal sealed class DatabaseState
 {
@@ -18,10 +18,9 @@ internal sealed class DatabaseState
     private DatabaseCounters _counters;
     private DatabaseCounters _committed;
 
-    /// <summary>A database without documents.</summary>
-    /// <param name="database">Which.</param>
-    /// <param name="isExact">Whether its counters are what the rows say: not where some of them could not be
-    /// read.</param>
+    /// <summary>Creates the state of a database without documents.</summary>
+    /// <param name="database">The database.</param>
+    /// <param name="isExact">Whether the counters match the rows; false if some rows could not be read.</param>
     public DatabaseState(Database database, bool isExact = true)
     {
         _isExact = isExact;
@@ -33,19 +32,19 @@ internal sealed class DatabaseState
 
     public uint Number => Database.Number;
 
-    /// <summary>The counters, with what the command at hand has changed so far.</summary>
+    /// <summary>The counters, including the changes of the current command.</summary>
     public ref DatabaseCounters Counters => ref _counters;
 
     /// <summary>
-    /// The place of the idempotency key that was forgotten last: there is none before it, because log time only rises.
-    /// Says where to begin to look, and changes no outcome; null after a start.
+    /// Place of the idempotency key that was removed last; null after a start. Log time only rises, so no older key
+    /// exists. This only tells the search where to start and never changes an outcome.
     /// </summary>
     public (long LogTicks, long Etag)? LastForgottenKey { get; set; }
 
-    /// <summary>Whether the rows in the table are older than this.</summary>
+    /// <summary>Whether the counters changed since their rows were written.</summary>
     public bool IsDirty { get; private set; }
 
-    /// <summary>Loads the state that the tables hold.</summary>
+    /// <summary>Loads the counters from the tables.</summary>
     public static DatabaseState Load(Database database, RowCursor rows, bool isExact)
     {
         var state = new DatabaseState(database, isExact);
@@ -66,10 +65,12 @@ internal sealed class DatabaseState
         return state;
     }
 
-    /// <summary>How many collections are held: those with documents, between frames.</summary>
+    /// <summary>Number of collections in memory; between frames, exactly those that have documents.</summary>
     public int CollectionCount => _collections.Count;
 
-    /// <summary>The counters of a collection, named as written.</summary>
+    /// <summary>
+    /// Returns the counters of a collection, and creates them if the collection is new. The name may have any casing.
+    /// </summary>
     public CollectionCounters Collection(ReadOnlySpan<byte> name)
     {
         Span<byte> lower = stackalloc byte[Key.MaxBytes];
@@ -83,11 +84,11 @@ internal sealed class DatabaseState
         return collection;
     }
 
-    /// <summary>Notes a change of a collection's counters; it counts when the command succeeds.</summary>
+    /// <summary>Records a change of a collection's counters; <see cref="Commit"/> executes it.</summary>
     public void Change(CollectionCounters collection, string name, long documents, long bytes) =>
         _pending.Add(new PendingChange(collection, name, documents, bytes));
 
-    /// <summary>The command succeeded.</summary>
+    /// <summary>Keeps the changes of a command that succeeded.</summary>
     public void Commit(long lastEtag)
     {
         foreach (var change in _pending)
@@ -110,12 +111,12 @@ internal sealed class DatabaseState
         IsDirty = true;
     }
 
-    /// <summary>The command was refused: nothing of it happened, except that its etags are used.</summary>
+    /// <summary>Discards the changes of a command that was refused. Its etags remain used.</summary>
     public void RollBack(long lastEtag)
     {
         foreach (var change in _pending)
         {
-            // Collections that only the refused command named.
+            // Only the refused command named this collection.
             if (change.Collection is { Documents: 0, IsDirty: false })
             {
                 _collections.Remove(change.Collection.LowerName);
@@ -129,7 +130,7 @@ internal sealed class DatabaseState
         IsDirty = true;
     }
 
-    /// <summary>Writes the rows that changed, once per frame.</summary>
+    /// <summary>Writes the rows of all changed counters; called once per frame.</summary>
     public void WriteRows(WriteBatch batch, long sequence)
     {
         Span<byte> key = stackalloc byte[Key.MaxBytes];

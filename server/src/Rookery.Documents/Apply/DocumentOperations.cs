@@ -10,8 +10,8 @@ using Rookery.Documents.Stored;
 namespace Rookery.Documents.Apply;
 
 /// <summary>
-/// Put, delete and patch of documents, with their rows: the document by id, its id by etag and by collection, its
-/// expiry, its tombstone and its chunks. Results depend on the log and the tables alone.
+/// Puts, deletes and patches documents, and maintains all their rows: the document by id, the orders by etag and by
+/// collection, the expiry, the tombstone and the chunks. Results depend only on the log and the tables.
 /// </summary>
 internal sealed class DocumentOperations : IDisposable
 {
@@ -27,7 +27,7 @@ internal sealed class DocumentOperations : IDisposable
     private ReadOnlySpan<byte> Lower => _lower.AsSpan(0, _lowerLength);
 
     /// <summary>Applies one operation of a batch.</summary>
-    /// <returns>Why the whole batch must be refused, or null.</returns>
+    /// <returns>The reason to refuse the whole batch, or null.</returns>
     public Rejection? Apply(
         ApplyContext context,
         in Operation operation,
@@ -70,7 +70,7 @@ internal sealed class DocumentOperations : IDisposable
         }
     }
 
-    /// <summary>Deletes a document whose time is over, if it is still the version that was meant.</summary>
+    /// <summary>Deletes an expired document if it still has the expected etag; otherwise does nothing.</summary>
     public OperationResult Expire(ApplyContext context, ReadOnlySpan<byte> lowerId, long etag)
     {
         lowerId.CopyTo(_lower);
@@ -79,7 +79,7 @@ internal sealed class DocumentOperations : IDisposable
         return previous.Exists && previous.Etag == etag ? Delete(context, previous) : default;
     }
 
-    /// <summary>Stores content that apply made itself, under a literal id.</summary>
+    /// <summary>Stores content that apply produced itself, under a literal id.</summary>
     public OperationResult PutContent(
         ApplyContext context,
         ReadOnlySpan<byte> id,
@@ -107,8 +107,7 @@ internal sealed class DocumentOperations : IDisposable
             return;
         }
 
-        // As RavenDB does: a number whose document exists already (stored under that very id by a client) is passed
-        // over.
+        // Like RavenDB: skips numbers whose document exists already because a client stored it under that very id.
         Span<byte> name = stackalloc byte[DocumentId.MaxBytes];
         name = name[..id.WriteLowerName(name)];
         long number = FreeNumber(context, id, IdentityOperations.Last(context, name));
@@ -117,8 +116,8 @@ internal sealed class DocumentOperations : IDisposable
     }
 
     /// <summary>
-    /// The next number without a document. After 64 taken numbers: exponential, then binary search, which may pass over
-    /// free ones. A million taken numbers must not hold up every write.
+    /// Returns the next number without a document. After 64 taken numbers it searches exponentially, then by bisection,
+    /// and may skip free numbers: a million taken numbers must not delay every other write.
     /// </summary>
     private long FreeNumber(ApplyContext context, in CommandId id, long last)
     {
@@ -217,7 +216,8 @@ internal sealed class DocumentOperations : IDisposable
         out OperationResult result
     )
     {
-        // A little more than is left, so that a script which needs it is refused for that, and not for its own steps.
+        // Slightly more than the rest of the budget: a script that exceeds it is then refused by the budget, not for
+        // its own steps.
         const int Surplus = 1024;
         _patches.CopiedBytesLeft = context.Patches.CopiedBytesLeft + Surplus;
         var status = previous.Exists ? _patches.Apply(patch, previous.View) : _patches.ApplyToMissing(patch);
@@ -380,8 +380,8 @@ internal sealed class DocumentOperations : IDisposable
     }
 
     /// <summary>
-    /// Takes the previous version out of the counters, the expiry table and the chunks. Its rows by etag stay: they are
-    /// recognised as stale.
+    /// Removes the previous version from the counters, the expiry table and the chunks. Its rows by etag and by
+    /// collection remain: readers recognise them as stale, and merges drop them.
     /// </summary>
     private static void Supersede(
         ApplyContext context,

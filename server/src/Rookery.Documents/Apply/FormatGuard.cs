@@ -2,11 +2,11 @@ using System.Diagnostics.CodeAnalysis;
 
 namespace Rookery.Documents.Apply;
 
-/// <summary>Checks the format byte of rows that only apply writes.</summary>
+/// <summary>Checks the format byte of stored rows.</summary>
 internal static class FormatGuard
 {
-    /// <summary>Refuses a row of an unknown format.</summary>
-    /// <exception cref="RowFormatException">The row is not of a format this program knows.</exception>
+    /// <summary>Throws if a row has an unknown format.</summary>
+    /// <exception cref="RowFormatException"><paramref name="known"/> is false.</exception>
     public static void Expect([DoesNotReturnIf(false)] bool known, string row)
     {
         if (!known)
@@ -19,6 +19,6 @@ internal static class FormatGuard
     }
 }
 
-/// <summary>A row passed its checksum but is of a format that this program does not know.</summary>
-/// <param name="message">Which row, in one sentence.</param>
+/// <summary>A row passed its checksum, but its format is unknown to this program.</summary>
+/// <param name="message">One sentence that names the row.</param>
 public sealed class RowFormatException(string message) : IOException(message);

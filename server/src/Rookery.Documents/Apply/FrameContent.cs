@@ -4,8 +4,8 @@ using Rookery.Documents.Commands;
 namespace Rookery.Documents.Apply;
 
 /// <summary>
-/// What the payload of a batch frame holds: <c>[u64 log time][u32 count]([u32 length][command])*</c>, little-endian.
-/// The highest bit of the time says that it is not steady.
+/// Reads the payload of a frame of commands: <c>[u64 log time][u32 count]([u32 length][command])*</c>, little-endian.
+/// The highest bit of the log time marks a time that is not steady.
 /// </summary>
 public ref struct FrameContent
 {
@@ -19,8 +19,8 @@ public ref struct FrameContent
 
     private ReadOnlySpan<byte> _rest;
 
-    /// <summary>Reads the head of a frame's content.</summary>
-    /// <exception cref="CommandFormatException">It is too short.</exception>
+    /// <summary>Reads the header of the payload.</summary>
+    /// <exception cref="CommandFormatException">The payload is shorter than its header.</exception>
     public FrameContent(ReadOnlySpan<byte> content)
     {
         if (content.Length < HeadBytes)
@@ -34,20 +34,20 @@ public ref struct FrameContent
         _rest = content[HeadBytes..];
     }
 
-    /// <summary>The time at which everything in the frame happens, in UTC ticks.</summary>
+    /// <summary>The log time of all commands in the frame, in UTC ticks.</summary>
     public long LogTicks { get; }
 
     /// <summary>
-    /// Whether no more lies between the time of the frame before and this one than passed. Else what is older may be
-    /// younger than it seems.
+    /// Whether the difference to the previous frame's log time is time that really passed. If not, ages computed across
+    /// this frame may be too high.
     /// </summary>
     public bool IsSteady { get; }
 
-    /// <summary>Commands in the frame.</summary>
+    /// <summary>Number of commands in the frame.</summary>
     public int Count { get; }
 
-    /// <summary>The next command; to be called <see cref="Count"/> times.</summary>
-    /// <exception cref="CommandFormatException">The content ends within it.</exception>
+    /// <summary>Reads the next command. Call it at most <see cref="Count"/> times.</summary>
+    /// <exception cref="CommandFormatException">The payload ends within the command.</exception>
     public ReadOnlySpan<byte> Next()
     {
         int length = _rest.Length < CommandHeadBytes ? -1 : BinaryPrimitives.ReadInt32LittleEndian(_rest);
@@ -61,7 +61,7 @@ public ref struct FrameContent
         return command;
     }
 
-    /// <summary>The content of a frame of one command.</summary>
+    /// <summary>Encodes the payload of a frame with one command.</summary>
     public static byte[] Of(long logTicks, ReadOnlySpan<byte> command)
     {
         byte[] content = new byte[HeadBytes + CommandHeadBytes + command.Length];
@@ -71,7 +71,7 @@ public ref struct FrameContent
         return content;
     }
 
-    /// <summary>Writes what stands before the first command.</summary>
+    /// <summary>Writes the header, which precedes the first command.</summary>
     public static void WriteHead(Span<byte> destination, long logTicks, bool isSteady, int count)
     {
         BinaryPrimitives.WriteInt64LittleEndian(destination, isSteady ? logTicks : logTicks | NotSteady);

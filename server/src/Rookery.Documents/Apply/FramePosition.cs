@@ -1,8 +1,8 @@
 namespace Rookery.Documents.Apply;
 
-/// <summary>Where a frame stands in the log.</summary>
-/// <param name="Index">Its index.</param>
-/// <param name="Term">The term of the leader that made it.</param>
-/// <param name="OperationsBefore">Operations in all frames before it.</param>
-/// <param name="OperationCount">Operations in it.</param>
+/// <summary>Position of a frame in the log.</summary>
+/// <param name="Index">The frame's index.</param>
+/// <param name="Term">Term of the leader that created the frame.</param>
+/// <param name="OperationsBefore">Number of operations in all earlier frames.</param>
+/// <param name="OperationCount">Number of operations in this frame.</param>
 public readonly record struct FramePosition(long Index, long Term, long OperationsBefore, int OperationCount);

@@ -12,15 +12,15 @@ using Rookery.Json;
 namespace Rookery.Documents.Apply;
 
 /// <summary>
-/// Ranges of ids for clients' HiLo generators. The state is a plain document <c>Raven/Hilo/TAG</c> <c>{"Max":n}</c>
-/// that users may read and write. Rules of RavenDB's HiLoHandler: ranges grow for clients that come back soon and
-/// shrink for those that come late.
+/// Hands out id ranges to the HiLo generators of clients. The state is an ordinary document <c>Raven/Hilo/TAG</c>
+/// <c>{"Max":n}</c>, which users may read and write. As in RavenDB's HiLoHandler, ranges grow for clients that return
+/// soon and shrink for clients that return late.
 /// </summary>
 internal sealed class HiloOperations(DocumentOperations documents)
 {
     private const long SmallestRange = 32;
     private const long LargestRange = 1024 * 1024;
-    private const long LargestNumber = 1L << 53; // what JavaScript counts exactly
+    private const long LargestNumber = 1L << 53; // the largest integer range that JavaScript represents exactly
     private const long SoonTicks = 30 * TimeSpan.TicksPerSecond;
     private const long LateTicks = 60 * TimeSpan.TicksPerSecond;
 
@@ -34,8 +34,8 @@ internal sealed class HiloOperations(DocumentOperations documents)
     private static ReadOnlySpan<byte> Collection => "@hilo"u8;
 
     /// <summary>Hands out the next range.</summary>
-    /// <returns>Why there is none, or null. Numbers that a client could not tell apart, or that began again from below,
-    /// would give one id to two documents.</returns>
+    /// <returns>The reason for a refusal, or null. Beyond 2^53 JavaScript clients cannot tell numbers apart, and a
+    /// wrapped counter would give two documents one id, so such ranges are refused.</returns>
     public Rejection? Next(ApplyContext context, in HiloNextCommand command, out OperationResult result)
     {
         var id = IdOf(command.Tag, command.LowerTag, out var lower);
@@ -66,7 +66,7 @@ internal sealed class HiloOperations(DocumentOperations documents)
         return null;
     }
 
-    /// <summary>Takes the unused end of a range back, when no other range was given out since.</summary>
+    /// <summary>Takes back the unused end of a range, if no later range was handed out.</summary>
     public OperationResult Return(ApplyContext context, in HiloReturnCommand command)
     {
         var id = IdOf(command.Tag, command.LowerTag, out var lower);
@@ -80,10 +80,10 @@ internal sealed class HiloOperations(DocumentOperations documents)
             : default;
     }
 
-    /// <summary>Writes the lower-cased id of a tag's document.</summary>
-    /// <param name="tag">The tag as written.</param>
-    /// <param name="lowerTag">It lower-cased; empty when it is ASCII.</param>
-    /// <param name="destination">Where to.</param>
+    /// <summary>Writes the lower-cased id of a tag's HiLo document.</summary>
+    /// <param name="tag">The tag as the client wrote it.</param>
+    /// <param name="lowerTag">The lower-cased tag; empty if the tag is ASCII.</param>
+    /// <param name="destination">Receives the id.</param>
     /// <returns>Bytes written.</returns>
     internal static int WriteLowerId(ReadOnlySpan<byte> tag, ReadOnlySpan<byte> lowerTag, Span<byte> destination)
     {
@@ -138,7 +138,9 @@ internal sealed class HiloOperations(DocumentOperations documents)
         return documents.PutContent(context, id, lower, previous, _content.AsSpan(0, length), Collection);
     }
 
-    /// <summary>The document's Max; 0 when a user has made it something else than a whole number.</summary>
+    /// <summary>
+    /// Returns the document's Max; 0 if a user replaced it by anything but a whole number of at least 0.
+    /// </summary>
     private static long MaxOf(in DocumentView document)
     {
         byte[] json = [(byte)'{', .. document.Body, (byte)'}'];

@@ -7,19 +7,18 @@ using Rookery.Storage;
 namespace Rookery.Documents.Apply;
 
 /// <summary>
-/// Remembers the outcomes of commands that carry an idempotency key, so that a retry is applied once: for 24 hours of
-/// log time, or the newest
-/// <see cref="KeysPerDatabase"/> of a database. A jump of the time ages none. What is older than the database's horizon
-/// may be forgotten.
+/// Stores the outcomes of commands that carry an idempotency key, so that a retry is applied once. An outcome is kept
+/// for 24 hours of log time, unless the database stored <see cref="KeysPerDatabase"/> newer ones. A jump of the clock
+/// expires none.
 /// </summary>
 internal static class IdempotencyKeys
 {
-    /// <summary>How many keys a database remembers at most.</summary>
+    /// <summary>Maximum number of keys that a database keeps.</summary>
     public const int KeysPerDatabase = 65_536;
 
     private const long LifetimeTicks = 24 * TimeSpan.TicksPerHour;
 
-    // Two go for each that comes, so that a backlog shrinks, and no command pays for many.
+    // Each command adds one key and removes up to two: a backlog shrinks, and no command pays for many.
     private const int ForgottenPerCommand = 2;
 
     private const int OrderKeyBytes = Key.PrefixBytes + (2 * sizeof(long));
@@ -31,12 +30,13 @@ internal static class IdempotencyKeys
                 + "one was stored; give each request a key of its own."
         );
 
-    /// <summary>The key of the row that remembers a command.</summary>
+    /// <summary>Returns the row key of a command's outcome.</summary>
     public static ReadOnlySpan<byte> RowKey(Span<byte> buffer, uint database, IdempotencyKey key) =>
         Key.Numbers(buffer, database, Table.Idempotency, (long)key.High, (long)key.Low);
 
     /// <summary>
-    /// The outcome of an earlier command with this key: its own if it asked for the same, or a refusal.
+    /// Looks up the outcome of an earlier command with this key: that command's outcome if the request was the same,
+    /// otherwise a refusal.
     /// </summary>
     public static bool TryFind(ApplyContext context, IdempotencyKey key, UInt128 request, out CommandOutcome outcome)
     {
@@ -60,7 +60,7 @@ internal static class IdempotencyKeys
         return true;
     }
 
-    /// <summary>Remembers an outcome and forgets old ones.</summary>
+    /// <summary>Stores an outcome and removes up to two old ones.</summary>
     public static void Remember(
         ApplyContext context,
         IdempotencyKey key,
@@ -76,7 +76,7 @@ internal static class IdempotencyKeys
         OutcomeEncoding.Write(value, request, outcome);
         if (context.Batch.TryGet(RowKey(buffer, context, key), out var expired))
         {
-            // The same key after its time: its old place in the order would forget the new row.
+            // The key was used before and expired. Its old place in the order would remove the new row too early.
             using var old = new Document(expired);
             context.Batch.Delete(
                 Key.Numbers(buffer, database, Table.IdempotencyOrder, OutcomeEncoding.LogTicksOf(old.Bytes), old.Etag),
@@ -123,7 +123,7 @@ internal static class IdempotencyKeys
             {
                 using (row)
                 {
-                    context.Batch.ReleaseLarge(row, sequence); // the outcome of a batch of thousands lies in chunks
+                    context.Batch.ReleaseLarge(row, sequence); // large outcomes are stored in chunks
                 }
             }
 
@@ -152,9 +152,9 @@ internal static class IdempotencyKeys
         return true;
     }
 
-    // Behind what was forgotten: its tombstones stay until they are compacted, and a walk over them for each command
-    // would take longer with every one. Before the first command after a start only the log time of the last forgotten
-    // key is known, of which a frame's commands share one.
+    // Starts after the last removed key: its tombstones remain until a merge, and skipping all of them for each command
+    // would become slower with every command. After a start only the log time of the last removed key is known, and all
+    // keys of one frame share it.
     private static ReadOnlySpan<byte> OldestKey(ApplyContext context, Span<byte> buffer)
     {
         var database = context.Database;

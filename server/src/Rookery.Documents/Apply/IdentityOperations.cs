@@ -3,12 +3,12 @@ using Rookery.Documents.Commands;
 
 namespace Rookery.Documents.Apply;
 
-/// <summary>Identities: named counters of a database, each value given once.</summary>
+/// <summary>Identities: named counters of a database that never return a value twice.</summary>
 internal static class IdentityOperations
 {
-    /// <summary>The next value of an identity.</summary>
-    /// <param name="context">The command.</param>
-    /// <param name="lowerName">Its name, lower-cased, bar included.</param>
+    /// <summary>Increments an identity and returns its new value.</summary>
+    /// <param name="context">State of the command.</param>
+    /// <param name="lowerName">The identity's name, lower-cased, including the bar.</param>
     public static long Next(ApplyContext context, ReadOnlySpan<byte> lowerName)
     {
         long value = Last(context, lowerName) + 1;
@@ -16,18 +16,18 @@ internal static class IdentityOperations
         return value;
     }
 
-    /// <summary>The last value of an identity; 0 when it never gave one.</summary>
+    /// <summary>Returns the last value of an identity; 0 if it was never used.</summary>
     public static long Last(ApplyContext context, ReadOnlySpan<byte> lowerName) => Read(context, lowerName, out _);
 
-    /// <summary>Makes <paramref name="value"/> the last one.</summary>
+    /// <summary>Sets the last value of an identity, upwards or downwards.</summary>
     public static void Set(ApplyContext context, ReadOnlySpan<byte> lowerName, long value)
     {
         Read(context, lowerName, out bool exists);
         Write(context, lowerName, value, exists);
     }
 
-    /// <summary>Sets an identity; without <see cref="IdentitySeedCommand.Force"/> never to a lower value.</summary>
-    /// <returns>Its value now.</returns>
+    /// <summary>Sets an identity; lowers it only with <see cref="IdentitySeedCommand.Force"/>.</summary>
+    /// <returns>The resulting value.</returns>
     public static long Seed(ApplyContext context, in IdentitySeedCommand command)
     {
         long value = Read(context, command.Name, out bool exists);

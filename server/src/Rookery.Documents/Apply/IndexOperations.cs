@@ -9,14 +9,14 @@ using Rookery.Platform;
 namespace Rookery.Documents.Apply;
 
 /// <summary>
-/// Defines, deletes and configures the indexes of a database: all that a command names, or none. Numbers are never
-/// given twice, so what was built by one definition is never taken for another's.
+/// Defines, deletes and configures the indexes of a database: all indexes of a command, or none. Index numbers are
+/// never reused, so the files of one definition are never taken for those of another.
 /// </summary>
 internal sealed class IndexOperations
 {
     private readonly List<(Database Database, IndexChange Change)> _changes = [];
 
-    /// <summary>Carries a command out; each of its indexes takes an etag.</summary>
+    /// <summary>Executes a command. Each index uses one etag.</summary>
     public CommandOutcome Apply(ApplyContext context, long index, ref CommandReader command)
     {
         var results = new OperationResult[command.OperationCount];
@@ -45,7 +45,7 @@ internal sealed class IndexOperations
         return new CommandOutcome(index, context.LogTicks, results);
     }
 
-    /// <summary>Tells of what changed, once the frame can be read.</summary>
+    /// <summary>Publishes the changes of the frame, once readers can see it.</summary>
     public void Publish()
     {
         foreach (var (database, change) in _changes)
@@ -56,7 +56,7 @@ internal sealed class IndexOperations
         _changes.Clear();
     }
 
-    /// <summary>Tells nobody of what a frame changed that did not come to its end.</summary>
+    /// <summary>Discards the changes of a frame whose apply threw.</summary>
     public void Forget() => _changes.Clear();
 
     private Rejection? Apply(

@@ -7,8 +7,8 @@ using Rookery.Platform;
 namespace Rookery.Documents.Apply;
 
 /// <summary>
-/// How an index is stored: <c>[u8 format][u8 lock][u8 priority][u8 disabled][i64 number][i64 replaced number or
-/// 0][name][definition][replaced definition]</c>, texts after their varint length.
+/// The stored form of an index: <c>[u8 format][u8 lock][u8 priority][u8 disabled][i64 number][i64 replaced number or
+/// 0][name][definition][replaced definition]</c>. A varint length precedes each text.
 /// </summary>
 internal readonly ref struct IndexValue
 {
@@ -25,7 +25,7 @@ internal readonly ref struct IndexValue
 
     public ReadOnlySpan<byte> Definition { get; init; }
 
-    /// <summary>0 when it replaced none.</summary>
+    /// <summary>Number of the replaced definition; 0 if there is none.</summary>
     public long ReplacedNumber { get; init; }
 
     public ReadOnlySpan<byte> ReplacedDefinition { get; init; }

@@ -4,17 +4,19 @@ using System.Text;
 namespace Rookery.Documents.Apply;
 
 /// <summary>
-/// Writes the keys of rows: <c>[u32 database][u8 table][…]</c>, big-endian so that byte order is number order.
+/// Writes row keys: <c>[u32 database][u8 table][…]</c>. Numbers are big-endian, so byte order is numeric order.
 /// </summary>
 internal static class Key
 {
-    /// <summary>The longest key: a collection and an etag. Every buffer given to this class has this length.</summary>
+    /// <summary>
+    /// Length of the longest key, that of a collection and an etag. Every buffer passed to this class has this length.
+    /// </summary>
     public const int MaxBytes = PrefixBytes + 512 + 1 + sizeof(long);
 
-    /// <summary>Database number and table.</summary>
+    /// <summary>Length of database number and table number.</summary>
     public const int PrefixBytes = sizeof(uint) + 1;
 
-    /// <summary>The collection of documents without one, as clients see it.</summary>
+    /// <summary>Collection name that clients see for documents without a collection.</summary>
     public static ReadOnlySpan<byte> EmptyCollection => "@empty"u8;
 
     public static ReadOnlySpan<byte> Prefix(Span<byte> buffer, uint database, byte table)
@@ -24,7 +26,7 @@ internal static class Key
         return buffer[..PrefixBytes];
     }
 
-    /// <summary>A key that is a text: a lower-cased id, identity or collection.</summary>
+    /// <summary>Writes a key with a text: a lower-cased id, identity or collection.</summary>
     public static ReadOnlySpan<byte> Text(Span<byte> buffer, uint database, byte table, ReadOnlySpan<byte> text)
     {
         Prefix(buffer, database, table);
@@ -39,7 +41,7 @@ internal static class Key
         return buffer[..(PrefixBytes + sizeof(long))];
     }
 
-    /// <summary>Two numbers: expiry and etag, log time and etag, the halves of a hash.</summary>
+    /// <summary>Writes a key with two numbers: expiry and etag, log time and etag, or the halves of a hash.</summary>
     public static ReadOnlySpan<byte> Numbers(Span<byte> buffer, uint database, byte table, long first, long second)
     {
         Number(buffer, database, table, first);
@@ -61,7 +63,9 @@ internal static class Key
         return buffer[..(length + sizeof(long))];
     }
 
-    /// <summary>Lower-cases a collection in ASCII only: apply must not depend on a runtime's Unicode tables.</summary>
+    /// <summary>
+    /// Lower-cases a collection name, ASCII letters only: apply must not depend on the runtime's Unicode tables.
+    /// </summary>
     /// <returns>Bytes written.</returns>
     public static int LowerCollection(ReadOnlySpan<byte> collection, Span<byte> destination)
     {
@@ -82,7 +86,7 @@ internal static class Key
         return collection.Length;
     }
 
-    /// <summary>The key after all keys that begin with <paramref name="prefix"/>; empty when there is none.</summary>
+    /// <summary>Returns the smallest key greater than all keys with this prefix; empty if there is none.</summary>
     public static ReadOnlySpan<byte> After(Span<byte> buffer, ReadOnlySpan<byte> prefix)
     {
         prefix.CopyTo(buffer);
@@ -106,11 +110,11 @@ internal static class Key
 
     public static long NumberOf(ReadOnlySpan<byte> key) => BinaryPrimitives.ReadInt64BigEndian(key[PrefixBytes..]);
 
-    /// <summary>The last eight bytes: the etag of keys that end with one.</summary>
+    /// <summary>Returns the number in the last eight bytes of a key, for instance its etag.</summary>
     public static long LastNumberOf(ReadOnlySpan<byte> key) =>
         BinaryPrimitives.ReadInt64BigEndian(key[^sizeof(long)..]);
 
-    /// <summary>A collection's name as text, <c>@empty</c> when it has none.</summary>
+    /// <summary>Returns a collection's name as a string; <c>@empty</c> for an empty name.</summary>
     public static string CollectionText(ReadOnlySpan<byte> collection) =>
         Encoding.UTF8.GetString(collection.IsEmpty ? EmptyCollection : collection);
 }

@@ -3,7 +3,7 @@ using System.Buffers.Binary;
 namespace Rookery.Documents.Apply;
 
 /// <summary>
-/// What apply remembers about the node: <c>[u8 format][u32 last database number][i64 last log time][i64 outcome
+/// The node's row, as apply maintains it: <c>[u8 format][u32 last database number][i64 last log time][i64 outcome
 /// chain][i64 ages from]</c>.
 /// </summary>
 internal readonly record struct NodeRecord(
@@ -17,8 +17,8 @@ internal readonly record struct NodeRecord(
     private const int BytesWithoutChain = 1 + sizeof(uint) + sizeof(long);
     private const int BytesWithoutAges = BytesWithoutChain + sizeof(long);
     private const byte Format = 3;
-    private const byte FormatWithoutAges = 2; // before the time could be in doubt
-    private const byte FormatWithoutChain = 1; // before nodes had members to be compared with
+    private const byte FormatWithoutAges = 2; // before nodes recorded steady times
+    private const byte FormatWithoutChain = 1; // before nodes compared outcomes with other members
 
     public void Write(Span<byte> buffer)
     {

@@ -6,8 +6,8 @@ using Rookery.Storage;
 namespace Rookery.Documents.Apply;
 
 /// <summary>
-/// What apply holds of the node in memory: its databases, the last database number, the last log time. Only the
-/// applying thread touches it.
+/// The node's state in memory during apply: its databases, the last database number and the last log time. Only the
+/// apply thread uses this type, except for <see cref="AgesFromTicks"/>.
 /// </summary>
 internal sealed class NodeState
 {
@@ -22,11 +22,12 @@ internal sealed class NodeState
     private bool _lacksRecords;
     private long _agesFromTicks;
 
-    /// <summary>Loads what the tables hold.</summary>
+    /// <summary>Loads the state from the tables.</summary>
     /// <param name="storage">The tables.</param>
-    /// <param name="catalog">Where readers find the databases.</param>
-    /// <param name="passedOver">Told of what cannot be read of the few rows that this needs: older ones take their
-    /// place, or none. Null: nothing can be loaded then. Never where anything is kept of what follows.</param>
+    /// <param name="catalog">Receives the databases for readers.</param>
+    /// <param name="passedOver">Receives each damage in the rows that loading needs. Older rows then replace the
+    /// damaged ones, or the rows are missing. Null: damage fails loading. Only for exports: a node that keeps its data
+    /// must stop at damage instead.</param>
     public NodeState(StorageEngine storage, DatabaseCatalog catalog, Action<DamageEvent>? passedOver = null)
     {
         _storage = storage;
@@ -36,12 +37,12 @@ internal sealed class NodeState
     }
 
     /// <summary>
-    /// Loads what the tables hold now, after all of them were replaced. Readers find the databases that there are;
-    /// subscriptions to any that there were end, because changes were missed.
+    /// Loads the state again, after all tables were replaced. Updates the catalog for readers and ends the
+    /// subscriptions to all earlier databases, because their subscribers missed changes.
     /// </summary>
     public void Reload()
     {
-        // What readers saw: a frame that did not come to its end may have changed what is held here.
+        // The catalog, not this object: an abandoned frame may have changed the state here.
         Database[] before = [.. _catalog.All];
         _byNumber.Clear();
         _byName.Clear();
@@ -98,7 +99,8 @@ internal sealed class NodeState
                 var record = DatabaseRecord.Decode((uint)Key.NumberOf(rows.Key), rows.Value);
                 if (_lacksRecords && _byName.Remove(record.LowerName, out var dropped))
                 {
-                    // Of two with one name the first was dropped, which the damaged part says.
+                    // Two records with one name: the first database was deleted, but the record of its deletion is
+                    // damaged.
                     _byNumber.Remove(dropped.Number);
                 }
 
@@ -135,8 +137,8 @@ internal sealed class NodeState
             ? snapshot.Seek(from, toExclusive)
             : snapshot.SeekReadable(from, toExclusive, _passedOver, mayBeOld: true);
 
-    // Databases whose records cannot be read are known by their documents; one that was dropped has none. What is
-    // damaged of those, who reads them is told.
+    // Finds databases whose records cannot be read by their documents; a deleted database has none. Damage in those
+    // documents is reported when they are read.
     private void AddNameless(in Snapshot snapshot)
     {
         Span<byte> from = stackalloc byte[Key.MaxBytes];
@@ -172,11 +174,11 @@ internal sealed class NodeState
         Add(new DatabaseRecord(number, name, name, Commands.HistoryId.Create(), CreatedTicks: 0));
     }
 
-    /// <summary>The log time of the last frame applied.</summary>
+    /// <summary>Log time of the last applied frame, in UTC ticks.</summary>
     public long LastLogTicks { get; set; }
 
     /// <summary>
-    /// The log time of the last frame whose time was not steady; 0 when there was none. Read by other threads too.
+    /// Log time of the last frame whose time was not steady, in UTC ticks; 0 if all were. Other threads may read it.
     /// </summary>
     public long AgesFromTicks
     {
@@ -184,15 +186,15 @@ internal sealed class NodeState
         set => Volatile.Write(ref _agesFromTicks, value);
     }
 
-    /// <summary>What came of all frames applied, as <see cref="OutcomeChain"/> has it.</summary>
+    /// <summary>Running hash of all outcomes: see <see cref="OutcomeChain"/>.</summary>
     public long Outcomes { get; set; } = OutcomeChain.Start;
 
     public bool TryFind(string lowerName, [NotNullWhen(true)] out DatabaseState? database) =>
         _byName.TryGetValue(lowerName, out database);
 
     /// <summary>
-    /// Finds a database. Where records of databases cannot be read, each that the journal writes to is found, by a name
-    /// that says so.
+    /// Finds a database by number. If some database records cannot be read, an unknown number that the journal names is
+    /// registered as a database named recovered-NUMBER.
     /// </summary>
     public bool TryFind(uint number, [NotNullWhen(true)] out DatabaseState? database)
     {
@@ -225,7 +227,8 @@ internal sealed class NodeState
     }
 
     /// <summary>
-    /// A database goes on under a new record. Readers find it with the frame; subscriptions to the old history end.
+    /// Continues a database under a new record. Readers see the record once the frame is published; subscriptions to
+    /// the old history end.
     /// </summary>
     public void Replace(DatabaseState database, DatabaseRecord record)
     {
@@ -235,10 +238,10 @@ internal sealed class NodeState
         _changes.Add(new DatabaseChange(record.Name, Created: true));
     }
 
-    /// <summary>The node's record for the frame at hand.</summary>
+    /// <summary>The node's row after the current frame.</summary>
     public NodeRecord Record => new(_lastDatabaseNumber, LastLogTicks, Outcomes, AgesFromTicks);
 
-    /// <summary>Lets readers see the databases that came and went, once the frame is visible.</summary>
+    /// <summary>Publishes created, replaced and deleted databases, once the frame is visible to readers.</summary>
     public void PublishDatabases()
     {
         if (_changes.Count == 0)

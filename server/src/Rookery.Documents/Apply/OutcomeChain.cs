@@ -3,16 +3,16 @@ using Rookery.Documents.Consensus;
 namespace Rookery.Documents.Apply;
 
 /// <summary>
-/// A chain over what commands came to: refusals, results, etags and numbers. It goes on from what the manifest holds,
-/// so it tells of rows that rotted unnoticed as well as of code that does not apply alike. Cheap, not cryptographic: it
-/// is compared among members that trust each other.
+/// Running hash of the outcomes of commands: refusals, results, etags and numbers. Members compare it to detect that
+/// they diverged. It continues from the value in the tables, so it detects both undetected damage of rows and code that
+/// applies differently. Not cryptographic, because members trust each other.
 /// </summary>
 internal static class OutcomeChain
 {
-    /// <summary>Before the first command.</summary>
+    /// <summary>The value before the first command.</summary>
     public const long Start = 1;
 
-    /// <summary>Not known; it stays so.</summary>
+    /// <summary>Unknown; stays unknown whatever is added.</summary>
     public const long Unknown = 0;
 
     public static long Add(long chain, in CommandOutcome outcome)
@@ -38,7 +38,8 @@ internal static class OutcomeChain
         return hash == (ulong)Unknown ? Start : (long)hash;
     }
 
-    // A step of MurmurHash3's 64-bit finalizer over the sum: each bit of either reaches all of the next.
+    // A step of MurmurHash3's 64-bit finalizer, so each bit of the hash and of the value affects all bits of the
+    // result.
     private static ulong Mix(ulong hash, ulong value)
     {
         hash = (hash ^ value) * 0xff51afd7ed558ccd;

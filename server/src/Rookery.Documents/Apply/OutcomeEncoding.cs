@@ -8,10 +8,10 @@ using OperationStatus = Rookery.Documents.Consensus.OperationStatus;
 namespace Rookery.Documents.Apply;
 
 /// <summary>
-/// How the outcome of a command with an idempotency key is kept:
-/// <c>[u8 format][i64 log time][request 16 bytes][i64 index][u32 count]([u8 status][i64 etag][i64 last modified][i64
-/// low][i64 high][text id][text collection])*</c>, a text being <c>[u16 length + 1, or 0 for none][UTF-8]</c>.
-/// Documents that a patch returned are not kept: they can be read.
+/// The stored form of the outcome of a command with an idempotency key: <c>[u8 format][i64 log time][request 16
+/// bytes][i64 index][u32 count]([u8 status][i64 etag][i64 last modified][i64 low][i64 high][text id][text
+/// collection])*</c>. A text is <c>[u16 length + 1, or 0 for null][UTF-8]</c>. Documents returned by a patch are not
+/// stored: a client can read them again.
 /// </summary>
 internal static class OutcomeEncoding
 {
@@ -45,14 +45,14 @@ internal static class OutcomeEncoding
         }
     }
 
-    /// <summary>The log time at which the outcome came about.</summary>
+    /// <summary>Returns the log time of the command, in UTC ticks.</summary>
     public static long LogTicksOf(ReadOnlySpan<byte> value)
     {
         FormatGuard.Expect(value.Length >= HeadBytes && value[0] == Format, "idempotency key");
         return BinaryPrimitives.ReadInt64LittleEndian(value[1..]);
     }
 
-    /// <summary>The hash of the request whose outcome it is.</summary>
+    /// <summary>Returns the hash of the request that had this outcome.</summary>
     public static UInt128 RequestOf(ReadOnlySpan<byte> value) => RequestHash.Read(value[RequestOffset..]);
 
     public static CommandOutcome Read(ReadOnlySpan<byte> value)

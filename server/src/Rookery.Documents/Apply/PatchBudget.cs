@@ -5,20 +5,20 @@ using Rookery.Platform;
 namespace Rookery.Documents.Apply;
 
 /// <summary>
-/// Bounds what patches may cost. A patch of a hundred bytes rewrites a document of megabytes, so neither the length of
-/// a command nor that of a frame says how much memory and time its patches take when they are applied; and a frame that
-/// cannot be applied could not be replayed either. Counted alike on every node.
+/// Bounds the cost of patches in apply, identically on every node. A patch of a hundred bytes can rewrite a document of
+/// megabytes, so the length of a command or frame does not bound the memory and time that its patches need. A frame
+/// that cannot be applied could not be replayed either.
 /// </summary>
 internal sealed class PatchBudget
 {
-    /// <summary>Bytes of documents that the patches of one command may store: as many as its puts may bring.</summary>
+    /// <summary>Document bytes that the patches of one command may store: the same limit as for puts.</summary>
     public const long StoredBytesPerCommand = DocumentLimits.MaxBatchBytes;
 
-    /// <summary>Bytes of documents that all patches of one frame may store.</summary>
+    /// <summary>Document bytes that all patches of one frame may store.</summary>
     public const long StoredBytesPerFrame = 2 * StoredBytesPerCommand;
 
     /// <summary>
-    /// Bytes that the patches of one command may read and copy: about a tenth of a second, in which no other write is
+    /// Bytes that the patches of one command may read and copy. They take about 0.1 s, during which no other write is
     /// applied.
     /// </summary>
     public const long CopiedBytesPerCommand = 256L << 20;
@@ -39,8 +39,8 @@ internal sealed class PatchBudget
 
     public void BeginCommand() => _storedOfCommand = _copiedOfCommand = 0;
 
-    /// <summary>Counts a patch that was evaluated and would be stored now.</summary>
-    /// <returns>Why its command is refused, or null.</returns>
+    /// <summary>Adds the cost of an evaluated patch, before its result is stored.</summary>
+    /// <returns>The reason to refuse its command, or null.</returns>
     public Rejection? Charge(long storedBytes, long copiedBytes)
     {
         _storedOfCommand += storedBytes;

@@ -3,8 +3,8 @@ using Rookery.Storage;
 namespace Rookery.Documents.Apply;
 
 /// <summary>
-/// Rows by etag and by collection are stale when their document has another etag now, or is gone. Readers see that too;
-/// compaction drops them.
+/// Lets merges drop rows by etag and by collection whose document was deleted or has another etag. Readers skip such
+/// rows too.
 /// </summary>
 internal sealed class StaleOrderFilter : ICompactionFilter
 {
@@ -22,7 +22,7 @@ internal sealed class StaleOrderFilter : ICompactionFilter
 
         using (row)
         {
-            // A newer row than this snapshot knows is not stale.
+            // A row that is newer than this snapshot is not stale.
             return row.Sequence != sequence && sequence <= snapshot.Sequence;
         }
     }

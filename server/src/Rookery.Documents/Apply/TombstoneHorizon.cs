@@ -3,15 +3,18 @@ using Rookery.Storage;
 
 namespace Rookery.Documents.Apply;
 
-/// <summary>Forgets deletions up to an etag. Whoever follows changes from below it must start over.</summary>
+/// <summary>
+/// Removes the tombstones of deletions up to an etag. A reader that follows changes from an earlier etag must start
+/// over.
+/// </summary>
 internal static class TombstoneHorizon
 {
     public static OperationResult Raise(ApplyContext context, long horizon)
     {
         ref var counters = ref context.Database.Counters;
 
-        // Above this command nothing was deleted yet, and who follows the changes must not be told to start over for
-        // what he has not missed.
+        // Deletions with later etags do not exist yet. A higher horizon would force readers to start over although they
+        // missed nothing.
         horizon = Math.Min(horizon, context.Etag - 1);
         if (horizon <= counters.TombstoneHorizon)
         {

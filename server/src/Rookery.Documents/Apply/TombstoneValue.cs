@@ -5,12 +5,12 @@ using Rookery.Documents.Changes;
 namespace Rookery.Documents.Apply;
 
 /// <summary>
-/// The value of a tombstone row: <c>[u8 format][u8 moved][i64 ticks][u16 collection length][collection][id as
+/// The stored form of a tombstone: <c>[u8 format][u8 moved][i64 ticks][u16 collection length][collection][id as
 /// written]</c>.
 /// </summary>
 internal static class TombstoneValue
 {
-    /// <summary>Bytes at most.</summary>
+    /// <summary>Maximum length of the value.</summary>
     public const int MaxBytes = HeadBytes + 512 + 512;
 
     private const int HeadBytes = 1 + 1 + sizeof(long) + sizeof(ushort);
@@ -33,7 +33,7 @@ internal static class TombstoneValue
         return buffer[..(HeadBytes + collection.Length + id.Length)];
     }
 
-    /// <summary>The log time of the deletion.</summary>
+    /// <summary>Returns the log time of the deletion, in UTC ticks.</summary>
     public static long TicksOf(ReadOnlySpan<byte> value)
     {
         FormatGuard.Expect(value.Length >= HeadBytes && value[0] == Format, "tombstone");

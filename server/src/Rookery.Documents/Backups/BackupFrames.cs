@@ -6,10 +6,10 @@ using Rookery.Platform;
 namespace Rookery.Documents.Backups;
 
 /// <summary>
-/// The file <c>frames</c> of a backup: the entries of the journal behind the checkpoint, in order. It begins with
-/// <see cref="Preamble"/>; an entry is
-/// <c>[u32 payload length][u8 type][i64 index][i64 term][i64 operations before][u32 operations][u32 CRC-32C of all
-/// that][payload]</c>, little-endian; the CRC covers the payload too.
+/// The file <c>frames</c> of a backup: the journal entries after the last index in the backup's runs, in order. The
+/// file begins with <see cref="Preamble"/>. An entry is <c>[u32 payload length][u8 type][i64 index][i64 term][i64
+/// operations before][u32 operations][u32 CRC-32C][payload]</c>, little-endian. The CRC covers the fields before it and
+/// the payload.
 /// </summary>
 internal static class BackupFrames
 {
@@ -19,7 +19,7 @@ internal static class BackupFrames
     private const int HeadBytes = 37;
     private const int ChecksumOffset = HeadBytes - sizeof(uint);
 
-    /// <summary>What the file begins with; it names the version of the format.</summary>
+    /// <summary>The first bytes of the file; they name the version of the format.</summary>
     public static ReadOnlySpan<byte> Preamble => "rookery frames 1\n"u8;
 
     public static void Write(IBufferWriter<byte> output, in JournalFrame frame)
@@ -39,8 +39,8 @@ internal static class BackupFrames
         output.Write(frame.Payload.Span);
     }
 
-    /// <summary>Reads all entries; a frame is valid until the next one is asked for.</summary>
-    /// <exception cref="BackupException">An entry is damaged.</exception>
+    /// <summary>Reads all entries. Each has an array of its own, so it stays valid.</summary>
+    /// <exception cref="BackupException">The file is damaged or of another version.</exception>
     public static IEnumerable<JournalFrame> Read(IDiskFile file)
     {
         byte[] head = new byte[HeadBytes];

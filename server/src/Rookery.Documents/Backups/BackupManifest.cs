@@ -4,16 +4,16 @@ using Rookery.Platform;
 
 namespace Rookery.Documents.Backups;
 
-/// <summary>A file of a backup.</summary>
-/// <param name="Name">Its path within the backup, with a slash between.</param>
-/// <param name="Bytes">Its length.</param>
-/// <param name="Checksum">CRC-32C of its bytes.</param>
+/// <summary>A file of a backup, as the manifest lists it.</summary>
+/// <param name="Name">Path within the backup, with a slash as separator.</param>
+/// <param name="Bytes">Length of the file.</param>
+/// <param name="Checksum">CRC-32C of the content.</param>
 internal sealed record BackupFile(string Name, long Bytes, uint Checksum);
 
 /// <summary>
-/// The file <c>backup.manifest</c>: lines of text, "key value", the first naming the format, the last the CRC-32C of
-/// those before. It is written when everything else is durable and was read back, so a directory without it holds no
-/// backup.
+/// The file <c>backup.manifest</c>: lines of text, "key value". The first line names the format, the last has the
+/// CRC-32C of the lines before. It is written once all other files are durable and were read back, so a directory
+/// without it contains no backup.
 /// </summary>
 internal sealed record BackupManifest(IReadOnlyList<string> Heading, IReadOnlyList<BackupFile> Files)
 {
@@ -26,19 +26,19 @@ internal sealed record BackupManifest(IReadOnlyList<string> Heading, IReadOnlyLi
     private const string FileKey = "file ";
     private const string ChecksumKey = "checksum ";
 
-    /// <summary>The names of the databases in it.</summary>
+    /// <summary>Names of the databases in the backup.</summary>
     public IEnumerable<string> Databases =>
         Heading
             .Where(line => line.StartsWith(DatabaseKey, StringComparison.Ordinal))
             .Select(line => line[DatabaseKey.Length..]);
 
-    /// <summary>Bytes of all files.</summary>
+    /// <summary>Total length of all files.</summary>
     public long TotalBytes =>
         Files.Aggregate(0L, static (all, file) => Math.Min(long.MaxValue - file.Bytes, all) + file.Bytes);
 
     /// <summary>
-    /// Whether a file of a backup may be called so. Names come from a connection or a directory, and must not lead out
-    /// of it.
+    /// Returns whether a file of a backup may have this name. Names come from a connection or a manifest, and must not
+    /// point outside the directory.
     /// </summary>
     public static bool IsName(string name) =>
         name.Split('/') is ([BackupFrames.FileName] or [NodeBackup.StorageFolder, _]) and [.., var last]
@@ -46,7 +46,7 @@ internal sealed record BackupManifest(IReadOnlyList<string> Heading, IReadOnlyLi
         && last.Length > 0
         && last.All(static letter => char.IsAsciiLetterOrDigit(letter) || letter is '-' or '.');
 
-    /// <summary>The lines before the files.</summary>
+    /// <summary>Returns the lines before the list of files.</summary>
     public static string HeadingOf(
         string nodeId,
         string clusterId,
@@ -70,7 +70,7 @@ internal sealed record BackupManifest(IReadOnlyList<string> Heading, IReadOnlyLi
         return text.ToString();
     }
 
-    /// <summary>Makes the manifest durable under its name, all at once.</summary>
+    /// <summary>Writes the manifest, durably and atomically.</summary>
     public static void Write(IDisk disk, string directory, string heading, IEnumerable<BackupFile> files)
     {
         var text = new StringBuilder(heading);
@@ -89,15 +89,15 @@ internal sealed record BackupManifest(IReadOnlyList<string> Heading, IReadOnlyLi
         }
 
         disk.Rename(path + ".new", path);
-        disk.SyncDirectory(directory); // from here it is a backup
+        disk.SyncDirectory(directory); // from here on the directory is a backup
     }
 
-    /// <summary>Whether a directory holds files of a backup and no manifest.</summary>
+    /// <summary>Returns whether a directory contains files of a backup but no manifest.</summary>
     public static bool IsUnfinished(IDisk disk, string directory) =>
         disk.Exists(Path.Join(directory, BackupFrames.FileName)) && !disk.Exists(Path.Join(directory, FileName));
 
     /// <summary>Reads the manifest of a directory.</summary>
-    /// <exception cref="BackupException">There is none, it is damaged, or a newer version wrote it.</exception>
+    /// <exception cref="BackupException">The manifest is missing, damaged or of a newer version.</exception>
     public static BackupManifest Read(IDisk disk, string directory)
     {
         string path = Path.Join(directory, FileName);
@@ -166,7 +166,9 @@ internal sealed record BackupManifest(IReadOnlyList<string> Heading, IReadOnlyLi
             : new BackupManifest([.. lines.Where(line => !line.StartsWith(FileKey, StringComparison.Ordinal))], files!);
     }
 
-    /// <summary>Null for a line that no backup has: whoever can compute a checksum can write one.</summary>
+    /// <summary>
+    /// Parses the line of a file; null if it is not valid. The checksum does not protect against a forged line.
+    /// </summary>
     private static BackupFile? ParseFile(string line) =>
         line.Split(' ', 4) is [_, var checksum, var bytes, var name]
         && IsName(name)

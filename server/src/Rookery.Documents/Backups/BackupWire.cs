@@ -5,15 +5,15 @@ using Rookery.Platform;
 namespace Rookery.Documents.Backups;
 
 /// <summary>
-/// Pieces of a backup as bytes on a connection: <see cref="Preamble"/>, then <c>[u8 kind][u32 length][u32 CRC-32C of
-/// kind, length and bytes][bytes]</c> for each, little-endian.
+/// Encodes pieces of a backup for a connection: <see cref="Preamble"/>, then <c>[u8 kind][u32 length][u32 CRC-32C of
+/// kind, length and bytes][bytes]</c> for each piece, little-endian.
 /// </summary>
 public static class BackupWire
 {
     private const int HeaderBytes = 9;
     private const int ChecksumOffset = 5;
 
-    /// <summary>What the stream begins with; it names the version of the format.</summary>
+    /// <summary>The first bytes of the stream; they name the version of the format.</summary>
     public static ReadOnlySpan<byte> Preamble => "rookery backup stream 1\n"u8;
 
     /// <summary>Writes a piece.</summary>
@@ -30,8 +30,8 @@ public static class BackupWire
         output.Write(piece.Bytes.Span);
     }
 
-    /// <summary>Reads the preamble.</summary>
-    /// <exception cref="BackupException">Something else came.</exception>
+    /// <summary>Reads and checks the preamble.</summary>
+    /// <exception cref="BackupException">The stream begins with other bytes.</exception>
     public static async ValueTask ReadPreambleAsync(Stream input, CancellationToken cancellationToken)
     {
         byte[] bytes = new byte[Preamble.Length];
@@ -45,8 +45,10 @@ public static class BackupWire
         }
     }
 
-    /// <summary>Reads a piece into <paramref name="buffer"/> (<see cref="BackupPiece.MaxBytes"/>).</summary>
-    /// <exception cref="BackupException">The stream ended early, or bytes changed on the way.</exception>
+    /// <summary>
+    /// Reads a piece into <paramref name="buffer"/>, which has <see cref="BackupPiece.MaxBytes"/> bytes.
+    /// </summary>
+    /// <exception cref="BackupException">The stream ended early, or its checksum does not match.</exception>
     public static async ValueTask<BackupPiece> ReadPieceAsync(
         Stream input,
         Memory<byte> buffer,

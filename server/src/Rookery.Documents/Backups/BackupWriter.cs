@@ -6,8 +6,8 @@ using Rookery.Storage;
 namespace Rookery.Documents.Backups;
 
 /// <summary>
-/// Writes the pieces of a backup into an empty directory. Only when every file is durable and was read back does it
-/// write the manifest, without which the directory holds no backup.
+/// Writes the pieces of a backup into an empty directory. It writes the manifest last, once all files are durable and
+/// were read back; without it the directory contains no backup.
 /// </summary>
 public sealed class BackupWriter : IDisposable
 {
@@ -19,9 +19,9 @@ public sealed class BackupWriter : IDisposable
     private long _offset;
     private uint _checksum;
 
-    /// <summary>Begins a backup in a directory, which is made when it is missing.</summary>
-    /// <exception cref="DirectoryNotEmptyException">It is not empty. Nothing was written.</exception>
-    /// <exception cref="DiskException">It cannot be made.</exception>
+    /// <summary>Begins a backup in a directory, and creates the directory if it is missing.</summary>
+    /// <exception cref="DirectoryNotEmptyException">The directory is not empty. Nothing was written.</exception>
+    /// <exception cref="DiskException">The directory cannot be created.</exception>
     public BackupWriter(IDisk disk, string directory)
     {
         _disk = disk;
@@ -48,9 +48,9 @@ public sealed class BackupWriter : IDisposable
     /// <summary>Bytes written so far.</summary>
     public long Bytes { get; private set; }
 
-    /// <summary>Takes the next piece.</summary>
-    /// <returns>False when it was the last: then <see cref="Complete"/> follows.</returns>
-    /// <exception cref="BackupException">The pieces are not those of a backup.</exception>
+    /// <summary>Writes the next piece.</summary>
+    /// <returns>False after the last piece: then call <see cref="Complete"/>.</returns>
+    /// <exception cref="BackupException">The piece does not belong to a backup.</exception>
     public bool Take(in BackupPiece piece)
     {
         switch (piece.Kind)
@@ -76,12 +76,12 @@ public sealed class BackupWriter : IDisposable
         }
     }
 
-    /// <summary>Reads everything back, checks every block of every run, and makes it a backup.</summary>
-    /// <param name="memory">For the check.</param>
-    /// <param name="io">Is told of the check's reads.</param>
+    /// <summary>Reads all files back, checks every block of every run, then writes the manifest.</summary>
+    /// <param name="memory">Bounds the memory of the check.</param>
+    /// <param name="io">Records the reads of the check.</param>
     /// <param name="time">The clock.</param>
-    /// <exception cref="BackupException">What was read back is not what was sent, or was damaged on the node
-    /// already.</exception>
+    /// <exception cref="BackupException">The files do not read back as they were sent, or the node's data was already
+    /// damaged.</exception>
     public void Complete(MemoryBudget memory, IIoRecorder io, TimeProvider time)
     {
         Invariant.Holds(_heading is not null, "a backup is completed after its last piece");
@@ -103,13 +103,14 @@ public sealed class BackupWriter : IDisposable
         BackupManifest.Write(_disk, Directory, _heading, _files);
     }
 
-    /// <summary>Whether it is a backup by now.</summary>
+    /// <summary>Whether the manifest exists.</summary>
     public bool IsComplete => _disk.Exists(Path.Join(Directory, BackupManifest.FileName));
 
     /// <inheritdoc/>
     public void Dispose() => _file?.Dispose();
 
-    // The transfer was checked already; this finds what was rotten on the node, where a backup must not hide it.
+    // The checksums of the transfer cannot detect damage on the node itself; this check does, so that a backup never
+    // hides it.
     private void CheckRuns(MemoryBudget memory, IIoRecorder io, TimeProvider time)
     {
         var options = NodeStore.StorageOptionsOf(

@@ -2,22 +2,24 @@ using Rookery.Platform;
 
 namespace Rookery.Documents.Backups;
 
-/// <summary>Work with files that backup and restore share.</summary>
+/// <summary>File operations that backup and restore share.</summary>
 internal static class DurableFiles
 {
-    // A card that is asked to sync more at once holds up everybody else who syncs.
+    // Syncing more at once would delay all other syncs on an SD card.
     private const int BytesBetweenSyncs = 512 << 10;
 
-    /// <summary>What mkfs leaves at the top of a new file system.</summary>
+    /// <summary>Directory that mkfs creates at the top of a new file system.</summary>
     public const string LostAndFound = "lost+found";
 
-    /// <summary>Whether a directory is missing or empty, apart from a name that does not count.</summary>
+    /// <summary>
+    /// Returns whether a directory is missing or empty, ignoring <c>lost+found</c> and <paramref name="apartFrom"/>.
+    /// </summary>
     public static bool IsEmpty(IDisk disk, string path, string apartFrom = LostAndFound) =>
         !disk.Exists(path)
         || disk.List(path)
             .All(name => name is LostAndFound || string.Equals(name, apartFrom, StringComparison.Ordinal));
 
-    /// <summary>Deletes a directory with everything in it.</summary>
+    /// <summary>Deletes a directory with its content.</summary>
     public static void DeleteTree(IDisk disk, string path)
     {
         foreach (string name in disk.List(path))
@@ -28,7 +30,7 @@ internal static class DurableFiles
         disk.DeleteDirectory(path);
     }
 
-    /// <summary>Deletes a file, or a directory with everything in it.</summary>
+    /// <summary>Deletes a file, or a directory with its content.</summary>
     public static void Delete(IDisk disk, string path)
     {
         try
@@ -41,7 +43,7 @@ internal static class DurableFiles
         }
     }
 
-    /// <summary>Appends to a file and syncs it each 512 KiB.</summary>
+    /// <summary>Appends to a file and syncs it every 512 KiB. Advances <paramref name="offset"/>.</summary>
     public static void Append(IDiskFile file, ReadOnlySpan<byte> bytes, ref long offset)
     {
         file.Write(bytes, offset);
@@ -54,8 +56,8 @@ internal static class DurableFiles
     }
 
     /// <summary>
-    /// Reads a file as long as it is now in pieces of up to 256 KiB, and gives its checksum. A device that never ends
-    /// has no length.
+    /// Reads a file in pieces of at most 256 KiB and returns its CRC-32C. Reads only up to the length at the start of
+    /// the call, so it also ends on a device of unbounded length.
     /// </summary>
     public static uint Read(IDiskFile file, Action<ReadOnlyMemory<byte>>? take)
     {

@@ -9,8 +9,8 @@ using Rookery.Storage;
 namespace Rookery.Documents.Backups;
 
 /// <summary>
-/// Makes data that was copied from a node those of a new one: a journal that goes on behind them, without the members
-/// of the old cluster, and a new history id for every database, so that a change vector from before can never match
+/// Turns copied data of a node into the data of a new cluster: creates a journal that continues after them, removes the
+/// members of the old cluster, and gives every database a new history id, so that an old change vector never matches
 /// other content.
 /// </summary>
 internal sealed class NewHistory(
@@ -21,12 +21,14 @@ internal sealed class NewHistory(
     TimeProvider time
 )
 {
-    // Entries of the journal written by one sync.
+    // Bytes of journal entries per write and sync.
     private const int BytesPerWrite = 1 << 20;
 
     private string Target => options.DataDirectory;
 
-    /// <summary>A journal that begins where the copied storage ends, with the entries behind it.</summary>
+    /// <summary>
+    /// Creates a journal that starts at the end of the copied storage, and writes the entries after it.
+    /// </summary>
     public void WriteJournal(IEnumerable<JournalFrame> frames)
     {
         ManifestPosition position;
@@ -68,11 +70,11 @@ internal sealed class NewHistory(
     }
 
     /// <summary>
-    /// Opens the directory as a node does, drops what was not asked for, renews the histories, and checks every byte of
-    /// what was written.
+    /// Opens the directory as a node does, deletes the databases that are not wanted, renews the histories, and checks
+    /// every byte that was written.
     /// </summary>
-    /// <param name="onlyDatabase">The name of the one database to keep; null for all.</param>
-    /// <exception cref="UnappliedDamageException">An entry needs a row that cannot be read.</exception>
+    /// <param name="onlyDatabase">Name of the only database to keep; null for all.</param>
+    /// <exception cref="UnappliedDamageException">An entry needs a row that is damaged.</exception>
     public NewHistoryData Begin(string? onlyDatabase)
     {
         using var core = NodeStore.Open(options with { IsRestoring = true }, disk, memory, io, time);
@@ -119,7 +121,7 @@ internal sealed class NewHistory(
         int bytes = 0;
         foreach (var frame in frames)
         {
-            // A new node is a cluster of its own: who belonged to the old one is left behind.
+            // The new node is a cluster of its own, so configurations of the old cluster are dropped.
             gathered.Add(
                 frame.Type == FrameType.Configuration ? frame with { Type = FrameType.NoOp, Payload = default } : frame
             );
@@ -138,7 +140,7 @@ internal sealed class NewHistory(
         }
     }
 
-    // The new cluster starts as one voter, and the others join it empty.
+    // The new cluster starts with one voter; other members join it with empty directories.
     private static void DropRecordsOfMembers(NodeStore core)
     {
         using var writer = new ClusterRecordWriter();
@@ -171,13 +173,13 @@ internal sealed class NewHistory(
     }
 }
 
-/// <summary>What a new history begins with.</summary>
-/// <param name="Databases">The databases, with the number of their documents.</param>
-/// <param name="Trouble">What is wrong with the tables, in a sentence; null for nothing.</param>
-/// <param name="Damage">The parts of the tables that cannot be read, a sentence each.</param>
-/// <param name="LastIndex">The end of the log.</param>
-/// <param name="Durable">What the tables hold without the journal.</param>
-/// <param name="StoreId">The new store.</param>
+/// <summary>Result of <see cref="NewHistory.Begin"/>.</summary>
+/// <param name="Databases">Names of the databases, with their number of documents.</param>
+/// <param name="Trouble">The problem with the tables, in one sentence; null if there is none.</param>
+/// <param name="Damage">The damaged parts of the tables, one sentence each.</param>
+/// <param name="LastIndex">Index of the last log entry.</param>
+/// <param name="Durable">Position through which the tables are durable without the journal.</param>
+/// <param name="StoreId">Id of the new store.</param>
 internal sealed record NewHistoryData(
     IReadOnlyList<(string Name, long Documents)> Databases,
     string? Trouble,

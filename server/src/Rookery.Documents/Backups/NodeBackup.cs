@@ -7,13 +7,13 @@ using Rookery.Platform;
 namespace Rookery.Documents.Backups;
 
 /// <summary>
-/// A backup of an opened node while it is read: a checkpoint of the storage (runs by hard links, in the data directory)
-/// and the entries of the journal behind it, through the last one that was durable when the backup began. Writes go on
-/// meanwhile. Disposing it gives the checkpoint's space back.
+/// A running backup of an open node: hard links to the runs of one manifest, and the journal entries after that
+/// manifest's index, through the last entry that is durable when the backup begins. Writes continue meanwhile.
+/// Disposing the backup removes the hard links and so frees their space.
 /// </summary>
 public sealed class NodeBackup : IDisposable
 {
-    /// <summary>The folder of the run files and their manifest within a backup.</summary>
+    /// <summary>Folder of the runs and their manifest within a backup.</summary>
     internal const string StorageFolder = "storage";
 
     private readonly IDisk _disk;
@@ -40,8 +40,8 @@ public sealed class NodeBackup : IDisposable
         _headingThrough = headingThrough;
     }
 
-    /// <summary>Begins a backup. On the thread that does background work, or while there is none.</summary>
-    /// <exception cref="BackupException">One is being taken already, or the data is damaged.</exception>
+    /// <summary>Begins a backup. Call it on the thread of background work, or before that thread runs.</summary>
+    /// <exception cref="BackupException">Another backup is running, or the data is damaged.</exception>
     internal static NodeBackup Begin(NodeStore core, IDisk disk, IIoRecorder io, TimeProvider time)
     {
         if (core.Storage.Statistics().Damage is [var damage, ..])
@@ -60,8 +60,7 @@ public sealed class NodeBackup : IDisposable
             );
         }
 
-        // The reader first: it keeps the journal's segments, so that whatever the checkpoint lacks is among its
-        // entries.
+        // The journal reader is opened first: it pins the segments, so it finds every entry that the linked runs lack.
         var journal = core.Journal.Read();
         try
         {
@@ -84,7 +83,7 @@ public sealed class NodeBackup : IDisposable
         }
     }
 
-    /// <summary>Deletes what a backup left that did not end, if any.</summary>
+    /// <summary>Deletes the hard links of a backup that did not end, if any.</summary>
     internal static void RemoveCheckpoint(IDisk disk, string checkpoint)
     {
         if (!disk.Exists(checkpoint))
@@ -100,8 +99,10 @@ public sealed class NodeBackup : IDisposable
         disk.DeleteDirectory(checkpoint);
     }
 
-    /// <summary>The whole backup, once, in pieces. The last one is its <see cref="BackupPieceKind.End"/>.</summary>
-    /// <exception cref="IOException">A file cannot be read, or an entry of the journal is damaged.</exception>
+    /// <summary>
+    /// Reads the whole backup in pieces; call it once. The last piece is <see cref="BackupPieceKind.End"/>.
+    /// </summary>
+    /// <exception cref="IOException">A file cannot be read, or a journal entry is damaged.</exception>
     public IEnumerable<BackupPiece> Read()
     {
         yield return FileNamed(BackupFrames.FileName);
@@ -134,7 +135,7 @@ public sealed class NodeBackup : IDisposable
 
     private static BackupPiece FileNamed(string name) => new(BackupPieceKind.File, Encoding.UTF8.GetBytes(name));
 
-    // Before the runs, because a segment that waits for its reader is not recycled.
+    // Read before the runs, because a segment is not recycled while the reader pins it.
     private IEnumerable<ReadOnlyMemory<byte>> ReadFrames()
     {
         var gathered = new ArrayBufferWriter<byte>(BackupPiece.MaxBytes);

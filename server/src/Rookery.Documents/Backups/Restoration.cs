@@ -5,37 +5,36 @@ using Rookery.Platform;
 namespace Rookery.Documents.Backups;
 
 /// <summary>
-/// Makes a data directory from a backup: files copied and checked, a journal that goes on behind them, and a new
-/// history id for every database, so that a change vector from before can never match other content. Until the last
-/// step the directory carries a mark with which no node opens it.
+/// Restores a backup into a data directory: copies and checks the files, creates a journal that continues after them,
+/// and gives every database a new history id, so that an old change vector never matches other content. Until the last
+/// step the directory is marked as unfinished, and no node opens it.
 /// </summary>
 /// <param name="disk">The disk of both directories.</param>
-/// <param name="options">The data directory, and its sizes.</param>
-/// <param name="memory">What bounds memory.</param>
-/// <param name="io">Is told of disk work.</param>
+/// <param name="options">The new data directory and its settings.</param>
+/// <param name="memory">Bounds the memory that the restore uses.</param>
+/// <param name="io">Records all disk work.</param>
 /// <param name="time">The clock.</param>
 public sealed class Restoration(IDisk disk, NodeOptions options, MemoryBudget memory, IIoRecorder io, TimeProvider time)
 {
-    /// <summary>Told of the bytes that were copied, after each file.</summary>
+    /// <summary>Receives the bytes copied so far and the total, after each file.</summary>
     public Action<long, long>? Progress { get; init; }
 
     private string Target => options.DataDirectory;
 
     private string JournalTarget => options.JournalDirectory ?? DataDirectory.JournalPathOf(Target);
 
-    /// <summary>Whether the target holds a part of a restore, which no node opens.</summary>
+    /// <summary>Whether the data directory contains an unfinished restore.</summary>
     public bool IsUnfinished => DataDirectory.IsUnfinished(disk, Target);
 
-    /// <summary>Restores.</summary>
-    /// <param name="from">The directory of the backup.</param>
-    /// <param name="onlyDatabase">The name of the one database to keep; null for all.</param>
-    /// <returns>The databases that there are now, with the number of their documents.</returns>
-    /// <exception cref="DirectoryNotEmptyException">The data directory or the journal's is not empty. Nothing was
-    /// written.</exception>
-    /// <exception cref="BackupException">There is no complete backup, it is damaged, or the database is not in
-    /// it.</exception>
-    /// <exception cref="IOException">The disk refused. The data directory, if begun, cannot be opened by a
-    /// node.</exception>
+    /// <summary>Restores a backup.</summary>
+    /// <param name="from">Directory of the backup.</param>
+    /// <param name="onlyDatabase">Name of the only database to keep; null for all.</param>
+    /// <returns>Names of the restored databases, with their number of documents.</returns>
+    /// <exception cref="DirectoryNotEmptyException">The data directory or the journal's directory is not empty. Nothing
+    /// was written.</exception>
+    /// <exception cref="BackupException">The backup is incomplete or damaged, or does not contain the
+    /// database.</exception>
+    /// <exception cref="IOException">The disk refused. If the data directory was begun, no node opens it.</exception>
     public IReadOnlyList<(string Name, long Documents)> Run(string from, string? onlyDatabase)
     {
         var backup = BackupManifest.Read(disk, from);

@@ -1,7 +1,7 @@
 namespace Rookery.Documents.Changes;
 
-/// <summary>Hands every change to all subscribers. Publishing costs one volatile read when nobody listens.</summary>
-/// <typeparam name="TChange">The kind of change.</typeparam>
+/// <summary>Publishes changes to all subscribers. Without subscribers, publishing costs one volatile read.</summary>
+/// <typeparam name="TChange">The type of a change.</typeparam>
 public sealed class ChangeHub<TChange>
     where TChange : struct
 {
@@ -9,11 +9,11 @@ public sealed class ChangeHub<TChange>
     private ChangeSubscription<TChange>[] _subscribers = [];
     private bool _completed;
 
-    /// <summary>Whether anybody listens; asked before a change is put together.</summary>
+    /// <summary>Whether there are subscribers; check it before building a change.</summary>
     public bool HasSubscribers => Volatile.Read(ref _subscribers).Length > 0;
 
-    /// <summary>A new subscriber, that sees the changes published from now on.</summary>
-    /// <param name="capacity">How many wait for it before further ones are lost.</param>
+    /// <summary>Subscribes to all changes published from now on.</summary>
+    /// <param name="capacity">Number of unread changes after which further ones are dropped.</param>
     public ChangeSubscription<TChange> Subscribe(int capacity = ChangeSubscription<TChange>.Capacity)
     {
         var subscription = new ChangeSubscription<TChange>(this, capacity);
@@ -32,7 +32,7 @@ public sealed class ChangeHub<TChange>
         return subscription;
     }
 
-    /// <summary>Hands a change to all; never waits.</summary>
+    /// <summary>Publishes a change to all subscribers, without waiting.</summary>
     public void Publish(in TChange change)
     {
         foreach (var subscriber in Volatile.Read(ref _subscribers))

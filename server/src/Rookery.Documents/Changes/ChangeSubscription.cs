@@ -4,14 +4,14 @@ using Rookery.Documents.Databases;
 namespace Rookery.Documents.Changes;
 
 /// <summary>
-/// A bounded stream of changes to one subscriber. The writer never waits for it: a subscriber that does not keep up
-/// loses changes and is told so. One reader at a time.
+/// A bounded queue of changes for one subscriber, who reads them on one thread at a time. Publishers never wait: a
+/// subscriber that reads too slowly loses changes, and <see cref="TakeLagged"/> reports it.
 /// </summary>
-/// <typeparam name="TChange">The kind of change.</typeparam>
+/// <typeparam name="TChange">The type of a change.</typeparam>
 public sealed class ChangeSubscription<TChange> : IDisposable
     where TChange : struct
 {
-    /// <summary>How many changes usually wait for a subscriber before it counts as too slow.</summary>
+    /// <summary>Default number of unread changes after which further ones are dropped.</summary>
     public const int Capacity = 4096;
 
     private readonly Channel<TChange> _channel;
@@ -31,17 +31,18 @@ public sealed class ChangeSubscription<TChange> : IDisposable
         );
     }
 
-    /// <summary>Waits for a change, or for the end.</summary>
-    /// <returns>False when there will be none any more: the database was deleted or the node is stopping.</returns>
+    /// <summary>Waits for a change or for the end.</summary>
+    /// <returns>False if no more changes will follow: the database was deleted or replaced, or the node
+    /// stops.</returns>
     public ValueTask<bool> WaitAsync(CancellationToken cancellationToken) =>
         _channel.Reader.WaitToReadAsync(cancellationToken);
 
-    /// <summary>Takes the next change without waiting.</summary>
+    /// <summary>Removes the next change from the queue without waiting.</summary>
     public bool TryRead(out TChange change) => _channel.Reader.TryRead(out change);
 
     /// <summary>
-    /// Whether changes were lost since the last call; whoever needs them all reads on by etag
-    /// (<see cref="DatabaseReader.Changes"/>).
+    /// Returns whether changes were dropped since the last call. A subscriber that needs all changes then continues by
+    /// etag (<see cref="DatabaseReader.Changes"/>).
     /// </summary>
     public bool TakeLagged() => Interlocked.Exchange(ref _lagged, 0) != 0;
 

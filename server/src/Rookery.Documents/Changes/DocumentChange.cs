@@ -1,23 +1,23 @@
 namespace Rookery.Documents.Changes;
 
-/// <summary>What happened to a document.</summary>
+/// <summary>The kind of a change to a document.</summary>
 public enum DocumentChangeKind : byte
 {
-    /// <summary>It was stored.</summary>
+    /// <summary>The document was stored.</summary>
     Put = 1,
 
-    /// <summary>It was deleted.</summary>
+    /// <summary>The document was deleted.</summary>
     Delete = 2,
 }
 
-/// <summary>A change that was applied.</summary>
-/// <param name="Kind">Stored or deleted.</param>
-/// <param name="Id">The id as stored.</param>
-/// <param name="Collection">The collection.</param>
+/// <summary>A change to a document that was applied.</summary>
+/// <param name="Kind">The kind of the change.</param>
+/// <param name="Id">The document's id, as stored.</param>
+/// <param name="Collection">The document's collection.</param>
 /// <param name="Etag">The etag of the change.</param>
 public readonly record struct DocumentChange(DocumentChangeKind Kind, string Id, string Collection, long Etag);
 
-/// <summary>A database came or went.</summary>
-/// <param name="Name">Its name.</param>
+/// <summary>A database was created or deleted.</summary>
+/// <param name="Name">Name of the database.</param>
 /// <param name="Created">True when it was created, false when it was deleted.</param>
 public readonly record struct DatabaseChange(string Name, bool Created);

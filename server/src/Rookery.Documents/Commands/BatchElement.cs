@@ -7,7 +7,7 @@ using Rookery.Platform;
 
 namespace Rookery.Documents.Commands;
 
-/// <summary>Reads one command of bulk_docs, members in any order, and adds it to the batch.</summary>
+/// <summary>Reads one command of a bulk_docs body, with its members in any order, and adds it to the batch.</summary>
 internal sealed class BatchElement(DocumentParser parser, BatchWriter writer, int maxBatchBytes, int formatLevel)
     : IDisposable
 {
@@ -25,7 +25,7 @@ internal sealed class BatchElement(DocumentParser parser, BatchWriter writer, in
     private int _unknownAt;
     private bool _isInside;
 
-    /// <summary>Says why the element was refused.</summary>
+    /// <summary>Returns why the element was refused.</summary>
     public InputError Explain(JsonScanner scanner)
     {
         InputError error =
@@ -35,7 +35,7 @@ internal sealed class BatchElement(DocumentParser parser, BatchWriter writer, in
         return _isInside ? error with { Where = error.Where with { Element = writer.Count } } : error;
     }
 
-    /// <summary>Reads the command at the scanner's next token.</summary>
+    /// <summary>Reads the command at the scanner's next token and adds it to the batch.</summary>
     public bool TryRead(scoped ref JsonScanner scanner)
     {
         Clear();
@@ -144,7 +144,7 @@ internal sealed class BatchElement(DocumentParser parser, BatchWriter writer, in
             );
     }
 
-    /// <summary>Refuses a member that would be passed over.</summary>
+    /// <summary>Refuses a member that this version does not support.</summary>
     public bool RefuseMember(JsonScanner scanner, string name, int at, string where) =>
         Refuse(
             InputErrorCode.NotSupported,
@@ -154,7 +154,7 @@ internal sealed class BatchElement(DocumentParser parser, BatchWriter writer, in
             "Leave it out"
         );
 
-    /// <summary>Notes why the element is refused.</summary>
+    /// <summary>Records why the element is refused. Always returns false.</summary>
     public bool Refuse(InputErrorCode code, JsonScanner scanner, int at, string what, string advice)
     {
         _refusal = InputErrors.InJson(code, scanner.Json, at, what, advice);
@@ -170,8 +170,8 @@ internal sealed class BatchElement(DocumentParser parser, BatchWriter writer, in
     }
 
     /// <summary>
-    /// Checked after each command: a patch may become longer than its JSON, so the body's length alone does not bound
-    /// the batch.
+    /// Checks the limits after each command. The length of the body does not bound the batch, because an encoded patch
+    /// can be longer than its JSON.
     /// </summary>
     private bool IsWithinLimits(JsonScanner scanner, int start)
     {
@@ -280,15 +280,15 @@ internal sealed class BatchElement(DocumentParser parser, BatchWriter writer, in
             return TryReadFlag(ref scanner, "IdPrefixed", out _isOfManyIds);
         }
 
-        // What a session read it as: only cluster-wide transactions compare it.
+        // The change vector that the session loaded; only cluster-wide transactions compare it.
         return member.SequenceEqual("OriginalChangeVector"u8)
             ? scanner.TrySkipValue(JsonLimits.MaxDepth)
             : TryPassOver(ref scanner, member);
     }
 
     /// <summary>
-    /// Passes over a member that is not known, and notes it unless it says nothing: the type of a command, which may
-    /// follow, says more of what was asked for.
+    /// Skips an unknown member and records its name unless its value is null. The refusal waits for the command's type,
+    /// which may follow and gives a better message.
     /// </summary>
     private bool TryPassOver(scoped ref JsonScanner scanner, ReadOnlySpan<byte> member)
     {
@@ -317,7 +317,7 @@ internal sealed class BatchElement(DocumentParser parser, BatchWriter writer, in
             );
     }
 
-    /// <summary>The first member that says something and has no meaning for the command.</summary>
+    /// <summary>Returns the first member that has a value but no meaning for this kind of command, or null.</summary>
     private string? FirstStray() =>
         _unknown
         ?? (
@@ -437,7 +437,10 @@ internal sealed class BatchElement(DocumentParser parser, BatchWriter writer, in
         }
     }
 
-    /// <summary>Adds a patch. A document to create is read a second time, because only now the type is known.</summary>
+    /// <summary>
+    /// Adds a patch. CreateIfMissing is parsed only now, because its meaning depends on the command's type, which may
+    /// follow it.
+    /// </summary>
     private bool TryAddPatch(scoped ref JsonScanner scanner, ExpectedChangeVector expected)
     {
         ParsedDocument createIfMissing = default;

@@ -9,17 +9,17 @@ using Rookery.Platform;
 
 namespace Rookery.Documents.Commands;
 
-/// <summary>Turns request bodies into commands.</summary>
+/// <summary>Encodes the bodies of bulk_docs, PATCH docs and merge patches as commands.</summary>
 public static class BatchRequestParser
 {
     /// <summary>Parses the body of bulk_docs.</summary>
     /// <param name="body">The whole body.</param>
     /// <param name="database">The database's number.</param>
     /// <param name="key">The request's idempotency key, or none.</param>
-    /// <param name="maxBatchBytes">Bytes that the command may take.</param>
-    /// <param name="batch">The command; its buffer belongs to the caller.</param>
-    /// <param name="error">Why it was refused.</param>
-    /// <param name="formatLevel">What may be written: see <see cref="FormatLevel"/>.</param>
+    /// <param name="maxBatchBytes">Maximum length of the body and of the command.</param>
+    /// <param name="batch">The command; the caller owns its buffer.</param>
+    /// <param name="error">The reason for a refusal.</param>
+    /// <param name="formatLevel">Bounds the command formats that may be written: see <see cref="FormatLevel"/>.</param>
     public static bool TryParse(
         ReadOnlySpan<byte> body,
         uint database,
@@ -62,14 +62,14 @@ public static class BatchRequestParser
     /// Parses the body of PATCH docs (<c>{"Patch":{…},"PatchIfMissing":null}</c>) into a batch of one patch.
     /// </summary>
     /// <param name="body">The whole body.</param>
-    /// <param name="id">The document.</param>
-    /// <param name="expected">What is expected of it.</param>
-    /// <param name="skipOnMismatch">A mismatch skips the patch.</param>
+    /// <param name="id">The document's id.</param>
+    /// <param name="expected">The document's expected change vector.</param>
+    /// <param name="skipOnMismatch">Whether a mismatch skips the patch instead of refusing it.</param>
     /// <param name="database">The database's number.</param>
     /// <param name="key">The request's idempotency key, or none.</param>
-    /// <param name="batch">The command, its result with the whole document; its buffer belongs to the caller.</param>
-    /// <param name="error">Why it was refused.</param>
-    /// <param name="formatLevel">What may be written: see <see cref="FormatLevel"/>.</param>
+    /// <param name="batch">The command; its result contains the whole document. The caller owns its buffer.</param>
+    /// <param name="error">The reason for a refusal.</param>
+    /// <param name="formatLevel">Bounds the command formats that may be written: see <see cref="FormatLevel"/>.</param>
     public static bool TryParsePatch(
         ReadOnlySpan<byte> body,
         ReadOnlySpan<byte> id,
@@ -105,14 +105,14 @@ public static class BatchRequestParser
 
     /// <summary>Parses an RFC 7396 merge patch into a batch of one patch.</summary>
     /// <param name="body">The merge patch, an object.</param>
-    /// <param name="id">The document.</param>
-    /// <param name="expected">What is expected of it.</param>
-    /// <param name="createIfMissing">Apply it to an empty document when there is none.</param>
-    /// <param name="returnsDocument">The result must hold the whole document.</param>
+    /// <param name="id">The document's id.</param>
+    /// <param name="expected">The document's expected change vector.</param>
+    /// <param name="createIfMissing">Whether the patch is applied to an empty document if none exists.</param>
+    /// <param name="returnsDocument">Whether the result must contain the whole document.</param>
     /// <param name="database">The database's number.</param>
     /// <param name="key">The request's idempotency key, or none.</param>
-    /// <param name="batch">The command; its buffer belongs to the caller.</param>
-    /// <param name="error">Why it was refused.</param>
+    /// <param name="batch">The command; the caller owns its buffer.</param>
+    /// <param name="error">The reason for a refusal.</param>
     public static bool TryParseMergePatch(
         ReadOnlySpan<byte> body,
         ReadOnlySpan<byte> id,
@@ -239,7 +239,7 @@ public static class BatchRequestParser
     }
 }
 
-/// <summary>A batch ready to be proposed.</summary>
+/// <summary>An encoded batch, ready to be proposed.</summary>
 /// <param name="Command">The encoded command.</param>
-/// <param name="Count">Operations in it.</param>
+/// <param name="Count">Number of operations.</param>
 public readonly record struct ParsedBatch(CommandBuffer Command, int Count);

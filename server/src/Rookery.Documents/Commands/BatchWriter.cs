@@ -5,11 +5,12 @@ using Rookery.Platform;
 namespace Rookery.Documents.Commands;
 
 /// <summary>
-/// Encodes <see cref="CommandKind.Batch"/> and <see cref="CommandKind.BulkPut"/>: begin, add operations, complete.
+/// Encodes a <see cref="CommandKind.Batch"/> or <see cref="CommandKind.BulkPut"/>: create the writer, add operations,
+/// complete.
 /// </summary>
 /// <remarks>
-/// Ids must have passed <see cref="Ids.DocumentId"/>'s checks. An empty id gets a GUID here, because randomness may not
-/// enter in apply.
+/// Ids must have passed <see cref="Ids.DocumentId"/>'s checks. An empty id becomes a GUID here, because apply must not
+/// use randomness.
 /// </remarks>
 public sealed class BatchWriter : IDisposable
 {
@@ -20,9 +21,9 @@ public sealed class BatchWriter : IDisposable
     /// <param name="kind">Batch or BulkPut.</param>
     /// <param name="database">The database's number.</param>
     /// <param name="key">The request's idempotency key, or none.</param>
-    /// <param name="skipUnchanged">A put of an identical document keeps the old version.</param>
-    /// <param name="sizeHint">Bytes it will probably take: memory that grows by doubling takes twice as much on the
-    /// way.</param>
+    /// <param name="skipUnchanged">Whether a put of an identical document keeps the stored version.</param>
+    /// <param name="sizeHint">Expected length in bytes. Without it the buffer grows by doubling, which needs twice the
+    /// memory.</param>
     public BatchWriter(
         CommandKind kind,
         uint database,
@@ -36,10 +37,10 @@ public sealed class BatchWriter : IDisposable
         CommandFormat.WriteHeader(_buffer, kind, database, 0, key, skipUnchanged);
     }
 
-    /// <summary>Operations so far.</summary>
+    /// <summary>Number of operations added.</summary>
     public int Count { get; private set; }
 
-    /// <summary>Bytes so far.</summary>
+    /// <summary>Length of the command so far, in bytes.</summary>
     public int Length => Buffer.Length;
 
     private CommandBuffer Buffer => _buffer ?? throw new ObjectDisposedException(nameof(BatchWriter));
@@ -68,11 +69,12 @@ public sealed class BatchWriter : IDisposable
     }
 
     /// <summary>Adds a patch.</summary>
-    /// <param name="id">The document.</param>
-    /// <param name="expected">What is expected of it.</param>
+    /// <param name="id">The document's id.</param>
+    /// <param name="expected">The document's expected change vector.</param>
     /// <param name="program">The encoded program.</param>
-    /// <param name="returnsDocument">The answer must hold the whole document.</param>
-    /// <param name="skipsOnMismatch">A mismatch of the change vector skips the patch.</param>
+    /// <param name="returnsDocument">Whether the result must contain the whole document.</param>
+    /// <param name="skipsOnMismatch">Whether a mismatch of the change vector skips the patch instead of refusing
+    /// it.</param>
     public void Patch(
         ReadOnlySpan<byte> id,
         ExpectedChangeVector expected,
@@ -93,7 +95,9 @@ public sealed class BatchWriter : IDisposable
         Count++;
     }
 
-    /// <summary>Finishes the command; the caller owns the buffer, and this writer is done.</summary>
+    /// <summary>
+    /// Finishes the command. The caller owns the returned buffer; this writer cannot be used afterwards.
+    /// </summary>
     public CommandBuffer Complete()
     {
         CommandBuffer complete = Buffer;
@@ -102,14 +106,14 @@ public sealed class BatchWriter : IDisposable
         RequestHash.Seal(complete);
         foreach (int place in _madeIds ?? [])
         {
-            // after the hash: a retry gets another GUID and is still the same request
+            // After the hash: a retry gets another GUID and is still the same request.
             GuidId.Create(complete.WrittenSpan[place..]);
         }
 
         return complete;
     }
 
-    /// <summary>Gives the buffer back unless <see cref="Complete"/> passed it on.</summary>
+    /// <summary>Releases the buffer unless <see cref="Complete"/> returned it.</summary>
     public void Dispose()
     {
         _buffer?.Dispose();

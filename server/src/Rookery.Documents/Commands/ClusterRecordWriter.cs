@@ -7,15 +7,14 @@ using Rookery.Platform;
 namespace Rookery.Documents.Commands;
 
 /// <summary>
-/// Encodes <see cref="CommandKind.SetClusterRecords"/>: cluster records that are stored and deleted, all or none. A
-/// record that another version was expected of refuses the command with
-/// <see cref="RejectionKind.ConcurrencyConflict"/>, whose <see cref="Rejection.Actual"/> is the version that it has, in
-/// digits; what was stored has the
-/// <see cref="OperationResult.Etag"/> of its result as its version.
+/// Encodes a <see cref="CommandKind.SetClusterRecords"/>: stores and deletes cluster records, all or none. A record
+/// with another version than expected refuses the command with <see cref="RejectionKind.ConcurrencyConflict"/>;
+/// <see cref="Rejection.Actual"/> is then its version, in digits. The <see cref="OperationResult.Etag"/> of a result is
+/// the record's new version.
 /// </summary>
 /// <remarks>
-/// A record: <c>[flags u8: 1 value, 2 expectation][expected version i64 if flag 2][key][value if flag 1]</c>, texts
-/// after their varint length.
+/// A record: <c>[flags u8: 1 value, 2 expectation][expected version i64 if flag 2][key][value if flag 1]</c>. A varint
+/// length precedes each text.
 /// </remarks>
 public sealed class ClusterRecordWriter : IDisposable
 {
@@ -27,7 +26,7 @@ public sealed class ClusterRecordWriter : IDisposable
     /// <summary>Begins a command.</summary>
     public ClusterRecordWriter() => CommandFormat.WriteHeader(Buffer, CommandKind.SetClusterRecords, 0, 0, default);
 
-    /// <summary>Records so far.</summary>
+    /// <summary>Number of records added.</summary>
     public int Count { get; private set; }
 
     private CommandBuffer Buffer => _buffer ?? throw new ObjectDisposedException(nameof(ClusterRecordWriter));
@@ -35,8 +34,8 @@ public sealed class ClusterRecordWriter : IDisposable
     /// <summary>Stores a record.</summary>
     /// <param name="key">A key (<see cref="ClusterRecord.IsKey"/>).</param>
     /// <param name="value">At most <see cref="ClusterRecord.MaxValueBytes"/> bytes.</param>
-    /// <param name="expectedVersion">The version that it must have, <see cref="ClusterRecord.Absent"/> if there must be
-    /// none; null for any.</param>
+    /// <param name="expectedVersion">The version that the record must have; <see cref="ClusterRecord.Absent"/> if it
+    /// must not exist; null for any.</param>
     public void Set(string key, ReadOnlySpan<byte> value, long? expectedVersion = null)
     {
         Invariant.Holds(
@@ -47,7 +46,7 @@ public sealed class ClusterRecordWriter : IDisposable
         WriteBytes(value);
     }
 
-    /// <summary>Deletes a record. It is no error that there is none, unless a version is expected.</summary>
+    /// <summary>Deletes a record. A missing record is no error unless a version is expected.</summary>
     /// <inheritdoc cref="Set"/>
     public void Delete(string key, long? expectedVersion = null) => WriteHead(key, 0, expectedVersion);
 
@@ -60,7 +59,7 @@ public sealed class ClusterRecordWriter : IDisposable
         return complete;
     }
 
-    /// <summary>Gives the buffer back unless <see cref="Complete"/> passed it on.</summary>
+    /// <summary>Releases the buffer unless <see cref="Complete"/> returned it.</summary>
     public void Dispose()
     {
         _buffer?.Dispose();

@@ -2,7 +2,7 @@ using Rookery.Documents.Indexes;
 
 namespace Rookery.Documents.Commands;
 
-/// <summary>A client's HiLo generator asks for a range.</summary>
+/// <summary>Requests the next id range for a client's HiLo generator.</summary>
 public readonly ref struct HiloNextCommand
 {
     /// <summary>The collection's tag.</summary>
@@ -11,20 +11,20 @@ public readonly ref struct HiloNextCommand
     /// <summary>The tag lower-cased by the proposer; empty when it is ASCII.</summary>
     public ReadOnlySpan<byte> LowerTag { get; init; }
 
-    /// <summary>Size of the client's last range, 0 for the first.</summary>
+    /// <summary>Size of the client's last range; 0 for its first request.</summary>
     public long LastBatchSize { get; init; }
 
-    /// <summary>When it got it, UTC ticks.</summary>
+    /// <summary>Time at which the client received its last range, in UTC ticks.</summary>
     public long LastRangeAtTicks { get; init; }
 
-    /// <summary>Its end.</summary>
+    /// <summary>Last number of the client's last range.</summary>
     public long LastMax { get; init; }
 
-    /// <summary>Between tag and number.</summary>
+    /// <summary>Character between the tag and the number. Apply ignores it: clients build the ids.</summary>
     public byte Separator { get; init; }
 }
 
-/// <summary>A client gives the rest of its range back.</summary>
+/// <summary>Returns the unused end of a client's range.</summary>
 public readonly ref struct HiloReturnCommand
 {
     /// <summary>The collection's tag.</summary>
@@ -33,36 +33,36 @@ public readonly ref struct HiloReturnCommand
     /// <summary>The tag lower-cased by the proposer; empty when it is ASCII.</summary>
     public ReadOnlySpan<byte> LowerTag { get; init; }
 
-    /// <summary>The last id it used.</summary>
+    /// <summary>The last number that the client used.</summary>
     public long Last { get; init; }
 
-    /// <summary>The end of its range.</summary>
+    /// <summary>The last number of the client's range.</summary>
     public long End { get; init; }
 }
 
 /// <summary>Sets an identity.</summary>
 public readonly ref struct IdentitySeedCommand
 {
-    /// <summary>The identity, lower-cased, bar included.</summary>
+    /// <summary>The identity's name, lower-cased, including the bar.</summary>
     public ReadOnlySpan<byte> Name { get; init; }
 
     /// <summary>The new value.</summary>
     public long Value { get; init; }
 
-    /// <summary>Also downwards.</summary>
+    /// <summary>Whether the identity may be lowered.</summary>
     public bool Force { get; init; }
 }
 
-/// <summary>Makes a database.</summary>
+/// <summary>Creates a database.</summary>
 public readonly ref struct CreateDatabaseCommand
 {
-    /// <summary>Its name.</summary>
+    /// <summary>The database's name.</summary>
     public ReadOnlySpan<byte> Name { get; init; }
 
     /// <summary>The name lower-cased by the proposer.</summary>
     public ReadOnlySpan<byte> LowerName { get; init; }
 
-    /// <summary>The history id of its first life.</summary>
+    /// <summary>The database's first history id.</summary>
     public ReadOnlySpan<byte> HistoryId { get; init; }
 }
 
@@ -72,34 +72,34 @@ public readonly ref struct ClusterRecordCommand
     /// <summary>Its key, ASCII.</summary>
     public ReadOnlySpan<byte> Key { get; init; }
 
-    /// <summary>What to store.</summary>
+    /// <summary>The value to store.</summary>
     public ReadOnlySpan<byte> Value { get; init; }
 
-    /// <summary>Whether it is deleted.</summary>
+    /// <summary>Whether the record is deleted.</summary>
     public bool IsDelete { get; init; }
 
-    /// <summary>Whether the record must have <see cref="ExpectedVersion"/>.</summary>
+    /// <summary>Whether the record must have the version <see cref="ExpectedVersion"/>.</summary>
     public bool HasExpectation { get; init; }
 
-    /// <summary>The version it must have; 0 when there must be none.</summary>
+    /// <summary>The version that the record must have; 0 if it must not exist.</summary>
     public long ExpectedVersion { get; init; }
 }
 
 /// <summary>Defines, deletes or configures an index.</summary>
 public readonly ref struct IndexCommand
 {
-    /// <summary>What is done.</summary>
+    /// <summary>What the command does.</summary>
     public IndexCommandKind Kind { get; init; }
 
-    /// <summary>Which index, lower-cased by the proposer.</summary>
+    /// <summary>Name of the index, lower-cased by the proposer.</summary>
     public ReadOnlySpan<byte> LowerName { get; init; }
 
-    /// <summary>Put: its name.</summary>
+    /// <summary>Put: the name as the client wrote it.</summary>
     public ReadOnlySpan<byte> Name { get; init; }
 
-    /// <summary>Put: its definition.</summary>
+    /// <summary>Put: the definition.</summary>
     public ReadOnlySpan<byte> Definition { get; init; }
 
-    /// <summary>Put and Configure: how it is kept.</summary>
+    /// <summary>Put and Configure: the settings to change.</summary>
     public IndexSettingsChange Settings { get; init; }
 }

@@ -5,12 +5,12 @@ using Rookery.Platform;
 namespace Rookery.Documents.Commands;
 
 /// <summary>
-/// Pooled memory that holds one encoded command. It has one owner at a time: whoever holds it last disposes it, once;
-/// proposing it passes it on.
+/// Pooled memory with one encoded command. It has one owner at a time, who disposes it exactly once. Proposing the
+/// command passes the ownership on.
 /// </summary>
 public sealed class CommandBuffer : IBufferWriter<byte>, IDisposable
 {
-    /// <summary>Memory that stays with an idle buffer; larger memory goes back to its pool.</summary>
+    /// <summary>Memory that an idle buffer keeps; larger memory returns to its pool.</summary>
     private const int IdleBytes = 4096;
 
     private static readonly CommandBuffer?[] Idle = new CommandBuffer?[64];
@@ -24,24 +24,24 @@ public sealed class CommandBuffer : IBufferWriter<byte>, IDisposable
     public ReadOnlyMemory<byte> Written => _memory.Memory[..Length];
 
     /// <summary>
-    /// Whether who proposes the command wants to be told which members had synced it
-    /// (<see cref="CommandOutcome.Receipt"/>).
+    /// Whether the proposer wants to know which members synced the command (<see cref="CommandOutcome.Receipt"/>).
     /// </summary>
     public bool WantsReceipt { get; set; }
 
     /// <summary>
-    /// The term of the leader that a member sent the command to: no other may propose it. 0 for one of a client here.
+    /// Term of the leader that a follower sent the command to: no other leader may propose it. 0 for a command from a
+    /// client of this node.
     /// </summary>
     public long LeaderTerm { get; set; }
 
     /// <summary>Bytes written.</summary>
     public int Length { get; private set; }
 
-    /// <summary>The encoded command so far, to correct what was written before.</summary>
+    /// <summary>The encoded command so far, writable to patch earlier bytes.</summary>
     internal Span<byte> WrittenSpan => _memory.Span[..Length];
 
-    /// <summary>An empty buffer from the pool.</summary>
-    /// <param name="sizeHint">Bytes the command will probably take.</param>
+    /// <summary>Returns an empty buffer from the pool.</summary>
+    /// <param name="sizeHint">Expected length of the command in bytes.</param>
     public static CommandBuffer Rent(int sizeHint = 1024)
     {
         CommandBuffer? buffer = null;
@@ -80,7 +80,7 @@ public sealed class CommandBuffer : IBufferWriter<byte>, IDisposable
         return _memory.Span[Length..];
     }
 
-    /// <summary>Gives the memory back.</summary>
+    /// <summary>Returns the buffer to the pool.</summary>
     public void Dispose()
     {
         Invariant.Holds(_isRented, "a command buffer is disposed once, by its owner");

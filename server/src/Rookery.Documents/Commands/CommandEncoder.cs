@@ -10,12 +10,12 @@ using Rookery.Platform;
 namespace Rookery.Documents.Commands;
 
 /// <summary>
-/// Encodes commands in one call each; longer batches are built with <see cref="BatchWriter"/>. Each call gives a buffer
-/// that the caller owns.
+/// Encodes commands, one per call. <see cref="BatchWriter"/> encodes batches of several operations. The caller owns the
+/// returned buffer.
 /// </summary>
 public static class CommandEncoder
 {
-    /// <summary>A batch of one put. Allocates nothing.</summary>
+    /// <summary>Encodes a batch of one put. Allocates nothing.</summary>
     /// <inheritdoc cref="BatchWriter.Put"/>
     public static CommandBuffer Put(
         uint database,
@@ -38,7 +38,7 @@ public static class CommandEncoder
         return buffer;
     }
 
-    /// <summary>A batch of one delete. Allocates nothing.</summary>
+    /// <summary>Encodes a batch of one delete. Allocates nothing.</summary>
     /// <inheritdoc cref="BatchWriter.Delete"/>
     public static CommandBuffer Delete(
         uint database,
@@ -52,14 +52,14 @@ public static class CommandEncoder
         return Sealed(buffer);
     }
 
-    /// <summary>A client's HiLo generator asks for a range (wire page, §3).</summary>
+    /// <summary>Encodes a request for the next id range of a client's HiLo generator.</summary>
     /// <param name="database">The database's number.</param>
-    /// <param name="tag">The collection's tag ("users").</param>
-    /// <param name="lastBatchSize">Size of the client's last range, 0 for the first.</param>
-    /// <param name="lastRangeAtTicks">When it got it, UTC ticks.</param>
-    /// <param name="lastMax">Its end.</param>
-    /// <param name="separator">Between the tag and the number, usually "/".</param>
-    /// <param name="key">The request's key.</param>
+    /// <param name="tag">The collection's tag (for instance "users").</param>
+    /// <param name="lastBatchSize">Size of the client's last range; 0 for its first request.</param>
+    /// <param name="lastRangeAtTicks">Time at which the client received its last range, in UTC ticks.</param>
+    /// <param name="lastMax">Last number of the client's last range.</param>
+    /// <param name="separator">Character between the tag and the number, usually "/".</param>
+    /// <param name="key">The request's idempotency key, or none.</param>
     public static CommandBuffer HiloNext(
         uint database,
         ReadOnlySpan<byte> tag,
@@ -80,7 +80,7 @@ public static class CommandEncoder
         return Sealed(buffer);
     }
 
-    /// <summary>A client gives the rest of its range back.</summary>
+    /// <summary>Encodes the return of the unused end of a client's range.</summary>
     public static CommandBuffer HiloReturn(
         uint database,
         ReadOnlySpan<byte> tag,
@@ -96,10 +96,12 @@ public static class CommandEncoder
         return Sealed(buffer);
     }
 
-    /// <summary>The next value of an identity. Repeated by clients with one request id: pass its key.</summary>
+    /// <summary>
+    /// Encodes a request for the next value of an identity. Clients retry it with one request id: pass that as the key.
+    /// </summary>
     /// <param name="database">The database's number.</param>
-    /// <param name="name">The identity, lower-cased, bar included.</param>
-    /// <param name="key">The request's key.</param>
+    /// <param name="name">The identity's name, lower-cased, including the bar.</param>
+    /// <param name="key">The request's idempotency key, or none.</param>
     public static CommandBuffer IdentityNext(uint database, ReadOnlySpan<byte> name, IdempotencyKey key)
     {
         CommandBuffer buffer = Begin(CommandKind.IdentityNext, database, key);
@@ -107,12 +109,12 @@ public static class CommandEncoder
         return Sealed(buffer);
     }
 
-    /// <summary>Sets an identity; without <paramref name="force"/> only upwards.</summary>
+    /// <summary>Encodes a new value of an identity; lowers it only with <paramref name="force"/>.</summary>
     /// <param name="database">The database's number.</param>
-    /// <param name="name">The identity, lower-cased, bar included.</param>
+    /// <param name="name">The identity's name, lower-cased, including the bar.</param>
     /// <param name="value">The new value.</param>
-    /// <param name="force">Also downwards.</param>
-    /// <param name="key">The request's key.</param>
+    /// <param name="force">Whether the identity may be lowered.</param>
+    /// <param name="key">The request's idempotency key, or none.</param>
     public static CommandBuffer IdentitySeed(
         uint database,
         ReadOnlySpan<byte> name,
@@ -129,9 +131,9 @@ public static class CommandEncoder
         return Sealed(buffer);
     }
 
-    /// <summary>Makes a database. Its number is given in apply.</summary>
-    /// <param name="name">A name without a <see cref="DatabaseName.Problem"/>.</param>
-    /// <param name="historyId">22 characters made at random by <see cref="HistoryId.Create"/>.</param>
+    /// <summary>Encodes the creation of a database. Apply chooses its number.</summary>
+    /// <param name="name">A valid name: <see cref="DatabaseName.Problem"/> returns null for it.</param>
+    /// <param name="historyId">22 random characters, from <see cref="HistoryId.Create"/>.</param>
     public static CommandBuffer CreateDatabase(string name, string historyId)
     {
         Invariant.Holds(DatabaseName.Problem(name) is null, "names are checked before they are encoded");
@@ -142,7 +144,7 @@ public static class CommandEncoder
         return buffer;
     }
 
-    /// <summary>Removes databases by name.</summary>
+    /// <summary>Encodes the deletion of databases by name.</summary>
     public static CommandBuffer DeleteDatabases(IReadOnlyCollection<string> names)
     {
         CommandBuffer buffer = CommandBuffer.Rent();
@@ -155,7 +157,7 @@ public static class CommandEncoder
         return buffer;
     }
 
-    /// <summary>Allows tombstones up to an etag to go.</summary>
+    /// <summary>Permits removal of tombstones up to an etag.</summary>
     public static CommandBuffer SetTombstoneHorizon(uint database, long etag)
     {
         CommandBuffer buffer = Begin(CommandKind.SetTombstoneHorizon, database, default);
@@ -163,7 +165,7 @@ public static class CommandEncoder
         return buffer;
     }
 
-    /// <summary>Stores the client configuration, a JSON object.</summary>
+    /// <summary>Encodes a new client configuration, a JSON object.</summary>
     public static CommandBuffer PutClientConfiguration(uint database, ReadOnlySpan<byte> json)
     {
         CommandBuffer buffer = Begin(CommandKind.PutClientConfiguration, database, default);
@@ -171,9 +173,9 @@ public static class CommandEncoder
         return buffer;
     }
 
-    /// <summary>Gives a database a new history id, so that no change vector from before matches any more.</summary>
+    /// <summary>Gives a database a new history id, so that change vectors from before match no document.</summary>
     /// <param name="database">The database's number.</param>
-    /// <param name="historyId">22 characters made at random by <see cref="HistoryId.Create"/>.</param>
+    /// <param name="historyId">22 random characters, from <see cref="HistoryId.Create"/>.</param>
     public static CommandBuffer RenewHistory(uint database, string historyId)
     {
         CommandBuffer buffer = Begin(CommandKind.RenewHistory, database, default);
@@ -194,7 +196,7 @@ public static class CommandEncoder
         return buffer;
     }
 
-    // As with ids: what is not ASCII is lower-cased here, because nodes may know other versions of Unicode.
+    // Text beyond ASCII is lower-cased here, as for ids: nodes may use different versions of Unicode.
     private static void WriteTag(CommandBuffer buffer, ReadOnlySpan<byte> tag)
     {
         Span<byte> lower = stackalloc byte[2 * DocumentId.MaxBytes];
@@ -212,12 +214,12 @@ public static class CommandEncoder
         buffer.Advance(Varint.WriteBytes(buffer.GetSpan(Varint.MaxBytes32 + bytes.Length), bytes));
 }
 
-/// <summary>The random name of one history of a database: 22 characters of base64url, 128 bits.</summary>
+/// <summary>The random id of one history of a database: 128 bits as 22 characters of base64url.</summary>
 public static class HistoryId
 {
-    /// <summary>Bytes of a history id.</summary>
+    /// <summary>Length of a history id, in bytes.</summary>
     public const int Length = 22;
 
-    /// <summary>Makes one.</summary>
+    /// <summary>Creates a random history id.</summary>
     public static string Create() => Base64Url.EncodeToString(RandomNumberGenerator.GetBytes(16));
 }

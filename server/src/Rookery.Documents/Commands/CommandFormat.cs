@@ -7,26 +7,25 @@ using Rookery.Platform;
 namespace Rookery.Documents.Commands;
 
 /// <summary>
-/// The bytes of a command, version 2: <c>[version u8][kind u8][flags u8][database u32][operations u32][key 16 bytes,
-/// request 16 bytes if flag 4]</c>, then the body of its kind. Integers are little-endian, except the key and the
-/// request, which are hashes.
+/// The encoding of commands, version 2: <c>[version u8][kind u8][flags u8][database u32][operations u32][key 16 bytes,
+/// request 16 bytes if flag 4]</c>, then the body of the kind. Integers are little-endian; the key and the request are
+/// hashes, stored big-endian.
 /// </summary>
 /// <remarks>
 /// An operation: <c>[kind | id kind &lt;&lt; 4][flags][id u16+bytes][lower id u16+bytes if flag 8][change vector
-/// u8+bytes if MustEqual]</c>, then for a put
-/// <c>[expires i64 if flag 4][content u32+bytes]</c>, for a patch <c>[program u32+bytes]</c>. Ids of ASCII are
-/// lower-cased in apply; others bring their lower-cased form, so that nodes whose runtimes know other versions of
-/// Unicode still agree.
+/// u8+bytes if MustEqual]</c>, then for a put <c>[expires i64 if flag 4][content u32+bytes]</c>, for a patch
+/// <c>[program u32+bytes]</c>. Apply lower-cases ASCII ids. Other ids carry their lower-cased form, so that nodes with
+/// different versions of Unicode agree.
 /// </remarks>
 internal static class CommandFormat
 {
-    public const byte Version = 2; // 1 was written before the first release, and is not read
+    public const byte Version = 2; // 1 was written before the first release and cannot be read
     public const int FixedHeaderBytes = 11;
     public const int FlagsOffset = 2;
     public const int OperationCountOffset = 7;
 
     public const byte HeaderSkipUnchanged = 2;
-    public const byte HeaderHasKey = 4; // 1 was a key without a request's hash, in version 1
+    public const byte HeaderHasKey = 4; // 1 marked a key without a request hash, in version 1
     public const byte HeaderFlags = HeaderSkipUnchanged | HeaderHasKey;
     public const int KeyedHeaderBytes = FixedHeaderBytes + IdempotencyKey.Length + RequestHash.Length;
 
@@ -38,7 +37,7 @@ internal static class CommandFormat
     public const byte ReturnsDocument = 16;
     public const byte SkipsOnMismatch = 32;
 
-    /// <summary>Writes a header. The hash of the request is zero until <see cref="RequestHash.Seal"/>.</summary>
+    /// <summary>Writes a header. The request hash stays zero until <see cref="RequestHash.Seal"/>.</summary>
     public static void WriteHeader(
         CommandBuffer buffer,
         CommandKind kind,
@@ -63,7 +62,7 @@ internal static class CommandFormat
         buffer.Advance(key.IsPresent ? KeyedHeaderBytes : FixedHeaderBytes);
     }
 
-    /// <summary>Writes what all operations begin with.</summary>
+    /// <summary>Writes the head that all operations share.</summary>
     public static void WriteOperation(
         CommandBuffer buffer,
         OperationKind kind,
@@ -118,8 +117,8 @@ internal static class CommandFormat
         buffer.Advance(at + StoredDocument.WriteContent(span[at..], document));
     }
 
-    /// <summary>Writes a put without an id: the place for a GUID is left zero.</summary>
-    /// <returns>Where that place begins in the buffer.</returns>
+    /// <summary>Writes a put without an id: the bytes of its GUID stay zero.</summary>
+    /// <returns>Offset of the GUID in the buffer.</returns>
     public static int WritePutWithoutId(CommandBuffer buffer, ExpectedChangeVector expected, in ParsedDocument document)
     {
         int start = buffer.Length;
@@ -130,7 +129,7 @@ internal static class CommandFormat
         return start + OperationHeadBytes;
     }
 
-    /// <summary>Writes a 16-bit length and bytes; returns the position behind them.</summary>
+    /// <summary>Writes a 16-bit length and the bytes. Returns the position after them.</summary>
     public static int WriteShort(Span<byte> span, int at, ReadOnlySpan<byte> bytes)
     {
         BinaryPrimitives.WriteUInt16LittleEndian(span[at..], checked((ushort)bytes.Length));

@@ -3,29 +3,29 @@ using System.Text;
 
 namespace Rookery.Documents.Commands;
 
-/// <summary>How the id of a put becomes final.</summary>
+/// <summary>How apply completes the id of a put.</summary>
 public enum CommandIdKind : byte
 {
-    /// <summary>It is final.</summary>
+    /// <summary>The id is complete.</summary>
     Literal = 0,
 
-    /// <summary>"users/": the operation's etag with 19 digits and the tag are appended.</summary>
+    /// <summary>"users/": apply appends the operation's etag, 19 digits long, and the tag.</summary>
     Numbered = 1,
 
-    /// <summary>"users|": the next value of that identity is appended, and the bar becomes a slash.</summary>
+    /// <summary>"users|": apply appends the identity's next value and replaces the bar by a slash.</summary>
     Identity = 2,
 
-    /// <summary>It is final, and a GUID that the server made: the client learns it from the result.</summary>
+    /// <summary>The id is complete: a GUID that the server chose. The client learns it from the result.</summary>
     Made = 3,
 }
 
 /// <summary>
-/// The id of an operation, with its lower-cased form: made by the proposer, so that nodes with other Unicode tables
-/// agree.
+/// The id of an operation, with its lower-cased form. The proposer lower-cases it, so that nodes with different Unicode
+/// tables agree.
 /// </summary>
 public readonly ref struct CommandId
 {
-    /// <summary>Digits of a number that the server appends to a prefix.</summary>
+    /// <summary>Digits of an etag that the server appends to a prefix.</summary>
     private const int NumberDigits = 19;
 
     private readonly ReadOnlySpan<byte> _lower;
@@ -37,19 +37,19 @@ public readonly ref struct CommandId
         _lower = lower;
     }
 
-    /// <summary>How it becomes final.</summary>
+    /// <summary>How apply completes the id.</summary>
     public CommandIdKind Kind { get; }
 
-    /// <summary>The id, or its prefix, as written.</summary>
+    /// <summary>The id or prefix, as the client wrote it.</summary>
     public ReadOnlySpan<byte> Written { get; }
 
     /// <summary>Writes the final id.</summary>
-    /// <param name="number">The operation's etag (<see cref="CommandIdKind.Numbered"/>) or the identity's new value;
-    /// unused for literals.</param>
-    /// <param name="written">At least 512 bytes: the id as written.</param>
-    /// <param name="lower">At least 512 bytes: the id lower-cased.</param>
-    /// <param name="lowerLength">Bytes of the lower-cased id.</param>
-    /// <returns>Bytes of the id as written.</returns>
+    /// <param name="number">The operation's etag for <see cref="CommandIdKind.Numbered"/>, the identity's new value for
+    /// <see cref="CommandIdKind.Identity"/>; otherwise unused.</param>
+    /// <param name="written">Receives the id as written; at least 512 bytes.</param>
+    /// <param name="lower">Receives the id lower-cased; at least 512 bytes.</param>
+    /// <param name="lowerLength">Length of the lower-cased id.</param>
+    /// <returns>Length of the id as written.</returns>
     public int Resolve(long number, Span<byte> written, Span<byte> lower, out int lowerLength)
     {
         Written.CopyTo(written);
@@ -59,7 +59,8 @@ public readonly ref struct CommandId
     }
 
     /// <summary>
-    /// Writes the id lower-cased without a number: the key of a literal, or of an identity's value (bar included).
+    /// Writes the lower-cased id or prefix without a number: the key of a literal id, or the name of an identity,
+    /// including the bar.
     /// </summary>
     /// <returns>Bytes written.</returns>
     public int WriteLowerName(Span<byte> destination)

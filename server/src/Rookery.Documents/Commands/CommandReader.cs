@@ -5,7 +5,7 @@ using Rookery.Platform;
 
 namespace Rookery.Documents.Commands;
 
-/// <summary>Decodes a command in apply: no allocation, every length checked.</summary>
+/// <summary>Decodes a command in apply, without allocation. It checks every length.</summary>
 public ref struct CommandReader
 {
     private readonly ReadOnlySpan<byte> _command;
@@ -13,8 +13,8 @@ public ref struct CommandReader
 
     /// <summary>Reads a command's header.</summary>
     /// <param name="command">The encoded command.</param>
-    /// <exception cref="CommandFormatException">It does not decode: the journal is damaged in a way its checksums
-    /// missed, or written by a newer version.</exception>
+    /// <exception cref="CommandFormatException">The command does not decode: either its checksum missed damage, or a
+    /// newer version wrote it.</exception>
     public CommandReader(ReadOnlySpan<byte> command)
     {
         _command = command;
@@ -53,25 +53,25 @@ public ref struct CommandReader
         SkipUnchanged = (flags & CommandFormat.HeaderSkipUnchanged) != 0;
     }
 
-    /// <summary>What it does.</summary>
+    /// <summary>The kind of the command.</summary>
     public readonly CommandKind Kind { get; }
 
     /// <summary>The database's number; 0 for commands on databases themselves.</summary>
     public readonly uint Database { get; }
 
-    /// <summary>Etags it consumes, whether it succeeds or not.</summary>
+    /// <summary>Number of etags that the command uses, whether it succeeds or not.</summary>
     public readonly int OperationCount { get; }
 
-    /// <summary>The idempotency key's hash, or none.</summary>
+    /// <summary>Hash of the idempotency key, or none.</summary>
     public readonly IdempotencyKey Key { get; }
 
-    /// <summary>With a key: the hash of what was asked, equal for a retry. See <see cref="RequestHash"/>.</summary>
+    /// <summary>With a key: the hash of the request, equal for a retry. See <see cref="RequestHash"/>.</summary>
     public readonly UInt128 Request { get; }
 
-    /// <summary>Batch, BulkPut: a put of an identical document keeps the old version.</summary>
+    /// <summary>Batch, BulkPut: whether a put of an identical document keeps the stored version.</summary>
     public readonly bool SkipUnchanged { get; }
 
-    /// <summary>Batch, BulkPut: the next operation.</summary>
+    /// <summary>Batch, BulkPut: reads the next operation; false at the end.</summary>
     public bool TryReadOperation(out Operation operation)
     {
         operation = default;
@@ -102,7 +102,7 @@ public ref struct CommandReader
         return true;
     }
 
-    /// <summary>ExpireDocuments: the next document.</summary>
+    /// <summary>ExpireDocuments: reads the next document; false at the end.</summary>
     public bool TryReadExpiry(out ReadOnlySpan<byte> lowerId, out long etag)
     {
         lowerId = default;
@@ -117,7 +117,7 @@ public ref struct CommandReader
         return true;
     }
 
-    /// <summary>DeleteDatabases: the next name, lower-cased.</summary>
+    /// <summary>DeleteDatabases: reads the next lower-cased name; false at the end.</summary>
     public bool TryReadName(out ReadOnlySpan<byte> name)
     {
         name = default;
@@ -130,7 +130,7 @@ public ref struct CommandReader
         return true;
     }
 
-    /// <summary>SetClusterRecords: the next record.</summary>
+    /// <summary>SetClusterRecords: reads the next record; false at the end.</summary>
     public bool TryReadRecord(out ClusterRecordCommand record)
     {
         record = default;
@@ -153,7 +153,7 @@ public ref struct CommandReader
         return true;
     }
 
-    /// <summary>ChangeIndexes: the next index.</summary>
+    /// <summary>ChangeIndexes: reads the next index; false at the end.</summary>
     public bool TryReadIndex(out IndexCommand index)
     {
         index = default;
@@ -189,7 +189,7 @@ public ref struct CommandReader
         return true;
     }
 
-    /// <summary>The body of <see cref="CommandKind.HiloNext"/>.</summary>
+    /// <summary>Reads the body of a <see cref="CommandKind.HiloNext"/>.</summary>
     public HiloNextCommand ReadHiloNext() =>
         new()
         {
@@ -201,7 +201,7 @@ public ref struct CommandReader
             LowerTag = TakeBytes(),
         };
 
-    /// <summary>The body of <see cref="CommandKind.HiloReturn"/>.</summary>
+    /// <summary>Reads the body of a <see cref="CommandKind.HiloReturn"/>.</summary>
     public HiloReturnCommand ReadHiloReturn() =>
         new()
         {
@@ -211,10 +211,10 @@ public ref struct CommandReader
             LowerTag = TakeBytes(),
         };
 
-    /// <summary>The name of <see cref="CommandKind.IdentityNext"/>.</summary>
+    /// <summary>Reads the name in a <see cref="CommandKind.IdentityNext"/>.</summary>
     public ReadOnlySpan<byte> ReadIdentityNext() => TakeBytes();
 
-    /// <summary>The body of <see cref="CommandKind.IdentitySeed"/>.</summary>
+    /// <summary>Reads the body of an <see cref="CommandKind.IdentitySeed"/>.</summary>
     public IdentitySeedCommand ReadIdentitySeed() =>
         new()
         {
@@ -223,7 +223,7 @@ public ref struct CommandReader
             Name = TakeBytes(),
         };
 
-    /// <summary>The body of <see cref="CommandKind.CreateDatabase"/>.</summary>
+    /// <summary>Reads the body of a <see cref="CommandKind.CreateDatabase"/>.</summary>
     public CreateDatabaseCommand ReadCreateDatabase() =>
         new()
         {
@@ -232,13 +232,13 @@ public ref struct CommandReader
             LowerName = TakeBytes(),
         };
 
-    /// <summary>The etag of <see cref="CommandKind.SetTombstoneHorizon"/>.</summary>
+    /// <summary>Reads the etag in a <see cref="CommandKind.SetTombstoneHorizon"/>.</summary>
     public long ReadTombstoneHorizon() => TakeInt64();
 
-    /// <summary>The JSON of <see cref="CommandKind.PutClientConfiguration"/>.</summary>
+    /// <summary>Reads the JSON of a <see cref="CommandKind.PutClientConfiguration"/>.</summary>
     public ReadOnlySpan<byte> ReadClientConfiguration() => TakeBytes();
 
-    /// <summary>The new history id of <see cref="CommandKind.RenewHistory"/>.</summary>
+    /// <summary>Reads the new history id in a <see cref="CommandKind.RenewHistory"/>.</summary>
     public ReadOnlySpan<byte> ReadRenewHistory() => TakeBytes();
 
     private Operation TakePut(CommandId id, ExpectedChangeVector expected, byte flags)
@@ -320,5 +320,5 @@ public ref struct CommandReader
 }
 
 /// <summary>A command from the journal does not decode.</summary>
-/// <param name="message">What is wrong, in a sentence.</param>
+/// <param name="message">The problem, in one sentence.</param>
 public sealed class CommandFormatException(string message) : Exception(message);

@@ -12,14 +12,14 @@ public sealed class ExpiryWriter : IDisposable
     public ExpiryWriter(uint database) =>
         CommandFormat.WriteHeader(Buffer, CommandKind.ExpireDocuments, database, 0, default);
 
-    /// <summary>Documents so far.</summary>
+    /// <summary>Number of documents added.</summary>
     public int Count { get; private set; }
 
     private CommandBuffer Buffer => _buffer ?? throw new ObjectDisposedException(nameof(ExpiryWriter));
 
-    /// <summary>Adds a document that ends now.</summary>
-    /// <param name="lowerId">Its lower-cased id.</param>
-    /// <param name="etag">The version that ends; another version stays.</param>
+    /// <summary>Adds an expired document.</summary>
+    /// <param name="lowerId">The document's lower-cased id.</param>
+    /// <param name="etag">Etag of the expired version; any other version is kept.</param>
     public void Add(ReadOnlySpan<byte> lowerId, long etag)
     {
         Span<byte> span = Buffer.GetSpan(10 + lowerId.Length);
@@ -37,7 +37,7 @@ public sealed class ExpiryWriter : IDisposable
         return complete;
     }
 
-    /// <summary>Gives the buffer back unless <see cref="Complete"/> passed it on.</summary>
+    /// <summary>Releases the buffer unless <see cref="Complete"/> returned it.</summary>
     public void Dispose()
     {
         _buffer?.Dispose();

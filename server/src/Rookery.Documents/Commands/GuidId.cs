@@ -2,7 +2,9 @@ using System.Security.Cryptography;
 
 namespace Rookery.Documents.Commands;
 
-/// <summary>Ids for documents stored without one: a random GUID (version 4), made where the command is made.</summary>
+/// <summary>
+/// Ids for documents stored without one: a random GUID (version 4), created by the encoder, never by apply.
+/// </summary>
 internal static class GuidId
 {
     public const int Length = 36;

@@ -5,24 +5,24 @@ using Rookery.Json;
 
 namespace Rookery.Documents.Commands;
 
-/// <summary>The hash under which a client's Idempotency-Key is remembered: the first 128 bits of its SHA-256.</summary>
+/// <summary>Hash of a client's Idempotency-Key: the first 128 bits of its SHA-256.</summary>
 /// <param name="High">Bytes 0 to 7, big-endian.</param>
 /// <param name="Low">Bytes 8 to 15, big-endian.</param>
 public readonly record struct IdempotencyKey(ulong High, ulong Low)
 {
-    /// <summary>Bytes of a client's key at most.</summary>
+    /// <summary>Maximum length of a client's key, in bytes.</summary>
     public const int MaxKeyBytes = 128;
 
-    /// <summary>Bytes of a hash.</summary>
+    /// <summary>Length of a hash, in bytes.</summary>
     public const int Length = 16;
 
-    /// <summary>No key: the command is not remembered.</summary>
+    /// <summary>No key: the outcome is not stored.</summary>
     public static IdempotencyKey None => default;
 
-    /// <summary>True when there is a key.</summary>
+    /// <summary>Whether there is a key.</summary>
     public bool IsPresent => (High | Low) != 0;
 
-    /// <summary>A key by chance, for what the server itself may propose again.</summary>
+    /// <summary>Creates a random key, for commands that the server itself may propose twice.</summary>
     public static IdempotencyKey Create()
     {
         Span<byte> random = stackalloc byte[Length];

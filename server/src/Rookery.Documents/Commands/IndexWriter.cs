@@ -7,14 +7,14 @@ using Rookery.Platform;
 namespace Rookery.Documents.Commands;
 
 /// <summary>
-/// Encodes <see cref="CommandKind.ChangeIndexes"/>: definitions of indexes that are stored, deleted, or kept in another
-/// way, all or none. The result of each has the number of its definition as <see cref="OperationResult.Low"/>;
-/// <see cref="OperationStatus.NotModified"/> says that nothing changed, <see cref="OperationStatus.NotFound"/> that
+/// Encodes a <see cref="CommandKind.ChangeIndexes"/>: defines, deletes and configures indexes, all or none.
+/// <see cref="OperationResult.Low"/> of each result is the number of the index definition.
+/// <see cref="OperationStatus.NotModified"/> means that nothing changed, <see cref="OperationStatus.NotFound"/> that
 /// there is no such index.
 /// </summary>
 /// <remarks>
 /// An index: <c>[kind u8][given u8: 1 lock, 2 priority, 4 state][lock u8][priority u8][disabled u8][lower-cased
-/// name]</c>, for a definition also <c>[name][definition]</c>; texts after their varint length.
+/// name]</c>, for a definition also <c>[name][definition]</c>. A varint length precedes each text.
 /// </remarks>
 public sealed class IndexWriter : IDisposable
 {
@@ -27,22 +27,23 @@ public sealed class IndexWriter : IDisposable
 
     /// <summary>Begins a command.</summary>
     /// <param name="database">The database's number.</param>
-    /// <param name="key">The request's key.</param>
+    /// <param name="key">The request's idempotency key, or none.</param>
     public IndexWriter(uint database, IdempotencyKey key) =>
         CommandFormat.WriteHeader(Buffer, CommandKind.ChangeIndexes, database, 0, key);
 
-    /// <summary>Indexes so far.</summary>
+    /// <summary>Number of indexes added.</summary>
     public int Count { get; private set; }
 
     private CommandBuffer Buffer => _buffer ?? throw new ObjectDisposedException(nameof(IndexWriter));
 
     /// <summary>
-    /// Defines an index. A definition that is stored already changes nothing, another of the same name is replaced.
+    /// Defines an index. An identical stored definition stays as it is; a different one of the same name is replaced.
     /// </summary>
-    /// <param name="name">A name without an <see cref="IndexRecord.NameProblem"/>.</param>
-    /// <param name="definition">At most <see cref="IndexRecord.MaxDefinitionBytes"/> bytes; what is equal must be equal
+    /// <param name="name">A valid name: <see cref="IndexRecord.NameProblem"/> returns null for it.</param>
+    /// <param name="definition">At most <see cref="IndexRecord.MaxDefinitionBytes"/> bytes. Definitions are compared
     /// byte for byte.</param>
-    /// <param name="settings">How it is kept; what is null stays as it is, or is as usual in a new one.</param>
+    /// <param name="settings">The settings to change. A null setting keeps its value; in a new index it has its
+    /// default.</param>
     public void Put(string name, ReadOnlySpan<byte> definition, IndexSettingsChange settings)
     {
         Invariant.Holds(
@@ -54,10 +55,10 @@ public sealed class IndexWriter : IDisposable
         WriteBytes(definition);
     }
 
-    /// <summary>Deletes an index. It is no error that there is none.</summary>
+    /// <summary>Deletes an index. A missing index is no error.</summary>
     public void Delete(string name) => WriteHead(IndexCommandKind.Delete, name, default);
 
-    /// <summary>Changes how an index is kept.</summary>
+    /// <summary>Changes the settings of an index.</summary>
     public void Configure(string name, IndexSettingsChange settings) =>
         WriteHead(IndexCommandKind.Configure, name, settings);
 
@@ -71,7 +72,7 @@ public sealed class IndexWriter : IDisposable
         return complete;
     }
 
-    /// <summary>Gives the buffer back unless <see cref="Complete"/> passed it on.</summary>
+    /// <summary>Releases the buffer unless <see cref="Complete"/> returned it.</summary>
     public void Dispose()
     {
         _buffer?.Dispose();

@@ -8,24 +8,24 @@ namespace Rookery.Documents.Commands;
 /// </summary>
 public readonly ref struct Operation
 {
-    /// <summary>What it does.</summary>
+    /// <summary>The kind of the operation.</summary>
     public OperationKind Kind { get; init; }
 
-    /// <summary>Which document.</summary>
+    /// <summary>The id of the document.</summary>
     public CommandId Id { get; init; }
 
-    /// <summary>What is expected of it.</summary>
+    /// <summary>The expected change vector of the document.</summary>
     public ExpectedChangeVector Expected { get; init; }
 
-    /// <summary>Put: what follows the head of the stored value (see <see cref="Stored.StoredDocument"/>).</summary>
+    /// <summary>Put: the stored value without its head (see <see cref="Stored.StoredDocument"/>).</summary>
     public ReadOnlySpan<byte> Content { get; init; }
 
     /// <summary>Put: the collection's name inside <see cref="Content"/>.</summary>
     public ReadOnlySpan<byte> Collection { get; init; }
 
-    /// <summary>Put: when the document ends, UTC ticks; 0 = never.</summary>
+    /// <summary>Put: time at which the document expires, in UTC ticks; 0 if never.</summary>
     public long ExpiresAtTicks { get; init; }
 
-    /// <summary>Patch: what to do.</summary>
+    /// <summary>Patch: the program to run.</summary>
     public PatchProgram Patch { get; init; }
 }

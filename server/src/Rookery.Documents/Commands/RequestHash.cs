@@ -5,9 +5,8 @@ using Rookery.Platform;
 namespace Rookery.Documents.Commands;
 
 /// <summary>
-/// The hash by which a retry is told from another request under the same idempotency key: the first 128 bits of the
-/// SHA-256 of the command, without its key and without what the server made for it (GUIDs as ids). Taken where the
-/// command is made, so that apply only compares.
+/// Distinguishes a retry from another request with the same idempotency key: the first 128 bits of the SHA-256 of the
+/// command, without its key and without GUIDs that the server chose. The encoder computes it, so apply only compares.
 /// </summary>
 internal static class RequestHash
 {
@@ -15,8 +14,8 @@ internal static class RequestHash
     public const int Length = 16;
 
     /// <summary>
-    /// Writes the hash into the header of a finished command that has a key. What the server makes by chance is still
-    /// zero then.
+    /// Writes the hash into the header of a finished command that has a key. GUIDs that the server chooses must still
+    /// be zero.
     /// </summary>
     public static void Seal(CommandBuffer command)
     {

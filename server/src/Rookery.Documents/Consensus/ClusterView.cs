@@ -1,21 +1,21 @@
 namespace Rookery.Documents.Consensus;
 
-/// <summary>Who belongs to the cluster and who leads, as the members agreed to tell clients.</summary>
-/// <param name="Etag">Grows with every change of leader, members, their addresses, starts or health. Nodes with the
-/// same etag say the same: clients take a topology when it grew.</param>
-/// <param name="Members">The members, the leader first, then by tag.</param>
+/// <summary>The members of the cluster and its leader, as clients receive them.</summary>
+/// <param name="Etag">Rises with every change of the leader, the members, their addresses, starts or health. Equal
+/// etags on two nodes mean equal views. Clients adopt a topology with a higher etag.</param>
+/// <param name="Members">The members: the leader first, then by tag.</param>
 public sealed record ClusterView(long Etag, IReadOnlyList<ClusterViewMember> Members);
 
-/// <summary>One member, as clients and owners see it.</summary>
-/// <param name="Tag">Its letter.</param>
-/// <param name="NodeId">Its random id.</param>
-/// <param name="Name">What it is called.</param>
-/// <param name="Urls">Where it listens for clients, by address, the likeliest first; empty when it has not said so
+/// <summary>One member, as clients and administrators see it.</summary>
+/// <param name="Tag">The member's letter.</param>
+/// <param name="NodeId">The member's random id.</param>
+/// <param name="Name">The member's name.</param>
+/// <param name="Urls">URLs on which the member listens for clients, most likely first; empty if it did not report them
 /// yet.</param>
-/// <param name="PublicUrl">Where clients reach it, as its owner says; null when he did not.</param>
-/// <param name="IsVoter">Whether it is counted in majorities; else it receives everything and is not.</param>
-/// <param name="IsLeader">Whether it leads.</param>
-/// <param name="IsSelf">Whether it is the node that says this.</param>
+/// <param name="PublicUrl">URL for clients, as configured; null if none is.</param>
+/// <param name="IsVoter">Whether the member counts for majorities; otherwise it is a learner.</param>
+/// <param name="IsLeader">Whether the member is the leader.</param>
+/// <param name="IsSelf">Whether the member is the node that returns this view.</param>
 public sealed record ClusterViewMember(
     string Tag,
     string NodeId,
@@ -27,9 +27,9 @@ public sealed record ClusterViewMember(
     bool IsSelf
 )
 {
-    /// <summary>Whether the leader hears it.</summary>
+    /// <summary>Whether the leader receives messages from the member.</summary>
     public bool IsUp { get; init; } = true;
 
-    /// <summary>Where clients reach it; null when that is not known.</summary>
+    /// <summary>URL for clients; null if it is not known.</summary>
     public string? Url => PublicUrl ?? (Urls.Count > 0 ? Urls[0] : null);
 }

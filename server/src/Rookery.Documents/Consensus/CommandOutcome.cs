@@ -1,20 +1,21 @@
 namespace Rookery.Documents.Consensus;
 
-/// <summary>What became of a proposed command.</summary>
+/// <summary>Outcome of a proposed command: a rejection, or one result per operation.</summary>
 public readonly struct CommandOutcome
 {
     private readonly OperationResult _first;
     private readonly OperationResult[]? _all;
 
     /// <summary>
-    /// A command that was refused: nothing of it was stored, unless <see cref="RejectionKind.OutcomeUnknown"/>.
+    /// Creates the outcome of a refused command. Nothing of it was stored, except possibly with
+    /// <see cref="RejectionKind.OutcomeUnknown"/>.
     /// </summary>
     public CommandOutcome(Rejection rejection)
     {
         Rejection = rejection;
     }
 
-    /// <summary>A command of one operation that was applied.</summary>
+    /// <summary>Creates the outcome of an applied command with one operation.</summary>
     public CommandOutcome(long index, long logTimeTicks, in OperationResult result)
     {
         Index = index;
@@ -23,7 +24,7 @@ public readonly struct CommandOutcome
         _first = result;
     }
 
-    /// <summary>A command of several operations that was applied.</summary>
+    /// <summary>Creates the outcome of an applied command with several operations.</summary>
     public CommandOutcome(long index, long logTimeTicks, OperationResult[] results)
     {
         Index = index;
@@ -33,26 +34,26 @@ public readonly struct CommandOutcome
         _all = results;
     }
 
-    /// <summary>Why it was refused; null when it was applied.</summary>
+    /// <summary>Why the command was refused; null if it was applied.</summary>
     public Rejection? Rejection { get; }
 
     /// <summary>
-    /// The journal index of the frame that carried it ("RaftCommandIndex"); 0 when it never reached the journal.
+    /// Index of the log entry with the command ("RaftCommandIndex"); 0 if the command never reached the log.
     /// </summary>
     public long Index { get; }
 
-    /// <summary>The log time it was applied at, in UTC ticks: the last-modified stamp of everything it wrote.</summary>
+    /// <summary>Log time of the command, in UTC ticks: the last-modified time of everything that it wrote.</summary>
     public long LogTimeTicks { get; }
 
     /// <summary>
-    /// Who had it on disk when it was committed; null unless it was asked for, and where it is not known.
+    /// The members that had synced the command when it was committed; null unless requested, and if it is not known.
     /// </summary>
     public CommitReceipt? Receipt { get; init; }
 
-    /// <summary>How many results there are: one per operation of the command, in its order.</summary>
+    /// <summary>Number of results: one per operation, in the command's order.</summary>
     public int Count { get; }
 
-    /// <summary>The result of the operation at <paramref name="position"/>, from 0.</summary>
+    /// <summary>The result of the operation at <paramref name="position"/>, counted from 0.</summary>
     public OperationResult this[int position]
     {
         get

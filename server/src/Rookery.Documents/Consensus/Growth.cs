@@ -2,10 +2,10 @@ using Rookery.Documents.Commands;
 
 namespace Rookery.Documents.Consensus;
 
-/// <summary>Tells commands that grow the data from those that must go on when space runs out.</summary>
+/// <summary>Distinguishes commands that grow the data from those that remain allowed without free space.</summary>
 internal static class Growth
 {
-    /// <summary>Whether the command may grow the data. A batch that only deletes does not.</summary>
+    /// <summary>Returns whether the command may grow the data. A batch of deletes does not.</summary>
     public static bool Grows(ReadOnlySpan<byte> command)
     {
         var reader = new CommandReader(command);
@@ -18,7 +18,7 @@ internal static class Growth
             or CommandKind.RenewHistory:
                 return false;
             case CommandKind.SetClusterRecords:
-                return false; // small, and what helps a full cluster: a member, a certificate, a token
+                return false; // small, and some help a full cluster: members, certificates, tokens
             case CommandKind.ChangeIndexes:
                 while (reader.TryReadIndex(out var index))
                 {

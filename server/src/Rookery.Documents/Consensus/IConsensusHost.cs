@@ -3,44 +3,44 @@ using Rookery.Documents.Nodes;
 namespace Rookery.Documents.Consensus;
 
 /// <summary>
-/// Consensus as the node that runs it sees it. Made by an <see cref="OpenConsensus"/>, begun by <see cref="Start"/>,
-/// ended by <see cref="Stop"/>.
+/// Consensus, as its node controls it: created by an <see cref="OpenConsensus"/>, started by <see cref="Start"/>, ended
+/// by <see cref="Stop"/>.
 /// </summary>
 public interface IConsensusHost : IConsensus, IDisposable
 {
     /// <summary>
-    /// Told once, in a sentence, when the journal or apply failed: nothing is acknowledged from then on. Set before
-    /// <see cref="Start"/>.
+    /// Receives one sentence when the journal or apply fails, at most once. No write is acknowledged afterwards. Set it
+    /// before <see cref="Start"/>.
     /// </summary>
     Action<string>? Latched { get; set; }
 
-    /// <summary>Told after each journal write, on the thread that wrote. Set before <see cref="Start"/>.</summary>
+    /// <summary>Called after each journal write, on the thread that wrote. Set it before <see cref="Start"/>.</summary>
     Action? FrameWritten { get; set; }
 
-    /// <summary>Begins to take commands, on threads of its own.</summary>
+    /// <summary>Starts the threads; commands are accepted from now on.</summary>
     void Start();
 
-    /// <summary>Finishes what is queued, refuses what comes, and ends the threads.</summary>
+    /// <summary>Finishes queued commands, refuses new ones and ends the threads.</summary>
     void Stop();
 
-    /// <summary>Figures, at any time and from any thread.</summary>
+    /// <summary>Returns counters. Callable at any time, from any thread.</summary>
     CommitStatistics ReadStatistics();
 
-    /// <summary>How the node stands in its cluster, at any time and from any thread.</summary>
+    /// <summary>Returns the node's state in its cluster. Callable at any time, from any thread.</summary>
     ConsensusStatistics ReadCluster();
 }
 
 /// <summary>
-/// Puts consensus on an opened store. It leads durably, or is ready to hear of a leader, when this returns; a node
-/// alone has applied its whole journal by then.
+/// Creates consensus on an open store. On return a single node has become leader durably and applied its whole journal;
+/// a member of a cluster is ready to follow a leader.
 /// </summary>
-/// <param name="store">The store. It stays the caller's, who disposes it after the consensus.</param>
-/// <exception cref="UnappliedDamageException">A committed frame needs a row that cannot be read.</exception>
+/// <param name="store">The store. The caller keeps ownership and disposes it after the consensus.</param>
+/// <exception cref="UnappliedDamageException">A committed entry needs a row that is damaged.</exception>
 /// <exception cref="IOException">The journal cannot be written or read.</exception>
 public delegate IConsensusHost OpenConsensus(NodeStore store);
 
-/// <summary>What consensus has done since the start.</summary>
-/// <param name="Frames">Frames applied that carried commands.</param>
-/// <param name="Commands">Commands applied that were proposed here.</param>
-/// <param name="Queued">Commands admitted here and not yet answered.</param>
+/// <summary>Counters of consensus since the start.</summary>
+/// <param name="Frames">Applied entries that contain commands.</param>
+/// <param name="Commands">Applied commands that this node proposed.</param>
+/// <param name="Queued">Commands that this node admitted and has not answered.</param>
 public readonly record struct CommitStatistics(long Frames, long Commands, long Queued);

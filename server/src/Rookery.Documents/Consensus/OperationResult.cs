@@ -6,8 +6,8 @@ namespace Rookery.Documents.Consensus;
 public enum OperationStatus : byte
 {
     /// <summary>
-    /// Nothing changed: the document to delete was absent, an expired one had changed since, a range to return was no
-    /// longer the last.
+    /// Nothing changed: the document to delete did not exist, the expired document had changed, or the range to return
+    /// was not the last one.
     /// </summary>
     NotFound = 0,
 
@@ -26,13 +26,11 @@ public enum OperationStatus : byte
     /// <summary>A patch or an unchanged overwrite left a document, and its etag, as it was ("NotModified").</summary>
     NotModified = 5,
 
-    /// <summary>
-    /// A patch was skipped because the change vector differed and the caller had asked for that ("Skipped").
-    /// </summary>
+    /// <summary>A patch was skipped because of another change vector, as the caller requested ("Skipped").</summary>
     Skipped = 6,
 
     /// <summary>
-    /// A range of numbers or an identity value was handed out, or seeded: see <see cref="OperationResult.Low"/> and
+    /// A range of numbers or an identity value was handed out or set: see <see cref="OperationResult.Low"/> and
     /// <see cref="OperationResult.High"/>.
     /// </summary>
     Numbered = 7,
@@ -44,18 +42,18 @@ public enum OperationStatus : byte
 /// <summary>The result of one operation.</summary>
 public readonly record struct OperationResult
 {
-    /// <summary>What happened.</summary>
+    /// <summary>What the operation did.</summary>
     public OperationStatus Status { get; init; }
 
-    /// <summary>The document's etag now (its sequence); 0 when there is no document.</summary>
+    /// <summary>The document's etag after the operation (its sequence); 0 if there is no document.</summary>
     public long Etag { get; init; }
 
-    /// <summary>The last-modified stamp of the document in UTC ticks, when <see cref="Etag"/> is not 0.</summary>
+    /// <summary>The document's last-modified time in UTC ticks, if <see cref="Etag"/> is not 0.</summary>
     public long LastModifiedTicks { get; init; }
 
     /// <summary>
-    /// The document's id, when apply made it ("users/" and "users|") or it is kept in another case than asked;
-    /// otherwise null: it is the id in the command.
+    /// The document's id if apply chose it ("users/" and "users|") or if it is stored in another casing. Otherwise
+    /// null: it is the id in the command.
     /// </summary>
     public string? Id { get; init; }
 
@@ -63,13 +61,15 @@ public readonly record struct OperationResult
     public string? Collection { get; init; }
 
     /// <summary>
-    /// A patched document as it is stored now, when the patch asked for it. It belongs to whoever gets the outcome.
+    /// The patched document as stored, if the patch requested it. The receiver of the outcome owns it.
     /// </summary>
     public CommandBuffer? Document { get; init; }
 
-    /// <summary>The first number handed out, or the identity's value.</summary>
+    /// <summary>
+    /// The first number handed out, or the identity's value. For a bulk put: the number of stored documents.
+    /// </summary>
     public long Low { get; init; }
 
-    /// <summary>The last number handed out.</summary>
+    /// <summary>The last number handed out. For a bulk put: the number of unchanged documents.</summary>
     public long High { get; init; }
 }

@@ -6,19 +6,19 @@ using Rookery.Storage;
 namespace Rookery.Documents.Consensus;
 
 /// <summary>
-/// Reads the blocks of the rows that a command looks up, on the caller's thread, before the command is queued: apply,
-/// which looks at the previous version of each, then finds them in memory, or the command is refused because they
-/// cannot be read. Many callers read at once what the one thread of apply would read one after the other.
+/// Reads the blocks that apply will need for a command, on the caller's thread, before the command is queued. Apply
+/// then finds the previous versions in memory, and a command whose rows cannot be read is refused. Many callers read in
+/// parallel what the single apply thread would read one by one.
 /// </summary>
 /// <remarks>
-/// Ids that only apply can number are not read ahead: where damage is known among those they may get, the command is
-/// refused. So is every command with an idempotency key while the rows of keys are damaged, because with each the
-/// oldest are forgotten.
+/// Ids that only apply can number cannot be read ahead: the command is refused if damage is known in the range of its
+/// possible ids. While rows of idempotency keys are damaged, every command with a key is refused, because each one
+/// removes the oldest keys.
 /// </remarks>
 internal sealed class PreviousVersions(StorageEngine storage)
 {
-    // A cache that is smaller than what is in flight would lose blocks before they are used; what is held beyond its
-    // capacity stays within this.
+    // A cache smaller than the data in flight would evict blocks before apply uses them. Blocks held beyond its
+    // capacity are limited to this.
     private const long HeldBytesLimit = 4 << 20;
 
     private long _heldBytes;
@@ -27,10 +27,10 @@ internal sealed class PreviousVersions(StorageEngine storage)
     public long HeldBytes => Volatile.Read(ref _heldBytes);
 
     /// <summary>
-    /// Reads what the command's documents were. The block of a single document stays in memory until
+    /// Reads the previous versions of the command's documents. The block of a single document stays in memory until
     /// <see cref="LoadedVersion.Dispose"/>.
     /// </summary>
-    /// <exception cref="DamagedException">A row cannot be read: the command could not be applied.</exception>
+    /// <exception cref="DamagedException">A row is damaged, so the command could not be applied.</exception>
     public LoadedVersion Load(scoped CommandReader command)
     {
         if (command.Key.IsPresent)
@@ -118,8 +118,8 @@ internal sealed class PreviousVersions(StorageEngine storage)
     }
 
     /// <summary>
-    /// Reads what apply will read of a large document, so that it is known to be readable: what stands before the body,
-    /// and the body for a patch or a comparison.
+    /// Checks that apply can read its part of a large document: the part before the body, and for a patch or a
+    /// comparison the body too.
     /// </summary>
     private static void Check(in Row row, bool isWhole)
     {
@@ -142,7 +142,7 @@ internal sealed class PreviousVersions(StorageEngine storage)
         }
     }
 
-    /// <summary>Refuses an id whose number is not known yet, where damage is known among those it may become.</summary>
+    /// <summary>Throws if damage is known in the range of ids that the command may get.</summary>
     private void CheckNumbers(in Snapshot snapshot, uint database, in CommandId id)
     {
         Span<byte> from = stackalloc byte[Key.MaxBytes];
@@ -158,7 +158,7 @@ internal sealed class PreviousVersions(StorageEngine storage)
         }
         else
         {
-            // Etags rise: those from here on come.
+            // Etags rise, so the number will be at least this.
             id.Resolve(snapshot.Sequence + 1, to, from[Key.PrefixBytes..], out int lowerLength);
             length = Key.PrefixBytes + lowerLength;
         }
@@ -217,7 +217,7 @@ internal sealed class PreviousVersions(StorageEngine storage)
         {
             if (snapshot.TryLoadAhead(Key.Text(key, 0, Table.ClusterRecords, record.Key), out var row))
             {
-                row.Dispose(); // apply asks for its version only
+                row.Dispose(); // apply needs only its version
             }
         }
     }
@@ -246,7 +246,7 @@ internal sealed class PreviousVersions(StorageEngine storage)
 }
 
 /// <summary>
-/// A previous version whose block is held in memory for apply; the default value holds nothing. Dispose once.
+/// Holds the block of a previous version in memory for apply. The default value holds nothing. Dispose it once.
 /// </summary>
 public readonly struct LoadedVersion : IDisposable
 {

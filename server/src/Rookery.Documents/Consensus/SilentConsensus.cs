@@ -2,7 +2,7 @@ using Rookery.Documents.Commands;
 
 namespace Rookery.Documents.Consensus;
 
-/// <summary>The consensus of a node whose data could not be opened: it refuses everything, and says why.</summary>
+/// <summary>Consensus of a node that cannot take part: it refuses everything with one rejection.</summary>
 internal sealed class SilentConsensus(Rejection refusal, string nodeTag) : IConsensus
 {
     /// <inheritdoc/>
@@ -42,6 +42,6 @@ internal sealed class SilentConsensus(Rejection refusal, string nodeTag) : ICons
     /// <inheritdoc/>
     public void EndWaitingReads()
     {
-        // None waits.
+        // No read waits.
     }
 }

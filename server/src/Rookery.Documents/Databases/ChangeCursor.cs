@@ -6,8 +6,8 @@ using Rookery.Storage;
 namespace Rookery.Documents.Databases;
 
 /// <summary>
-/// Walks over the changes that one reader sees, in etag order: stored documents, each in its newest state, and
-/// tombstones. The reader must stay open. One thread at a time.
+/// Iterates over the changes in one reader's snapshot in etag order: each document in its newest state, and tombstones.
+/// The reader must stay open. One thread at a time.
 /// </summary>
 public sealed class ChangeCursor : IDisposable
 {
@@ -24,32 +24,32 @@ public sealed class ChangeCursor : IDisposable
         Etag = Math.Max(afterEtag, 0);
     }
 
-    /// <summary>The etag of the change at hand.</summary>
+    /// <summary>Etag of the current change.</summary>
     public long Etag { get; private set; }
 
     /// <summary>
-    /// The etag of the last operation, of any database, that the walk can see. When it is at its end, it went over
-    /// everything through this etag.
+    /// Etag of the last operation, of any database, in the snapshot. At its end the cursor has covered all changes
+    /// through this etag.
     /// </summary>
     public long Sequence => _reader.Sequence;
 
     /// <summary>
-    /// Whether the change at hand is a deletion; then <see cref="Tombstone"/> holds it, otherwise <see cref="View"/>.
+    /// Whether the current change is a deletion. Then read <see cref="Tombstone"/>, otherwise <see cref="View"/>.
     /// </summary>
     public bool IsTombstone { get; private set; }
 
-    /// <summary>The stored document, valid until the next move.</summary>
+    /// <summary>The current document, valid until the next move.</summary>
     public DocumentView View => _document.View;
 
-    /// <summary>The deletion.</summary>
+    /// <summary>The current deletion.</summary>
     public Tombstone Tombstone { get; private set; }
 
     /// <summary>
-    /// Goes to the next change. A document that moved between collections is two: first the tombstone of the old one,
-    /// then the document, with one etag.
+    /// Moves to the next change. A document that moved to another collection gives two changes with one etag: the
+    /// tombstone in the old collection, then the document.
     /// </summary>
     /// <returns>False at the end.</returns>
-    /// <exception cref="DamagedException">What would come next cannot be trusted.</exception>
+    /// <exception cref="DamagedException">The rows that follow are damaged.</exception>
     public bool MoveNext()
     {
         if (_documents is null)
@@ -106,7 +106,7 @@ public sealed class ChangeCursor : IDisposable
             Key.Prefix(to, _reader.Database.Number, Table.Tombstones + 1)
         );
 
-        // The first rows may be damaged: by now everything is in place to be closed.
+        // The first rows may be damaged. Both cursors are assigned before they move, so Dispose closes them.
         _documentWaits = _documents.MoveNext();
         _tombstoneWaits = _tombstones.MoveNext();
     }

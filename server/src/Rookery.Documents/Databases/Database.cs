@@ -6,8 +6,8 @@ using Rookery.Storage;
 namespace Rookery.Documents.Databases;
 
 /// <summary>
-/// One database of the node: its name and its history. Reads go through <see cref="OpenReader"/>, writes through
-/// <see cref="IConsensus"/>.
+/// One database of the node: its name and history. <see cref="OpenReader"/> reads it, <see cref="IConsensus"/> writes
+/// it.
 /// </summary>
 public sealed class Database
 {
@@ -24,19 +24,19 @@ public sealed class Database
         _installs = storage.Installs;
     }
 
-    /// <summary>The name, in the case it was created with.</summary>
+    /// <summary>The name, in the casing of its creation.</summary>
     public string Name => Record.Name;
 
-    /// <summary>The database's number; never used again after it is deleted.</summary>
+    /// <summary>The database's number; never reused after its deletion.</summary>
     public uint Number => Record.Number;
 
     /// <summary>
-    /// The part of every change vector that names this history: 22 characters, renewed when the database is created or
-    /// restored.
+    /// The part of all change vectors that identifies the database's history: 22 characters, renewed when the database
+    /// is created or restored.
     /// </summary>
     public string HistoryId => Record.HistoryId;
 
-    /// <summary>When it was created, in UTC ticks of log time.</summary>
+    /// <summary>Log time of the creation, in UTC ticks.</summary>
     public long CreatedTicks => Record.CreatedTicks;
 
     internal DatabaseRecord Record { get; }
@@ -46,8 +46,8 @@ public sealed class Database
     internal ChangeHub<IndexChange> IndexChanges { get; } = new();
 
     /// <summary>
-    /// The etag of the last operation on the database that can be read. Costs one volatile read: who follows the
-    /// documents by etag sees by it whether there is more.
+    /// Etag of the last operation on this database that readers can see. Costs one volatile read, so a reader that
+    /// follows the documents can poll it.
     /// </summary>
     public long LastEtag
     {
@@ -55,14 +55,14 @@ public sealed class Database
         internal set => Volatile.Write(ref _lastEtag, value);
     }
 
-    /// <summary>A view of the database at one moment. Dispose it soon: it keeps memory and files alive.</summary>
-    /// <exception cref="DatabaseGoneException">It is not there any more, or is another by now.</exception>
+    /// <summary>Opens a snapshot of the database. Dispose it soon: it pins memory and files.</summary>
+    /// <exception cref="DatabaseGoneException">The database was deleted or replaced.</exception>
     public DatabaseReader OpenReader()
     {
         var snapshot = _storage.OpenSnapshot();
         if (_isLeft || _storage.Installs != _installs)
         {
-            // Asked when the snapshot is open: of what it can see it was said before.
+            // Checked after opening the snapshot: whatever the snapshot contains was announced before.
             snapshot.Dispose();
             throw new DatabaseGoneException(Name, _isDeleted);
         }
@@ -70,19 +70,21 @@ public sealed class Database
         return new DatabaseReader(this, snapshot);
     }
 
-    /// <summary>A stream of the changes that are applied from now on. It ends when the database is deleted.</summary>
-    /// <param name="capacity">How many wait for the subscriber before further ones are lost.</param>
+    /// <summary>
+    /// Subscribes to the changes applied from now on. The subscription ends when the database is deleted.
+    /// </summary>
+    /// <param name="capacity">Number of unread changes after which further ones are dropped.</param>
     public ChangeSubscription<DocumentChange> Subscribe(int capacity = ChangeSubscription<DocumentChange>.Capacity) =>
         Changes.Subscribe(capacity);
 
     /// <summary>
-    /// A stream of the changes of indexes that are applied from now on. It ends when the database is deleted.
+    /// Subscribes to the changes of indexes applied from now on. The subscription ends when the database is deleted.
     /// </summary>
     public ChangeSubscription<IndexChange> SubscribeToIndexes() => IndexChanges.Subscribe();
 
     /// <summary>
-    /// Says that no reader is to be opened any more. Before a snapshot can see that: a reader then finds the database
-    /// whole, or is refused.
+    /// Prevents further readers. Called before any snapshot contains the deletion or replacement, so that a reader
+    /// finds the whole database or is refused.
     /// </summary>
     internal void Leave(bool isDeleted)
     {
@@ -90,13 +92,13 @@ public sealed class Database
         _isLeft = true;
     }
 
-    /// <summary>Ends all subscriptions: changes are missed from here on, or there will be none.</summary>
+    /// <summary>Ends all subscriptions, because their subscribers would miss changes from here on.</summary>
     internal void Complete()
     {
         Changes.Complete();
         IndexChanges.Complete();
     }
 
-    /// <summary>The change vector of <paramref name="etag"/> in this database: <c>A:ETAG-HISTORY</c>.</summary>
+    /// <summary>Returns the change vector of <paramref name="etag"/> in this database: <c>A:ETAG-HISTORY</c>.</summary>
     public string ChangeVectorOf(long etag) => $"A:{etag}-{HistoryId}";
 }

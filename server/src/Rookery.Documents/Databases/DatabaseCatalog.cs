@@ -6,8 +6,8 @@ using Rookery.Storage;
 namespace Rookery.Documents.Databases;
 
 /// <summary>
-/// The databases of the node. Readers see one state or the next, never a half; apply publishes a new state when a
-/// database comes or goes.
+/// The databases of the node. Apply publishes a new immutable set when a database is created or deleted, so readers
+/// always see a consistent one.
 /// </summary>
 public sealed class DatabaseCatalog
 {
@@ -17,12 +17,12 @@ public sealed class DatabaseCatalog
 
     internal DatabaseCatalog() { }
 
-    /// <summary>All databases, ordered by name without case.</summary>
+    /// <summary>All databases, ordered by lower-cased name.</summary>
     public IReadOnlyList<Database> All => Volatile.Read(ref _state).Ordered;
 
     /// <summary>
-    /// The last number that a database was given. Read before <see cref="All"/>: who has a number up to it and is not
-    /// among those has been deleted.
+    /// The highest database number given out. Read it before <see cref="All"/>: a number up to it that is missing there
+    /// belongs to a deleted database.
     /// </summary>
     public uint LastNumber
     {
@@ -30,10 +30,10 @@ public sealed class DatabaseCatalog
         private set => Volatile.Write(ref _lastNumber, value);
     }
 
-    /// <summary>Finds a database by name, without case.</summary>
+    /// <summary>Finds a database by name, in any casing.</summary>
     public bool TryGet(string name, [NotNullWhen(true)] out Database? database) => TryGet(name.AsSpan(), out database);
 
-    /// <summary>Finds a database by name, without case and without making a string of it.</summary>
+    /// <summary>Finds a database by name, in any casing, without allocating a string.</summary>
     public bool TryGet(ReadOnlySpan<char> name, [NotNullWhen(true)] out Database? database)
     {
         Span<char> lower = stackalloc char[DatabaseName.MaximumLength];
@@ -42,18 +42,18 @@ public sealed class DatabaseCatalog
             && Volatile.Read(ref _state).ByLowerName.TryGetValue(lower[..name.ToLowerInvariant(lower)], out database);
     }
 
-    /// <summary>A stream of the databases that come and go from now on.</summary>
+    /// <summary>Subscribes to databases that are created or deleted from now on.</summary>
     public ChangeSubscription<DatabaseChange> Subscribe() => _changes.Subscribe();
 
     /// <summary>
-    /// Told when something that was applied can be read, of any database, or one came or went. On the thread that
-    /// applies, which must not wait.
+    /// Called after readers can see an applied frame of any database, or a created or deleted database. Runs on the
+    /// apply thread and must not wait.
     /// </summary>
     public Action? Applied { get; set; }
 
     /// <summary>
-    /// Does background work on each database in turn. One that goes meanwhile, or whose rows cannot be read does not
-    /// keep the others from it: its damage was told of when it was found.
+    /// Runs background work on each database in turn. Skips databases that are deleted meanwhile or damaged: damage was
+    /// reported when it was found.
     /// </summary>
     internal async Task ForEachReadableAsync(
         Func<Database, CancellationToken, Task> work,
@@ -68,17 +68,17 @@ public sealed class DatabaseCatalog
             }
             catch (Exception passed) when (passed is DamagedException or DatabaseGoneException)
             {
-                // What is damaged stays as it is, and what is gone needs nothing.
+                // Damage stays as it is, and a deleted database needs no work.
             }
         }
     }
 
-    /// <summary>Publishes the databases that exist now.</summary>
+    /// <summary>Publishes the current set of databases.</summary>
     internal void Publish(IEnumerable<Database> databases, uint lastNumber)
     {
         var ordered = databases.OrderBy(database => database.Record.LowerName, StringComparer.Ordinal).ToArray();
         Volatile.Write(ref _state, new State(ordered));
-        LastNumber = lastNumber; // after the databases: who reads it first finds all up to it among them
+        LastNumber = lastNumber; // after the databases, so a reader that reads the number first finds all of them
     }
 
     internal void Announce(in DatabaseChange change) => _changes.Publish(change);
@@ -96,7 +96,7 @@ public sealed class DatabaseCatalog
     {
         public Database[] Ordered => ordered;
 
-        // A lookup is made of the dictionary once: making it costs more than using it.
+        // Created once: creating the lookup costs more than using it.
         public FrozenDictionary<string, Database>.AlternateLookup<ReadOnlySpan<char>> ByLowerName { get; } =
             ordered
                 .ToFrozenDictionary(database => database.Record.LowerName, StringComparer.Ordinal)

@@ -1,12 +1,9 @@
 namespace Rookery.Documents.Databases;
 
-/// <summary>
-/// A database that was found before is not to be read any more: an answer from it would lack all or some of what it
-/// held.
-/// </summary>
-/// <param name="name">Its name.</param>
-/// <param name="isDeleted">Whether it was deleted; otherwise it goes on under another history, or the node took over
-/// the state of another.</param>
+/// <summary>A database was deleted or replaced while a reader used it. Its results would be incomplete.</summary>
+/// <param name="name">Name of the database.</param>
+/// <param name="isDeleted">Whether it was deleted; otherwise it was restored with a new history, or the node installed
+/// another member's snapshot.</param>
 public sealed class DatabaseGoneException(string name, bool isDeleted)
     : IOException(
         isDeleted
@@ -18,6 +15,6 @@ public sealed class DatabaseGoneException(string name, bool isDeleted)
     /// <summary>The database's name.</summary>
     public string Database { get; } = name;
 
-    /// <summary>Whether it was deleted.</summary>
+    /// <summary>Whether the database was deleted.</summary>
     public bool IsDeleted { get; } = isDeleted;
 }

@@ -1,27 +1,27 @@
 namespace Rookery.Documents.Databases;
 
 /// <summary>
-/// The rules for names of databases: 1 to 128 letters, digits, <c>_</c>, <c>-</c> and <c>.</c>, not beginning or ending
-/// with a dot; compared without case.
+/// The rules for database names: 1 to 128 letters, digits, <c>_</c>, <c>-</c> and <c>.</c>, without a dot at the
+/// beginning or end. Casing does not distinguish names.
 /// </summary>
 /// <remarks>RavenDB's ResourceNameValidator; names are part of URLs and of backup paths.</remarks>
 public static class DatabaseName
 {
-    /// <summary>The longest name in characters.</summary>
+    /// <summary>Maximum length of a name in characters.</summary>
     public const int MaximumLength = 128;
 
-    /// <summary>Whether two names are one but for case.</summary>
+    /// <summary>Returns whether two names differ at most in casing.</summary>
     public static bool AreEqual(string left, string right) =>
         string.Equals(ToLower(left), ToLower(right), StringComparison.Ordinal);
 
     /// <summary>
-    /// The form by which a name is compared. Made where a command is made, never in apply: runtimes may know other
-    /// versions of Unicode.
+    /// Returns the lower-cased name, by which names are compared. The proposer calls it, never apply: nodes may use
+    /// different versions of Unicode.
     /// </summary>
     public static string ToLower(string name) => name.ToLowerInvariant();
 
     /// <summary>Checks a name.</summary>
-    /// <returns>A sentence that says what is wrong, or null when the name is good.</returns>
+    /// <returns>One sentence with the problem, or null if the name is valid.</returns>
     public static string? Problem(string? name)
     {
         if (string.IsNullOrEmpty(name))

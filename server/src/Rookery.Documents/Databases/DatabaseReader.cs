@@ -9,9 +9,9 @@ using Rookery.Storage;
 namespace Rookery.Documents.Databases;
 
 /// <summary>
-/// A database as it was at one moment. Ids are UTF-8 in any case. Documents and walks that a method hands out must be
-/// disposed before the reader; dispose the reader once. Every read that meets bytes whose checksum does not match
-/// throws <see cref="DamagedException"/>: the answer is unknown, never wrong.
+/// A snapshot of a database. Ids are UTF-8 in any casing. Dispose documents and cursors before the reader; dispose the
+/// reader once. A read of bytes whose checksum does not match throws <see cref="DamagedException"/>, so results are
+/// never wrong.
 /// </summary>
 public readonly struct DatabaseReader : IDisposable
 {
@@ -26,25 +26,25 @@ public readonly struct DatabaseReader : IDisposable
     /// <summary>The database.</summary>
     public Database Database { get; }
 
-    /// <summary>The etag of the last operation, of any database, that this reader sees.</summary>
+    /// <summary>Etag of the last operation, of any database, in the snapshot.</summary>
     public long Sequence => _snapshot.Sequence;
 
     /// <summary>
-    /// Cancelled when the moment has to be given up, because it keeps more memory or files from being given back than
-    /// readers may. Whoever waits while holding it listens.
+    /// Cancelled when the snapshot must be released, because it pins more memory or files than readers may. Pass it to
+    /// every wait while the reader is open.
     /// </summary>
     public CancellationToken Ended => _snapshot.Ended;
 
-    /// <summary>Stops a long read whose moment has to be given up. Walks ask it themselves.</summary>
-    /// <exception cref="SnapshotEndedException">It keeps more from being given back than readers may.</exception>
+    /// <summary>Throws if the snapshot must be released. Cursors call it themselves.</summary>
+    /// <exception cref="SnapshotEndedException">The snapshot pins more memory or files than readers may.</exception>
     public void ThrowIfEnded() => _snapshot.ThrowIfEnded();
 
     internal Snapshot Snapshot => _snapshot;
 
-    /// <summary>Finds a document.</summary>
-    /// <param name="id">Its id, in any case. An id longer than <see cref="DocumentId.MaxBytes"/> is found
-    /// nowhere.</param>
-    /// <param name="document">The document; dispose it when the answer is written.</param>
+    /// <summary>Finds a document by id.</summary>
+    /// <param name="id">The document's id, in any casing. An id longer than <see cref="DocumentId.MaxBytes"/> matches
+    /// no document.</param>
+    /// <param name="document">The document; dispose it after use.</param>
     public bool TryGetDocument(ReadOnlySpan<byte> id, out Document document)
     {
         document = default;
@@ -53,52 +53,52 @@ public readonly struct DatabaseReader : IDisposable
             return false;
         }
 
-        // Lower-casing may lengthen a text by half (U+023A takes two bytes, U+2C65 three); the longest valid id has no
-        // such room to grow.
+        // Lower-casing may lengthen a text by half (U+023A takes two bytes, U+2C65 three), but never beyond MaxBytes
+        // for a valid id.
         Span<byte> lower = stackalloc byte[2 * DocumentId.MaxBytes];
         int length = DocumentId.ToLower(id, lower);
         return length <= DocumentId.MaxBytes && TryGetByLowerId(lower[..length], out document);
     }
 
     /// <summary>
-    /// Documents whose id begins with <paramref name="prefix"/>, in id order; an empty prefix means all.
+    /// Returns the documents whose id begins with <paramref name="prefix"/>, in id order. An empty prefix matches all.
     /// </summary>
-    /// <param name="prefix">The beginning of the ids, in any case.</param>
-    /// <param name="startAfter">Begin after this id; empty to begin with the first.</param>
+    /// <param name="prefix">The beginning of the ids, in any casing.</param>
+    /// <param name="startAfter">The last id to skip; empty to start with the first document.</param>
     public DocumentCursor ByIdPrefix(ReadOnlySpan<byte> prefix, ReadOnlySpan<byte> startAfter = default) =>
         DocumentCursor.ById(this, prefix, startAfter);
 
-    /// <summary>All documents that can be read, in id order, going past those that cannot.</summary>
-    /// <param name="passedOver">Told of each damaged stretch when the walk reaches it; perhaps more than once of the
-    /// same.</param>
+    /// <summary>Returns all documents that can be read, in id order, and skips damaged ones.</summary>
+    /// <param name="passedOver">Receives each damaged range when the cursor reaches it, possibly more than
+    /// once.</param>
     public DocumentCursor AllReadable(Action<DamageEvent> passedOver) => DocumentCursor.ById(this, [], [], passedOver);
 
     /// <summary>
-    /// Documents in the order they were last written, from the first etag above <paramref name="afterEtag"/>.
+    /// Returns the documents in the order of their last write, from the first etag above <paramref name="afterEtag"/>.
     /// </summary>
     public DocumentCursor ByEtag(long afterEtag) => DocumentCursor.ByEtag(this, afterEtag, backward: false);
 
-    /// <summary>Documents in the order they were last written, newest first.</summary>
+    /// <summary>Returns the documents in the order of their last write, newest first.</summary>
     public DocumentCursor ByEtagBackward() => DocumentCursor.ByEtag(this, 0, backward: true);
 
     /// <summary>
-    /// Documents of a collection (named in any case) in the order they were last written, from the first etag above
-    /// <paramref name="afterEtag"/>.
+    /// Returns the documents of a collection (its name in any casing) in the order of their last write, from the first
+    /// etag above <paramref name="afterEtag"/>.
     /// </summary>
     public DocumentCursor ByCollection(ReadOnlySpan<byte> collection, long afterEtag = 0) =>
         DocumentCursor.ByCollection(this, collection, afterEtag);
 
     /// <summary>
-    /// Everything that changed after <paramref name="afterEtag"/>, in etag order: the newest state of each document,
-    /// and tombstones.
+    /// Returns all changes after <paramref name="afterEtag"/> in etag order: each document in its newest state, and
+    /// tombstones.
     /// </summary>
     /// <remarks>
-    /// Below <see cref="DatabaseStatistics.TombstoneHorizon"/> deletions are forgotten: whoever reads from there starts
-    /// over.
+    /// Deletions at or below <see cref="DatabaseStatistics.TombstoneHorizon"/> are missing: a reader that continues
+    /// from there must start over.
     /// </remarks>
     public ChangeCursor Changes(long afterEtag) => new(this, afterEtag);
 
-    /// <summary>Counts of the database.</summary>
+    /// <summary>Reads the counters of the database.</summary>
     public DatabaseStatistics ReadStatistics()
     {
         var counters = ReadCounters();
@@ -112,12 +112,10 @@ public readonly struct DatabaseReader : IDisposable
         );
     }
 
-    /// <summary>Log time, in UTC ticks, from which on every idempotency key is remembered.</summary>
+    /// <summary>Reads the log time, in UTC ticks, from which on all idempotency keys are stored.</summary>
     public long ReadIdempotencyHorizonTicks() => ReadCounters().IdempotencyHorizonTicks;
 
-    /// <summary>
-    /// Counts per collection, ordered by lower-cased name; collections without documents are left out.
-    /// </summary>
+    /// <summary>Reads the counters of all non-empty collections, ordered by lower-cased name.</summary>
     public IReadOnlyList<CollectionStatistics> ReadCollections()
     {
         var collections = new List<CollectionStatistics>();
@@ -133,7 +131,7 @@ public readonly struct DatabaseReader : IDisposable
         return collections;
     }
 
-    /// <summary>Identities, ordered by name.</summary>
+    /// <summary>Reads all identities, ordered by name.</summary>
     public IReadOnlyList<IdentityValue> ReadIdentities()
     {
         var identities = new List<IdentityValue>();
@@ -151,7 +149,7 @@ public readonly struct DatabaseReader : IDisposable
         return identities;
     }
 
-    /// <summary>The indexes, ordered by lower-cased name.</summary>
+    /// <summary>Reads all indexes, ordered by lower-cased name.</summary>
     public IReadOnlyList<IndexRecord> ReadIndexes()
     {
         var indexes = new List<IndexRecord>();
@@ -170,15 +168,14 @@ public readonly struct DatabaseReader : IDisposable
     }
 
     /// <summary>
-    /// The last number that an index was given: what has one up to it and is not among the indexes has been deleted or
-    /// replaced.
+    /// Reads the highest index number given out. A number up to it that no index has belongs to a deleted or replaced
+    /// definition.
     /// </summary>
     public long ReadLastIndexNumber() => ReadIndexCounts().LastNumber;
 
     /// <summary>
-    /// The last number that an index was given, and how many indexes there are, without reading them. Both are the same
-    /// as before only while the definitions are: each new one raises the number, and each that is deleted lowers the
-    /// count.
+    /// Reads the highest index number and the number of indexes, without reading the indexes. Together they change with
+    /// every change of definitions: a new definition raises the number, a deletion lowers the count.
     /// </summary>
     public (long LastNumber, int Count) ReadIndexCounts()
     {
@@ -195,7 +192,7 @@ public readonly struct DatabaseReader : IDisposable
         }
     }
 
-    /// <summary>Finds an index by name, without case; null when there is none.</summary>
+    /// <summary>Finds an index by name, in any casing; returns null if there is none.</summary>
     public IndexRecord? FindIndex(string name)
     {
         Span<byte> key = stackalloc byte[Key.MaxBytes];
@@ -214,7 +211,7 @@ public readonly struct DatabaseReader : IDisposable
         return IndexValue.Read(value.Bytes).ToRecord(value.Etag);
     }
 
-    /// <summary>The client configuration that was stored for this database, JSON; null when there is none.</summary>
+    /// <summary>Reads the database's client configuration, JSON; null if there is none.</summary>
     public byte[]? ReadClientConfiguration()
     {
         Span<byte> key = stackalloc byte[Key.MaxBytes];
@@ -243,7 +240,7 @@ public readonly struct DatabaseReader : IDisposable
         return false;
     }
 
-    /// <summary>Finds the document that a row by etag is about; not when the row is stale.</summary>
+    /// <summary>Finds the document version that a row by etag refers to; false if the row is stale.</summary>
     internal bool TryGetVersion(ReadOnlySpan<byte> lowerId, long etag, out Document document)
     {
         Span<byte> key = stackalloc byte[Key.MaxBytes];

@@ -5,8 +5,8 @@ using Rookery.Documents.Apply;
 namespace Rookery.Documents.Databases;
 
 /// <summary>
-/// What the node keeps about a database, apart from its contents. Stored as
-/// <c>[u8 format][i64 created ticks][history id, 22 bytes][u16 length][lower-cased name][name]</c>.
+/// The node's record of a database. Stored as <c>[u8 format][i64 created ticks][history id, 22 bytes][u16
+/// length][lower-cased name][name]</c>.
 /// </summary>
 internal sealed record DatabaseRecord(uint Number, string Name, string LowerName, string HistoryId, long CreatedTicks)
 {

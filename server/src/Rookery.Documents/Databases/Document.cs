@@ -6,15 +6,14 @@ using Rookery.Storage;
 namespace Rookery.Documents.Databases;
 
 /// <summary>
-/// A document that was read. It keeps memory alive: dispose it once, when the answer is written. The default value is
-/// no document.
+/// A document that was read. It pins memory: dispose it once, after use. The default value is no document.
 /// </summary>
 public readonly struct Document : IDisposable
 {
     private readonly Row _row;
     private readonly LargeDocument? _large;
 
-    /// <summary>Takes over <paramref name="row"/>.</summary>
+    /// <summary>Takes ownership of <paramref name="row"/>.</summary>
     internal Document(in Row row)
     {
         _row = row;
@@ -22,30 +21,30 @@ public readonly struct Document : IDisposable
         _large = row.IsLarge ? InChunks(row) : null;
     }
 
-    /// <summary>Whether there is one.</summary>
+    /// <summary>Whether the document exists.</summary>
     public bool Exists { get; }
 
-    /// <summary>The etag of the operation that wrote this version.</summary>
+    /// <summary>Etag of the operation that wrote this version; 0 without a document.</summary>
     public long Etag => Exists ? _row.Sequence : 0;
 
-    /// <summary>Bytes it is stored in, before compression.</summary>
+    /// <summary>Stored size before compression, in bytes.</summary>
     public long Length => Exists ? _row.Length : 0;
 
     /// <summary>
-    /// Its stored bytes, read in place: valid until it is disposed. A large document is put together for it, in as much
-    /// memory again.
+    /// The stored bytes, valid until Dispose. A large document is assembled from its chunks in as much additional
+    /// memory.
     /// </summary>
     public DocumentView View => new(Bytes);
 
-    /// <summary>The same without the body of a large document, which costs little.</summary>
+    /// <summary>Like <see cref="View"/>, but without the body of a large document, which makes it cheap.</summary>
     public DocumentView Head => new(_large is null ? _row.Value : _large.Head);
 
     internal ReadOnlySpan<byte> Bytes => _large is null ? _row.Value : _large.Whole;
 
     /// <summary>
-    /// Writes it as clients read it. The body of a large document goes chunk by chunk to the output, each checked.
+    /// Writes the document in its form for clients. The body of a large document is checked and written chunk by chunk.
     /// </summary>
-    /// <param name="output">Where to.</param>
+    /// <param name="output">Receives the JSON.</param>
     /// <param name="historyId">The database's history id, 22 ASCII characters.</param>
     public void Write(IBufferWriter<byte> output, ReadOnlySpan<byte> historyId)
     {
@@ -69,7 +68,7 @@ public readonly struct Document : IDisposable
         }
     }
 
-    /// <summary>A copy of its stored bytes, which the caller owns.</summary>
+    /// <summary>Copies the stored bytes. The caller owns the copy.</summary>
     internal CommandBuffer Copy()
     {
         var copy = CommandBuffer.Rent(checked((int)Length));
@@ -85,7 +84,7 @@ public readonly struct Document : IDisposable
         return copy;
     }
 
-    /// <summary>Gives back the chunks of a large document that <paramref name="batch"/> replaces.</summary>
+    /// <summary>Releases the chunks of a large document that <paramref name="batch"/> replaces or deletes.</summary>
     internal void ReleaseLarge(WriteBatch batch, long sequence) => batch.ReleaseLarge(_row, sequence);
 
     private static LargeDocument InChunks(Row row) =>

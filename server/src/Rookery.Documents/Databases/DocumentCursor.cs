@@ -9,16 +9,15 @@ using Rookery.Storage;
 namespace Rookery.Documents.Databases;
 
 /// <summary>
-/// Walks over the documents of one reader, which must stay open: all of the walk is of its moment, however long it
-/// takes. What it holds besides goes with <see cref="Pause"/>; a walk that may go on in a later moment is told of it by
-/// <see cref="GoOnIn"/>. One thread at a time.
+/// Iterates over the documents of one reader's snapshot; the reader must stay open. <see cref="Pause"/> releases the
+/// cursor's blocks; <see cref="GoOnIn"/> then continues in a newer snapshot. One thread at a time.
 /// </summary>
 public sealed class DocumentCursor : IDisposable
 {
     private readonly bool _isIndirect;
     private readonly bool _backward;
 
-    // The rest of the walk: [_from, _to).
+    // The keys that remain: [_from, _to).
     private readonly byte[] _from;
     private readonly byte[] _to;
     private int _fromLength;
@@ -50,24 +49,25 @@ public sealed class DocumentCursor : IDisposable
     }
 
     /// <summary>
-    /// Told of each damaged stretch that is gone past, perhaps more than once; null: damage ends the walk. Only in the
-    /// order of ids.
+    /// Receives each damaged range that is skipped, possibly more than once; null: damage throws. Only for cursors in
+    /// id order.
     /// </summary>
     private Action<DamageEvent>? DamagePassedOver { get; init; }
 
-    /// <summary>The etag of the document at hand.</summary>
+    /// <summary>Etag of the current document.</summary>
     public long Etag { get; private set; }
 
-    /// <summary>Bytes that the document at hand is stored in, before compression.</summary>
+    /// <summary>Stored size of the current document before compression, in bytes.</summary>
     public long Length => _isIndirect ? _document.Length : _rows!.Length;
 
     /// <summary>
-    /// The document at hand, valid until the next move. A large one is put together for it, in as much memory again.
+    /// The current document, valid until the next move. A large document is assembled from its chunks in as much
+    /// additional memory.
     /// </summary>
     public DocumentView View =>
         _isIndirect ? _document.View : new DocumentView(_large is null ? _rows!.Value : _large.Whole);
 
-    /// <summary>The same without the body of a large document, which costs little.</summary>
+    /// <summary>Like <see cref="View"/>, but without the body of a large document, which makes it cheap.</summary>
     public DocumentView Head =>
         _isIndirect ? _document.Head : new DocumentView(_large is null ? _rows!.Value : _large.Head);
 
@@ -87,7 +87,7 @@ public sealed class DocumentCursor : IDisposable
         var lastSeen = Key.Text(last, reader.Database.Number, Table.Documents, Lower(startAfter, lower));
         if (!startAfter.IsEmpty && lastSeen.SequenceCompareTo(first) >= 0)
         {
-            last[lastSeen.Length] = 0; // the smallest key after it
+            last[lastSeen.Length] = 0; // the next possible key
             first = last[..(lastSeen.Length + 1)];
         }
 
@@ -127,11 +127,10 @@ public sealed class DocumentCursor : IDisposable
         );
     }
 
-    /// <summary>Goes to the next document.</summary>
+    /// <summary>Moves to the next document.</summary>
     /// <returns>False at the end.</returns>
-    /// <exception cref="DamagedException">What would come next cannot be trusted.</exception>
-    /// <exception cref="SnapshotEndedException">The reader keeps more from being given back than readers
-    /// may.</exception>
+    /// <exception cref="DamagedException">The rows that follow are damaged.</exception>
+    /// <exception cref="SnapshotEndedException">The snapshot pins more memory or files than readers may.</exception>
     public bool MoveNext()
     {
         while (NextRow())
@@ -159,8 +158,8 @@ public sealed class DocumentCursor : IDisposable
         return false;
     }
 
-    /// <summary>Goes past <paramref name="count"/> documents.</summary>
-    /// <returns>How many it went past; fewer than asked at the end.</returns>
+    /// <summary>Skips <paramref name="count"/> documents.</summary>
+    /// <returns>The number of skipped documents; fewer than requested at the end.</returns>
     public long Skip(long count)
     {
         long skipped = 0;
@@ -173,10 +172,10 @@ public sealed class DocumentCursor : IDisposable
     }
 
     /// <summary>
-    /// Writes the document at hand as clients read it. The body of a large one goes chunk by chunk to the output, each
-    /// checked.
+    /// Writes the current document in its form for clients. The body of a large document is checked and written chunk
+    /// by chunk.
     /// </summary>
-    /// <param name="output">Where to.</param>
+    /// <param name="output">Receives the JSON.</param>
     /// <param name="historyId">The database's history id, 22 ASCII characters.</param>
     public void Write(IBufferWriter<byte> output, ReadOnlySpan<byte> historyId)
     {
@@ -194,7 +193,9 @@ public sealed class DocumentCursor : IDisposable
         }
     }
 
-    /// <summary>Lets go of the document at hand, which the next move meets again.</summary>
+    /// <summary>
+    /// Moves back before the current document, so that the next move returns it again. Releases its blocks.
+    /// </summary>
     public void StepBack()
     {
         RememberAt(_rows!.Key);
@@ -202,8 +203,8 @@ public sealed class DocumentCursor : IDisposable
     }
 
     /// <summary>
-    /// Lets go of the document at hand and of the blocks around it until the next move, while a slow client is waited
-    /// for. The reader stays.
+    /// Releases the current document and its blocks until the next move, for instance during a wait for a slow client.
+    /// The reader stays open.
     /// </summary>
     public void Pause()
     {
@@ -215,8 +216,8 @@ public sealed class DocumentCursor : IDisposable
     }
 
     /// <summary>
-    /// Goes on behind the last document in another reader of the same database. Only behind <see cref="Pause"/> or
-    /// <see cref="StepBack"/>.
+    /// Continues after the last document in another reader of the same database. Call it only after <see cref="Pause"/>
+    /// or <see cref="StepBack"/>.
     /// </summary>
     public void GoOnIn(in DatabaseReader reader)
     {
@@ -258,7 +259,7 @@ public sealed class DocumentCursor : IDisposable
         return false;
     }
 
-    /// <summary>Keeps the place from which to go on.</summary>
+    /// <summary>Stores the position after a row.</summary>
     private void Remember(ReadOnlySpan<byte> key)
     {
         if (_backward)
@@ -274,7 +275,7 @@ public sealed class DocumentCursor : IDisposable
         }
     }
 
-    /// <summary>Keeps the place before a row.</summary>
+    /// <summary>Stores the position before a row.</summary>
     private void RememberAt(ReadOnlySpan<byte> key)
     {
         if (_backward)
@@ -290,7 +291,7 @@ public sealed class DocumentCursor : IDisposable
         }
     }
 
-    /// <summary>False when a part of a large document is damaged and damage is passed over.</summary>
+    /// <summary>Returns false if a part of the large document is damaged and damage is skipped.</summary>
     private bool IsWhole()
     {
         try

@@ -4,30 +4,30 @@ using Rookery.Documents.Stored;
 
 namespace Rookery.Documents.Databases;
 
-/// <summary>Copies a part of a large value, checked, to a writer.</summary>
+/// <summary>Copies a checked part of a large value to a writer.</summary>
 internal delegate void ValueCopy(IBufferWriter<byte> target, long offset, long count);
 
 /// <summary>
-/// A stored document that lies in chunks. What stands before its body is put together on the first look; the body goes
-/// from its chunks straight to an answer, and is put together only for those who have to see all of it at once.
+/// A document stored in chunks. The part before its body is assembled on first use. The body is copied from the chunks
+/// straight to the output; it is assembled only for callers that need the whole document at once.
 /// </summary>
 internal sealed class LargeDocument(long length, ValueCopy copy) : IDisposable
 {
-    // Says where the body begins, whatever precedes it: see StoredDocument.BodyOffset.
+    // Enough bytes to find the start of the body: see StoredDocument.BodyOffset.
     private const int PrefixBytes = 1200;
 
     private CommandBuffer? _head;
     private CommandBuffer? _whole;
 
-    /// <summary>All but the body.</summary>
+    /// <summary>The stored bytes before the body.</summary>
     public ReadOnlySpan<byte> Head => (_whole ?? (_head ??= ReadHead())).Written.Span[..BodyOffset];
 
-    /// <summary>All of it.</summary>
+    /// <summary>All stored bytes.</summary>
     public ReadOnlySpan<byte> Whole => (_whole ??= Read(length)).Written.Span;
 
     private int BodyOffset => StoredDocument.BodyOffset((_whole ?? _head!).Written.Span);
 
-    /// <summary>Writes the body's members.</summary>
+    /// <summary>Writes the members of the body.</summary>
     public void WriteBody(IBufferWriter<byte> output)
     {
         int bodyOffset = Head.Length;

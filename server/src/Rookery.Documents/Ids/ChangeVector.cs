@@ -4,11 +4,12 @@ using Rookery.Documents.Commands;
 namespace Rookery.Documents.Ids;
 
 /// <summary>
-/// The change vector clients see: <c>A:&lt;etag&gt;-&lt;history id&gt;</c>. One linear history needs one entry.
+/// Writes change vectors in their form for clients: <c>A:&lt;etag&gt;-&lt;history id&gt;</c>. The history is linear, so
+/// one entry suffices.
 /// </summary>
 public static class ChangeVector
 {
-    /// <summary>Bytes a change vector can take.</summary>
+    /// <summary>Maximum length of a change vector.</summary>
     public const int MaxBytes = 2 + 19 + 1 + HistoryId.Length;
 
     /// <summary>Writes a change vector.</summary>

@@ -6,17 +6,17 @@ using Decoding = System.Buffers.OperationStatus;
 
 namespace Rookery.Documents.Ids;
 
-/// <summary>Rules of document ids: UTF-8, compared without regard to case, kept as written.</summary>
+/// <summary>The rules for document ids: UTF-8, compared without regard to casing, stored as written.</summary>
 public static class DocumentId
 {
-    /// <summary>Bytes an id may take in UTF-8, as written and lower-cased.</summary>
+    /// <summary>Maximum length of an id in UTF-8, as written and lower-cased.</summary>
     public const int MaxBytes = JsonLimits.MaxIdBytes;
 
-    /// <summary>Bytes the server may append: 19 digits and the tag, or an identity's value.</summary>
+    /// <summary>Maximum length that the server appends: 19 digits and the tag, or an identity's value.</summary>
     internal const int MaxSuffixBytes = 21;
 
     /// <summary>
-    /// Checks an id that names a document: not empty, UTF-8, no control characters, at most <see cref="MaxBytes"/>
+    /// Checks an id of an existing document: not empty, UTF-8, no control characters, at most <see cref="MaxBytes"/>
     /// before and after lower-casing.
     /// </summary>
     public static bool TryValidate(ReadOnlySpan<byte> id, out InputError error)
@@ -30,8 +30,9 @@ public static class DocumentId
     }
 
     /// <summary>
-    /// Checks an id to store under: as <see cref="TryValidate(ReadOnlySpan{byte}, out InputError)"/>, but may be empty
-    /// (a GUID is made), end with <c>/</c> (the server numbers it) or <c>|</c> (an identity numbers it).
+    /// Checks an id for a put: as <see cref="TryValidate(ReadOnlySpan{byte}, out InputError)"/>, but it may be empty
+    /// (the server chooses a GUID), or end with <c>/</c> (the server appends a number) or <c>|</c> (the server appends
+    /// the identity's next value).
     /// </summary>
     public static bool TryValidateForStore(ReadOnlySpan<byte> id, out InputError error)
     {
@@ -54,10 +55,10 @@ public static class DocumentId
         return TryValidate(id, isPrefix ? MaxBytes - MaxSuffixBytes : MaxBytes, out error);
     }
 
-    /// <summary>Lower-cases a valid id by Unicode's simple mapping, without culture.</summary>
+    /// <summary>Lower-cases a valid id by Unicode's simple mapping, independent of culture.</summary>
     /// <remarks>
-    /// Unicode's stability policy keeps the mapping of assigned characters, so a newer runtime finds the rows an older
-    /// one wrote.
+    /// Unicode's stability policy keeps the mapping of assigned characters, so a newer runtime finds the rows that an
+    /// older one wrote.
     /// </remarks>
     /// <param name="id">A valid id or prefix.</param>
     /// <param name="destination">At least <see cref="MaxBytes"/> bytes.</param>
@@ -67,7 +68,7 @@ public static class DocumentId
             ? written
             : throw new ArgumentException("The id is not valid: check ids before using them.", nameof(id));
 
-    /// <summary>Lower-cases; false when the text is no UTF-8 or the result does not fit.</summary>
+    /// <summary>Lower-cases a text; returns false if it is not UTF-8 or the result does not fit.</summary>
     internal static bool TryToLower(ReadOnlySpan<byte> id, Span<byte> destination, out int written)
     {
         if (Ascii.ToLower(id, destination, out written) == Decoding.Done)

@@ -3,21 +3,21 @@ using System.Text;
 namespace Rookery.Documents.Ids;
 
 /// <summary>
-/// The patterns of <c>matches</c> and <c>exclude</c>: alternatives separated by <c>|</c>, <c>*</c> any text, <c>?</c>
-/// one character. Compared without regard to case with the rest of an id behind its prefix.
+/// A pattern of <c>matches</c> or <c>exclude</c>: alternatives separated by <c>|</c>, <c>*</c> for any text, <c>?</c>
+/// for one character. It is compared with the part of an id after the prefix, without regard to casing.
 /// </summary>
 public sealed class IdPattern
 {
     private readonly byte[][] _alternatives;
 
-    /// <summary>Reads a pattern; null or empty text gives one that <see cref="IsEmpty"/>.</summary>
+    /// <summary>Parses a pattern. Null or empty text gives an empty pattern (<see cref="IsEmpty"/>).</summary>
     public IdPattern(string? pattern) =>
         _alternatives = string.IsNullOrEmpty(pattern) ? [] : Array.ConvertAll(pattern.Split('|'), Lower);
 
-    /// <summary>True when there is nothing to match.</summary>
+    /// <summary>Whether the pattern has no alternatives.</summary>
     public bool IsEmpty => _alternatives.Length == 0;
 
-    /// <summary>Whether the lower-cased rest of an id matches one of the alternatives.</summary>
+    /// <summary>Returns whether the lower-cased part of an id matches one of the alternatives.</summary>
     public bool IsMatch(ReadOnlySpan<byte> lowerRest)
     {
         foreach (byte[] alternative in _alternatives)
@@ -38,7 +38,9 @@ public sealed class IdPattern
         return DocumentId.TryToLower(text, lower, out int length) ? lower[..length] : text;
     }
 
-    /// <summary>Greedy matching that goes back to the last star only: earlier stars never need to take more.</summary>
+    /// <summary>
+    /// Matches greedily and backtracks to the last star only, which suffices: earlier stars never need to match more.
+    /// </summary>
     private static bool IsMatch(ReadOnlySpan<byte> pattern, ReadOnlySpan<byte> text)
     {
         int p = 0,

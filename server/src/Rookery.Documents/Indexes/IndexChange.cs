@@ -1,20 +1,20 @@
 namespace Rookery.Documents.Indexes;
 
-/// <summary>What became of an index in the log.</summary>
+/// <summary>The kind of a change to an index.</summary>
 public enum IndexChangeKind : byte
 {
-    /// <summary>It was defined, for the first time or anew.</summary>
+    /// <summary>The index was defined, for the first time or again.</summary>
     Defined = 1,
 
-    /// <summary>Only how it is kept was changed.</summary>
+    /// <summary>Only the settings were changed.</summary>
     Configured = 2,
 
-    /// <summary>It was deleted.</summary>
+    /// <summary>The index was deleted.</summary>
     Deleted = 3,
 }
 
-/// <summary>A change of the indexes of a database that was applied.</summary>
-/// <param name="Kind">What happened.</param>
-/// <param name="Name">The index.</param>
+/// <summary>A change to an index that was applied.</summary>
+/// <param name="Kind">The kind of the change.</param>
+/// <param name="Name">Name of the index.</param>
 /// <param name="Etag">The etag of the change.</param>
 public readonly record struct IndexChange(IndexChangeKind Kind, string Name, long Etag);

@@ -4,46 +4,44 @@ using Rookery.Documents.Ids;
 namespace Rookery.Documents.Indexes;
 
 /// <summary>
-/// What the log says of one index of a database: its definition, which only its reader understands, and how it is kept.
+/// The replicated record of one index: its definition, which this project does not interpret, and its settings.
 /// </summary>
 public sealed record IndexRecord
 {
-    /// <summary>Bytes of a name at most, as written and lower-cased.</summary>
+    /// <summary>Maximum length of a name in bytes, as written and lower-cased.</summary>
     public const int MaxNameBytes = 512;
 
-    /// <summary>Bytes of a definition at most.</summary>
+    /// <summary>Maximum length of a definition in bytes.</summary>
     public const int MaxDefinitionBytes = 256 << 10;
 
-    /// <summary>Indexes of a database at most: each follows every write of its collection.</summary>
+    /// <summary>Maximum number of indexes in a database; each one follows every write of its collections.</summary>
     public const int MaxCount = 1000;
 
-    /// <summary>The name, in the case it was defined with. Names are equal without case.</summary>
+    /// <summary>The name, in the casing of its definition. Names are compared without regard to casing.</summary>
     public required string Name { get; init; }
 
     /// <summary>
-    /// The number of this definition in its database, from 1, never given to another one: an index that is defined anew
-    /// has a new number.
+    /// Number of this definition in its database, from 1, never reused. An index that is defined again gets a new
+    /// number.
     /// </summary>
     public required long Number { get; init; }
 
-    /// <summary>
-    /// The definition: JSON as its writer brought it to one form, so that equal definitions are equal bytes.
-    /// </summary>
+    /// <summary>The definition: JSON in a canonical form, so that equal definitions have equal bytes.</summary>
     public required ReadOnlyMemory<byte> Definition { get; init; }
 
-    /// <summary>How it is kept.</summary>
+    /// <summary>The settings of the index.</summary>
     public required IndexSettings Settings { get; init; }
 
     /// <summary>
-    /// The definition that this one replaced; null when there was none. What was built by it serves until what is built
-    /// by this one has caught up.
+    /// The definition that this one replaced; null if there was none. The old index answers queries until the new one
+    /// has caught up.
     /// </summary>
     public ReplacedIndex? Replaced { get; init; }
 
-    /// <summary>The etag of the write that stored the record: it rises with each change.</summary>
+    /// <summary>Etag of the write that stored this record; it rises with each change.</summary>
     public required long Version { get; init; }
 
-    /// <summary>Why a text is no name, in a sentence; null when it is one.</summary>
+    /// <summary>Returns why a name is not valid, in one sentence; null if it is valid.</summary>
     public static string? NameProblem(string? name)
     {
         if (string.IsNullOrWhiteSpace(name))
@@ -62,8 +60,8 @@ public sealed record IndexRecord
     }
 
     /// <summary>
-    /// The form by which a name is compared. Made where a command is made, never in apply: runtimes may know other
-    /// versions of Unicode.
+    /// Returns the lower-cased name, by which names are compared. The proposer calls it, never apply: nodes may use
+    /// different versions of Unicode.
     /// </summary>
     internal static byte[] LowerBytes(string name)
     {
@@ -73,7 +71,7 @@ public sealed record IndexRecord
     }
 }
 
-/// <summary>A definition that was replaced by another of the same name.</summary>
+/// <summary>A definition that another one of the same name replaced.</summary>
 /// <param name="Number">Its number.</param>
-/// <param name="Definition">What it was.</param>
+/// <param name="Definition">The replaced definition.</param>
 public sealed record ReplacedIndex(long Number, ReadOnlyMemory<byte> Definition);

@@ -3,8 +3,8 @@ using Rookery.Platform;
 namespace Rookery.Documents.Nodes;
 
 /// <summary>
-/// What is asked to be done between two steps of background work, first come first served. Asked from any thread, done
-/// by one.
+/// A queue of work to run between two steps of background work, in the order of arrival. Any thread may add work; one
+/// thread runs it.
 /// </summary>
 internal sealed class BackgroundRequests
 {
@@ -12,9 +12,9 @@ internal sealed class BackgroundRequests
     private readonly Lock _gate = new();
     private bool _isClosed;
 
-    /// <summary>Has something done.</summary>
-    /// <returns>What it came to, once it was its turn; it ends with what <paramref name="work"/> throws, or with an
-    /// <see cref="IOException"/> when the node stops before.</returns>
+    /// <summary>Queues work.</summary>
+    /// <returns>The result of <paramref name="work"/>, once it ran. The task fails with the exception that
+    /// <paramref name="work"/> throws, or with an <see cref="IOException"/> if the node stops first.</returns>
     public Task<T> AddAsync<T>(Func<T> work)
     {
         var done = new TaskCompletionSource<T>(TaskCreationOptions.RunContinuationsAsynchronously);
@@ -31,8 +31,8 @@ internal sealed class BackgroundRequests
         return done.Task;
     }
 
-    /// <summary>Does what was asked first.</summary>
-    /// <returns>Whether something was asked.</returns>
+    /// <summary>Runs the oldest queued work.</summary>
+    /// <returns>Whether there was any.</returns>
     public bool DoNext()
     {
         (Action Do, Action<Exception> Fail) request;
@@ -56,7 +56,7 @@ internal sealed class BackgroundRequests
         return true;
     }
 
-    /// <summary>Fails what still waits, and what comes later. When nobody does it any more.</summary>
+    /// <summary>Fails all queued and all later work, because no thread runs it any more.</summary>
     public void Close()
     {
         lock (_gate)

@@ -8,13 +8,15 @@ using Rookery.Storage;
 namespace Rookery.Documents.Nodes;
 
 /// <summary>
-/// The layout of a data directory: <c>lock</c>, <c>format</c> (one line each: format version, node id, cluster id,
-/// CRC-32C of the lines before), <c>storage/</c> and, unless it lies elsewhere, <c>journal/</c>. Made when it is
-/// missing, held locked while open.
+/// A node's data directory, locked while it is open and created if it is missing. It contains <c>lock</c>,
+/// <c>format</c> (one line each: format version, node id, cluster id, CRC-32C of the lines before), <c>storage/</c>
+/// and, unless it has a directory of its own, <c>journal/</c>.
 /// </summary>
 internal sealed class DataDirectory : IDisposable
 {
-    /// <summary>The version of the layout and of every format in it that has no version of its own.</summary>
+    /// <summary>
+    /// Version of the layout, and of every file format in the directory that has no version of its own.
+    /// </summary>
     public const int FormatVersion = 1;
 
     /// <summary>The name of the lock file.</summary>
@@ -26,12 +28,12 @@ internal sealed class DataDirectory : IDisposable
     /// <summary>The name of the storage engine's directory.</summary>
     public const string StorageName = "storage";
 
-    /// <summary>The indexes: a directory written by the room above, once a node serves.</summary>
+    /// <summary>Directory of the indexes. Rookery.Server writes it once the node serves.</summary>
     public const string IndexesName = "indexes";
 
     /// <summary>
-    /// Who the node is in a cluster: a directory written by the room above, before the first start of a node that joins
-    /// one.
+    /// Directory with the node's identity in a cluster. Rookery.Server writes it before the first start of a node that
+    /// joins a cluster.
     /// </summary>
     public const string IdentityName = "cluster";
 
@@ -63,22 +65,23 @@ internal sealed class DataDirectory : IDisposable
     public string StoragePath => StoragePathOf(Path);
 
     /// <summary>
-    /// Whether nothing was ever completed here: the format file is written when journal and storage exist.
+    /// Whether no first start was completed here: the format file is missing. It is written once journal and storage
+    /// exist.
     /// </summary>
     public bool IsNew => IsNewAt(_disk, Path);
 
-    /// <summary>The node's random identity; empty while the directory is new.</summary>
+    /// <summary>The node's random id; empty while the directory is new.</summary>
     public string NodeId { get; private set; } = string.Empty;
 
-    /// <summary>The cluster's random identity; empty while the directory is new.</summary>
+    /// <summary>The cluster's random id; empty while the directory is new.</summary>
     public string ClusterId { get; private set; } = string.Empty;
 
-    /// <summary>Whether nothing was ever completed in a directory.</summary>
+    /// <summary>Returns whether no first start was completed in the directory.</summary>
     public static bool IsNewAt(IDisk disk, string directory) => !disk.Exists(FormatPath(directory));
 
     /// <summary>
-    /// Why a directory without the file of its format is no new one, in a sentence: a node ran on it. Null when
-    /// nothing shows that, and when the file is there.
+    /// Returns a message if the format file is missing from a directory that a node used; null if the file exists or
+    /// nothing shows a use.
     /// </summary>
     public static string? WhyNoFormat(IDisk disk, string directory)
     {
@@ -94,8 +97,8 @@ internal sealed class DataDirectory : IDisposable
     }
 
     /// <summary>
-    /// Why a node must not be begun in a directory, in a sentence: it holds half a restore or files of others, or its
-    /// journal's directory holds the journal of another node; null when it may, or was begun already.
+    /// Returns why a first start is not allowed in the directory: it contains an unfinished restore or foreign files,
+    /// or the journal's directory is not empty. Null if it is allowed, or if a node was started here before.
     /// </summary>
     public static string? WhyNotNew(IDisk disk, string directory, string? journalDirectory)
     {
@@ -114,7 +117,7 @@ internal sealed class DataDirectory : IDisposable
             return used;
         }
 
-        // A first start that was cut off leaves some of these; the lock comes first.
+        // An interrupted first start leaves some of these files; it creates the lock first.
         string[] names = disk.Exists(directory) ? [.. disk.List(directory)] : [];
         if (
             Array.Find(
@@ -156,10 +159,13 @@ internal sealed class DataDirectory : IDisposable
 
     public static string JournalPathOf(string directory) => System.IO.Path.Combine(directory, "journal");
 
-    /// <summary>Locks the directory, making it when it is missing, and settles a recovery that was cut off.</summary>
-    /// <exception cref="DataDirectoryInUseException">Another process holds it.</exception>
-    /// <exception cref="DataFormatException">The recovery's journal is not where this one is said to be, or a newer
-    /// program writes here.</exception>
+    /// <summary>
+    /// Locks the directory, and creates it if it is missing. Completes or undoes an interrupted recovery
+    /// (<see cref="DirectoryReplacement"/>).
+    /// </summary>
+    /// <exception cref="DataDirectoryInUseException">Another process has locked it.</exception>
+    /// <exception cref="DataFormatException">The interrupted recovery had another journal directory, or a newer program
+    /// wrote the data.</exception>
     public static DataDirectory Lock(IDisk disk, NodeOptions options)
     {
         var (path, journalPath) = (options.DataDirectory, options.JournalDirectory);
@@ -184,9 +190,9 @@ internal sealed class DataDirectory : IDisposable
     }
 
     /// <summary>
-    /// Makes a directory and those above it that are missing, and their names durable: else a power cut could take the
-    /// directory with everything that was synced in it. The name of one that is there is synced too, because a killed
-    /// process may have made it a moment ago.
+    /// Creates a directory and its missing parents, and syncs the parents: otherwise a power cut could remove the
+    /// directory with everything synced in it. Also syncs the parent of an existing directory, because a killed process
+    /// may have created it a moment ago.
     /// </summary>
     public static void CreateDurably(IDisk disk, string path)
     {
@@ -205,12 +211,12 @@ internal sealed class DataDirectory : IDisposable
     }
 
     /// <summary>
-    /// Reads the format file, and refuses a directory whose journal has gone: beginning a new one would forget what was
-    /// acknowledged.
+    /// Reads the format file. Refuses a directory whose journal is missing: an empty journal would lose acknowledged
+    /// writes.
     /// </summary>
-    /// <param name="mayBeUnfinished">Whether this is the restore that is not finished yet.</param>
-    /// <exception cref="DataFormatException">It was written by a newer version, is no data directory, lacks its
-    /// journal, or holds a restore that did not finish.</exception>
+    /// <param name="mayBeUnfinished">Whether the caller is the restore that writes this directory.</param>
+    /// <exception cref="DataFormatException">A newer version wrote the directory, or it is no data directory, lacks its
+    /// journal, or contains an unfinished restore.</exception>
     public void Check(bool mayBeUnfinished)
     {
         if (!mayBeUnfinished && IsUnfinished(_disk, Path))
@@ -245,8 +251,8 @@ internal sealed class DataDirectory : IDisposable
         }
     }
 
-    /// <summary>Writes the format file, once, when journal and storage exist.</summary>
-    /// <param name="ids">Whose data it becomes.</param>
+    /// <summary>Writes the format file if the directory is new; called once journal and storage exist.</summary>
+    /// <param name="ids">The ids of a new directory; ignored for others.</param>
     public void Complete(NodeIds ids)
     {
         if (IsNew)
@@ -257,14 +263,14 @@ internal sealed class DataDirectory : IDisposable
         TakeIds(ReadFormat(_disk, Path));
     }
 
-    /// <summary>Writes a new format file, durably and all at once.</summary>
+    /// <summary>Writes a new format file, durably and atomically.</summary>
     public static void WriteFormat(IDisk disk, string path, NodeIds ids, string name = FormatName)
     {
         string text = $"{Heading}{FormatVersion}\nnode {ids.NodeId}\ncluster {ids.ClusterId}\n";
         Replace(disk, path, name, text + CheckLine(text));
     }
 
-    /// <summary>Writes a small file, durably and all at once.</summary>
+    /// <summary>Writes a small file, durably and atomically.</summary>
     public static void Replace(IDisk disk, string path, string name, string text)
     {
         string target = System.IO.Path.Combine(path, name);
@@ -285,7 +291,8 @@ internal sealed class DataDirectory : IDisposable
     }
 
     /// <summary>
-    /// Marks a directory as one that no node opens, durably, before the first file of a restore is written.
+    /// Marks the directory durably as an unfinished restore, before the restore writes its first file. No node opens a
+    /// marked directory.
     /// </summary>
     public static void MarkUnfinished(IDisk disk, string path)
     {
@@ -297,7 +304,7 @@ internal sealed class DataDirectory : IDisposable
         disk.SyncDirectory(path);
     }
 
-    /// <summary>Takes the mark back when everything else is durable.</summary>
+    /// <summary>Removes the mark, after syncing the directory.</summary>
     public static void MarkFinished(IDisk disk, string path)
     {
         disk.SyncDirectory(path);
@@ -305,14 +312,14 @@ internal sealed class DataDirectory : IDisposable
         disk.SyncDirectory(path);
     }
 
-    /// <summary>Whether a directory carries the mark.</summary>
+    /// <summary>Returns whether the directory is marked as an unfinished restore.</summary>
     public static bool IsUnfinished(IDisk disk, string path) =>
         disk.Exists(System.IO.Path.Combine(path, UnfinishedMark));
 
     private static string Unfinished(string path) =>
         $"{path} holds a restore that did not finish. Delete the directory and run `rookery restore` again.";
 
-    /// <summary>Takes the lock file of a directory.</summary>
+    /// <summary>Locks the lock file of a directory.</summary>
     public static IDisposable Lock(IDisk disk, string path)
     {
         try
@@ -328,7 +335,7 @@ internal sealed class DataDirectory : IDisposable
     /// <inheritdoc/>
     public void Dispose() => _lock.Dispose();
 
-    // What a start that was cut off before it wrote the format file does not leave.
+    // Returns a path that proves a use: an interrupted first start, before it wrote the format file, never leaves it.
     private static string? TraceOfUse(IDisk disk, string directory)
     {
         string[] later =
@@ -387,17 +394,17 @@ internal sealed class DataDirectory : IDisposable
             );
     }
 
-    /// <summary>The last line of a small file: the checksum of the lines before.</summary>
+    /// <summary>Returns the last line of a small file: the checksum of the lines before.</summary>
     public static string CheckLine(string content) => $"check {Checksum.Of(Encoding.ASCII.GetBytes(content)):x8}\n";
 }
 
-/// <summary>A data directory cannot be read by this program. The message says why and what to do.</summary>
+/// <summary>This program cannot read a data directory. The message says why and what to do.</summary>
 /// <param name="message">One sentence.</param>
 public sealed class DataFormatException(string message) : IOException(message)
 {
     /// <summary>
-    /// Whether it is not there, or not whole, where it was said to be, so that another path is what helps; otherwise
-    /// its content is damaged, or of another version.
+    /// Whether the directory is missing or incomplete, so that another path may help. Otherwise its content is damaged
+    /// or of another version.
     /// </summary>
     public bool IsOfDirectory { get; init; }
 }

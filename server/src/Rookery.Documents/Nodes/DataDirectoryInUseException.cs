@@ -1,6 +1,6 @@
 namespace Rookery.Documents.Nodes;
 
-/// <summary>Another process works in a directory that this node was given.</summary>
+/// <summary>Another process has locked a directory of this node.</summary>
 /// <param name="directory">The directory.</param>
 public sealed class DataDirectoryInUseException(string directory)
     : IOException($"{directory} is in use by another process: stop that first.")

@@ -4,7 +4,7 @@ using Rookery.Documents.Records;
 
 namespace Rookery.Documents.Nodes;
 
-/// <summary>A node whose data could not be opened: it says why, and refuses everything else.</summary>
+/// <summary>A node whose data could not be opened. It reports the reason and refuses every read and write.</summary>
 internal sealed class DiagnosedNode(string diagnosis, string nodeTag)
     : Node(
         new DatabaseCatalog(),
@@ -33,6 +33,6 @@ internal sealed class DiagnosedNode(string diagnosis, string nodeTag)
     /// <inheritdoc/>
     public override void Dispose()
     {
-        // It holds nothing.
+        // Nothing to release.
     }
 }

@@ -7,15 +7,15 @@ using Rookery.Storage;
 namespace Rookery.Documents.Nodes;
 
 /// <summary>
-/// Finds documents whose time is over and proposes their deletion, by id and etag. Nothing is written when nothing
-/// expires, and nothing expires while the cluster's time is in doubt.
+/// Finds expired documents and proposes their deletion, by id and etag. Writes nothing if no document expired, and
+/// deletes nothing while the cluster's time is uncertain.
 /// </summary>
 internal sealed class Expiration(DatabaseCatalog databases, IConsensus consensus)
 {
-    // About 100 KiB a command: other writes get their turn between.
+    // About 100 KiB per command, so other writes are applied in between.
     private const int DocumentsPerCommand = 1024;
 
-    /// <summary>Goes through all databases once.</summary>
+    /// <summary>Proposes deletions for all databases, once.</summary>
     public Task RunOnceAsync(CancellationToken cancellationToken) =>
         databases.ForEachReadableAsync(RunOnceAsync, cancellationToken);
 
@@ -37,17 +37,17 @@ internal sealed class Expiration(DatabaseCatalog databases, IConsensus consensus
     }
 
     /// <summary>
-    /// The command that deletes the documents that expired first; null when none did. Those that cannot be read stay:
-    /// they must not keep the others from going.
+    /// Encodes the deletion of the documents that expired first; returns null if none did. Skips documents that cannot
+    /// be read, so that they do not block the others.
     /// </summary>
     /// <param name="database">The database.</param>
-    /// <param name="nowTicks">The time.</param>
+    /// <param name="nowTicks">The current time, in UTC ticks.</param>
     /// <param name="from">
-    /// Where to begin: empty in the first command of a round, then behind the one before. From the table's start each
-    /// would walk over what all those before it deleted. What is stored with an earlier time meanwhile goes in the next
-    /// round.
+    /// Where the search starts: empty for the first command of a round, then the key after the previous command's last
+    /// document. Starting at the table's beginning would walk over all rows that the earlier commands deleted. A
+    /// document stored meanwhile with an earlier expiry is deleted in the next round.
     /// </param>
-    /// <param name="found">Documents in the command.</param>
+    /// <param name="found">Number of documents in the command.</param>
     internal static CommandBuffer? NextCommand(Database database, long nowTicks, ref byte[] from, out int found)
     {
         Span<byte> start = stackalloc byte[Key.MaxBytes];
@@ -74,7 +74,7 @@ internal sealed class Expiration(DatabaseCatalog databases, IConsensus consensus
 
             if (found == DocumentsPerCommand)
             {
-                from = [.. rows.Key, 0]; // the smallest key behind it
+                from = [.. rows.Key, 0]; // the next possible key
                 break;
             }
         } while (rows.MoveNext());

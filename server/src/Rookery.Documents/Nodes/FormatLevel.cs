@@ -6,33 +6,36 @@ using Rookery.Platform;
 namespace Rookery.Documents.Nodes;
 
 /// <summary>
-/// What the members of a cluster may write: one number over all formats. A new program writes by the level that it
-/// finds and no more, so that the program before it can be put back; only the last step of an upgrade (<c>rookery
-/// cluster finalize-upgrade</c>) raises it. The members agree on it by a record. Each node notes it beside its data as
-/// it applies that record, for a program that is too old: that reads the note first, and nothing else.
+/// The level of formats that a cluster's members may write, one number for all formats. A new program writes only
+/// formats of the current level, so that the old program can be put back. Only the last step of an upgrade (<c>rookery
+/// cluster finalize-upgrade</c>) raises the level. Members agree on it by a cluster record. On applying that record
+/// each node writes the level into a file in its data directory; every program reads that file first, and stops there
+/// if it is too old.
 /// </summary>
-/// <param name="Level">The number. Programs read all levels up to the newest that they know.</param>
-/// <param name="Program">The version of a program that knows it.</param>
+/// <param name="Level">The level. A program reads all levels up to the newest that it knows.</param>
+/// <param name="Program">The first program version that knows the level.</param>
 public sealed record FormatLevel(int Level, string Program)
 {
     /// <summary>
-    /// The newest that this program knows. It is raised with the first format that the program of before cannot read: 1
-    /// is what the first version wrote.
+    /// The newest level that this program knows. Raise it together with the first format that the previous program
+    /// cannot read.
     /// </summary>
     public const int Newest = 2;
 
-    /// <summary>What the first version wrote.</summary>
+    /// <summary>The level of the first version.</summary>
     public const int Oldest = 1;
 
     /// <summary>
-    /// From here on the log may hold definitions of indexes (<see cref="Commands.CommandKind.ChangeIndexes"/>).
+    /// From this level on the log may contain index definitions (<see cref="Commands.CommandKind.ChangeIndexes"/>).
     /// </summary>
     public const int Indexes = 2;
 
-    /// <summary>From here on patches may hold compiled scripts of any form.</summary>
+    /// <summary>From this level on patches may contain compiled scripts of any form.</summary>
     public const int Scripts = 2;
 
-    /// <summary>The key of the record by which the members agree. Without one they are at the first level.</summary>
+    /// <summary>
+    /// Key of the cluster record with the agreed level. Without the record the level is <see cref="First"/>.
+    /// </summary>
     public const string RecordKey = "format-level";
 
     internal const string FileName = "format-level";
@@ -40,15 +43,15 @@ public sealed record FormatLevel(int Level, string Program)
     private const string Heading = "rookery format level ";
     private const int MostBytes = 256;
 
-    /// <summary>What the first version wrote.</summary>
+    /// <summary>The level of the first version.</summary>
     public static FormatLevel First { get; } = new(1, "0.1.0");
 
-    /// <summary>The version of this program.</summary>
+    /// <summary>Version of this program.</summary>
     public static string ProgramVersion { get; } =
         typeof(FormatLevel).Assembly.GetName().Version is { } version ? version.ToString(3) : First.Program;
 
-    /// <summary>What a record says; <see cref="First"/> where there is none.</summary>
-    /// <exception cref="DataFormatException">It says nothing that this program understands.</exception>
+    /// <summary>Decodes the cluster record; returns <see cref="First"/> if it is null.</summary>
+    /// <exception cref="DataFormatException">The record does not decode.</exception>
     public static FormatLevel Of(ClusterRecord? record) =>
         record is null
             ? First
@@ -58,23 +61,23 @@ public sealed record FormatLevel(int Level, string Program)
                         + $"{ProgramVersion}. Start that one."
                 );
 
-    /// <summary>The record's value.</summary>
+    /// <summary>Encodes the level as the record's value.</summary>
     public byte[] ToRecord() => Encoding.ASCII.GetBytes(ToString());
 
-    /// <summary>As it stands in the record and beside the data.</summary>
+    /// <summary>Returns the text that the record and the file contain.</summary>
     public override string ToString() => string.Create(CultureInfo.InvariantCulture, $"{Level} {Program}");
 
     /// <summary>
-    /// Refuses data that a newer program writes than this one; reads one small file and changes nothing.
+    /// Refuses a directory whose level this program does not know. Reads one small file and changes nothing.
     /// </summary>
     /// <param name="disk">The disk.</param>
     /// <param name="directory">The data directory.</param>
-    /// <param name="newest">The newest level that the program knows.</param>
-    /// <exception cref="DataFormatException">They are; the message names the version to install.</exception>
+    /// <param name="newest">The newest level that this program knows.</param>
+    /// <exception cref="DataFormatException">The level is newer; the message names the version to install.</exception>
     public static void Check(IDisk disk, string directory, int newest = Newest) =>
         Read(disk, directory).Require(newest, directory);
 
-    /// <summary>What is noted beside the data; <see cref="First"/> where nothing is.</summary>
+    /// <summary>Reads the level from the data directory; returns <see cref="First"/> if the file is missing.</summary>
     internal static FormatLevel Read(IDisk disk, string directory)
     {
         string path = Path.Combine(directory, FileName);
@@ -94,14 +97,14 @@ public sealed record FormatLevel(int Level, string Program)
             : throw Unreadable(path);
     }
 
-    /// <summary>Notes it beside the data, durably.</summary>
+    /// <summary>Writes the level into the data directory, durably.</summary>
     internal void Write(IDisk disk, string directory)
     {
         string said = $"{Heading}{this}\n";
         DataDirectory.Replace(disk, directory, FileName, said + DataDirectory.CheckLine(said));
     }
 
-    /// <summary>Refuses it for a program that knows less.</summary>
+    /// <summary>Throws if the level is higher than <paramref name="newest"/>.</summary>
     internal void Require(int newest, string directory)
     {
         if (Level > newest)

@@ -3,27 +3,27 @@ using Rookery.Storage;
 namespace Rookery.Documents.Nodes;
 
 /// <summary>
-/// What the maintenance thread does four times a minute: a piece of the scrub, and giving idle memory back. A node that
-/// has nothing to do flushes a large memtable once, because its memory is worth more than the write that a later flush
-/// would have shared; then it writes nothing.
+/// The maintenance thread's work of every 15 s: scrubs 2 MiB and releases idle memory. On an idle node it also flushes
+/// a memtable above 4 MiB once, because its memory is worth more than the write that a later flush would save. After
+/// that an idle node writes nothing.
 /// </summary>
 internal sealed class Housekeeping(StorageEngine storage)
 {
     /// <summary>
-    /// How often <see cref="DoRound"/> is due. Memory is back within two rounds, so within the minute that it may take
-    /// (design: memory is budgeted).
+    /// Time between two calls of <see cref="DoRound"/>. Idle memory is released after two rounds at the latest, so
+    /// within a minute.
     /// </summary>
     public static readonly TimeSpan Interval = TimeSpan.FromSeconds(15);
 
     private const long IdleMemtableBytes = 4 << 20;
 
-    // 32 GB in three days; 2 MiB take about 10 ms.
+    // 32 GB in three days. Reading 2 MiB takes about 10 ms.
     private const int ScrubBytes = 2 << 20;
 
     private long _appliedBefore = -1;
     private bool _isIdle;
 
-    /// <summary>One round, without the scrub while background work is paused.</summary>
+    /// <summary>Runs one round. <paramref name="mayScrub"/> is false while background work is paused.</summary>
     public void DoRound(bool mayScrub = true)
     {
         long applied = storage.AppliedIndex;
@@ -42,7 +42,7 @@ internal sealed class Housekeeping(StorageEngine storage)
         storage.TrimIdle();
     }
 
-    /// <summary>Flushes and merges have ended for now: what they used goes at once when nobody else needs it.</summary>
+    /// <summary>Releases memory that flushes and merges used, once they end on an idle node.</summary>
     public void WorkEnded()
     {
         if (_isIdle)

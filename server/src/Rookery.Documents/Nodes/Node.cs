@@ -9,50 +9,50 @@ using Rookery.Storage;
 namespace Rookery.Documents.Nodes;
 
 /// <summary>
-/// A node: its data directory is locked, its journal replayed, its databases readable. When its data cannot be opened
-/// or written, the node stays up in diagnosis mode (docs/explanation/architecture.md): <see cref="Diagnosis"/> says
-/// why, and every read and write is refused with it.
+/// A running node: its data directory is locked, its journal replayed, its databases readable. If the data cannot be
+/// opened or written, the node stays up in diagnosis mode (docs/explanation/architecture.md): <see cref="Diagnosis"/>
+/// states the reason, and every read and write is refused with it.
 /// </summary>
 public abstract class Node : IDisposable
 {
     private protected Node(DatabaseCatalog databases, ClusterRecords clusterRecords, IConsensus consensus) =>
         (Databases, ClusterRecords, Consensus) = (databases, clusterRecords, consensus);
 
-    /// <summary>The sentence that explains why this node neither reads nor writes; null when it does.</summary>
+    /// <summary>Why the node refuses reads and writes, in one sentence; null if it accepts them.</summary>
     public virtual string? Diagnosis => null;
 
     /// <summary>
-    /// Whether its data was opened: what it knows of the cluster it still knows when its disk fails later.
+    /// Whether the data was opened at the start. Then the node still knows its cluster if the disk fails later.
     /// </summary>
     public virtual bool HasOpened => false;
 
-    /// <summary>The databases. Empty when the data could not be opened.</summary>
+    /// <summary>The databases; empty if the data could not be opened.</summary>
     public DatabaseCatalog Databases { get; }
 
-    /// <summary>What the members of the cluster agree on. None when the data could not be opened.</summary>
+    /// <summary>The cluster records, on which all members agree; empty if the data could not be opened.</summary>
     public ClusterRecords ClusterRecords { get; }
 
-    /// <summary>The way of every write.</summary>
+    /// <summary>Orders and commits every write.</summary>
     public IConsensus Consensus { get; }
 
     /// <summary>
-    /// This node's random identity: 22 characters, made when the data directory was first used; empty when the data
-    /// could not be opened.
+    /// The node's random id: 22 characters, chosen when the data directory was first used; empty if the data could not
+    /// be opened.
     /// </summary>
     public abstract string NodeId { get; }
 
     /// <summary>
-    /// The random identity of the cluster (a single node is one of its own); empty when the data could not be opened.
+    /// The cluster's random id; empty if the data could not be opened. A single node is a cluster of its own.
     /// </summary>
     public abstract string ClusterId { get; }
 
-    /// <summary>What this node may write; the first level when the data could not be opened.</summary>
+    /// <summary>The formats that this node may write; the first level if the data could not be opened.</summary>
     public abstract FormatLevel FormatLevel { get; }
 
     /// <summary>
-    /// How much of one core background work may take beside what writers wait for, 0 to 1: whoever knows how hot the
-    /// board is says it, again and again. At 0 nothing is merged or scrubbed. A quarter until somebody has said. Kept
-    /// by a node that does background work.
+    /// Share of one core that background work may take beyond the work that writers wait for, 0 to 1. The temperature
+    /// control sets it repeatedly; 0 pauses merges and scrubs. The default is 0.25. Ignored by nodes that do no
+    /// background work.
     /// </summary>
     public virtual double BackgroundShare
     {
@@ -60,44 +60,43 @@ public abstract class Node : IDisposable
         set { }
     }
 
-    /// <summary>Whether background work is being done now.</summary>
+    /// <summary>Whether background work is running.</summary>
     public virtual bool IsMaintaining => false;
 
     /// <summary>
-    /// Whether what grows may be written: the free space of the data's file system is above its reserve.
+    /// Whether writes that grow the data are accepted: the file system of the data has more free space than its
+    /// reserve.
     /// </summary>
     public abstract bool HasRoom { get; }
 
-    /// <summary>
-    /// Flushes, merges and other steps of background work since the start. Rises while the node works on its own.
-    /// </summary>
+    /// <summary>Number of flushes, merges and other background steps since the start.</summary>
     public virtual long BackgroundSteps => 0;
 
-    /// <summary>Whether a node, or a restore, has begun to keep data here, whole or not.</summary>
+    /// <summary>Returns whether a node or a restore began to write this directory, even if it did not finish.</summary>
     public static bool IsDataDirectory(IDisk disk, string directory) =>
         !DataDirectory.IsNewAt(disk, directory)
         || DataDirectory.IsUnfinished(disk, directory)
         || DataDirectory.WhyNoFormat(disk, directory) is not null;
 
     /// <summary>
-    /// Why no node is begun in a directory that none was begun in yet, in a sentence: half a restore or files of others
-    /// lie there, or in its journal's; null when nothing speaks against it.
+    /// Returns why a first start is not allowed in the directory or its journal's directory: for instance an unfinished
+    /// restore or foreign files. Null if it is allowed or not the first.
     /// </summary>
     public static string? WhyNotNew(IDisk disk, NodeOptions options) =>
         DataDirectory.WhyNotNew(disk, options.DataDirectory, options.JournalDirectory);
 
     /// <summary>Opens a node and starts its threads.</summary>
-    /// <param name="options">Where the data is.</param>
+    /// <param name="options">The directories and settings.</param>
     /// <param name="disk">The disk.</param>
-    /// <param name="memory">What bounds memory.</param>
-    /// <param name="io">Is told of all disk work.</param>
+    /// <param name="memory">Bounds the memory that the node uses.</param>
+    /// <param name="io">Records all disk work.</param>
     /// <param name="time">The clock.</param>
-    /// <param name="openConsensus">Orders its writes, alone or with others.</param>
-    /// <exception cref="DataDirectoryInUseException">Another process holds the data directory or the journal
+    /// <param name="openConsensus">Creates the consensus that orders the writes.</param>
+    /// <exception cref="DataDirectoryInUseException">Another process has locked the data directory or the journal's
     /// directory.</exception>
     /// <exception cref="ForeignJournalException">The journal belongs to another data directory.</exception>
-    /// <exception cref="DiskException">A directory cannot be made or entered: not a directory, permission denied, or a
-    /// file has its name.</exception>
+    /// <exception cref="DiskException">A directory cannot be created or entered: a file has its name, or permission is
+    /// denied.</exception>
     public static Node Open(
         NodeOptions options,
         IDisk disk,
@@ -134,27 +133,29 @@ public abstract class Node : IDisposable
     }
 
     /// <summary>
-    /// What there is to know about journal, storage and queue, for metrics and <c>/readyz?verbose</c>; null when the
-    /// data could not be opened.
+    /// Returns figures of journal, storage and queue, for metrics and <c>/readyz?verbose</c>; null if the data could
+    /// not be opened.
     /// </summary>
     public abstract NodeStatistics? ReadStatistics();
 
-    /// <summary>Begins a backup, which the caller reads and disposes before it stops the node. One at a time.</summary>
-    /// <exception cref="BackupException">One is being taken already, the data is damaged, or the node is in diagnosis
+    /// <summary>
+    /// Begins a backup. The caller reads it and disposes it before stopping the node. Only one can run at a time.
+    /// </summary>
+    /// <exception cref="BackupException">Another backup is running, the data is damaged, or the node is in diagnosis
     /// mode.</exception>
-    /// <exception cref="IOException">The disk refused the checkpoint.</exception>
+    /// <exception cref="IOException">The disk refused the hard links to the runs.</exception>
     public virtual Task<NodeBackup> BeginBackupAsync() =>
         throw new BackupException(Diagnosis ?? "This node was opened to read damaged data: no backup is taken of it.");
 
     /// <summary>
-    /// Ends cleanly: what is queued is finished, new commands are refused, a clean-stop frame is written. Nothing else
-    /// is.
+    /// Stops the node cleanly: finishes queued commands, refuses new ones and writes a clean-stop frame. Flushes
+    /// nothing, because the journal contains every write.
     /// </summary>
     public virtual void StopCleanly() => Dispose();
 
     /// <summary>
-    /// Gives back threads, files and the lock without noting a clean stop, as a crash would; what is queued is
-    /// finished.
+    /// Finishes queued commands, then releases threads, files and the lock. Writes no clean-stop frame, so the next
+    /// start recovers as after a crash.
     /// </summary>
     public abstract void Dispose();
 
@@ -204,7 +205,7 @@ public abstract class Node : IDisposable
         }
     }
 
-    /// <summary>What the owner can do about damage that a start cannot go past.</summary>
+    /// <summary>Returns what the owner can do about damage that prevents a start.</summary>
     private static string NextStepAfter(Exception failure, NodeOptions options) =>
         failure switch
         {

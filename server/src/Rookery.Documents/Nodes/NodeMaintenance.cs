@@ -4,9 +4,9 @@ using Rookery.Storage;
 namespace Rookery.Documents.Nodes;
 
 /// <summary>
-/// The one low-priority thread behind a node: flushes, compacts, prepares journal segments; four times a minute it
-/// scrubs a little and gives idle memory back. Beside what writers wait for it takes the share of a core that
-/// <see cref="Node.BackgroundShare"/> says. It sleeps when there is nothing to do, and writes nothing then.
+/// The node's low-priority maintenance thread. It flushes, merges and prepares journal segments; every 15 s it scrubs a
+/// little and releases idle memory. Beyond the work that writers wait for it takes the share of a core set by
+/// <see cref="Node.BackgroundShare"/>. It sleeps and writes nothing when there is no work.
 /// </summary>
 internal sealed class NodeMaintenance : IDisposable
 {
@@ -40,10 +40,10 @@ internal sealed class NodeMaintenance : IDisposable
         };
     }
 
-    /// <summary>Steps of work done since the start, rounds of housekeeping not counted.</summary>
+    /// <summary>Number of steps since the start, without rounds of housekeeping.</summary>
     public long Steps => Volatile.Read(ref _steps);
 
-    /// <summary>Whether the last step was one of work, and the next has not been looked for in vain.</summary>
+    /// <summary>Whether the last call of <see cref="DoStep"/> found work.</summary>
     public bool IsWorking => Volatile.Read(ref _isWorking);
 
     public void Start()
@@ -53,7 +53,7 @@ internal sealed class NodeMaintenance : IDisposable
         _thread.Start();
     }
 
-    /// <summary>There may be something to do.</summary>
+    /// <summary>Wakes the thread to look for work.</summary>
     public void Wake()
     {
         lock (_gate)
@@ -63,11 +63,11 @@ internal sealed class NodeMaintenance : IDisposable
         }
     }
 
-    /// <summary>Ends the thread after the step at hand.</summary>
+    /// <summary>Ends the thread after the current step.</summary>
     public void Dispose()
     {
         _stopping.Set();
-        _core.Pacer.Dispose(); // ends its rests
+        _core.Pacer.Dispose(); // ends its pauses
         _timer.Dispose();
         Wake();
         if (!_thread.ThreadState.HasFlag(ThreadState.Unstarted))
@@ -95,14 +95,15 @@ internal sealed class NodeMaintenance : IDisposable
             }
             catch (DiskException)
             {
-                // A spare segment or a release failed; the commit path does without, and says so itself when it cannot.
+                // Preparing or deleting a segment failed. Writes continue without it, and report an error themselves if
+                // they cannot.
                 failed = true;
             }
 
             TellTrouble();
             if (failed || _core.Storage.Failure is not null)
             {
-                // Writers that wait keep saying that there is work; a full disk is not asked more often for that.
+                // Waiting writers keep requesting work; without this pause a full disk would be retried without end.
                 _stopping.Wait(RetryInterval);
             }
             else
@@ -139,7 +140,8 @@ internal sealed class NodeMaintenance : IDisposable
         return done;
     }
 
-    // Once until it is over: what fails is tried again every second, each time with another file.
+    // Reports each failure once, until it is over: the failed step is retried every second, each time with another file
+    // name.
     private void TellTrouble()
     {
         string? failure = _core.Storage.Failure;

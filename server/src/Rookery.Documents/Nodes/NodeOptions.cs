@@ -2,84 +2,83 @@ using Rookery.Platform;
 
 namespace Rookery.Documents.Nodes;
 
-/// <summary>What a node needs to know to open its data.</summary>
+/// <summary>Settings to open a node's data.</summary>
 public sealed record NodeOptions
 {
-    /// <summary>The data directory, absolute. Created when it does not exist.</summary>
+    /// <summary>The data directory, an absolute path. Created if it is missing.</summary>
     public required string DataDirectory { get; init; }
 
     /// <summary>
-    /// The journal's directory, absolute, possibly on another device; by default <c>journal</c> in the data directory.
+    /// The journal's directory, an absolute path, possibly on another device. Null: <c>journal</c> in the data
+    /// directory.
     /// </summary>
     public string? JournalDirectory { get; init; }
 
     /// <summary>
-    /// Whose data the directory becomes when none was begun in it: those that a node which joins a cluster was given.
-    /// At random otherwise.
+    /// Ids for a new data directory: those that a joining node was given. Null: random ids. Ignored if the directory is
+    /// not new.
     /// </summary>
     public NodeIds? NewIds { get; init; }
 
     /// <summary>The node's tag in topologies and change vectors.</summary>
     public string NodeTag { get; init; } = "A";
 
-    /// <summary>Bytes of one journal segment.</summary>
+    /// <summary>Size of a journal segment, in bytes.</summary>
     public int SegmentBytes { get; init; } = 16 << 20;
 
-    /// <summary>Bytes the memtable takes before it is flushed; 0 = a share of the memory budget.</summary>
+    /// <summary>Memtable size that triggers a flush, in bytes; 0 means a share of the memory budget.</summary>
     public long MemtableBytes { get; init; }
 
-    /// <summary>Bytes of a finished run before the next is begun.</summary>
+    /// <summary>Maximum size of a run, in bytes; larger outputs are split into several runs.</summary>
     public long RunBytes { get; init; } = 64 << 20;
 
     /// <summary>
-    /// In a node with peers: how many deletions stay in the runs of each group of tables, though nothing is left that
-    /// they hide, so that a member that fell behind gets what changed instead of everything; an eighth of the group's
-    /// rows when that is more. They take about 20 bytes each, and a walk over 260,000 of them 40 ms on a desktop's
-    /// core.
+    /// Only with peers: number of deletions that each group of tables retains although they hide no rows, so that a
+    /// lagging member can receive changes instead of all rows. If an eighth of the group's rows is more, that many are
+    /// retained. Each takes about 20 bytes; walking over 260,000 takes 40 ms on a desktop core.
     /// </summary>
     public long KeptDeletions { get; init; } = 64 << 10;
 
     /// <summary>
-    /// Bytes of commands that may be in flight; beyond them callers wait briefly and are then refused; 0 = an eighth of
-    /// the memory budget, at least 8 MiB.
+    /// Maximum bytes of commands in flight; further callers wait briefly and are then refused. 0 means an eighth of the
+    /// memory budget, at least 8 MiB.
     /// </summary>
     public long InFlightBytes { get; init; }
 
-    /// <summary>What stays free on the data's file system.</summary>
+    /// <summary>The reserve: space on the data's file system that must stay free.</summary>
     public ReserveRule Reserve { get; init; } = ReserveRule.Default;
 
     /// <summary>
-    /// Told in one sentence, once each, what the owner should know: damage, background work that fails, a journal that
-    /// takes no more writes. From any thread; must return at once.
+    /// Receives one sentence for each problem that the owner should know: damage, failing background work, a journal
+    /// that accepts no writes. Called once per problem, from any thread; must return immediately.
     /// </summary>
     public Action<string>? TroubleFound { get; init; }
 
     /// <summary>
-    /// Set by who only reads (an export): where the journal's replay needs a document that is damaged, it goes on as if
-    /// there were none, instead of refusing to open, and tells of each command that is left out for that; older rows
-    /// take the place of damaged ones that each start reads; and all of the journal is replayed, where others would
-    /// have to say how much of it is committed. Such a node takes no writes and keeps nothing of what it replayed.
+    /// For exports only. If set, opening skips damage, and this callback receives a message for each command that is
+    /// left out. Replay then treats a damaged document as missing, older rows replace damaged ones that a start needs,
+    /// and the whole journal is replayed although its end may not be committed. Such a node accepts no writes and keeps
+    /// no result of the replay.
     /// </summary>
     public Action<string>? CommandLeftOut { get; init; }
 
     /// <summary>
-    /// Whether other members can give back what this node's disk lost: damage in the journal is repaired from them
-    /// then, instead of refusing to open.
+    /// Whether other members can resend entries that this node's disk lost. Then damage in the journal is repaired from
+    /// them; without peers it fails the start.
     /// </summary>
     public bool HasPeers { get; init; }
 
     /// <summary>
-    /// The newest <see cref="FormatLevel"/> that the program knows: another one in tests only, where it stands for a
-    /// newer program.
+    /// The newest <see cref="FormatLevel"/> that the program knows. Only tests set it, to simulate a newer program.
     /// </summary>
     public int NewestFormatLevel { get; init; } = FormatLevel.Newest;
 
-    /// <summary>How often expired documents are looked for.</summary>
+    /// <summary>Time between two searches for expired documents.</summary>
     public TimeSpan ExpirationInterval { get; init; } = TimeSpan.FromSeconds(60);
 
-    /// <summary>Opens a directory whose restore is not finished: for the restore itself.</summary>
+    /// <summary>Whether the restore itself opens its unfinished directory.</summary>
     internal bool IsRestoring { get; init; }
 
-    /// <summary>Replays around damage; see <see cref="CommandLeftOut"/>.</summary>
+    /// <summary>Whether replay skips damage; see <see cref="CommandLeftOut"/>.</summary>
     internal bool ReplaysAroundDamage { get; init; }
 }

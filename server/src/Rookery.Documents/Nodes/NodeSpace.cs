@@ -4,13 +4,13 @@ using Rookery.Platform;
 namespace Rookery.Documents.Nodes;
 
 /// <summary>
-/// What stays free on the file systems of a node: that of the data and, where the journal lies on one of its own, that
-/// as well. Thread-safe.
+/// The space reserves of a node: on the file system of the data and, if the journal has its own directory, on the
+/// journal's. Thread-safe.
 /// </summary>
 internal sealed class NodeSpace
 {
-    // So much of it the next writes may need before a flush lets go of segments: a journal that cannot make one takes
-    // nothing more.
+    // Segments that writes may fill before a flush releases any. Without room for a new segment the journal accepts no
+    // writes.
     private const int SegmentsInReserve = 4;
 
     private static readonly TimeSpan Interval = TimeSpan.FromSeconds(1);
@@ -30,10 +30,12 @@ internal sealed class NodeSpace
         }
     }
 
-    /// <summary>The data's file system.</summary>
+    /// <summary>State of the data's file system.</summary>
     public ReserveState Data => _data.State;
 
-    /// <summary>Bytes free beyond the reserve, on the file system that has fewer.</summary>
+    /// <summary>
+    /// Free bytes beyond the reserve, on the file system with fewer of them; negative below the reserve.
+    /// </summary>
     public long SpareBytes
     {
         get
@@ -44,10 +46,10 @@ internal sealed class NodeSpace
         }
     }
 
-    /// <summary>Whether the journal's own file system lacks room, which a flush gives back.</summary>
+    /// <summary>Whether the journal's own file system is below its reserve; a flush releases segments there.</summary>
     public bool IsJournalLow => _journal is { State.GrowthAllowed: false };
 
-    /// <summary>Why writes that grow the data are refused now, in a sentence; null when they are not.</summary>
+    /// <summary>Returns why writes that grow the data are refused; null if they are accepted.</summary>
     public string? GrowthRefusal(string nodeTag)
     {
         var data = _data.State;

@@ -8,16 +8,16 @@ namespace Rookery.Documents.Nodes;
 /// <summary>Figures of a running node.</summary>
 public sealed record NodeStatistics
 {
-    /// <summary>Index of the last frame in the journal.</summary>
+    /// <summary>Index of the last entry in the journal.</summary>
     public long JournalLastIndex { get; init; }
 
-    /// <summary>Index of the first frame the journal still holds.</summary>
+    /// <summary>Index of the first entry that the journal retains.</summary>
     public long JournalFirstIndex { get; init; }
 
-    /// <summary>Bytes of journal segments that are not released yet.</summary>
+    /// <summary>Bytes of journal segments that are not released.</summary>
     public long JournalBytes { get; init; }
 
-    /// <summary>Index of the last frame applied.</summary>
+    /// <summary>Index of the last applied entry.</summary>
     public long AppliedIndex { get; init; }
 
     /// <summary>Index through which storage is durable without the journal.</summary>
@@ -26,33 +26,35 @@ public sealed record NodeStatistics
     /// <summary>The newest etag.</summary>
     public long Sequence { get; init; }
 
-    /// <summary>Commands waiting or in flight.</summary>
+    /// <summary>Number of commands that wait or are in flight.</summary>
     public long QueuedCommands { get; init; }
 
-    /// <summary>Their bytes.</summary>
+    /// <summary>Bytes of the commands that wait or are in flight.</summary>
     public long QueuedBytes { get; init; }
 
-    /// <summary>Frames committed since the start.</summary>
+    /// <summary>Entries committed since the start.</summary>
     public long Frames { get; init; }
 
     /// <summary>Commands committed since the start.</summary>
     public long Commands { get; init; }
 
-    /// <summary>Commands refused because too much was in flight.</summary>
+    /// <summary>
+    /// Commands that were not admitted because too many bytes were in flight, including callers that cancelled.
+    /// </summary>
     public long Overloaded { get; init; }
 
-    /// <summary>What recovery found in the journal, in one sentence.</summary>
+    /// <summary>Findings of journal recovery, in one sentence.</summary>
     public string Recovery { get; init; } = string.Empty;
 
     /// <summary>
-    /// Free bytes on the data's file system, and below how many writes that grow the data are refused.
+    /// Free space on the data's file system, and the reserve below which writes that grow the data are refused.
     /// </summary>
     public required ReserveState Space { get; init; }
 
-    /// <summary>How the node stands in its cluster; null when it was opened to read damaged data only.</summary>
+    /// <summary>Figures of consensus; null on a node opened only to read damaged data.</summary>
     public ConsensusStatistics? Consensus { get; init; }
 
-    /// <summary>What went to members that fell behind, and came from others.</summary>
+    /// <summary>State transfers to lagging members and from other members.</summary>
     public required StateTransferStatistics Transfers { get; init; }
 
     /// <summary>Figures of the storage engine.</summary>

@@ -3,10 +3,10 @@ using Rookery.Documents.Consensus;
 
 namespace Rookery.Documents.Nodes;
 
-/// <summary>A node that reads and writes: consensus and threads around its store.</summary>
+/// <summary>A node that reads and writes. It runs consensus and the maintenance thread on its store.</summary>
 internal sealed class OpenNode : Node
 {
-    // A spare segment is looked for each time so many frames were written.
+    // Number of written frames after which the maintenance thread is woken to check for a spare segment.
     private const int FramesBetweenLooks = 256;
 
     private readonly NodeStore _store;
@@ -95,7 +95,7 @@ internal sealed class OpenNode : Node
             }
             catch (IOException failure)
             {
-                // Everything acknowledged is durable already; the next start recovers as after a crash.
+                // All acknowledged writes are durable already; the next start recovers as after a crash.
                 Volatile.Write(ref _diagnosis, failure.Message);
             }
         }
@@ -152,7 +152,7 @@ internal sealed class OpenNode : Node
         }
         catch (Exception failure) when (failure is IOException or ObjectDisposedException)
         {
-            // The disk refused, or the node has stopped meanwhile.
+            // The disk refused, or the node stopped meanwhile.
         }
         finally
         {

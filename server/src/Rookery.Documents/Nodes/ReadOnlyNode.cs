@@ -3,7 +3,8 @@ using Rookery.Documents.Consensus;
 namespace Rookery.Documents.Nodes;
 
 /// <summary>
-/// A stopped node with damage, opened to read what can be read. It did not recover: the next start finds it as it was.
+/// A stopped node with damage, opened to read whatever is readable. Opening changes nothing that the next start would
+/// see.
 /// </summary>
 internal sealed class ReadOnlyNode(NodeStore store, string nodeTag)
     : Node(store.Databases, store.ClusterRecords, new SilentConsensus(Refusal, nodeTag))

@@ -4,11 +4,11 @@ using Rookery.Platform;
 
 namespace Rookery.Documents.Nodes;
 
-/// <summary>Applies frames as the journal holds them.</summary>
+/// <summary>Applies stored frames of the journal.</summary>
 internal static class Replay
 {
-    /// <summary>Applies one frame as it stands in the journal.</summary>
-    /// <exception cref="DataFormatException">Its payload does not decode.</exception>
+    /// <summary>Decodes and applies one frame. Its commands' outcomes are discarded.</summary>
+    /// <exception cref="DataFormatException">The payload does not decode.</exception>
     public static void Apply(in JournalFrame frame, Applier applier)
     {
         var position = new FramePosition(frame.Index, frame.Term, frame.OperationsBefore, frame.OperationCount);

@@ -4,8 +4,8 @@ using Rookery.Platform;
 namespace Rookery.Documents.Nodes;
 
 /// <summary>
-/// A data directory that no node runs on, held so that none starts meanwhile: for what is done to a node before its
-/// first start, or between two.
+/// Locks the data directory of a stopped node, so that no node starts while a command changes it: before the first
+/// start or between two starts.
 /// </summary>
 public sealed class StoppedDirectory : IDisposable
 {
@@ -15,17 +15,19 @@ public sealed class StoppedDirectory : IDisposable
 
     private StoppedDirectory(IDisk disk, string path, IDisposable held) => (_disk, _path, _lock) = (disk, path, held);
 
-    /// <summary>Holds a directory; makes it, durably, when it is missing.</summary>
+    /// <summary>Locks a directory; creates it durably if it is missing.</summary>
     /// <exception cref="DataDirectoryInUseException">A node runs on it.</exception>
-    /// <exception cref="DiskException">It cannot be made or entered.</exception>
+    /// <exception cref="DiskException">The directory cannot be created or entered.</exception>
     public static StoppedDirectory Hold(IDisk disk, string path)
     {
         DataDirectory.CreateDurably(disk, path);
         return new StoppedDirectory(disk, path, DataDirectory.Lock(disk, path));
     }
 
-    /// <summary>Deletes everything in it, durably, but what holds it and what is named.</summary>
-    /// <exception cref="DiskException">The disk refused; a part may be deleted.</exception>
+    /// <summary>
+    /// Deletes the directory's content durably, except for the lock, <c>lost+found</c> and <paramref name="kept"/>.
+    /// </summary>
+    /// <exception cref="DiskException">The disk refused; some files may be deleted.</exception>
     public void Empty(params IReadOnlyList<string> kept)
     {
         foreach (

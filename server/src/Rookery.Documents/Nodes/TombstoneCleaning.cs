@@ -6,25 +6,25 @@ using Rookery.Documents.Databases;
 namespace Rookery.Documents.Nodes;
 
 /// <summary>
-/// Finds deletions that are old enough to be forgotten and proposes a new tombstone horizon, by etag. Nothing is
-/// written when there are none. Deletions are kept for whoever follows the changes and was away: 24 hours, as long as a
-/// retry is recognised; who stays away longer starts over (docs/explanation/storage.md).
+/// Raises the tombstone horizon past old deletions, by proposing a new horizon. Writes nothing if no deletion is old
+/// enough. Deletions are kept for 24 hours, as long as retries are recognised, for readers that follow the changes; a
+/// reader that was away longer starts over (docs/explanation/storage.md).
 /// </summary>
 internal sealed class TombstoneCleaning(NodeStore store, IConsensus consensus)
 {
-    /// <summary>How long a deletion is remembered at least.</summary>
+    /// <summary>Minimum time that a deletion is kept.</summary>
     public static readonly TimeSpan Lifetime = TimeSpan.FromHours(24);
 
     /// <summary>
-    /// How much older the oldest gets before any goes: a horizon deletes a range, which makes the memtable be flushed,
-    /// so it rises once an hour and not once a minute.
+    /// Time by which the oldest deletion must exceed <see cref="Lifetime"/> before the horizon rises. Raising it
+    /// deletes a range, which forces a flush, so it rises at most about once an hour.
     /// </summary>
     public static readonly TimeSpan Slack = TimeSpan.FromHours(1);
 
-    // Apply counts them, about 5 ms a command: other writes get their turn between.
+    // Apply counts them, which takes about 5 ms per command, so other writes are applied in between.
     private const int TombstonesPerCommand = 16_384;
 
-    /// <summary>Goes through all databases once.</summary>
+    /// <summary>Raises the horizon of all databases, once.</summary>
     public Task RunOnceAsync(CancellationToken cancellationToken) =>
         store.Databases.ForEachReadableAsync(RunOnceAsync, cancellationToken);
 
@@ -33,7 +33,7 @@ internal sealed class TombstoneCleaning(NodeStore store, IConsensus consensus)
         var (nowTicks, isSure) = consensus.Time;
         if (!isSure || store.AgesFromTicks > nowTicks - Lifetime.Ticks)
         {
-            return; // a deletion before the time jumped may be younger than it seems
+            return; // a deletion before the clock jumped may be younger than its ticks
         }
 
         long oldestTicks = nowTicks - (Lifetime + Slack).Ticks;
@@ -56,8 +56,8 @@ internal sealed class TombstoneCleaning(NodeStore store, IConsensus consensus)
     }
 
     /// <summary>
-    /// The etag of the last deletion before <paramref name="beforeTicks"/>, or of the last that one command forgets; 0
-    /// while the oldest is no older than <paramref name="oldestTicks"/>.
+    /// Returns the etag of the last deletion before <paramref name="beforeTicks"/>, limited to what one command may
+    /// remove; 0 if the oldest deletion is not older than <paramref name="oldestTicks"/>.
     /// </summary>
     private static long NextHorizon(Database database, long oldestTicks, long beforeTicks, out bool isLast)
     {

@@ -3,10 +3,9 @@ using Rookery.Storage;
 namespace Rookery.Documents.Nodes;
 
 /// <summary>
-/// A write that is durable in the journal needs a stored version that is damaged: it can be neither applied nor left
-/// out.
+/// A durable write in the journal needs a document that is damaged. The node can neither apply nor skip it.
 /// </summary>
-/// <param name="damaged">What cannot be read.</param>
+/// <param name="damaged">The damage.</param>
 public sealed class UnappliedDamageException(DamagedException damaged)
     : IOException(
         $"A write in the journal could not be applied: {damaged.Message} Restore a backup, or take what can "

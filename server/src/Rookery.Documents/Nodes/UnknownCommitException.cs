@@ -1,11 +1,11 @@
 namespace Rookery.Documents.Nodes;
 
 /// <summary>
-/// The node is one of several, and stopped: which entries of its journal behind its tables were committed, only a
-/// majority that runs can say.
+/// A stopped member of a cluster cannot know which entries after its last applied entry are committed: only a running
+/// majority knows.
 /// </summary>
-/// <param name="tables">The last entry that its tables hold.</param>
-/// <param name="journal">The last entry of its journal.</param>
+/// <param name="tables">Index of the last entry that the tables contain.</param>
+/// <param name="journal">Index of the last entry in the journal.</param>
 public sealed class UnknownCommitException(long tables, long journal)
     : IOException(
         $"This node is a member of a cluster. Its tables hold the entries through {tables}; of those to "
@@ -13,9 +13,9 @@ public sealed class UnknownCommitException(long tables, long journal)
             + $"--url; `rookery export` takes all of them."
     )
 {
-    /// <summary>The last entry that its tables hold.</summary>
+    /// <summary>Index of the last entry that the tables contain.</summary>
     public long LastInTables => tables;
 
-    /// <summary>The last entry of its journal.</summary>
+    /// <summary>Index of the last entry in the journal.</summary>
     public long LastInJournal => journal;
 }

@@ -6,8 +6,8 @@ using Rookery.Platform;
 namespace Rookery.Documents.Parsing;
 
 /// <summary>
-/// Reads one element of a bulk insert: <c>{"Id":"users/1","Type":"PUT","Document":{…}}</c> or
-/// <c>{"Type":"HeartBeat"}</c>, members in any order.
+/// Reads one element of a bulk insert, with its members in any order:
+/// <c>{"Id":"users/1","Type":"PUT","Document":{…}}</c> or <c>{"Type":"HeartBeat"}</c>.
 /// </summary>
 internal sealed class BulkInsertElement : IDisposable
 {
@@ -17,20 +17,20 @@ internal sealed class BulkInsertElement : IDisposable
     private string? _unknown;
     private int _unknownAt;
 
-    /// <summary>Whether the element was a put; else a heartbeat.</summary>
+    /// <summary>Whether the element is a put; otherwise it is a heartbeat.</summary>
     public bool IsPut { get; private set; }
 
-    /// <summary>The id, escapes resolved.</summary>
+    /// <summary>The document's id, without escapes.</summary>
     public ReadOnlySpan<byte> Id => _id.Written;
 
-    /// <summary>A scanner over text that begins with an element.</summary>
+    /// <summary>Creates a scanner for text that begins with an element.</summary>
     public JsonScanner Scan(ReadOnlySpan<byte> json)
     {
         _parser.Keys.Reset();
         return new JsonScanner(json, 0, _parser.Keys);
     }
 
-    /// <summary>Reads the element at the scanner's next token, in text whose UTF-8 the caller checks.</summary>
+    /// <summary>Reads the element at the scanner's next token. The caller checks that the text is UTF-8.</summary>
     public bool TryRead(scoped ref JsonScanner scanner, out ParsedDocument document)
     {
         document = default;
@@ -101,7 +101,7 @@ internal sealed class BulkInsertElement : IDisposable
             );
     }
 
-    /// <summary>Says why the element was refused.</summary>
+    /// <summary>Returns why the element was refused.</summary>
     public InputError Explain(JsonScanner scanner) => _refusal.IsError ? _refusal : _parser.Explain(scanner);
 
     /// <inheritdoc/>
@@ -111,7 +111,7 @@ internal sealed class BulkInsertElement : IDisposable
         _id.Release();
     }
 
-    // Noted and not refused at once, because the type, which may follow, says more of what was asked for.
+    // Recorded and refused later: the element's type, which may follow, gives a better message.
     private bool TryPassOver(scoped ref JsonScanner scanner, ReadOnlySpan<byte> member)
     {
         if (scanner.Peek() != (byte)'n' && _unknown is null)
@@ -142,7 +142,8 @@ internal sealed class BulkInsertElement : IDisposable
             return true;
         }
 
-        // UTF-8 is checked for the whole element afterwards; then that error, with its place, is the better one.
+        // If this fails because of invalid UTF-8, the check of the whole element replaces the error by one with its
+        // place.
         return Refuse(error.Code, scanner, start, error.What, error.Advice);
     }
 

@@ -4,35 +4,37 @@ using Rookery.Platform;
 
 namespace Rookery.Documents.Parsing;
 
-/// <summary>What reading a stream came to.</summary>
+/// <summary>Result of reading from a stream.</summary>
 public enum StreamRead : byte
 {
-    /// <summary>The bytes fed so far hold no further whole element: feed more.</summary>
+    /// <summary>The fed bytes contain no further complete element: feed more.</summary>
     NeedMore = 0,
 
-    /// <summary>An element.</summary>
+    /// <summary>An element was read.</summary>
     Item = 1,
 
-    /// <summary>The array's closing bracket. RavenDB's client never ends the request, so this is the end.</summary>
+    /// <summary>
+    /// The array's closing bracket was read. RavenDB's client never ends the request, so the bracket is the end.
+    /// </summary>
     End = 2,
 
     /// <summary>
-    /// The stream cannot be read on (bulk insert), or the line was refused and reading goes on behind it (NDJSON).
+    /// Bulk insert: the stream cannot be read further. NDJSON: the line was refused, and reading continues after it.
     /// </summary>
     Error = 3,
 }
 
 /// <summary>
-/// Reads the body of RavenDB's bulk_insert, fed in arbitrary chunks. Feed, then read until
-/// <see cref="StreamRead.NeedMore"/>; chunks are not kept beyond that.
+/// Reads the body of RavenDB's bulk_insert, which arrives in chunks of any size. Feed a chunk, then read until
+/// <see cref="StreamRead.NeedMore"/>; the reader does not use the chunk afterwards.
 /// </summary>
 /// <remarks>
-/// An element that lies whole in a chunk is parsed where it lies, in one pass. Only one that a chunk cuts is collected,
-/// with its end searched for by <see cref="ElementBoundary"/>, and parsed when it is whole.
+/// An element within one chunk is parsed in place, in one pass. An element that spans chunks is copied;
+/// <see cref="ElementBoundary"/> finds its end, then it is parsed.
 /// </remarks>
 public sealed class BulkInsertReader : IDisposable
 {
-    /// <summary>A document and what is written around it.</summary>
+    /// <summary>Maximum length of an element: a document and the members around it.</summary>
     private const int MaxElementBytes = DocumentLimits.MaxDocumentBytes + (16 * 1024);
 
     private readonly BulkInsertElement _element = new();
@@ -56,14 +58,16 @@ public sealed class BulkInsertReader : IDisposable
         Failed,
     }
 
-    /// <summary>Elements read so far, heartbeats included: the number of the next one.</summary>
+    /// <summary>
+    /// Number of elements read, including heartbeats; also the number of the next element, counted from 0.
+    /// </summary>
     public long ElementCount { get; private set; }
 
-    /// <summary>Bytes of an element that came cut and is not whole yet; 0 between elements.</summary>
+    /// <summary>Bytes collected of an element that spans chunks; 0 between elements.</summary>
     public int CollectedBytes => _state == State.InElement ? _collected.Length : 0;
 
     /// <summary>
-    /// Gives the reader its next bytes; they must stay unchanged until it has answered
+    /// Passes the next bytes. They must not change until <see cref="Read"/> has returned
     /// <see cref="StreamRead.NeedMore"/>.
     /// </summary>
     public void Feed(ReadOnlyMemory<byte> chunk)
@@ -73,10 +77,10 @@ public sealed class BulkInsertReader : IDisposable
         _position = 0;
     }
 
-    /// <summary>Reads the next document; heartbeats are swallowed.</summary>
-    /// <param name="id">The id as sent, escapes resolved, valid to store under; valid until the next call.</param>
+    /// <summary>Reads the next document and skips heartbeats.</summary>
+    /// <param name="id">The id as sent, without escapes, checked for a put; valid until the next call.</param>
     /// <param name="document">The document; valid until the next call.</param>
-    /// <param name="error">Set with <see cref="StreamRead.Error"/>, and again on every later call.</param>
+    /// <param name="error">Set with <see cref="StreamRead.Error"/>, then by every later call too.</param>
     public StreamRead Read(out ReadOnlySpan<byte> id, out ParsedDocument document, out InputError error)
     {
         id = default;
@@ -114,10 +118,10 @@ public sealed class BulkInsertReader : IDisposable
     }
 
     /// <summary>
-    /// Whether only white space follows the closing bracket in what was fed; ask it for each chunk from the one with
-    /// the bracket on.
+    /// Returns whether only white space follows the closing bracket in the current chunk. Call it for the chunk with
+    /// the bracket and each later one.
     /// </summary>
-    /// <param name="error">What follows, when it is more.</param>
+    /// <param name="error">The error if other text follows.</param>
     public bool IsFollowedByNothing(out InputError error)
     {
         bool isMore = TrySkipSpace();
@@ -132,7 +136,7 @@ public sealed class BulkInsertReader : IDisposable
         return !isMore;
     }
 
-    /// <summary>Says why a stream that ended here, before its closing bracket, is refused.</summary>
+    /// <summary>Returns the error for a stream that ended before its closing bracket.</summary>
     public InputError Truncated() =>
         new(
             InputErrorCode.UnexpectedEnd,
@@ -141,7 +145,7 @@ public sealed class BulkInsertReader : IDisposable
             "Documents before this element may be stored; send the rest again"
         );
 
-    /// <summary>Gives the buffers back.</summary>
+    /// <summary>Releases the buffers.</summary>
     public void Dispose()
     {
         _element.Dispose();
@@ -149,7 +153,7 @@ public sealed class BulkInsertReader : IDisposable
         _chunk = default;
     }
 
-    /// <summary>Steps over white space; false when nothing else is left of the chunk.</summary>
+    /// <summary>Skips white space; returns false if the chunk contains nothing else.</summary>
     private bool TrySkipSpace()
     {
         int skipped = _chunk.Span[_position..].IndexOfAnyExcept(" \t\r\n"u8);
@@ -157,7 +161,7 @@ public sealed class BulkInsertReader : IDisposable
         return skipped >= 0;
     }
 
-    /// <summary>Steps over the punctuation around elements; false when the chunk ends first.</summary>
+    /// <summary>Skips the punctuation between elements; returns false if the chunk ends first.</summary>
     private bool TryPunctuation()
     {
         ReadOnlySpan<byte> bytes = _chunk.Span;
@@ -186,7 +190,7 @@ public sealed class BulkInsertReader : IDisposable
         return true;
     }
 
-    /// <summary>Reads an element where it lies in the chunk; collects it when the chunk cuts it.</summary>
+    /// <summary>Reads an element in place, or starts to collect it if the chunk ends within it.</summary>
     private bool TryReadInPlace(out ParsedDocument document)
     {
         document = default;
@@ -219,7 +223,9 @@ public sealed class BulkInsertReader : IDisposable
         return TryCollect(out document);
     }
 
-    /// <summary>Adds the chunk's bytes to an element that was cut, and reads it once it is whole.</summary>
+    /// <summary>
+    /// Appends the chunk's bytes to the collected element, and reads the element once it is complete.
+    /// </summary>
     private bool TryCollect(out ParsedDocument document)
     {
         document = default;
@@ -276,7 +282,7 @@ public sealed class BulkInsertReader : IDisposable
         _failure = Place(error);
     }
 
-    /// <summary>Turns a place in the element into one in the stream.</summary>
+    /// <summary>Converts a place in the element to a place in the stream.</summary>
     private InputError Place(InputError error) =>
         error with
         {

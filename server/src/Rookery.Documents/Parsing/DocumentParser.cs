@@ -5,13 +5,13 @@ using Rookery.Platform;
 namespace Rookery.Documents.Parsing;
 
 /// <summary>
-/// Validates documents and splits them into body and metadata, in one pass over their bytes. Not thread-safe: rent one,
-/// use it, dispose it.
+/// Validates documents and splits them into body and metadata, in one pass. Not thread-safe: rent a parser, use it,
+/// dispose it.
 /// </summary>
 /// <remarks>
-/// Whitespace between tokens is not stored: it would be paid on the card, in the cache and on every answer. Clients
-/// send none, so the parser only counts it, and copies without it when there was some; else the stored members are
-/// spans of the input.
+/// White space between tokens is not stored, because it would cost space on disk, in the cache and in every answer.
+/// Clients send none: the parser counts it, and copies the document only if there was some. Otherwise the stored
+/// members are spans of the input.
 /// </remarks>
 public sealed class DocumentParser : IDisposable
 {
@@ -24,12 +24,10 @@ public sealed class DocumentParser : IDisposable
 
     private DocumentParser() { }
 
-    /// <summary>
-    /// The keys of open objects, for a <see cref="JsonScanner"/> that hands documents to this parser.
-    /// </summary>
+    /// <summary>Keys of the open objects, for a <see cref="JsonScanner"/> whose documents this parser reads.</summary>
     internal ObjectKeys Keys => _keys;
 
-    /// <summary>A parser from the pool.</summary>
+    /// <summary>Returns an idle parser or a new one.</summary>
     public static DocumentParser Rent()
     {
         DocumentParser parser = _idle ?? new DocumentParser();
@@ -37,9 +35,9 @@ public sealed class DocumentParser : IDisposable
         return parser;
     }
 
-    /// <summary>Parses one document that fills <paramref name="json"/>.</summary>
-    /// <returns>False when it is refused; then <paramref name="error"/> says why and nothing of the document may be
-    /// used.</returns>
+    /// <summary>Parses the one document that <paramref name="json"/> consists of.</summary>
+    /// <returns>False if the document is refused: then <paramref name="error"/> is the reason, and
+    /// <paramref name="document"/> must not be used.</returns>
     public bool TryParse(ReadOnlySpan<byte> json, out ParsedDocument document, out InputError error)
     {
         document = default;
@@ -67,7 +65,7 @@ public sealed class DocumentParser : IDisposable
         return true;
     }
 
-    /// <summary>Gives the parser back.</summary>
+    /// <summary>Makes the parser available to the next <see cref="Rent"/> on this thread.</summary>
     public void Dispose()
     {
         _keys.Reset();
@@ -77,9 +75,9 @@ public sealed class DocumentParser : IDisposable
     }
 
     /// <summary>
-    /// Reads a document or merge patch that begins at the scanner's next token, in text whose UTF-8 the caller checks.
+    /// Reads a document or merge patch at the scanner's next token. The caller checks that the text is UTF-8.
     /// </summary>
-    /// <returns>False when it is refused: see <see cref="Explain"/>.</returns>
+    /// <returns>False if it is refused: see <see cref="Explain"/>.</returns>
     internal bool TryRead(scoped ref JsonScanner scanner, MetadataUse use, out ParsedDocument document)
     {
         document = default;
@@ -109,15 +107,14 @@ public sealed class DocumentParser : IDisposable
     }
 
     /// <summary>
-    /// Says why the scanner stopped. Apart from reading, because a stream asks for more bytes without needing the
-    /// words.
+    /// Returns why the scanner stopped. Separate from reading: a stream that only needs more bytes builds no message.
     /// </summary>
     internal InputError Explain(JsonScanner scanner) =>
         _metadata.Error.IsError ? _metadata.Error : InputErrors.InJson(scanner.Error, scanner.Json, scanner.Position);
 
     /// <summary>
-    /// Walks over the members; <paramref name="head"/> and <paramref name="tail"/> are those before and after
-    /// <c>@metadata</c>.
+    /// Reads all members. <paramref name="head"/> are the members before <c>@metadata</c>, <paramref name="tail"/>
+    /// those after it.
     /// </summary>
     private bool TryReadMembers(scoped ref JsonScanner scanner, MetadataUse use, out Range head, out Range tail)
     {

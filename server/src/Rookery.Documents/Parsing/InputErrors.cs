@@ -5,17 +5,17 @@ using Decoding = System.Buffers.OperationStatus;
 
 namespace Rookery.Documents.Parsing;
 
-/// <summary>The words of refusals, in one place.</summary>
+/// <summary>Builds the errors for refused input, with their texts.</summary>
 internal static class InputErrors
 {
-    /// <summary>A refusal of JSON text at an offset.</summary>
+    /// <summary>Returns an error at an offset in JSON text.</summary>
     public static InputError InJson(InputErrorCode code, ReadOnlySpan<byte> json, int offset)
     {
         (string what, string advice) = Words(code, json, offset);
         return new InputError(code, what, JsonPlace.Locate(json, offset), advice);
     }
 
-    /// <summary>A refusal with words of its own.</summary>
+    /// <summary>Returns an error at an offset in JSON text, with the caller's own text.</summary>
     public static InputError InJson(
         InputErrorCode code,
         ReadOnlySpan<byte> json,
@@ -24,11 +24,11 @@ internal static class InputErrors
         string advice
     ) => new(code, what, JsonPlace.Locate(json, offset), advice);
 
-    /// <summary>A refusal of a parameter.</summary>
+    /// <summary>Returns an error about a request parameter.</summary>
     public static InputError InParameter(InputErrorCode code, string name, string what, string advice) =>
         new(code, what, new InputPlace(-1, 0, name), advice);
 
-    /// <summary>The first byte that is not part of valid UTF-8.</summary>
+    /// <summary>Returns the offset of the first byte that is not valid UTF-8.</summary>
     public static int FirstInvalidUtf8(ReadOnlySpan<byte> text)
     {
         int at = 0;
@@ -88,7 +88,7 @@ internal static class InputErrors
             _ => (code.ToString(), "Correct the request"),
         };
 
-    /// <summary>The string whose opening quote is at the offset, shortened for reading.</summary>
+    /// <summary>Returns the string whose opening quote is at the offset, truncated to 64 bytes.</summary>
     private static string Key(ReadOnlySpan<byte> json, int offset)
     {
         const int MostBytes = 64;

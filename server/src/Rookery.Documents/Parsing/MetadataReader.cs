@@ -3,32 +3,32 @@ using Rookery.Platform;
 
 namespace Rookery.Documents.Parsing;
 
-/// <summary>What a <c>@metadata</c> object is part of.</summary>
+/// <summary>What a <c>@metadata</c> object belongs to.</summary>
 internal enum MetadataUse
 {
-    /// <summary>A document: what the server owns is dropped.</summary>
+    /// <summary>A document: members that the server computes are dropped.</summary>
     Document,
 
     /// <summary>A merge patch: null removes a member.</summary>
     MergePatch,
 }
 
-/// <summary>What a merge patch says about one of the values kept outside of the metadata members.</summary>
+/// <summary>How a merge patch changes a value that is stored outside of the metadata members.</summary>
 internal enum MemberChange : byte
 {
-    /// <summary>It is not named.</summary>
+    /// <summary>The patch does not name it.</summary>
     Unchanged = 0,
 
-    /// <summary>It is null.</summary>
+    /// <summary>The patch sets it to null.</summary>
     Removed = 1,
 
-    /// <summary>It has a value.</summary>
+    /// <summary>The patch gives it a value.</summary>
     Set = 2,
 }
 
 /// <summary>
-/// Reads a <c>@metadata</c> object: keeps the user's members, takes collection and expiry out, drops what the server
-/// computes.
+/// Reads a <c>@metadata</c> object: keeps the user's members, extracts collection and expiry, and drops members that
+/// the server computes.
 /// </summary>
 internal sealed class MetadataReader
 {
@@ -39,34 +39,34 @@ internal sealed class MetadataReader
     private int _runEnd;
     private bool _isCopied;
 
-    /// <summary>The member's name.</summary>
+    /// <summary>Name of the metadata member.</summary>
     public static ReadOnlySpan<byte> MemberName => "@metadata"u8;
 
-    /// <summary>Set when a member has a wrong type or value; the scanner then has no error.</summary>
+    /// <summary>The error, if a member has a wrong type or value; the scanner then reports none.</summary>
     public InputError Error { get; private set; }
 
-    /// <summary>The collection's name; empty without one.</summary>
+    /// <summary>The collection's name; empty if there is none.</summary>
     public ReadOnlySpan<byte> Collection => _collection.Written;
 
-    /// <summary>Whether the collection was named.</summary>
+    /// <summary>Whether the collection was named, and whether with a value.</summary>
     public MemberChange CollectionChange { get; private set; }
 
-    /// <summary>The id the metadata names; empty without one.</summary>
+    /// <summary>The id in the metadata; empty if there is none.</summary>
     public ReadOnlySpan<byte> Id => _id.Written;
 
-    /// <summary>Whether the id is something else than a text or null.</summary>
+    /// <summary>Whether the id is neither a string nor null.</summary>
     public bool IsIdNoText { get; private set; }
 
-    /// <summary>UTC ticks; 0 = never.</summary>
+    /// <summary>Time at which the document expires, in UTC ticks; 0 if never.</summary>
     public long ExpiresAtTicks { get; private set; }
 
-    /// <summary>Whether the expiry was named.</summary>
+    /// <summary>Whether the expiry was named, and whether with a value.</summary>
     public MemberChange ExpiryChange { get; private set; }
 
-    /// <summary>The members kept, without braces.</summary>
+    /// <summary>Returns the kept members, without braces.</summary>
     public ReadOnlySpan<byte> Members(ReadOnlySpan<byte> json) => _isCopied ? _kept.Written : json[_runStart.._runEnd];
 
-    /// <summary>Forgets the last metadata.</summary>
+    /// <summary>Resets the reader.</summary>
     public void Clear()
     {
         _kept.Clear();
@@ -98,7 +98,7 @@ internal sealed class MetadataReader
         }
 
         bool first = true;
-        bool gap = false; // something was dropped since the last kept member
+        bool gap = false; // a member was dropped since the last kept member
         while (scanner.TryNextMember(ref first, out JsonSlice name))
         {
             if (!TryReadMember(ref scanner, name, use, out bool keep))
@@ -123,7 +123,8 @@ internal sealed class MetadataReader
     }
 
     /// <summary>
-    /// Members that follow each other stay one span of the input; a second run of them begins a copy.
+    /// Keeps a member. Adjacent kept members stay one span of the input; after a dropped member the kept ones are
+    /// copied.
     /// </summary>
     private void Keep(ReadOnlySpan<byte> json, int from, int to, bool gap)
     {
@@ -275,7 +276,7 @@ internal sealed class MetadataReader
         );
     }
 
-    /// <summary>Members of the wire's metadata that the server computes when it answers.</summary>
+    /// <summary>Returns whether the server computes this metadata member itself.</summary>
     private static bool IsComputed(ReadOnlySpan<byte> name) =>
         name.SequenceEqual("@id"u8)
         || name.SequenceEqual("@change-vector"u8)

@@ -4,8 +4,8 @@ using Rookery.Platform;
 namespace Rookery.Documents.Parsing;
 
 /// <summary>
-/// Reads newline-delimited documents, fed in arbitrary chunks. A bad line is an <see cref="StreamRead.Error"/> with its
-/// number, and reading goes on behind it.
+/// Reads newline-delimited documents, which arrive in chunks of any size. A bad line gives a
+/// <see cref="StreamRead.Error"/> with its number, and reading continues after it.
 /// </summary>
 public sealed class NdjsonReader : IDisposable
 {
@@ -17,16 +17,16 @@ public sealed class NdjsonReader : IDisposable
     private bool _isTooLong;
     private bool _isConsumed;
 
-    /// <summary>The number of the line last read, from 1.</summary>
+    /// <summary>Number of the line read last, counted from 1.</summary>
     public long Line { get; private set; }
 
-    /// <summary>Bytes of a line that came cut and is not whole yet; 0 between lines.</summary>
+    /// <summary>Bytes collected of a line that spans chunks; 0 between lines.</summary>
     public int CollectedBytes => _isConsumed ? 0 : _collected.Length;
 
     private static ReadOnlySpan<byte> ByteOrderMark => [0xEF, 0xBB, 0xBF];
 
     /// <summary>
-    /// Gives the reader its next bytes; they must stay unchanged until it has answered
+    /// Passes the next bytes. They must not change until <see cref="Read"/> has returned
     /// <see cref="StreamRead.NeedMore"/>.
     /// </summary>
     public void Feed(ReadOnlyMemory<byte> chunk)
@@ -35,14 +35,14 @@ public sealed class NdjsonReader : IDisposable
         _position = 0;
     }
 
-    /// <summary>Says that no further bytes come, so that a last line without newline is read.</summary>
+    /// <summary>Marks the end of the input, so that a last line without a newline is read.</summary>
     public void Complete() => _isComplete = true;
 
     /// <summary>
-    /// Reads the next line that is not blank. <see cref="StreamRead.End"/> only after <see cref="Complete"/>.
+    /// Reads the next line that is not blank. Returns <see cref="StreamRead.End"/> only after <see cref="Complete"/>.
     /// </summary>
-    /// <param name="document">The document, its id in <see cref="ParsedDocument.MetadataId"/>; valid until the next
-    /// call.</param>
+    /// <param name="document">The document, with its id in <see cref="ParsedDocument.MetadataId"/>; valid until the
+    /// next call.</param>
     /// <param name="error">Set with <see cref="StreamRead.Error"/>.</param>
     public StreamRead Read(out ParsedDocument document, out InputError error)
     {
@@ -83,7 +83,7 @@ public sealed class NdjsonReader : IDisposable
         return _isComplete ? StreamRead.End : StreamRead.NeedMore;
     }
 
-    /// <summary>Gives the buffers back.</summary>
+    /// <summary>Releases the buffers.</summary>
     public void Dispose()
     {
         _parser.Dispose();
@@ -91,7 +91,7 @@ public sealed class NdjsonReader : IDisposable
         _chunk = default;
     }
 
-    /// <summary>Takes the next line, without its newline.</summary>
+    /// <summary>Reads the next line, without its newline.</summary>
     private bool TryTakeLine(out ReadOnlySpan<byte> line)
     {
         if (_isConsumed)
@@ -116,7 +116,7 @@ public sealed class NdjsonReader : IDisposable
         return _isConsumed;
     }
 
-    /// <summary>Keeps a piece of a line; of one that is too long, nothing.</summary>
+    /// <summary>Collects a part of a line; collects nothing of a line that is too long.</summary>
     private void Collect(ReadOnlySpan<byte> bytes)
     {
         _isTooLong |= _collected.Length + bytes.Length > DocumentLimits.MaxDocumentBytes + 1;

@@ -2,13 +2,13 @@ using System.Text;
 
 namespace Rookery.Documents.Parsing;
 
-/// <summary>Names the feature behind a command type of RavenDB that this server does not have.</summary>
+/// <summary>Describes RavenDB command types that this server does not support.</summary>
 internal static class UnsupportedCommand
 {
     private const int MostBytes = 64;
 
-    /// <summary>One sentence that names the feature.</summary>
-    /// <param name="where">What holds the command ("Bulk insert").</param>
+    /// <summary>Returns one sentence that names the missing feature.</summary>
+    /// <param name="where">The request that contains the command ("Bulk insert").</param>
     /// <param name="type">The command's type.</param>
     public static string Describe(string where, ReadOnlySpan<byte> type)
     {

@@ -4,8 +4,8 @@ using Rookery.Platform;
 namespace Rookery.Documents.Patching;
 
 /// <summary>
-/// RFC 7396 on bytes: the target's members keep their order and their bytes, new ones follow in the patch's order. Both
-/// sides are valid and minimised.
+/// RFC 7396 on UTF-8 bytes. The target's members keep their order and bytes; new members follow in the patch's order.
+/// Both sides must be valid and minified.
 /// </summary>
 internal sealed class MergePatch
 {
@@ -28,7 +28,7 @@ internal sealed class MergePatch
         MergeMembers(target, 0, patch, 0, output);
     }
 
-    /// <summary>The recursive definition of RFC 7396, §2; values nest at most 128 levels.</summary>
+    /// <summary>Merges recursively, as RFC 7396 section 2 defines; values nest at most 128 levels deep.</summary>
     private void WriteMerged(
         ReadOnlySpan<byte> target,
         int targetAt,
@@ -114,6 +114,6 @@ internal sealed class MergePatch
         first = false;
     }
 
-    /// <summary>A member of the patch: from its name's quote over its value to its end.</summary>
+    /// <summary>Offsets of a patch member: the quote before its name, and the start and end of its value.</summary>
     private readonly record struct PatchValue(int NameQuote, int Start, int End, bool IsUsed);
 }

@@ -7,8 +7,8 @@ using Rookery.Platform;
 namespace Rookery.Documents.Patching;
 
 /// <summary>
-/// A merge patch inside a command: what happens to the collection and the expiry, which are stored apart, and the
-/// members to merge.
+/// A merge patch inside a command: the changes of collection and expiry, which are stored separately, and the members
+/// to merge.
 /// </summary>
 internal readonly ref struct MergeProgram
 {
@@ -28,7 +28,7 @@ internal readonly ref struct MergeProgram
 
     public ReadOnlySpan<byte> Body { get; private init; }
 
-    /// <summary>Appends a program.</summary>
+    /// <summary>Appends an encoded merge patch.</summary>
     public static void Write(PooledBytes output, in ParsedDocument patch, bool createIfMissing)
     {
         Span<byte> head = output.Reserve(FixedBytes);
@@ -41,8 +41,8 @@ internal readonly ref struct MergeProgram
         output.Advance(StoredDocument.WriteContent(output.Reserve(StoredDocument.ContentBytes(patch)), patch));
     }
 
-    /// <summary>Reads a program.</summary>
-    /// <exception cref="CommandFormatException">It does not decode.</exception>
+    /// <summary>Decodes a merge patch.</summary>
+    /// <exception cref="CommandFormatException">The bytes do not decode.</exception>
     public static MergeProgram Read(ReadOnlySpan<byte> bytes)
     {
         int at = FixedBytes;

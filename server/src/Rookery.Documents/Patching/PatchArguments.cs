@@ -3,12 +3,12 @@ using Rookery.Json;
 
 namespace Rookery.Documents.Patching;
 
-/// <summary>The <c>Values</c> of a patch request: minimised JSON by name.</summary>
+/// <summary>The <c>Values</c> of a patch request: minified JSON by name.</summary>
 internal sealed class PatchArguments
 {
     private readonly Dictionary<string, byte[]> _values = new(StringComparer.Ordinal);
 
-    /// <summary>Reads the object (or null) at the scanner's next token.</summary>
+    /// <summary>Reads the object or null at the scanner's next token.</summary>
     public bool TryRead(scoped ref JsonScanner scanner)
     {
         _values.Clear();
@@ -39,7 +39,7 @@ internal sealed class PatchArguments
         return scanner.Error == InputErrorCode.None;
     }
 
-    /// <summary>The value of a name.</summary>
+    /// <summary>Finds the value of a name.</summary>
     public bool TryGet(ReadOnlySpan<byte> name, out ReadOnlySpan<byte> json)
     {
         bool isThere = _values.TryGetValue(Encoding.UTF8.GetString(name), out byte[]? value);

@@ -9,11 +9,11 @@ using Rookery.Scripting.Running;
 namespace Rookery.Documents.Patching;
 
 /// <summary>
-/// Applies patches to stored bytes. Deterministic: no clock, no randomness, no culture. One thread at a time.
+/// Applies patches to stored documents. Deterministic: it uses no clock, randomness or culture. One thread at a time.
 /// </summary>
 public sealed class PatchEvaluator : IDisposable
 {
-    /// <summary>A step of a script of any form takes as long as copying so many bytes.</summary>
+    /// <summary>Cost of one interpreter step, as the number of bytes that could be copied in that time.</summary>
     private const int BytesPerStep = 16;
 
     private readonly MergePatch _merge = new();
@@ -27,7 +27,7 @@ public sealed class PatchEvaluator : IDisposable
     /// </summary>
     public ReadOnlySpan<byte> Content => _content.Written;
 
-    /// <summary>The collection inside <see cref="Content"/>.</summary>
+    /// <summary>The collection in <see cref="Content"/>.</summary>
     public ReadOnlySpan<byte> Collection
     {
         get
@@ -39,25 +39,24 @@ public sealed class PatchEvaluator : IDisposable
         }
     }
 
-    /// <summary>The new expiry, UTC ticks; 0 = never.</summary>
+    /// <summary>Time at which the new version expires, in UTC ticks; 0 if never.</summary>
     public long ExpiresAtTicks { get; private set; }
 
     /// <summary>
-    /// Bytes that the steps of a script copied on the way to the result, or as many as it could have copied in its
-    /// time.
+    /// Bytes that the patch copied. For an interpreted script: the bytes that could be copied in its time.
     /// </summary>
     internal long CopiedBytes { get; private set; }
 
-    /// <summary>Bytes that the next script may copy; a script of any form ends there.</summary>
+    /// <summary>Maximum bytes that the next script may copy; an interpreted script is stopped there.</summary>
     internal long CopiedBytesLeft { get; set; } = long.MaxValue;
 
     /// <summary>
-    /// Whether a failure counts what it copied: it does of scripts of any form, and did not of the lines before them,
-    /// of which all members must go on to think alike.
+    /// Whether a failed patch is charged for what it copied: true for interpreted scripts, false for scripts of simple
+    /// operations, whose accounting all members must keep unchanged.
     /// </summary>
     internal bool CountsFailure { get; private set; }
 
-    /// <summary>Why the patch failed, after Failed.</summary>
+    /// <summary>Why the patch failed; null if it did not.</summary>
     public string? Failure { get; private set; }
 
     /// <summary>Applies a patch to a document.</summary>
@@ -97,7 +96,7 @@ public sealed class PatchEvaluator : IDisposable
         return isSame ? PatchStatus.NotModified : PatchStatus.Patched;
     }
 
-    /// <summary>Applies a patch where there is no document.</summary>
+    /// <summary>Applies a patch whose document does not exist.</summary>
     public PatchStatus ApplyToMissing(in PatchProgram patch)
     {
         Begin(0);
@@ -135,7 +134,9 @@ public sealed class PatchEvaluator : IDisposable
         }
     }
 
-    /// <summary>Gives what the last patch of a large document took back; its content is gone then.</summary>
+    /// <summary>
+    /// Releases the memory that the last patch of a large document used. <see cref="Content"/> is empty afterwards.
+    /// </summary>
     internal void End()
     {
         _content.Clear();
@@ -144,7 +145,7 @@ public sealed class PatchEvaluator : IDisposable
         _interpreter.Trim();
     }
 
-    /// <summary>Gives the buffers back.</summary>
+    /// <summary>Releases the buffers.</summary>
     public void Dispose()
     {
         _content.Release();
@@ -235,7 +236,7 @@ public sealed class PatchEvaluator : IDisposable
         return TryAppendBody(body);
     }
 
-    /// <summary>Appends the members of an object, unless it went over a document's limits.</summary>
+    /// <summary>Appends the members of an object, unless the document would exceed its limits.</summary>
     private bool TryAppendBody(ReadOnlySpan<byte> json)
     {
         if (_content.Length + json.Length > DocumentLimits.MaxDocumentBytes)

@@ -1,36 +1,38 @@
 namespace Rookery.Documents.Patching;
 
-/// <summary>A patch as a command carries it: a merge patch or a compiled script. Apply never parses text.</summary>
+/// <summary>
+/// A patch inside a command: a merge patch or a compiled script, so that apply never parses script text.
+/// </summary>
 public readonly ref struct PatchProgram
 {
-    /// <summary>The encoded program, inside its command.</summary>
+    /// <summary>The encoded program; points into its command.</summary>
     public ReadOnlySpan<byte> Bytes { get; init; }
 
-    /// <summary>True when the answer must hold the whole document.</summary>
+    /// <summary>Whether the result must contain the whole document.</summary>
     public bool ReturnDocument { get; init; }
 
-    /// <summary>True when a mismatch of the change vector skips the patch instead of failing its batch.</summary>
+    /// <summary>Whether a mismatch of the change vector skips the patch instead of refusing its batch.</summary>
     public bool SkipOnMismatch { get; init; }
 }
 
-/// <summary>What a patch came to.</summary>
+/// <summary>Outcome of a patch.</summary>
 public enum PatchStatus : byte
 {
-    /// <summary>The document is not there, and the patch makes none.</summary>
+    /// <summary>The document does not exist, and the patch creates none.</summary>
     DocumentDoesNotExist = 0,
 
-    /// <summary>A document was made.</summary>
+    /// <summary>The patch created the document.</summary>
     Created = 1,
 
-    /// <summary>The document changed.</summary>
+    /// <summary>The patch changed the document.</summary>
     Patched = 2,
 
-    /// <summary>The expected change vector did not match, and the request said to skip then.</summary>
+    /// <summary>The expected change vector did not match, and the request asked to skip the patch then.</summary>
     Skipped = 3,
 
-    /// <summary>The document is as it was.</summary>
+    /// <summary>The patch changed nothing.</summary>
     NotModified = 4,
 
-    /// <summary>The patch cannot be applied to this document; its batch fails.</summary>
+    /// <summary>The patch cannot be applied to this document. Its batch is refused.</summary>
     Failed = 5,
 }

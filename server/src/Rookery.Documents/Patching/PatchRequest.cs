@@ -8,9 +8,9 @@ using Rookery.Platform;
 
 namespace Rookery.Documents.Patching;
 
-/// <summary>Reads the patch parts of requests and compiles them into a program.</summary>
-/// <param name="formatLevel">What may be written: below <see cref="FormatLevel.Scripts"/> only the lines of typed
-/// session patches.</param>
+/// <summary>Reads the patches in requests and compiles them into a program.</summary>
+/// <param name="formatLevel">The format level. Below <see cref="FormatLevel.Scripts"/> only simple operations may be
+/// written, such as those of typed session patches.</param>
 internal sealed class PatchRequest(int formatLevel)
 {
     private readonly PooledBytes _program = new();
@@ -26,10 +26,10 @@ internal sealed class PatchRequest(int formatLevel)
     /// <summary>Whether a script was read.</summary>
     public bool HasScript => _script.Length > 0;
 
-    /// <summary>Why a script was refused; none when the scanner knows.</summary>
+    /// <summary>Why a script was refused; no error if the scanner reports it.</summary>
     public InputError Refusal => _refusal;
 
-    /// <summary>Forgets the last request.</summary>
+    /// <summary>Resets the request.</summary>
     public void Clear()
     {
         _program.Clear();
@@ -38,7 +38,7 @@ internal sealed class PatchRequest(int formatLevel)
         _refusal = default;
     }
 
-    /// <summary>Gives the buffers back.</summary>
+    /// <summary>Releases the buffers.</summary>
     public void Release()
     {
         _program.Release();
@@ -55,8 +55,8 @@ internal sealed class PatchRequest(int formatLevel)
             ? scanner.TryTakeLiteral("null"u8)
             : TryReadScript(ref scanner, _scriptIfMissing, out _isCompiledIfMissing);
 
-    /// <summary>Makes the program of the scripts read.</summary>
-    /// <param name="createIfMissing">The document to store when there is none; read or not.</param>
+    /// <summary>Encodes the program of the scripts read.</summary>
+    /// <param name="createIfMissing">The document to store if none exists; the default value for none.</param>
     public void Complete(in ParsedDocument createIfMissing)
     {
         if (_isCompiled)
@@ -95,7 +95,7 @@ internal sealed class PatchRequest(int formatLevel)
         }
     }
 
-    /// <summary>Makes the program of a merge patch.</summary>
+    /// <summary>Encodes the program of a merge patch.</summary>
     public void SetMerge(in ParsedDocument patch, bool createIfMissing) =>
         MergeProgram.Write(_program, patch, createIfMissing);
 

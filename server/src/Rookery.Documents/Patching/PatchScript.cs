@@ -6,17 +6,15 @@ using Rookery.Scripting.Syntax;
 
 namespace Rookery.Documents.Patching;
 
-/// <summary>Encodes patch scripts of any form, with their arguments, as commands carry them.</summary>
+/// <summary>Encodes interpreted patch scripts, with their arguments, for commands.</summary>
 public static class PatchScript
 {
-    /// <summary>
-    /// Encodes a script that is to patch many documents; the program is that of a patch which makes no document.
-    /// </summary>
+    /// <summary>Encodes a script that patches many existing documents and creates none.</summary>
     /// <param name="script">The script.</param>
-    /// <param name="arguments">What <c>args</c> holds: an object as JSON, or nothing.</param>
-    /// <param name="formatLevel">The level that the cluster is at.</param>
-    /// <param name="program">The program, for each document's patch.</param>
-    /// <param name="error">Why it was refused: not all members run it.</param>
+    /// <param name="arguments">The value of <c>args</c>: a JSON object, or empty.</param>
+    /// <param name="formatLevel">The cluster's format level.</param>
+    /// <param name="program">The program for each document's patch.</param>
+    /// <param name="error">The reason for a refusal: not all members can run the script.</param>
     public static bool TryEncode(
         ScriptProgram script,
         ReadOnlySpan<byte> arguments,
@@ -34,7 +32,7 @@ public static class PatchScript
         return isEncoded;
     }
 
-    /// <summary>Compiles a script, and appends <c>[program varint+bytes][arguments varint+JSON]</c>.</summary>
+    /// <summary>Compiles a script and appends <c>[program varint+bytes][arguments varint+JSON]</c>.</summary>
     internal static bool TryWrite(
         string script,
         ReadOnlySpan<byte> arguments,

@@ -3,15 +3,15 @@ using Rookery.Platform;
 
 namespace Rookery.Documents.Patching;
 
-/// <summary>JavaScript's <c>x ? x + y : y</c> on JSON values, for numbers and strings.</summary>
+/// <summary>JavaScript's <c>x ? x + y : y</c> for JSON numbers and strings.</summary>
 internal static class ScriptAddition
 {
     /// <summary>
-    /// Appends the result; false when the values are of types whose sum nobody wants ("[object Object]").
+    /// Appends the result; returns false for types whose JavaScript sum would be useless ("[object Object]").
     /// </summary>
     /// <remarks>
-    /// Integers are added as 64-bit integers while they fit, so that counters above 2^53 stay exact; all else as
-    /// doubles, which is the same on every processor.
+    /// Integers are added as 64-bit integers while the sum fits, so counters above 2^53 stay exact. Other numbers are
+    /// added as doubles, with the same result on every processor.
     /// </remarks>
     public static bool TryAdd(ReadOnlySpan<byte> old, ReadOnlySpan<byte> value, PooledBytes output)
     {

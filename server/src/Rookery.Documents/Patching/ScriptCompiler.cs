@@ -7,19 +7,19 @@ using Rookery.Platform;
 namespace Rookery.Documents.Patching;
 
 /// <summary>
-/// Compiles the scripts that typed session patches send (wire page, §4) into a list of operations, so that apply never
-/// reads script text. Anything else is JavaScript that this server does not run, and is refused by name.
+/// Compiles the scripts of typed session patches into a list of operations, so that apply never parses script text.
+/// Refuses any other JavaScript, which <see cref="PatchScript"/> then compiles.
 /// </summary>
 /// <remarks>
-/// An operation: <c>[operation u8][path varint+bytes][value varint+JSON]</c>. A path is a row of segments, each
+/// An operation: <c>[operation u8][path varint+bytes][value varint+JSON]</c>. A path is a list of segments, each
 /// <c>[0][name varint+bytes]</c> or <c>[1][index varint]</c>.
 /// </remarks>
 internal ref struct ScriptCompiler
 {
-    /// <summary>First byte of a path's segment that names a member.</summary>
+    /// <summary>First byte of a path segment with a name.</summary>
     public const byte NameSegment = 0;
 
-    /// <summary>First byte of a path's segment that is an index.</summary>
+    /// <summary>First byte of a path segment with an index.</summary>
     public const byte IndexSegment = 1;
 
     private const int MostQuotedBytes = 60;
@@ -42,9 +42,9 @@ internal ref struct ScriptCompiler
 
     /// <summary>Appends the compiled script to <paramref name="output"/>.</summary>
     /// <param name="script">The script, UTF-8.</param>
-    /// <param name="arguments">What <c>args</c> holds.</param>
-    /// <param name="output">Where the program goes.</param>
-    /// <param name="error">Why it was refused; offsets count in the script.</param>
+    /// <param name="arguments">The value of <c>args</c>.</param>
+    /// <param name="output">Receives the program.</param>
+    /// <param name="error">The reason for a refusal; its offset counts from the script's start.</param>
     public static bool TryCompile(
         ReadOnlySpan<byte> script,
         PatchArguments arguments,
@@ -80,7 +80,7 @@ internal ref struct ScriptCompiler
     {
         if (TakeWord("delete"u8))
         {
-            // JavaScript leaves a hole in an array, which JSON has not.
+            // In JavaScript this leaves a hole in an array, which JSON cannot represent.
             return TryPath(out ReadOnlySpan<byte> called)
                 && called.IsEmpty
                 && !_endsWithIndex
@@ -117,7 +117,7 @@ internal ref struct ScriptCompiler
             : TryArgument(out ReadOnlySpan<byte> value) && Emit(ScriptOperation.Assign, value);
     }
 
-    /// <summary>The rest of <c>this.P.push(args.v, …)</c>.</summary>
+    /// <summary>Parses the rest of <c>this.P.push(args.v, …)</c>.</summary>
     private bool TryPush()
     {
         do
@@ -131,7 +131,8 @@ internal ref struct ScriptCompiler
     }
 
     /// <summary>
-    /// The rest of <c>this.P = this.P ? this.P + args.v : args.v</c>: all paths alike, both arguments alike.
+    /// Parses the rest of <c>this.P = this.P ? this.P + args.v : args.v</c>; all paths must be equal, and both
+    /// arguments too.
     /// </summary>
     private bool TryIncrement()
     {
@@ -154,7 +155,7 @@ internal ref struct ScriptCompiler
     }
 
     /// <summary>
-    /// Reads <c>this.a.b[0]["c"]</c> into <see cref="_path"/>, and the name of a method called on it.
+    /// Parses <c>this.a.b[0]["c"]</c> into <see cref="_path"/>, and the name of a method called on it.
     /// </summary>
     private bool TryPath(out ReadOnlySpan<byte> method)
     {
@@ -197,7 +198,7 @@ internal ref struct ScriptCompiler
         return segments > 0 && !IsMetadata();
     }
 
-    /// <summary>Reads an index, or a name in quotes without escapes.</summary>
+    /// <summary>Parses an index, or a quoted name without escapes.</summary>
     private bool TryBracket()
     {
         if (_position >= _script.Length)
@@ -232,7 +233,7 @@ internal ref struct ScriptCompiler
         return true;
     }
 
-    /// <summary>Reads <c>args.name</c> or <c>$name</c>.</summary>
+    /// <summary>Parses <c>args.name</c> or <c>$name</c>.</summary>
     private bool TryArgument(out ReadOnlySpan<byte> value)
     {
         value = default;
@@ -278,7 +279,7 @@ internal ref struct ScriptCompiler
         return !name.IsEmpty && !char.IsAsciiDigit((char)name[0]);
     }
 
-    /// <summary>Passes a word and the blanks behind it; the word must not go on.</summary>
+    /// <summary>Skips blanks and one whole word.</summary>
     private bool TakeWord(ReadOnlySpan<byte> word)
     {
         SkipWhile(" \t"u8);
@@ -292,7 +293,7 @@ internal ref struct ScriptCompiler
         return false;
     }
 
-    /// <summary>Passes blanks and one character.</summary>
+    /// <summary>Skips blanks and one character.</summary>
     private bool Take(byte character)
     {
         SkipWhile(" \t"u8);
@@ -324,7 +325,7 @@ internal ref struct ScriptCompiler
         _path.Advance(Varint.WriteBytes(_path.Reserve(Varint.MaxBytes32 + name.Length), name));
     }
 
-    /// <summary>Whether the path leads into the metadata, which scripts cannot change here.</summary>
+    /// <summary>Whether the path begins with <c>@metadata</c>, which these scripts cannot change.</summary>
     private readonly bool IsMetadata()
     {
         int at = 1;
@@ -334,7 +335,7 @@ internal ref struct ScriptCompiler
     }
 
     /// <summary>
-    /// Adds an operation. One short line may name a long value, so a script's length does not bound its program.
+    /// Appends an operation. A short line may use a long value, so the script's length does not bound the program's.
     /// </summary>
     private bool Emit(ScriptOperation operation, ReadOnlySpan<byte> value)
     {

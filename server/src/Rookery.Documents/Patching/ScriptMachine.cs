@@ -6,26 +6,26 @@ using Rookery.Platform;
 namespace Rookery.Documents.Patching;
 
 /// <summary>
-/// Runs compiled scripts on a document's bytes. Each operation copies the document once: scripts are short, documents
-/// small.
+/// Runs compiled lists of operations on a document's bytes. Each operation copies the document once, because scripts
+/// are short and documents small.
 /// </summary>
 internal sealed class ScriptMachine
 {
     /// <summary>
-    /// Bytes all operations of a script may copy together; beyond it a script would hold up every other write.
+    /// Bytes that all operations of a script may copy; a script beyond it would delay every other write.
     /// </summary>
     private const long MaxCopiedBytes = 256L * 1024 * 1024;
 
     private PooledBytes _current = new();
     private PooledBytes _next = new();
 
-    /// <summary>The document after <see cref="TryRun"/>, braces included.</summary>
+    /// <summary>The document after <see cref="TryRun"/>, including braces.</summary>
     public ReadOnlySpan<byte> Result => _current.Written;
 
-    /// <summary>Bytes that the script's steps copied.</summary>
+    /// <summary>Bytes that the script's operations copied.</summary>
     public long CopiedBytes { get; private set; }
 
-    /// <summary>Why the script failed.</summary>
+    /// <summary>Why the script failed; null if it did not.</summary>
     public string? Failure { get; private set; }
 
     /// <summary>Runs a script on an object's members.</summary>
@@ -67,7 +67,7 @@ internal sealed class ScriptMachine
         return true;
     }
 
-    /// <summary>Gives large buffers back.</summary>
+    /// <summary>Releases large buffers.</summary>
     public void Clear()
     {
         _current.Clear();
@@ -107,8 +107,8 @@ internal sealed class ScriptMachine
     }
 
     /// <summary>
-    /// Finds one segment in the container at an offset. A false answer with <see cref="Failure"/> set means that the
-    /// container cannot have it.
+    /// Finds one path segment in the container at an offset. If it returns false and sets <see cref="Failure"/>, the
+    /// container cannot have such a segment.
     /// </summary>
     private bool TryFind(int container, ScriptPath path, out Range member, out int valueStart, out int count)
     {
@@ -131,7 +131,7 @@ internal sealed class ScriptMachine
         return Fail($"{path.Describe()} cannot be: its parent is no {(path.IsIndex ? "array" : "object")}");
     }
 
-    /// <summary>The path's last segment is not there, but its container is.</summary>
+    /// <summary>Executes an operation whose container exists but whose last path segment does not.</summary>
     private bool TryStepOnMissing(
         ScriptOperation operation,
         int container,
@@ -221,7 +221,8 @@ internal sealed class ScriptMachine
     }
 
     /// <summary>
-    /// As JavaScript's splice(index, 1): a negative index counts from the end, one behind the end removes nothing.
+    /// Removes an element like JavaScript's splice(index, 1): a negative index counts from the end, an index after the
+    /// end removes nothing.
     /// </summary>
     private bool TryRemoveAt(int array, ReadOnlySpan<byte> argument)
     {
@@ -249,7 +250,7 @@ internal sealed class ScriptMachine
         return Swap();
     }
 
-    /// <summary>Removes a member or an element, and one comma beside it.</summary>
+    /// <summary>Removes a member or an element, and one adjacent comma.</summary>
     private bool Remove(Range part)
     {
         ReadOnlySpan<byte> json = _current.Written;

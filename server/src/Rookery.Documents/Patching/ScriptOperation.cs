@@ -2,7 +2,7 @@ using Rookery.Documents.Nodes;
 
 namespace Rookery.Documents.Patching;
 
-/// <summary>What one line of a patch script does. Numbers are part of the journal's format.</summary>
+/// <summary>An operation of a patch script. Numbers are part of the journal's format.</summary>
 internal enum ScriptOperation : byte
 {
     /// <summary><c>this.P = args.v</c>.</summary>
@@ -11,7 +11,7 @@ internal enum ScriptOperation : byte
     /// <summary><c>this.P = this.P ? this.P + args.v : args.v</c>.</summary>
     Increment = 2,
 
-    /// <summary><c>this.P.push(args.v)</c>; one for each argument.</summary>
+    /// <summary><c>this.P.push(args.v)</c>; one operation per argument.</summary>
     Push = 3,
 
     /// <summary><c>this.P.splice(args.v, 1)</c>.</summary>
@@ -21,7 +21,7 @@ internal enum ScriptOperation : byte
     Delete = 5,
 }
 
-/// <summary>What a program holds. Numbers are part of the journal's format.</summary>
+/// <summary>The kind of a patch program. Numbers are part of the journal's format.</summary>
 internal enum ProgramKind : byte
 {
     /// <summary>
@@ -29,31 +29,35 @@ internal enum ProgramKind : byte
     /// </summary>
     Merge = 1,
 
-    /// <summary>A script: <c>[script varint+bytes][missing kind u8]</c>, then what to do without a document.</summary>
+    /// <summary>
+    /// A list of operations: <c>[script varint+bytes][missing kind u8]</c>, then the content of the missing kind.
+    /// </summary>
     Script = 2,
 
     /// <summary>
-    /// A script of any form: <c>[program varint+bytes][arguments varint+JSON][missing kind u8]</c>, then what to do
-    /// without a document. From <see cref="FormatLevel.Scripts"/> on.
+    /// An interpreted script: <c>[program varint+bytes][arguments varint+JSON][missing kind u8]</c>, then the content
+    /// of the missing kind. Needs <see cref="FormatLevel.Scripts"/>.
     /// </summary>
     Compiled = 3,
 }
 
-/// <summary>What a script's program does where there is no document.</summary>
+/// <summary>
+/// What a script's program does if the document does not exist. Numbers are part of the journal's format.
+/// </summary>
 internal enum MissingKind : byte
 {
     /// <summary>Nothing.</summary>
     Nothing = 0,
 
-    /// <summary>Runs another script on an empty document: <c>[script]</c>.</summary>
+    /// <summary>Runs a list of operations on an empty document: <c>[script]</c>.</summary>
     RunScript = 1,
 
     /// <summary>Stores a document: <c>[expires i64][content]</c>.</summary>
     StoreDocument = 2,
 
     /// <summary>
-    /// Runs a script of any form on an empty document: <c>[program varint+bytes][arguments varint+JSON]</c>. From
-    /// <see cref="FormatLevel.Scripts"/> on.
+    /// Runs an interpreted script on an empty document: <c>[program varint+bytes][arguments varint+JSON]</c>. Needs
+    /// <see cref="FormatLevel.Scripts"/>.
     /// </summary>
     RunCompiled = 3,
 }

@@ -4,25 +4,25 @@ using Rookery.Platform;
 
 namespace Rookery.Documents.Patching;
 
-/// <summary>A compiled path inside a command, walked segment by segment.</summary>
+/// <summary>Reads the segments of a compiled path, one by one.</summary>
 internal ref struct ScriptPath(ReadOnlySpan<byte> bytes)
 {
     private readonly ReadOnlySpan<byte> _bytes = bytes;
     private int _position;
 
-    /// <summary>True before the last segment was read.</summary>
+    /// <summary>Whether there is another segment.</summary>
     public readonly bool HasNext => _position < _bytes.Length;
 
-    /// <summary>True when the segment is an index.</summary>
+    /// <summary>Whether the current segment is an index.</summary>
     public bool IsIndex { get; private set; }
 
-    /// <summary>The segment's index.</summary>
+    /// <summary>Index of the current segment.</summary>
     public int Index { get; private set; }
 
-    /// <summary>The segment's name.</summary>
+    /// <summary>Name of the current segment.</summary>
     public ReadOnlySpan<byte> Name { get; private set; }
 
-    /// <summary>Reads the next segment; false when it does not decode.</summary>
+    /// <summary>Reads the next segment; returns false if it does not decode.</summary>
     public bool TryNext()
     {
         IsIndex = _bytes[_position++] == ScriptCompiler.IndexSegment;
@@ -38,7 +38,7 @@ internal ref struct ScriptPath(ReadOnlySpan<byte> bytes)
         return isNamed;
     }
 
-    /// <summary>The segments read so far, as the script wrote them.</summary>
+    /// <summary>Returns the segments read so far, in the script's notation.</summary>
     public readonly string Describe()
     {
         var text = new StringBuilder("this");

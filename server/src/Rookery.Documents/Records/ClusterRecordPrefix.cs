@@ -1,18 +1,18 @@
 namespace Rookery.Documents.Records;
 
-/// <summary>What the keys of <see cref="ClusterRecord"/>s begin with, by what they are about.</summary>
+/// <summary>Prefixes of the keys of <see cref="ClusterRecord"/>s.</summary>
 public static class ClusterRecordPrefix
 {
     /// <summary>Members, by node id.</summary>
     public const string Member = "member/";
 
-    /// <summary>Tokens with which a node may join, by hash.</summary>
+    /// <summary>Tokens that permit a node to join, by hash.</summary>
     public const string JoinToken = "token/";
 
-    /// <summary>The cluster's certificate authority; its key is wrapped for each member.</summary>
+    /// <summary>The cluster's certificate authority; its private key is wrapped for each member.</summary>
     public const string Authority = "authority/";
 
-    /// <summary>What the owner wants the cluster to become.</summary>
+    /// <summary>The cluster's desired configuration, as its administrator set it.</summary>
     public const string Desired = "desired/";
 
     /// <summary>Bearer tokens of clients, by hash.</summary>
@@ -21,13 +21,13 @@ public static class ClusterRecordPrefix
     /// <summary>Certificates of clients, by thumbprint.</summary>
     public const string ClientCertificate = "certificate/";
 
-    /// <summary>What clients are told of the members: one record.</summary>
+    /// <summary>The members as clients see them: one record.</summary>
     public const string Topology = "topology";
 
     /// <summary>
-    /// What a restored cluster does not take over. It starts as one new voter: it has no members yet, joins nobody by a
-    /// token given out for others, and could not unwrap the key of an authority that was wrapped for them. Whom clients
-    /// are, and what they may, it keeps.
+    /// Records that a restored cluster drops. It starts with one new voter: it has no other members, must accept no old
+    /// join token, and cannot unwrap the authority's key, which was wrapped for the old members. Clients and their
+    /// rights are kept.
     /// </summary>
     internal static IReadOnlyList<string> BoundToMembers { get; } = [Member, JoinToken, Authority, Desired];
 }

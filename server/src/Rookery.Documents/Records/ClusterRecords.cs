@@ -10,8 +10,8 @@ using Rookery.Storage;
 namespace Rookery.Documents.Records;
 
 /// <summary>
-/// The records that the members agree on, as applied on this node: a small ordered table beside the databases, written
-/// by <see cref="Commands.ClusterRecordWriter"/>. They travel in backups. Safe from any thread; reading takes no lock.
+/// The cluster records as applied on this node: a small ordered table beside the databases, written by
+/// <see cref="Commands.ClusterRecordWriter"/>. Backups contain them. Thread-safe; reads take no lock.
 /// </summary>
 public sealed class ClusterRecords
 {
@@ -22,16 +22,16 @@ public sealed class ClusterRecords
     internal ClusterRecords() { }
 
     /// <summary>
-    /// Changes whenever a record does, after the change can be read: who keeps something that he made of records reads
-    /// this first, then the records, and does so again when this is not what it was. Costs one volatile read. Means
-    /// nothing across a restart.
+    /// Rises with each change of a record, after readers can see the change. To cache a value derived from records,
+    /// read this first, then the records, and recompute the value when this has changed. Costs one volatile read. Not
+    /// comparable across restarts.
     /// </summary>
     public long Revision => Volatile.Read(ref _revision);
 
     /// <summary>Finds a record.</summary>
-    /// <param name="key">Its key; a text that is none is found nowhere.</param>
+    /// <param name="key">The record's key; an invalid key matches no record.</param>
     /// <param name="record">The record.</param>
-    /// <exception cref="DamagedException">It cannot be read.</exception>
+    /// <exception cref="DamagedException">The record is damaged.</exception>
     public bool TryGet(string key, [NotNullWhen(true)] out ClusterRecord? record)
     {
         record = null;
@@ -57,10 +57,10 @@ public sealed class ClusterRecords
     }
 
     /// <summary>
-    /// All records whose keys begin with <paramref name="prefix"/>, in the order of their keys, as they were at one
-    /// moment. An empty prefix means all.
+    /// Returns all records whose keys begin with <paramref name="prefix"/>, ordered by key, from one snapshot. An empty
+    /// prefix matches all.
     /// </summary>
-    /// <exception cref="DamagedException">One cannot be read.</exception>
+    /// <exception cref="DamagedException">A record is damaged.</exception>
     public IReadOnlyList<ClusterRecord> List(string prefix)
     {
         Invariant.Holds(
@@ -88,19 +88,18 @@ public sealed class ClusterRecords
         return found;
     }
 
-    /// <summary>A stream of the records that change from now on.</summary>
+    /// <summary>Subscribes to the records that change from now on.</summary>
     public ChangeSubscription<ClusterRecordChange> Subscribe() => _changes.Subscribe();
 
     /// <summary>
-    /// Called when the record of the format level has changed and can be read, before anything that was committed after
-    /// it is applied.
+    /// Called after readers can see a change of the format level's record, and before any later entry is applied.
     /// </summary>
     internal Action? FormatLevelChanged { get; set; }
 
-    /// <summary>Reads from a storage that was opened. Before that there are no records.</summary>
+    /// <summary>Sets the storage to read from. Before this call there are no records.</summary>
     internal void Open(StorageEngine storage) => _storage = storage;
 
-    /// <summary>Tells of a change that can be read now; never waits.</summary>
+    /// <summary>Announces a change that readers can see, without waiting.</summary>
     internal void Announce(in ClusterRecordChange change)
     {
         Volatile.Write(ref _revision, _revision + 1);
@@ -113,8 +112,8 @@ public sealed class ClusterRecords
     }
 
     /// <summary>
-    /// The version of each record, to be compared when all of them were replaced. Where they cannot be read there are
-    /// none: then each that there is afterwards counts as changed.
+    /// Returns the version of each record, to compare before and after all of them were replaced. Empty if the records
+    /// are damaged: then all later records count as changed.
     /// </summary>
     internal IReadOnlyDictionary<string, long> ReadVersions()
     {
@@ -129,7 +128,7 @@ public sealed class ClusterRecords
         }
     }
 
-    /// <summary>Tells of each record that differs from before.</summary>
+    /// <summary>Announces each record whose version differs from <paramref name="before"/>.</summary>
     internal void AnnounceChangesSince(IReadOnlyDictionary<string, long> before)
     {
         var now = ReadVersions();

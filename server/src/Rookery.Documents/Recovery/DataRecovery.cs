@@ -6,14 +6,15 @@ using Rookery.Platform;
 namespace Rookery.Documents.Recovery;
 
 /// <summary>
-/// Makes the data of a stopped node, the last that is left of a cluster, those of a new node of a new cluster, in the
-/// same directory. Everything is made and checked beside the old data, which count until <see cref="Decide"/> and are
-/// kept under other names afterwards. A power cut at any moment leaves the old data or the new.
+/// Turns the data of a stopped node, the last that is left of a cluster, into the data of a new node of a new cluster,
+/// in the same directory. It builds and checks the new data beside the old data. The old data are in force until
+/// <see cref="Decide"/> and are kept under other names afterwards. A power cut at any moment leaves the old data or the
+/// new data.
 /// </summary>
 /// <param name="disk">The disk.</param>
-/// <param name="options">Where the data are.</param>
-/// <param name="memory">What bounds memory.</param>
-/// <param name="io">Is told of disk work.</param>
+/// <param name="options">The directories and settings.</param>
+/// <param name="memory">Bounds the memory that the recovery uses.</param>
+/// <param name="io">Records all disk work.</param>
 /// <param name="time">The clock.</param>
 public sealed class DataRecovery(
     IDisk disk,
@@ -26,19 +27,20 @@ public sealed class DataRecovery(
     private NodeIds? _ids;
 
     /// <summary>
-    /// Where the new data are made; who the node becomes is written there too (the directory <c>cluster</c>), before
-    /// <see cref="Decide"/>.
+    /// Directory in which the new data are built. Before <see cref="Decide"/> the caller writes the new node's identity
+    /// there too (the directory <c>cluster</c>).
     /// </summary>
     public string WorkDirectory => DirectoryReplacement.WorkPathOf(options.DataDirectory);
 
     private string JournalDirectory => options.JournalDirectory ?? DataDirectory.JournalPathOf(options.DataDirectory);
 
     /// <summary>
-    /// Completes a recovery that a power cut or a kill left to be completed, if there is one: for who looks at the
-    /// directory before a node opens it.
+    /// Completes a decided recovery that a power cut or a kill interrupted, if there is one. Call it before reading the
+    /// directory of a stopped node.
     /// </summary>
-    /// <exception cref="DataDirectoryInUseException">A node runs on it.</exception>
-    /// <exception cref="DataFormatException">Its journal is not where <paramref name="options"/> say.</exception>
+    /// <exception cref="DataDirectoryInUseException">A node runs on the directory.</exception>
+    /// <exception cref="DataFormatException">The recovered journal is not in the directory that
+    /// <paramref name="options"/> name.</exception>
     public static void Settle(IDisk disk, NodeOptions options)
     {
         if (DirectoryReplacement.IsDecided(disk, options.DataDirectory))
@@ -48,13 +50,13 @@ public sealed class DataRecovery(
     }
 
     /// <summary>
-    /// Makes the new data: everything that is held, committed or not, under new histories, and without the members of
-    /// before.
+    /// Builds the new data: all entries that the old data contain, committed or not, with new histories and without the
+    /// old members.
     /// </summary>
     /// <param name="old">The old data, which stay open and locked until after <see cref="Decide"/>.</param>
-    /// <param name="ids">Whose data they become.</param>
-    /// <exception cref="UnappliedDamageException">An entry of the journal needs a row that cannot be read.</exception>
-    /// <exception cref="IOException">The disk refused. The old data count.</exception>
+    /// <param name="ids">The ids of the new node and cluster.</param>
+    /// <exception cref="UnappliedDamageException">A journal entry needs a row that is damaged.</exception>
+    /// <exception cref="IOException">The disk refused. The old data stay in force.</exception>
     public RecoveredData Build(StoppedStore old, NodeIds ids)
     {
         _ids = ids;
@@ -92,10 +94,8 @@ public sealed class DataRecovery(
         return new RecoveredData(data.Databases, data.Damage);
     }
 
-    /// <summary>
-    /// Lets the new data count. When it returns they are in place, and the old ones under the names that it says.
-    /// </summary>
-    /// <returns>What the names of the old directories and of the old journal's files end with.</returns>
+    /// <summary>Puts the new data in force, and renames the old data.</summary>
+    /// <returns>The suffix of the old directories and of the old journal's files.</returns>
     public string Decide()
     {
         Invariant.Holds(_ids is not null, "data are decided for after they were made");
@@ -106,10 +106,9 @@ public sealed class DataRecovery(
     }
 }
 
-/// <summary>What was recovered.</summary>
-/// <param name="Databases">The databases, with the number of their documents.</param>
-/// <param name="Damage">The parts of the tables that cannot be read, a sentence each; nobody has another copy
-/// now.</param>
+/// <summary>Result of a recovery.</summary>
+/// <param name="Databases">Names of the databases, with their number of documents.</param>
+/// <param name="Damage">The damaged parts of the tables, one sentence each. No member has another copy.</param>
 public sealed record RecoveredData(
     IReadOnlyList<(string Name, long Documents)> Databases,
     IReadOnlyList<string> Damage

@@ -6,10 +6,10 @@ using Rookery.Platform;
 namespace Rookery.Documents.Recovery;
 
 /// <summary>
-/// Replaces the data in a data directory by that which a recovery made beside it. One file decides: while
-/// <c>format.recovered</c> is not there, the old data counts and what was begun is deleted at the next opening; from
-/// then on the new data counts, and the next opening completes what is left to be renamed. The old data stays, under
-/// other names.
+/// Replaces the data in a data directory by data that a recovery built beside them. One file decides. While
+/// <c>format.recovered</c> does not exist, the old data are in force and the next opening deletes the new data. Once it
+/// exists, the new data are in force and the next opening completes the renames. The old data are kept under other
+/// names.
 /// </summary>
 internal static class DirectoryReplacement
 {
@@ -17,22 +17,22 @@ internal static class DirectoryReplacement
     private const string WaitingSuffix = ".recovered";
     private const string Decision = DataDirectory.FormatName + WaitingSuffix;
 
-    // All names are changed in one directory, and a power cut leaves the first of its changes: never a later one
-    // without those before.
+    // All renames are in one directory. After a power cut a prefix of them has happened, never a later one without the
+    // earlier ones.
     private static readonly string[] Parts = [DataDirectory.StorageName, DataDirectory.IdentityName];
 
-    /// <summary>Where the new data is made.</summary>
+    /// <summary>Returns the directory in which the new data are built.</summary>
     public static string WorkPathOf(string directory) => Path.Combine(directory, WorkName);
 
-    /// <summary>What is added to the names of data that was replaced.</summary>
+    /// <summary>Returns the suffix for the names of the replaced data.</summary>
     public static string KeptSuffixOf(NodeIds replaced) => ".before-" + replaced.ClusterId;
 
-    /// <summary>Whether new data counts already, and is not all in its place.</summary>
+    /// <summary>Returns whether new data are in force but not all renamed yet.</summary>
     public static bool IsDecided(IDisk disk, string directory) => disk.Exists(Path.Combine(directory, Decision));
 
     /// <summary>
-    /// Lets the new data count, durably: from <see cref="WorkPathOf"/>, and a journal that waits. <see cref="Settle"/>
-    /// completes it.
+    /// Puts the new data in force, durably: those in <see cref="WorkPathOf"/> and the prepared journal.
+    /// <see cref="Settle"/> completes the renames.
     /// </summary>
     public static void Decide(IDisk disk, string directory, NodeIds ids)
     {
@@ -48,10 +48,9 @@ internal static class DirectoryReplacement
     }
 
     /// <summary>
-    /// Completes a replacement that was decided, and deletes what is left of one that was not. The caller holds the
-    /// directory's lock.
+    /// Completes a decided replacement; deletes what an undecided one left. The caller holds the directory's lock.
     /// </summary>
-    /// <exception cref="DataFormatException">The journal that was to be replaced is not in
+    /// <exception cref="DataFormatException">The prepared journal is not in
     /// <paramref name="journalDirectory"/>.</exception>
     public static void Settle(IDisk disk, string directory, string journalDirectory)
     {
@@ -117,7 +116,7 @@ internal static class DirectoryReplacement
             return;
         }
 
-        // The journal's first: without the others nobody would look for it again.
+        // The journal's files first: once the others are deleted, no start would look for them.
         JournalReplacement.Discard(disk, journalDirectory);
         foreach (string path in waiting)
         {

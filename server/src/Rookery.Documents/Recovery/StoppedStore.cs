@@ -12,8 +12,7 @@ using Rookery.Storage;
 namespace Rookery.Documents.Recovery;
 
 /// <summary>
-/// The data of a node that does not run, opened to see how far they reach and to recover from them. Nothing in them
-/// changes.
+/// The data of a stopped node, opened to see how far they reach and to recover from them. It changes none of them.
 /// </summary>
 public sealed class StoppedStore : IDisposable
 {
@@ -53,63 +52,60 @@ public sealed class StoppedStore : IDisposable
         }
     }
 
-    /// <summary>Whose data they are.</summary>
+    /// <summary>The ids of the data directory.</summary>
     public NodeIds Ids { get; }
 
-    /// <summary>The end of what is held.</summary>
+    /// <summary>Position of the last entry in the tables or the journal.</summary>
     public JournalPosition Last =>
         _journal is { } journal && journal.Position.Index > Tables.Index ? journal.Position : Tables;
 
     /// <summary>
-    /// What is wrong with the journal and lost by it, in a sentence; null when it holds everything that was
-    /// acknowledged here.
+    /// What the journal lost by damage, in one sentence; null if it contains every entry that this node acknowledged.
     /// </summary>
     public string? Damage { get; }
 
     /// <summary>
-    /// Why no node starts on the tables, in a sentence: they lack rows that each start reads; null when it would.
+    /// Why a node cannot start on the tables, in one sentence: rows that every start reads are damaged. Null if it can.
     /// </summary>
     public string? StartDamage { get; }
 
     /// <summary>
-    /// Why no new node can be made of the tables, in a sentence: they lack rows that a start reads, or who the members
-    /// were; null when it can.
+    /// Why the tables cannot be recovered into a new node, in one sentence: rows that every start reads, or the
+    /// members' records, are damaged. Null if they can.
     /// </summary>
     public string? RecoveryDamage { get; }
 
-    /// <summary>The log time of the last write that is held; null when none is in the journal any more.</summary>
+    /// <summary>
+    /// Log time of the last write in the journal; null if the journal contains none or no time is known.
+    /// </summary>
     public DateTimeOffset? LastWritten { get; private set; }
 
-    /// <summary>
-    /// The configuration of members in force at the end, as its entry holds it; empty when it is not known.
-    /// </summary>
+    /// <summary>The latest configuration, as its entry contains it; empty if it is not known.</summary>
     public ReadOnlyMemory<byte> Configuration => _journal?.Configuration ?? default;
 
-    /// <summary>The last vote, as its frame holds it; empty when it is not known.</summary>
+    /// <summary>The last vote, as its frame contains it; empty if it is not known.</summary>
     public ReadOnlyMemory<byte> Vote => _journal?.Vote ?? default;
 
     private JournalPosition Tables => new(_storage!.Durable.Index, _storage.Durable.Term, _storage.Durable.Sequence);
 
     /// <summary>
-    /// Whether a database was ever made, as far as tables and journal tell, or anything else was written but records of
-    /// the cluster.
+    /// Whether a database was ever created, according to tables and journal, or the journal contains any command other
+    /// than changes of cluster records.
     /// </summary>
     public bool HasServed { get; private set; }
 
-    /// <summary>
-    /// The keys of the records that the members agreed on, and of those that the journal tells of and that are gone.
-    /// </summary>
-    /// <exception cref="DamagedException">One cannot be read.</exception>
+    /// <summary>Keys of the cluster records in the tables, and of those that the journal sets or deletes.</summary>
+    /// <exception cref="DamagedException">A record is damaged.</exception>
     public IEnumerable<string> RecordKeys =>
         _records
             .List(string.Empty)
             .Select(static record => record.Key)
             .Union(_laterRecords.Keys, StringComparer.Ordinal);
 
-    /// <summary>Opens them, and holds them so that no node starts on them.</summary>
+    /// <summary>Opens and locks the data, so that no node starts on them.</summary>
     /// <exception cref="DataDirectoryInUseException">A node runs on them.</exception>
-    /// <exception cref="IOException">There are none, or they are of a newer version; or the directory of the journal is
-    /// not there.</exception>
+    /// <exception cref="IOException">There are no data, a newer version wrote them, or the journal's directory is
+    /// missing.</exception>
     public static StoppedStore Open(
         NodeOptions options,
         IDisk disk,
@@ -128,9 +124,10 @@ public sealed class StoppedStore : IDisposable
             : new StoppedStore(options, disk, memory, io, time);
 
     /// <summary>
-    /// The value of a record that the members agreed on, or were about to: for names, not for decisions.
+    /// Returns the value of a record, including changes in the journal that may not be committed: for display, not for
+    /// decisions.
     /// </summary>
-    /// <returns>Null when there is none, or it cannot be read.</returns>
+    /// <returns>Null if the record does not exist or is damaged.</returns>
     public ReadOnlyMemory<byte>? FindRecord(string key)
     {
         if (_laterRecords.TryGetValue(key, out byte[]? later))
@@ -157,10 +154,10 @@ public sealed class StoppedStore : IDisposable
         _directory.Dispose();
     }
 
-    /// <summary>Makes another directory with the tables, sharing the runs by hard links.</summary>
+    /// <summary>Copies the tables into another directory, by hard links to the runs.</summary>
     internal void CopyTables(string target) => _storage!.Checkpoint(target);
 
-    /// <summary>The entries behind the tables.</summary>
+    /// <summary>Reads the journal entries after the tables' index.</summary>
     internal IEnumerable<JournalFrame> ReadEntries()
     {
         if (_journal is null)
@@ -255,9 +252,7 @@ public sealed class StoppedStore : IDisposable
         }
     }
 
-    /// <summary>
-    /// Reads what is told of the log without applying it: its last time, and what it says of the cluster's records.
-    /// </summary>
+    /// <summary>Reads the journal without applying it: the last log time, and the changes of cluster records.</summary>
     private void ReadJournal()
     {
         if (_journal is null)
@@ -280,7 +275,7 @@ public sealed class StoppedStore : IDisposable
                 }
                 else
                 {
-                    HasServed = true; // nobody knows what it says
+                    HasServed = true; // unknown content: assume user data
                 }
             }
         }
@@ -288,7 +283,7 @@ public sealed class StoppedStore : IDisposable
 
     private void Read(FrameContent content)
     {
-        // A log that was never told a time counts from the year 1.
+        // A log whose entries never had a time counts from the year 1.
         LastWritten =
             content.LogTicks > TimeSpan.TicksPerDay ? new DateTimeOffset(content.LogTicks, TimeSpan.Zero) : null;
         for (int i = 0; i < content.Count; i++)

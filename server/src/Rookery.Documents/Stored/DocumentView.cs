@@ -4,13 +4,13 @@ using Rookery.Scripting.Running;
 
 namespace Rookery.Documents.Stored;
 
-/// <summary>A stored document, read in place.</summary>
+/// <summary>A stored document, decoded in place.</summary>
 public readonly ref struct DocumentView
 {
-    /// <summary>Reads a stored value.</summary>
-    /// <param name="value">The value, or as much of it as <see cref="StoredDocument.BodyOffset"/> says, when the body
-    /// is not needed.</param>
-    /// <exception cref="StoredDocumentException">The bytes are no stored document, or of a newer format.</exception>
+    /// <summary>Decodes a stored value.</summary>
+    /// <param name="value">The value; if the body is not needed, its first <see cref="StoredDocument.BodyOffset"/>
+    /// bytes suffice.</param>
+    /// <exception cref="StoredDocumentException">The bytes are no stored document, or have a newer format.</exception>
     public DocumentView(ReadOnlySpan<byte> value)
     {
         int at = ReadHead(value, out ReadOnlySpan<byte> id, out long lastModified, out long expires);
@@ -31,7 +31,7 @@ public readonly ref struct DocumentView
         Body = value[at..];
     }
 
-    /// <summary>The id, cased as it was written.</summary>
+    /// <summary>The id, as written.</summary>
     public ReadOnlySpan<byte> Id { get; }
 
     /// <summary>The collection's name; empty for <c>@empty</c>.</summary>
@@ -43,17 +43,17 @@ public readonly ref struct DocumentView
     /// <summary>The body's members, without braces.</summary>
     public ReadOnlySpan<byte> Body { get; }
 
-    /// <summary>Time of the last change, UTC ticks.</summary>
+    /// <summary>Time of the last change, in UTC ticks.</summary>
     public long LastModifiedTicks { get; }
 
-    /// <summary>When the document ends, UTC ticks; 0 = never.</summary>
+    /// <summary>Time at which the document expires, in UTC ticks; 0 if never.</summary>
     public long ExpiresAtTicks { get; }
 
-    /// <summary>What follows the head (<see cref="StoredDocument.WriteHead"/>): collection, metadata, body.</summary>
+    /// <summary>The part after the head (<see cref="StoredDocument.WriteHead"/>): collection, metadata, body.</summary>
     public ReadOnlySpan<byte> Content { get; }
 
-    /// <summary>The document as scripts see it.</summary>
-    /// <param name="changeVector">Its change vector for the metadata; empty to leave it out.</param>
+    /// <summary>Returns the document in its form for scripts.</summary>
+    /// <param name="changeVector">The change vector for the metadata; empty to omit it.</param>
     public ScriptDocument ToScript(ReadOnlySpan<byte> changeVector = default) =>
         new()
         {
@@ -65,7 +65,7 @@ public readonly ref struct DocumentView
             ChangeVector = changeVector,
         };
 
-    /// <summary>Reads a head; returns the offset of the content.</summary>
+    /// <summary>Decodes a head and returns the offset of the content.</summary>
     internal static int ReadHead(
         ReadOnlySpan<byte> value,
         out ReadOnlySpan<byte> id,
@@ -119,8 +119,6 @@ public readonly ref struct DocumentView
         );
 }
 
-/// <summary>
-/// Bytes that should be a stored document are none. They passed their checksum, so a newer version or a bug wrote them.
-/// </summary>
-/// <param name="message">What is wrong, in a sentence.</param>
+/// <summary>Bytes that passed their checksum are no stored document: a newer version or a bug wrote them.</summary>
+/// <param name="message">The problem, in one sentence.</param>
 public sealed class StoredDocumentException(string message) : Exception(message);

@@ -5,17 +5,17 @@ using Rookery.Json;
 
 namespace Rookery.Documents.Stored;
 
-/// <summary>Writes stored documents as a client reads them, by copying spans.</summary>
+/// <summary>Writes stored documents as JSON for clients, by copying spans.</summary>
 public static class DocumentWriter
 {
-    /// <summary>Up to here a document is written into one span of the output, which saves calls.</summary>
+    /// <summary>Documents up to this length are written into one span of the output, which saves calls.</summary>
     private const int OneSpanBytes = 4096;
 
-    /// <summary>Names, punctuation, change vector and date of a computed metadata.</summary>
+    /// <summary>Room for the names, punctuation, change vector and date in the metadata.</summary>
     private const int ComputedBytes = 192;
 
     /// <summary>Writes <c>{body,"@metadata":{…}}</c>.</summary>
-    /// <param name="output">Where to.</param>
+    /// <param name="output">Receives the JSON.</param>
     /// <param name="document">The stored document.</param>
     /// <param name="etag">The row's sequence.</param>
     /// <param name="historyId">The database's history id, 22 ASCII characters.</param>
@@ -30,7 +30,7 @@ public static class DocumentWriter
         int most = body.Length + TailBytes(document) + 1;
         if (most > OneSpanBytes)
         {
-            output.GetSpan(most); // once: memory that grows by doubling takes three times as much on the way
+            output.GetSpan(most); // one reservation: a buffer that grows by doubling needs three times the memory
             output.Write("{"u8);
             output.Write(body);
             WriteTail(output, document, !body.IsEmpty, etag, historyId);
@@ -44,7 +44,7 @@ public static class DocumentWriter
         output.Advance(at + FillTail(span[at..], document, !body.IsEmpty, etag, historyId));
     }
 
-    /// <summary>Writes the same of a document that lies in chunks.</summary>
+    /// <summary>Writes a document that is stored in chunks, in the same form.</summary>
     internal static void Write(
         IBufferWriter<byte> output,
         long length,
@@ -54,7 +54,7 @@ public static class DocumentWriter
     )
     {
         var head = new DocumentView(document.Head);
-        // once: memory that grows by doubling takes three times as much on the way
+        // One reservation: a buffer that grows by doubling needs three times the memory.
         output.GetSpan(checked((int)length) + TailBytes(head) + 1);
         output.Write("{"u8);
         document.WriteBody(output);
@@ -75,11 +75,11 @@ public static class DocumentWriter
     }
 
     /// <summary>
-    /// Writes what follows the body of a large document, whose opening brace and body the caller has copied:
-    /// <c>,"@metadata":{…}}</c>.
+    /// Writes the part after the body of a large document: <c>,"@metadata":{…}}</c>. The caller has written the opening
+    /// brace and the body.
     /// </summary>
-    /// <param name="output">Where to.</param>
-    /// <param name="document">The stored document; its body is not looked at.</param>
+    /// <param name="output">Receives the JSON.</param>
+    /// <param name="document">The stored document; its body is not read.</param>
     /// <param name="afterBody">Whether the body has members.</param>
     /// <param name="etag">The row's sequence.</param>
     /// <param name="historyId">The database's history id, 22 ASCII characters.</param>

@@ -5,8 +5,8 @@ using Rookery.Platform;
 namespace Rookery.Documents.Stored;
 
 /// <summary>
-/// The stored form: a head that apply writes (format, flags, last-modified ticks, expiry, id) and the content exactly
-/// as the command carries it (collection, metadata, body), so that apply copies and never parses.
+/// The stored form of a document: a head that apply writes (format, flags, last-modified ticks, expiry, id), then the
+/// content exactly as the command contains it (collection, metadata, body), so that apply copies and never parses.
 /// </summary>
 /// <remarks>
 /// Head: <c>[format u8 = 1][flags u8][last-modified i64][expires i64 if flag 1][id length u16][id]</c>.
@@ -15,7 +15,7 @@ namespace Rookery.Documents.Stored;
 /// </remarks>
 public static class StoredDocument
 {
-    /// <summary>Bytes a head can take at most.</summary>
+    /// <summary>Maximum length of a head.</summary>
     public const int MaxHeadBytes = 1 + 1 + 8 + 8 + 2 + Ids.DocumentId.MaxBytes;
 
     internal const byte Format = 1;
@@ -24,8 +24,8 @@ public static class StoredDocument
     /// <summary>Writes the head of a stored document.</summary>
     /// <param name="destination">At least <see cref="MaxHeadBytes"/> bytes.</param>
     /// <param name="id">The id as written.</param>
-    /// <param name="lastModifiedTicks">The log entry's time, UTC ticks.</param>
-    /// <param name="expiresAtTicks">UTC ticks, 0 = never.</param>
+    /// <param name="lastModifiedTicks">Log time of the entry, in UTC ticks.</param>
+    /// <param name="expiresAtTicks">Time at which the document expires, in UTC ticks; 0 if never.</param>
     /// <returns>Bytes written.</returns>
     public static int WriteHead(
         Span<byte> destination,
@@ -50,11 +50,12 @@ public static class StoredDocument
     }
 
     /// <summary>
-    /// How many of a value's first bytes a <see cref="DocumentView"/> without body needs, from a prefix of the value.
+    /// Returns the offset of the body in a stored value: the number of bytes that a <see cref="DocumentView"/> without
+    /// body needs.
     /// </summary>
-    /// <param name="prefix">The value's first bytes; 1200 always say it.</param>
-    /// <returns>The offset of the body: read that many bytes of a large value, copy the rest.</returns>
-    /// <exception cref="StoredDocumentException">The bytes are no stored document, or of a newer format.</exception>
+    /// <param name="prefix">The first bytes of the value; 1200 always suffice.</param>
+    /// <returns>Offset of the body.</returns>
+    /// <exception cref="StoredDocumentException">The bytes are no stored document, or have a newer format.</exception>
     public static int BodyOffset(ReadOnlySpan<byte> prefix)
     {
         int at = DocumentView.ReadHead(prefix, out _, out _, out _);
@@ -66,7 +67,7 @@ public static class StoredDocument
         throw DocumentView.Broken();
     }
 
-    /// <summary>Bytes the content of a document takes.</summary>
+    /// <summary>Returns the length of a document's content.</summary>
     internal static int ContentBytes(in ParsedDocument document) =>
         Varint.Size((uint)document.Collection.Length)
         + document.Collection.Length
@@ -74,7 +75,7 @@ public static class StoredDocument
         + document.Metadata.Length
         + document.BodyLength;
 
-    /// <summary>Writes the content of a document; returns its bytes.</summary>
+    /// <summary>Writes the content of a document and returns its length.</summary>
     internal static int WriteContent(Span<byte> destination, in ParsedDocument document)
     {
         int at = Varint.WriteBytes(destination, document.Collection);

@@ -5,40 +5,39 @@ using Rookery.Storage.Install;
 namespace Rookery.Documents.Transfer;
 
 /// <summary>
-/// An offer that can be fetched, or will be: the directory that its files lie in, and the journal behind it, which is
-/// kept.
+/// An open snapshot offer: the directory with its files, and a pin on the journal entries after its index.
 /// </summary>
-/// <param name="directory">The directory.</param>
-/// <param name="index">The index that it ends at.</param>
-/// <param name="kept">Keeps the journal.</param>
+/// <param name="directory">Directory of the files.</param>
+/// <param name="index">The snapshot's index.</param>
+/// <param name="kept">Pins the journal entries after the index.</param>
 internal sealed class OpenOffer(string directory, long index, IDisposable kept)
 {
     private readonly Lock _writing = new();
 
-    /// <summary>Where its files lie.</summary>
+    /// <summary>Directory of the files.</summary>
     public string Directory => directory;
 
-    /// <summary>The index that it ends at.</summary>
+    /// <summary>The snapshot's index.</summary>
     public long Index => index;
 
-    /// <summary>What it is; null while it is being written, or when it could not be.</summary>
+    /// <summary>The offer; null while its files are being written, and if writing failed.</summary>
     public StateOffer? Offer { get; private set; }
 
-    /// <summary>Why it could not be written.</summary>
+    /// <summary>Why the files could not be written; null if they could.</summary>
     public string? Refusal { get; private set; }
 
-    /// <summary>What it is written from; null for a whole state, which consists of links.</summary>
+    /// <summary>The changes to write; null for a full snapshot, whose files are hard links.</summary>
     public StateChanges? Changes { get; init; }
 
-    /// <summary>When somebody last asked for it.</summary>
+    /// <summary>Timestamp of the last request for the offer.</summary>
     public long LastUse { get; set; }
 
-    /// <summary>It can be fetched.</summary>
+    /// <summary>Makes the offer available.</summary>
     public void Complete(StateOffer offer) => Offer = offer;
 
-    /// <summary>Writes what changed. Any thread, once; long.</summary>
+    /// <summary>Writes the files of the changes. Call it once, on any thread; it can take long.</summary>
     /// <param name="disk">The disk.</param>
-    /// <param name="describe">Makes the offer of what was written.</param>
+    /// <param name="describe">Creates the offer from the written files.</param>
     public void Write(IDisk disk, Func<StateOffer> describe)
     {
         lock (_writing)
@@ -56,7 +55,7 @@ internal sealed class OpenOffer(string directory, long index, IDisposable kept)
             }
             catch (Exception failure)
             {
-                // Whatever it was: who asks for it has to hear that it will not come.
+                // Any failure: members that request the offer must learn that it will not come.
                 Refusal = $"what changed could not be written ({failure.Message.TrimEnd('.')})";
             }
 
@@ -69,7 +68,7 @@ internal sealed class OpenOffer(string directory, long index, IDisposable kept)
         }
     }
 
-    /// <summary>Lets go of everything; waits until who writes it has stopped.</summary>
+    /// <summary>Deletes the files and releases the pins, after waiting for <see cref="Write"/> to stop.</summary>
     public void End(IDisk disk)
     {
         Changes?.Dispose();
@@ -80,7 +79,7 @@ internal sealed class OpenOffer(string directory, long index, IDisposable kept)
         }
     }
 
-    // What stays is deleted by the next offer that lies there, or at the next start.
+    // The next offer in this directory or the next start deletes what remains.
     private void RemoveFiles(IDisk disk)
     {
         try
@@ -89,7 +88,7 @@ internal sealed class OpenOffer(string directory, long index, IDisposable kept)
         }
         catch (DiskException)
         {
-            // As said above.
+            // See above.
         }
     }
 }

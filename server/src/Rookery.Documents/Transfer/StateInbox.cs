@@ -8,15 +8,15 @@ using Rookery.Storage.Install;
 namespace Rookery.Documents.Transfer;
 
 /// <summary>
-/// Where the files of an offer are gathered, beside the storage's own: in a directory that survives a restart, so that
-/// a fetch goes on where it broke. Used by one thread at a time.
+/// Receives the files of a snapshot offer, in a directory beside the storage's. The directory survives a restart, so an
+/// interrupted fetch resumes. One thread at a time.
 /// </summary>
 public sealed class StateInbox
 {
     private const string OfferName = "offer.json";
     private const string RowsName = "repair-rows";
 
-    // So much is in doubt at the end of a file after a power cut: more was synced.
+    // Bytes at the end of a file that a power cut may have damaged; everything before was synced.
     private const int DoubtfulBytes = 1 << 20;
 
     private readonly StorageEngine _storage;
@@ -40,11 +40,11 @@ public sealed class StateInbox
         Statistics = statistics;
     }
 
-    /// <summary>What was transferred.</summary>
+    /// <summary>Counters of transfers.</summary>
     public StateTransferStatistics Statistics { get; }
 
-    /// <summary>Begins to gather an offer, or goes on with it when it is the one that was being gathered.</summary>
-    /// <exception cref="StateTransferException">There is no room for it.</exception>
+    /// <summary>Starts to fetch an offer, or resumes if it is the offer that was being fetched.</summary>
+    /// <exception cref="StateTransferException">There is not enough free space.</exception>
     /// <exception cref="DiskException">The disk refused.</exception>
     public void Begin(StateOffer offer)
     {
@@ -76,8 +76,8 @@ public sealed class StateInbox
     }
 
     /// <summary>
-    /// Where to go on with a file after a start: a little before its end, because the last bytes may not be what was
-    /// sent.
+    /// Returns the offset at which to resume a file after a start: up to 1 MiB before its end, because a power cut may
+    /// have damaged the last bytes.
     /// </summary>
     public long ResumeAt(StateFile file)
     {
@@ -85,16 +85,16 @@ public sealed class StateInbox
         return length == file.Bytes ? length : Math.Max(0, length - DoubtfulBytes);
     }
 
-    /// <summary>Notes that a file is gone on with where a connection had broken.</summary>
+    /// <summary>Counts a file that was resumed after a broken connection.</summary>
     public void CountResumed() => Statistics.CountResumed();
 
-    /// <summary>Opens a file to be written from <paramref name="offset"/> on; what lies behind is dropped.</summary>
+    /// <summary>Opens a file for writing at <paramref name="offset"/> and truncates it there.</summary>
     /// <exception cref="DiskException">The disk refused.</exception>
     public InboxFile Open(StateFile file, long offset) =>
         new(_disk, Path.Join(_directory, file.Name), offset, Statistics, _kind);
 
-    /// <summary>Begins the file of rows that a repair asked for; the one before is dropped. One at a time.</summary>
-    /// <param name="path">Where it lies.</param>
+    /// <summary>Opens the file for the rows of a repair and truncates it. One at a time.</summary>
+    /// <param name="path">Path of the file.</param>
     /// <exception cref="DiskException">The disk refused.</exception>
     public InboxFile OpenRows(out string path)
     {
@@ -104,12 +104,12 @@ public sealed class StateInbox
     }
 
     /// <summary>
-    /// Reads and checks every byte of what was gathered, and makes it durable. Long; beside all other work.
+    /// Reads and checks every byte of the fetched files, and makes them durable. It can take long and needs no lock.
     /// </summary>
-    /// <param name="offer">What was gathered.</param>
-    /// <param name="progress">Told of the bytes checked.</param>
-    /// <exception cref="StateTransferException">It is damaged or not what the offer says. What is wrong was deleted, so
-    /// that a further fetch brings it again.</exception>
+    /// <param name="offer">The fetched offer.</param>
+    /// <param name="progress">Receives the number of bytes checked.</param>
+    /// <exception cref="StateTransferException">The files are damaged or do not match the offer. Wrong files were
+    /// deleted, so the next fetch gets them again.</exception>
     /// <exception cref="DiskException">The disk refused.</exception>
     public FetchedState Check(StateOffer offer, Action<long>? progress = null)
     {
@@ -142,8 +142,8 @@ public sealed class StateInbox
         }
     }
 
-    /// <summary>Deletes what was gathered, if anything was.</summary>
-    /// <exception cref="DiskException">The disk refused; what stays is deleted by the next fetch.</exception>
+    /// <summary>Deletes all fetched files, if there are any.</summary>
+    /// <exception cref="DiskException">The disk refused; the next fetch deletes what remains.</exception>
     public void Clear() => NodeBackup.RemoveCheckpoint(_disk, _directory);
 
     private bool IsOf(StateOffer offer)
@@ -159,7 +159,7 @@ public sealed class StateInbox
         return note.Read(bytes, 0) == bytes.Length && bytes.AsSpan().SequenceEqual(NoteOf(offer));
     }
 
-    // The same files may be offered for another reason, and in a later term.
+    // The same files may be offered for another reason or in a later term.
     private static byte[] NoteOf(StateOffer offer) => (offer with { Why = null, CommittedBy = 0 }).Encode();
 
     private long LengthOf(StateFile file)
@@ -176,8 +176,8 @@ public sealed class StateInbox
 }
 
 /// <summary>
-/// A file that is being gathered: synced each 512 KiB, because a card that is asked for more at once holds up everybody
-/// else who syncs.
+/// A file that is being fetched. It is synced every 512 KiB, because a larger sync would delay all other syncs on an SD
+/// card.
 /// </summary>
 public sealed class InboxFile : IDisposable
 {
@@ -195,10 +195,10 @@ public sealed class InboxFile : IDisposable
         _kind = kind;
     }
 
-    /// <summary>Bytes it has.</summary>
+    /// <summary>Length of the file.</summary>
     public long Length => _offset;
 
-    /// <summary>Adds what came.</summary>
+    /// <summary>Appends received bytes.</summary>
     /// <exception cref="DiskException">The disk refused.</exception>
     public void Append(ReadOnlySpan<byte> bytes)
     {
@@ -206,7 +206,7 @@ public sealed class InboxFile : IDisposable
         _statistics.CountReceived(_kind, bytes.Length);
     }
 
-    /// <summary>Makes what came durable.</summary>
+    /// <summary>Syncs the received bytes.</summary>
     /// <exception cref="DiskException">The disk refused.</exception>
     public void Sync() => _file.Sync();
 
@@ -214,7 +214,7 @@ public sealed class InboxFile : IDisposable
     public void Dispose() => _file.Dispose();
 }
 
-/// <summary>A state that was fetched and checked, every byte of it: it can be installed.</summary>
+/// <summary>A fetched snapshot whose bytes were all checked, so that it can be installed.</summary>
 public sealed class FetchedState
 {
     internal FetchedState(StateOffer offer, ReceivedState state)
@@ -223,7 +223,7 @@ public sealed class FetchedState
         State = state;
     }
 
-    /// <summary>What was offered.</summary>
+    /// <summary>The offer that was fetched.</summary>
     public StateOffer Offer { get; }
 
     internal ReceivedState State { get; }

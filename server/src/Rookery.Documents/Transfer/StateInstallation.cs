@@ -7,28 +7,28 @@ using Rookery.Storage.Install;
 namespace Rookery.Documents.Transfer;
 
 /// <summary>
-/// Puts a fetched state in the place of a node's own: storage first, with a mark in its manifest, then the journal,
-/// then what apply holds in memory. A power cut leaves the old state or the new one (docs/explanation/durability.md,
-/// moments 11 to 15).
+/// Installs a fetched snapshot: first the storage, with a mark in its manifest, then the journal, then the state of
+/// apply in memory. A power cut leaves the old state or the new one (docs/explanation/durability.md, moments 11 to 15).
 /// </summary>
 internal static class StateInstallation
 {
     /// <summary>
-    /// Installs. While nothing is applied and no background work is done; nor a journal write outstanding, unless the
-    /// tail is kept.
+    /// Installs a snapshot. Meanwhile the caller must prevent apply, background work and, unless the log's tail is
+    /// kept, journal writes.
     /// </summary>
     /// <param name="storage">The storage.</param>
     /// <param name="journal">The journal.</param>
-    /// <param name="applier">What applied until now.</param>
-    /// <param name="fetched">What to install, not behind what is applied.</param>
-    /// <param name="tailIsKept">Whether the journal durably has the state's last entry, and so stays as it is.</param>
-    /// <exception cref="ReceivedStateException">It is behind what is applied, or cannot be read any more. Nothing
-    /// changed.</exception>
+    /// <param name="applier">The applier, which reloads its state.</param>
+    /// <param name="fetched">The snapshot; its index must not be lower than the applied index.</param>
+    /// <param name="tailIsKept">Whether the journal durably contains the snapshot's last entry and therefore stays as
+    /// it is.</param>
+    /// <exception cref="ReceivedStateException">The snapshot is older than the applied state, or cannot be read.
+    /// Nothing changed.</exception>
     /// <exception cref="Rookery.Platform.DiskException">The disk refused. Nothing changed.</exception>
-    /// <exception cref="StateInDoubtException">Which state counts shows at the next start: until then this node must
-    /// not write.</exception>
-    /// <exception cref="JournalLatchedException">The state is installed, and the journal could not follow: the next
-    /// start does it.</exception>
+    /// <exception cref="StateInDoubtException">Only the next start shows which state is in force. This node must not
+    /// write until then.</exception>
+    /// <exception cref="JournalLatchedException">The snapshot is installed, but the journal could not be reset. The
+    /// next start resets it.</exception>
     public static void Install(
         StorageEngine storage,
         NodeJournal journal,
@@ -48,8 +48,9 @@ internal static class StateInstallation
         Release(journal, storage.Durable.Index);
     }
 
-    /// <summary>Where the journal has to begin anew, unless it has; null when it goes on as it is.</summary>
-    /// <exception cref="StorageFormatException">A newer version installed a state and was stopped half-way.</exception>
+    /// <summary>Returns the position to which the journal must be reset; null if no reset is pending.</summary>
+    /// <exception cref="StorageFormatException">A newer version was interrupted while it installed a
+    /// snapshot.</exception>
     public static JournalRebase? RebaseOf(StorageEngine storage)
     {
         if (storage.PendingInstall is not { } pending)
@@ -71,8 +72,8 @@ internal static class StateInstallation
     }
 
     /// <summary>
-    /// Says that the journal has followed. A mark that stays, because the disk refuses, does no harm: the journal
-    /// carries it too.
+    /// Removes the mark, after the journal was reset. A mark that remains because the disk refuses does no harm: the
+    /// journal's files carry its number too.
     /// </summary>
     public static void Complete(StorageEngine storage)
     {
@@ -82,7 +83,7 @@ internal static class StateInstallation
         }
         catch (Platform.DiskException)
         {
-            // As said above.
+            // See above.
         }
     }
 
@@ -94,7 +95,7 @@ internal static class StateInstallation
         }
         catch (Platform.DiskException)
         {
-            // A segment that could not be deleted is out of use all the same; the next start deletes it.
+            // A segment that could not be deleted is out of use anyway; the next start deletes it.
         }
     }
 

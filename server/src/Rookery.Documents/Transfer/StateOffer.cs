@@ -5,60 +5,62 @@ using Rookery.Journal;
 namespace Rookery.Documents.Transfer;
 
 /// <summary>
-/// The state of a whole node at one place of the log, or what changed of it, as files that can be fetched until the
-/// offer is given up.
+/// A snapshot of a node, or the changes since an earlier one, as files that members can fetch until the offer is
+/// withdrawn.
 /// </summary>
 public sealed record StateOffer
 {
-    /// <summary>Names the offer; never used again.</summary>
+    /// <summary>Random id of the offer.</summary>
     public required string Id { get; init; }
 
-    /// <summary>The last index in it.</summary>
+    /// <summary>The snapshot's last index.</summary>
     public required long Index { get; init; }
 
-    /// <summary>The term at that index.</summary>
+    /// <summary>Term of the entry at that index.</summary>
     public required long Term { get; init; }
 
     /// <summary>
-    /// The term that the member was in which offers it: what is in it was committed in that term or before. Set when it
-    /// is given away.
+    /// Current term of the offering member: all entries in the snapshot were committed in that term or earlier. Set
+    /// when the offer is sent.
     /// </summary>
     public long CommittedBy { get; init; }
 
-    /// <summary>Operations (etags) through that index.</summary>
+    /// <summary>Number of operations (etags) through that index.</summary>
     public required long Operations { get; init; }
 
-    /// <summary>The index of the configuration in force there; 0 when there is none.</summary>
+    /// <summary>Index of the configuration in force at that index; 0 if there is none.</summary>
     public required long ConfigurationIndex { get; init; }
 
-    /// <summary>That configuration as the journal has it; empty when there is none.</summary>
+    /// <summary>That configuration, as the journal contains it; empty if there is none.</summary>
     public required byte[] Configuration { get; init; }
 
     /// <summary>The files.</summary>
     public required IReadOnlyList<StateFile> Files { get; init; }
 
-    /// <summary>Null for everything; otherwise it holds what was written and deleted at this etag and above.</summary>
+    /// <summary>
+    /// Null for a full snapshot. Otherwise the offer contains only rows and deletions from this etag on.
+    /// </summary>
     public long? Since { get; init; }
 
-    /// <summary>When it holds what changed: bytes of everything, to compare.</summary>
+    /// <summary>For changes: length of a full snapshot, for comparison.</summary>
     public long WholeBytes { get; init; }
 
-    /// <summary>Why it is everything, though less was asked for; part of a sentence.</summary>
+    /// <summary>Why the offer is a full snapshot although changes were requested; part of a sentence.</summary>
     public string? Why { get; init; }
 
-    /// <summary>Where it stands in the log.</summary>
+    /// <summary>The snapshot's position in the log.</summary>
     [JsonIgnore]
     public JournalPosition Position => new(Index, Term, Operations);
 
-    /// <summary>Bytes of all files.</summary>
+    /// <summary>Total length of the files.</summary>
     [JsonIgnore]
     public long Bytes => Files.Sum(file => file.Bytes);
 
-    /// <summary>The offer as JSON.</summary>
+    /// <summary>Encodes the offer as JSON.</summary>
     public byte[] Encode() => JsonSerializer.SerializeToUtf8Bytes(this, StateOfferJson.Default.StateOffer);
 
-    /// <summary>Reads what <see cref="Encode"/> wrote.</summary>
-    /// <exception cref="StateTransferException">It is not an offer.</exception>
+    /// <summary>Decodes the output of <see cref="Encode"/>.</summary>
+    /// <exception cref="StateTransferException">The bytes are no offer.</exception>
     public static StateOffer Decode(ReadOnlySpan<byte> json)
     {
         try
@@ -79,14 +81,14 @@ public sealed record StateOffer
 }
 
 /// <summary>
-/// A file of an offer. Every byte of it is covered by checksums within it, and a run's checksums name the run, so none
-/// is sent along.
+/// A file of an offer. The offer carries no checksums: all bytes of the file are covered by checksums within it, and a
+/// run's checksums include the run's id.
 /// </summary>
-/// <param name="Name">Its name: digits, letters, dots and dashes.</param>
-/// <param name="Bytes">Its length.</param>
+/// <param name="Name">Name of the file: digits, letters, dots and dashes.</param>
+/// <param name="Bytes">Length of the file.</param>
 public sealed record StateFile(string Name, long Bytes)
 {
-    /// <summary>Whether it may be one: the name comes from a connection and must not lead out of a directory.</summary>
+    /// <summary>Whether the name is valid: it comes from a connection and must not point outside a directory.</summary>
     [JsonIgnore]
     internal bool IsPlausible => Bytes >= 0 && IsName(Name);
 
@@ -96,11 +98,13 @@ public sealed record StateFile(string Name, long Bytes)
         && name.All(static letter => char.IsAsciiLetterOrDigit(letter) || letter is '-' or '.');
 }
 
-/// <summary>A state could not be offered, fetched or installed. Nothing changed; the message says why.</summary>
+/// <summary>
+/// A snapshot could not be offered, fetched or installed. Nothing changed; the message states the reason.
+/// </summary>
 /// <param name="message">One sentence.</param>
-/// <param name="cause">What came before it.</param>
+/// <param name="cause">The exception that caused it.</param>
 public sealed class StateTransferException(string message, Exception? cause = null) : IOException(message, cause);
 
-/// <summary>The offer as it travels.</summary>
+/// <summary>JSON serialisation of offers.</summary>
 [JsonSerializable(typeof(StateOffer))]
 internal sealed partial class StateOfferJson : JsonSerializerContext;

@@ -10,18 +10,18 @@ using Rookery.Storage.Repair;
 namespace Rookery.Documents.Transfer;
 
 /// <summary>
-/// What members get that fell behind the first entry of this node's journal: what changed since the last etag that they
-/// have, when that is known whole and is much less, or everything. Each offer is files, and keeps the journal behind
-/// it, so that who has fetched the one can go on with the other. It is given up when nobody fetched from it for a
-/// while, or when it keeps too much of the journal.
+/// Offers snapshots to members that lag behind the first entry of this node's journal: the changes since their last
+/// etag, if those are known completely and are much smaller, otherwise a full snapshot. Each offer pins the journal
+/// entries after it, so that a member which fetched the snapshot can continue with the log. An offer is withdrawn when
+/// no member fetched from it for a while, or when it pins too much of the journal.
 /// </summary>
 public sealed class StateOffers : IDisposable
 {
-    /// <summary>How long an offer stays without anybody fetching from it.</summary>
+    /// <summary>Time after the last request for an offer until it is withdrawn.</summary>
     public static readonly TimeSpan Patience = TimeSpan.FromMinutes(5);
 
-    // A member that asks while so many others are given what changed gets everything: each keeps files that compaction
-    // has replaced.
+    // Maximum number of open offers of changes; further members get a full snapshot. Each offer pins files that merges
+    // have replaced.
     private const int MostChanges = 4;
 
     private readonly StorageEngine _storage;
@@ -52,27 +52,29 @@ public sealed class StateOffers : IDisposable
     }
 
     /// <summary>
-    /// Bytes of the journal that an offer may keep from being released. Beyond them it is given up, whoever fetches
-    /// from it: the journal's device must not fill for a slow member.
+    /// Journal bytes that an offer may pin. An offer beyond them is withdrawn even while a member fetches it: a slow
+    /// member must not fill the journal's device.
     /// </summary>
     public long MostKeptBytes { get; init; } = 1L << 30;
 
-    /// <summary>What stays free when what changed is written.</summary>
+    /// <summary>Free space that must remain after writing changes.</summary>
     public ReserveRule Reserve { get; init; } = ReserveRule.Default;
 
-    /// <summary>The last index applied on this node: while it rises, who reads files rests in between.</summary>
+    /// <summary>
+    /// Index of the last entry applied on this node. While it rises, readers of offered files pause between reads.
+    /// </summary>
     public long AppliedIndex => _storage.AppliedIndex;
 
-    /// <summary>What was transferred.</summary>
+    /// <summary>Counters of transfers.</summary>
     public StateTransferStatistics Statistics { get; }
 
     /// <summary>
-    /// The open offer of everything, or a new one of what the manifest holds now. On the thread that does background
-    /// work, or while there is none.
+    /// Returns the open full-snapshot offer, or creates one from the current manifest. Call it on the thread of
+    /// background work, or before that thread runs.
     /// </summary>
-    /// <param name="through">The index that it must have come to at least, when the manifest has: an open one that has
-    /// not is given up.</param>
-    /// <exception cref="StateTransferException">This node's data is damaged, or it is stopping.</exception>
+    /// <param name="through">Minimum index of the snapshot, if the manifest has reached it; an open offer below it is
+    /// withdrawn.</param>
+    /// <exception cref="StateTransferException">This node's data are damaged.</exception>
     /// <exception cref="DiskException">The disk refused.</exception>
     public StateOffer Make(long through = 0)
     {
@@ -100,15 +102,14 @@ public sealed class StateOffers : IDisposable
     }
 
     /// <summary>
-    /// What a member needs that has applied everything through an etag. On the thread that does background work, or
-    /// while there is none.
+    /// Returns an offer for a member that has applied everything through an etag. Call it on the thread of background
+    /// work, or before that thread runs.
     /// </summary>
-    /// <param name="since">The etag.</param>
-    /// <param name="write">Set when what changed has to be written first: to be called beside all other work. Null
-    /// otherwise.</param>
+    /// <param name="since">The member's last etag.</param>
+    /// <param name="write">Set if the changes must be written first: call it on another thread. Otherwise null.</param>
     /// <param name="through">As for <see cref="Make"/>.</param>
-    /// <returns>Null while what changed is being written: to be asked again.</returns>
-    /// <exception cref="StateTransferException">This node's data is damaged, or it is stopping.</exception>
+    /// <returns>Null while the changes are being written: call again later.</returns>
+    /// <exception cref="StateTransferException">This node's data are damaged.</exception>
     /// <exception cref="DiskException">The disk refused.</exception>
     public StateOffer? MakeSince(long since, out Action? write, long through = 0)
     {
@@ -123,8 +124,8 @@ public sealed class StateOffers : IDisposable
                 return Make(through) with { Why = refusal };
             }
 
-            // Asked for now: while this is written, a state of a later configuration may be installed here, behind
-            // which the journal knows none at this index.
+            // Read now: during the write this node may install a snapshot with a later configuration, after which the
+            // journal no longer knows the configuration at this index.
             var begun = open;
             var configuration = _journal.ConfigurationAt(begun.Index);
             write = () =>
@@ -144,10 +145,10 @@ public sealed class StateOffers : IDisposable
     }
 
     /// <summary>
-    /// Opens a file of an offer to read. From any thread. The file can be read to its end, whether the offer is given
-    /// up meanwhile or not.
+    /// Opens a file of an offer for reading. Thread-safe. The file stays readable to its end, even if the offer is
+    /// withdrawn meanwhile.
     /// </summary>
-    /// <returns>Null when there is no such offer any more, or no such file in it.</returns>
+    /// <returns>Null if the offer was withdrawn or has no such file.</returns>
     /// <exception cref="DiskException">The disk refused.</exception>
     public IDiskFile? Open(string offer, string file)
     {
@@ -167,11 +168,11 @@ public sealed class StateOffers : IDisposable
     }
 
     /// <summary>
-    /// Writes the rows of a range for a member that lost them, into a file that the caller deletes. From any thread.
+    /// Writes the rows of a range for a member that lost them, into a file that the caller deletes. Thread-safe.
     /// </summary>
-    /// <exception cref="ReceivedStateException">They are too many for this: the member fetches the whole
-    /// state.</exception>
-    /// <exception cref="DamagedException">They cannot be read here either.</exception>
+    /// <exception cref="ReceivedStateException">The range has too many rows for a repair: the member must fetch a full
+    /// snapshot.</exception>
+    /// <exception cref="DamagedException">The rows are damaged on this node too.</exception>
     /// <exception cref="DiskException">The disk refused.</exception>
     public RepairRows WriteRows(RepairRequest request)
     {
@@ -180,26 +181,28 @@ public sealed class StateOffers : IDisposable
         return _storage.WriteRepair(request, Path.Join(directory, HistoryId.Create()));
     }
 
-    /// <summary>Opens what <see cref="WriteRows"/> wrote.</summary>
+    /// <summary>Opens the file that <see cref="WriteRows"/> wrote.</summary>
     /// <exception cref="DiskException">The disk refused.</exception>
     public IDiskFile OpenRows(RepairRows rows) => _disk.Open(rows.Path, DiskOpen.Read);
 
-    /// <summary>Deletes what <see cref="WriteRows"/> wrote.</summary>
-    /// <exception cref="DiskException">The disk refused: the next start deletes it.</exception>
+    /// <summary>Deletes the file that <see cref="WriteRows"/> wrote.</summary>
+    /// <exception cref="DiskException">The disk refused; the next start deletes the file.</exception>
     public void DeleteRows(RepairRows rows) => _disk.Delete(rows.Path);
 
-    /// <summary>Where rows for repairs lie while they are sent, beside the directory of offers.</summary>
+    /// <summary>Returns the directory for the rows of repairs, beside the directory of offers.</summary>
     internal static string RowsPathOf(string directory) => directory + "-rows";
 
-    /// <summary>Where an offer of what changed may lie, beside the directory of whole states.</summary>
+    /// <summary>
+    /// Returns the possible directories for offers of changes, beside the directory of full snapshots.
+    /// </summary>
     internal static IEnumerable<string> ChangesPathsOf(string directory) =>
         Enumerable
             .Range(1, MostChanges)
             .Select(number => string.Create(CultureInfo.InvariantCulture, $"{directory}-changes-{number}"));
 
-    /// <summary>Notes that bytes of an offer went out: somebody is fetching from it.</summary>
+    /// <summary>Counts bytes sent from an offer, which also keeps the offer open.</summary>
     /// <param name="offer">The offer; empty for rows of a repair.</param>
-    /// <param name="bytes">How many.</param>
+    /// <param name="bytes">Number of bytes sent.</param>
     public void CountSent(string offer, long bytes)
     {
         lock (_gate)
@@ -216,7 +219,7 @@ public sealed class StateOffers : IDisposable
     }
 
     /// <summary>
-    /// Gives open offers up whose time has come. On the thread that does background work, about every half minute.
+    /// Withdraws the open offers that are due. Call it on the thread of background work, at least every half minute.
     /// </summary>
     public void GiveUpIfDue()
     {
@@ -239,7 +242,7 @@ public sealed class StateOffers : IDisposable
         }
     }
 
-    /// <summary>Ends the open offers, if there are any.</summary>
+    /// <summary>Withdraws all open offers.</summary>
     public void Dispose()
     {
         List<OpenOffer> open;
@@ -262,7 +265,7 @@ public sealed class StateOffers : IDisposable
         _time.GetElapsedTime(open.LastUse) >= Patience
         || (open.Refusal is null && _journal.BytesAbove(open.Index) > MostKeptBytes);
 
-    // Under the gate.
+    // The caller holds _gate.
     private OpenOffer? Find(string offer)
     {
         foreach (var open in _changes)
@@ -278,8 +281,8 @@ public sealed class StateOffers : IDisposable
             : null;
     }
 
-    // What changed since an earlier etag will do too, but not the refusal of it: since then there may be little. Who is
-    // told of a refusal goes on to everything, so nobody keeps that in use.
+    // Changes since an earlier etag serve too, but a refusal only for its own etag: later there may be few changes. A
+    // refused member continues with a full snapshot, so a refusal's last use is not updated.
     private OpenOffer? FindChanges(long since, long through)
     {
         lock (_gate)
@@ -325,8 +328,8 @@ public sealed class StateOffers : IDisposable
 
     private OpenOffer BeginWhole()
     {
-        // Kept before the checkpoint is made: what lies behind the manifest of this moment stays, and a later one keeps
-        // less.
+        // Pinned before the files are linked: the entries after the current manifest's index stay, and a later manifest
+        // needs fewer.
         var kept = _journal.KeepAbove(_storage.Durable.Index);
         try
         {

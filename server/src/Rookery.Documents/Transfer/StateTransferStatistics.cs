@@ -1,20 +1,20 @@
 namespace Rookery.Documents.Transfer;
 
-/// <summary>What goes from one member to another beside the log.</summary>
+/// <summary>The kind of data that members transfer beside the log.</summary>
 public enum StateTransferKind
 {
-    /// <summary>All files of a state.</summary>
+    /// <summary>All files of a full snapshot.</summary>
     Files,
 
     /// <summary>Rows and deletions since an etag.</summary>
     Changes,
 
-    /// <summary>Rows that a damaged run lost.</summary>
+    /// <summary>Rows to repair a damaged run.</summary>
     Repairs,
 }
 
 /// <summary>
-/// What was given to members that fell behind, and taken by this one, since the start. Counted from any thread.
+/// Counters of snapshots and repairs sent to other members and received by this one, since the start. Thread-safe.
 /// </summary>
 public sealed class StateTransferStatistics
 {
@@ -25,33 +25,33 @@ public sealed class StateTransferStatistics
     private long _givenUp;
     private long _resumed;
 
-    /// <summary>Offers made of this node's state.</summary>
+    /// <summary>Offers that this node created.</summary>
     public long Offers => Volatile.Read(ref _offers);
 
     /// <summary>
-    /// Offers given up, because nobody fetched from them any more or they held too much of the journal.
+    /// Offers withdrawn because no member fetched from them any more or they pinned too much of the journal.
     /// </summary>
     public long GivenUp => Volatile.Read(ref _givenUp);
 
-    /// <summary>Bytes that were sent, of every kind.</summary>
+    /// <summary>Bytes sent, of all kinds.</summary>
     public long SentBytes => Sum(_sentBytes);
 
-    /// <summary>Bytes that were received, of every kind.</summary>
+    /// <summary>Bytes received, of all kinds.</summary>
     public long ReceivedBytes => Sum(_receivedBytes);
 
-    /// <summary>Files that were gone on with where a connection had broken.</summary>
+    /// <summary>Files resumed after a broken connection.</summary>
     public long Resumed => Volatile.Read(ref _resumed);
 
-    /// <summary>States installed here, of every kind.</summary>
+    /// <summary>Snapshots and repairs installed on this node, of all kinds.</summary>
     public long Installed => Sum(_installed);
 
-    /// <summary>Bytes of one kind that were sent.</summary>
+    /// <summary>Returns the bytes sent of one kind.</summary>
     public long SentBytesOf(StateTransferKind kind) => Volatile.Read(ref _sentBytes[(int)kind]);
 
-    /// <summary>Bytes of one kind that were received.</summary>
+    /// <summary>Returns the bytes received of one kind.</summary>
     public long ReceivedBytesOf(StateTransferKind kind) => Volatile.Read(ref _receivedBytes[(int)kind]);
 
-    /// <summary>States of one kind that were installed here.</summary>
+    /// <summary>Returns the number of installations of one kind on this node.</summary>
     public long InstalledOf(StateTransferKind kind) => Volatile.Read(ref _installed[(int)kind]);
 
     internal void CountOffer() => Interlocked.Increment(ref _offers);
