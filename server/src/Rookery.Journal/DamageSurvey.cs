@@ -1,13 +1,13 @@
 namespace Rookery.Journal;
 
 /// <summary>
-/// What a damaged journal still says behind the place that cannot be read: how far the log went, whom the node voted
-/// for last, who belonged to the cluster, and whether any of that may be hidden in what cannot be read.
+/// Reads what remains of a damaged journal after its first unreadable place (the gap): how far the log reached, the
+/// last vote, the configurations, and whether unreadable bytes may hide a newer vote or configuration.
 /// </summary>
 /// <remarks>
-/// Each frame says how many landmarks (votes, configurations, truncations) its segment had up to it, so the first one
-/// behind a gap shows whether the gap holds any. A header of a further segment repeats all that counts. Only headers
-/// are believed for how far the log went: too far is safe, too short is not.
+/// Each frame counts the landmarks (votes, configurations, truncations) of its segment up to itself, so the first frame
+/// after a gap shows whether the gap contains any. The header of each later segment repeats the state before it. The
+/// end of the log is taken from frame headers alone: an end too far is safe, an end too early is not.
 /// </remarks>
 internal sealed class DamageSurvey
 {
@@ -24,36 +24,36 @@ internal sealed class DamageSurvey
         Vote = readable.Vote;
     }
 
-    /// <summary>The last entry that the log had.</summary>
+    /// <summary>Position of the last entry that the log had.</summary>
     public EntryPosition End { get; private set; }
 
     /// <summary>
-    /// What an earlier start knew to be lost: rot that strikes again before it was given back must not make it
-    /// forgotten.
+    /// Position through which an earlier start already found acknowledged entries lost. Recorded again, so that further
+    /// damage before the repair cannot hide that loss.
     /// </summary>
     public EntryPosition Lost { get; private set; }
 
-    /// <summary>The highest number of a journal write.</summary>
+    /// <summary>The highest write number found.</summary>
     public long HighestWrite { get; private set; }
 
-    /// <summary>The newest vote that can be read.</summary>
+    /// <summary>The newest readable vote.</summary>
     public ReadOnlyMemory<byte> Vote { get; private set; }
 
-    /// <summary>Whether no newer vote can have been in what cannot be read.</summary>
+    /// <summary>Whether the unreadable bytes cannot contain a newer vote.</summary>
     public bool VoteIsKnown { get; private set; } = true;
 
-    /// <summary>Whether <see cref="Configurations"/> tell the one in force at the manifest's index.</summary>
+    /// <summary>Whether <see cref="Configurations"/> contain the one in force at the manifest's index.</summary>
     public bool ConfigurationIsKnown { get; private set; } = true;
 
-    /// <summary>The configurations of the log, those before the gap among them.</summary>
+    /// <summary>The configurations of the log, including those before the gap.</summary>
     public IReadOnlyList<(long Index, byte[] Payload)> Configurations => _configurations;
 
-    /// <summary>Everything from a gap to the end of the journal.</summary>
-    /// <param name="readable">What could be read before the gap.</param>
-    /// <param name="manifestIndex">The index through which the manifest holds everything.</param>
-    /// <param name="segments">The segment with the gap, and those that follow.</param>
-    /// <param name="from">Where the gap begins.</param>
-    /// <param name="write">The journal write that could not be read.</param>
+    /// <summary>Surveys everything from a gap to the end of the journal.</summary>
+    /// <param name="readable">The log before the gap.</param>
+    /// <param name="manifestIndex">Index through which the storage is durable without the journal.</param>
+    /// <param name="segments">The segment with the gap, and the segments after it.</param>
+    /// <param name="from">Offset of the gap in the first segment.</param>
+    /// <param name="write">Number of the journal write that could not be read.</param>
     public static DamageSurvey OfAll(
         LogMap readable,
         long manifestIndex,
@@ -80,8 +80,7 @@ internal sealed class DamageSurvey
             );
         }
 
-        // Nothing behind the gap says what was in it; nor does anything say what was in a part of the file that is not
-        // there.
+        // Without a frame after the gap its content is unknown. The same holds for a part of the file that is missing.
         var last = segments[^1];
         if ((segments.Count == 1 && survey._seen == 0) || last.Length < last.Header!.SegmentBytes)
         {
@@ -91,13 +90,13 @@ internal sealed class DamageSurvey
         return survey;
     }
 
-    /// <summary>A gap behind which reading goes on.</summary>
-    /// <param name="readable">What could be read before the gap.</param>
-    /// <param name="manifestIndex">The index through which the manifest holds everything.</param>
-    /// <param name="segment">The segment.</param>
-    /// <param name="from">Where the gap begins.</param>
-    /// <param name="to">Where reading goes on.</param>
-    /// <param name="write">The journal write that could not be read.</param>
+    /// <summary>Surveys a gap after which the log continues in the same segment.</summary>
+    /// <param name="readable">The log before the gap.</param>
+    /// <param name="manifestIndex">Index through which the storage is durable without the journal.</param>
+    /// <param name="segment">The segment with the gap.</param>
+    /// <param name="from">Offset of the gap.</param>
+    /// <param name="to">Offset at which the log continues.</param>
+    /// <param name="write">Number of the journal write that could not be read.</param>
     public static DamageSurvey OfGap(
         LogMap readable,
         long manifestIndex,
@@ -113,7 +112,7 @@ internal sealed class DamageSurvey
     }
 
     /// <summary>
-    /// The configuration in force at the manifest's index: its own index (0 when there is none) and payload.
+    /// Returns the configuration in force at the manifest's index: its own index (0 if there is none) and its payload.
     /// </summary>
     public (long Index, ReadOnlyMemory<byte> Payload) ConfigurationAtManifest()
     {

@@ -3,7 +3,7 @@ using Rookery.Platform;
 
 namespace Rookery.Journal;
 
-/// <summary>What a frame says beside its type.</summary>
+/// <summary>Flags of a frame.</summary>
 [Flags]
 internal enum FrameFlags : byte
 {
@@ -12,31 +12,31 @@ internal enum FrameFlags : byte
     /// <summary>The last frame of its journal write; the next write begins in the next block.</summary>
     EndOfWrite = 1,
 
-    /// <summary>The second of the two copies of a vote.</summary>
+    /// <summary>The second copy of a vote.</summary>
     VoteCopy = 2,
 
-    /// <summary>Every flag this program knows.</summary>
+    /// <summary>All flags that this program knows.</summary>
     All = EndOfWrite | VoteCopy,
 }
 
 /// <summary>
-/// The local header around a replicated payload, 64 bytes, little-endian. It repeats the payload's checksum: without
-/// that a stale payload of a recycled segment, of the same length and with its own valid checksum, would pass behind a
-/// new header after a torn write.
+/// The local header of a frame, 64 bytes, little-endian. It repeats the payload's checksum: otherwise, after a torn
+/// write into a recycled segment, a stale payload of the same length with a valid checksum of its own could pass as the
+/// payload of a new header.
 /// </summary>
-/// <param name="Type">What the frame is.</param>
-/// <param name="Flags">What it says beside.</param>
-/// <param name="Incarnation">The life of the segment it was written in.</param>
-/// <param name="Write">The number of the journal write it belongs to.</param>
+/// <param name="Type">Type of the frame.</param>
+/// <param name="Flags">Flags of the frame.</param>
+/// <param name="Incarnation">Generation of the segment when the frame was written.</param>
+/// <param name="Write">Number of the journal write that the frame belongs to.</param>
 /// <param name="Index">As in <see cref="JournalFrame"/>.</param>
 /// <param name="Term">As in <see cref="JournalFrame"/>.</param>
 /// <param name="OperationsBefore">As in <see cref="JournalFrame"/>.</param>
-/// <param name="PayloadLength">Bytes of the encoded payload behind the header.</param>
+/// <param name="PayloadLength">Length of the encoded payload, which follows the header.</param>
 /// <param name="OperationCount">As in <see cref="JournalFrame"/>.</param>
-/// <param name="PayloadChecksum">The CRC-32C that the payload ends with; 0 of no payload.</param>
+/// <param name="PayloadChecksum">The CRC-32C at the end of the payload; 0 without payload.</param>
 /// <param name="Landmarks">
-/// How many landmarks its segment has up to it, itself included; <see cref="UnknownLandmarks"/> when the version that
-/// wrote it did not count. Shows whether one is hidden in a gap.
+/// Number of landmarks in the segment up to and including this frame, which shows whether a gap hides one;
+/// <see cref="UnknownLandmarks"/> if an older version wrote the frame.
 /// </param>
 internal readonly record struct FrameHeader(
     FrameType Type,
@@ -58,26 +58,26 @@ internal readonly record struct FrameHeader(
     private const int ChecksumOffset = 60;
 
     /// <summary>
-    /// What a header begins with: FF R K F. No UTF-8 text holds the byte FF, so no document's text can pass for a
+    /// The first bytes of a header: FF R K F. UTF-8 never contains the byte FF, so no document's text is taken for a
     /// frame.
     /// </summary>
     public static ReadOnlySpan<byte> Magic => [0xFF, (byte)'R', (byte)'K', (byte)'F'];
 
     public bool IsReplicated => Type is FrameType.Batch or FrameType.NoOp or FrameType.Configuration;
 
-    /// <summary>Whether it changes what other frames mean, so that its loss has to be noticed.</summary>
+    /// <summary>Whether the frame changes the meaning of others, so that its loss must be detected.</summary>
     public bool IsLandmark => Type is FrameType.Vote or FrameType.Configuration or FrameType.Truncation;
 
     /// <summary>
-    /// Whether index and term tell where the log ended when it was written; zeros in journals of earlier versions. It
-    /// is nothing but a note, so that an entry which rots right before it is known to be lost: a member that had
-    /// acknowledged it, stopped in order and did not know, voted for logs without it.
+    /// Whether <c>Index</c> and <c>Term</c> repeat the end of the log at the time of writing; zeros in journals of
+    /// earlier versions. With it, a start detects an acknowledged entry that was damaged just before this frame.
+    /// Without it, a cleanly stopped member would not know of the loss and could vote for a log that lacks the entry.
     /// </summary>
     public bool TellsEnd => Type is FrameType.Vote or FrameType.CleanStop or FrameType.Start;
 
     public bool EndsWrite => (Flags & FrameFlags.EndOfWrite) != FrameFlags.None;
 
-    /// <summary>The header of <paramref name="frame"/> when it is written.</summary>
+    /// <summary>Creates the header of <paramref name="frame"/>.</summary>
     public static FrameHeader Of(
         in JournalFrame frame,
         FrameFlags flags,
@@ -100,7 +100,8 @@ internal readonly record struct FrameHeader(
         );
 
     /// <summary>
-    /// Reads a header whose checksum holds. Says nothing about whether it belongs here, or whether its type is known.
+    /// Decodes a header if its checksum matches. Checks neither whether the header belongs to its place nor whether its
+    /// type is known.
     /// </summary>
     public static bool TryRead(ReadOnlySpan<byte> source, out FrameHeader header)
     {

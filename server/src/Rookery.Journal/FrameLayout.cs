@@ -1,22 +1,22 @@
 namespace Rookery.Journal;
 
 /// <summary>
-/// Where frames lie in a segment: one behind the other, each journal write from a block of its own, a vote in two
-/// blocks.
+/// The layout of frames in a segment: one after the other, each journal write starting at a block boundary, a vote in
+/// two blocks.
 /// </summary>
 internal static class FrameLayout
 {
     /// <summary>
-    /// Journal writes begin at multiples of this, so that no write touches a block of one acknowledged before it.
+    /// Journal writes begin at multiples of this, so no write touches a block of an acknowledged one.
     /// </summary>
     public const int BlockBytes = 4096;
 
-    /// <summary>The first frame of a segment, behind its header.</summary>
+    /// <summary>Offset of the first frame of a segment, after the segment's header.</summary>
     public const int FirstFrameOffset = SegmentHeader.Bytes;
 
     public static long RoundUp(long offset) => (offset + BlockBytes - 1) & -BlockBytes;
 
-    /// <summary>The offset of what follows a frame at <paramref name="offset"/>.</summary>
+    /// <summary>Returns the offset after a frame at <paramref name="offset"/>.</summary>
     public static long After(long offset, FrameType type, int payloadLength, bool endsWrite)
     {
         if (type == FrameType.Vote)
@@ -28,10 +28,10 @@ internal static class FrameLayout
         return endsWrite ? RoundUp(end) : end;
     }
 
-    /// <summary>Bytes of a write of <paramref name="frames"/> from a block boundary, padding included.</summary>
+    /// <summary>Returns the length of a write of <paramref name="frames"/>, including its padding.</summary>
     public static long BytesOf(ReadOnlySpan<JournalFrame> frames) => RoundUp(FilledBytesOf(frames));
 
-    /// <summary>The same without the padding at the end.</summary>
+    /// <summary>Returns the length of a write of <paramref name="frames"/>, without its padding.</summary>
     public static long FilledBytesOf(ReadOnlySpan<JournalFrame> frames)
     {
         long bytes = 0;

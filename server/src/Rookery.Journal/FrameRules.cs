@@ -2,10 +2,12 @@ using Rookery.Platform;
 
 namespace Rookery.Journal;
 
-/// <summary>What the caller of a write must have seen to. A frame that breaks a rule never reaches the card.</summary>
+/// <summary>
+/// Checks the rules for the frames of a write, before anything reaches the disk. A violation is a bug of the caller.
+/// </summary>
 internal static class FrameRules
 {
-    /// <summary>Where the truncation of a write is; -1 when it has none.</summary>
+    /// <summary>Returns the position of the write's truncation among its frames; -1 if there is none.</summary>
     public static int TruncationIn(ReadOnlySpan<JournalFrame> frames)
     {
         for (int i = 0; i < Math.Min(2, frames.Length); i++)

@@ -2,13 +2,13 @@ using System.Buffers;
 
 namespace Rookery.Journal;
 
-/// <summary>Looks for frames behind a place that could not be read.</summary>
+/// <summary>Searches for frames after a place that could not be read.</summary>
 internal static class FrameScan
 {
     private const int WindowBytes = 64 * FrameLayout.BlockBytes;
 
     /// <summary>
-    /// Every whole frame header at a block boundary of the file from <paramref name="from"/> to <paramref name="to"/>.
+    /// Returns every valid frame header at a block boundary from <paramref name="from"/> to <paramref name="to"/>.
     /// </summary>
     public static IEnumerable<(long Offset, FrameHeader Header)> HeadersAtBlocks(Segment segment, long from, long to)
     {
@@ -39,8 +39,8 @@ internal static class FrameScan
     }
 
     /// <summary>
-    /// Every whole frame header in the file from <paramref name="from"/> to <paramref name="to"/>, wherever it is, and
-    /// not those that the payload of another seems to hold.
+    /// Returns every valid frame header from <paramref name="from"/> to <paramref name="to"/>, at any offset. Skips the
+    /// payloads of frames, so that a payload cannot forge a header.
     /// </summary>
     public static IEnumerable<(long Offset, FrameHeader Header)> HeadersAnywhere(Segment segment, long from, long to)
     {
@@ -54,7 +54,7 @@ internal static class FrameScan
                 int at = window.AsSpan(0, length).IndexOf(FrameHeader.Magic);
                 if (at < 0 || length < FrameHeader.Bytes)
                 {
-                    // A header may begin in the last bytes of this window and end in the next.
+                    // A header may begin in the last bytes of this window and continue in the next.
                     start += length == WindowBytes ? WindowBytes - FrameHeader.Magic.Length + 1 : to - start;
                 }
                 else if (at > length - FrameHeader.Bytes && start + length < to)
@@ -84,8 +84,8 @@ internal static class FrameScan
     }
 
     /// <summary>
-    /// What lies behind the gap at <paramref name="from"/> whose journal write is <paramref name="gapWrite"/>. Journal
-    /// writes begin at block boundaries, so only those are looked at.
+    /// Searches for later frames after the gap at <paramref name="from"/>, whose journal write is
+    /// <paramref name="gapWrite"/>. Looks only at block boundaries, where journal writes begin.
     /// </summary>
     public static BehindGap Behind(Segment segment, long from, long to, long gapWrite)
     {
@@ -109,11 +109,11 @@ internal static class FrameScan
 }
 
 /// <summary>
-/// Frames of journal writes later than the one that could not be read. Any of them proves that the sync of that one had
+/// Frames of journal writes later than the unreadable one. Any of them proves that the sync of the unreadable write had
 /// returned.
 /// </summary>
-/// <param name="HasLaterWrite">Whether there is any.</param>
-/// <param name="HighestWrite">The highest journal write seen, or that of the gap.</param>
-/// <param name="ResumeOffset">The first frame of the replicated log behind the gap, or -1.</param>
-/// <param name="Resume">Its header.</param>
+/// <param name="HasLaterWrite">Whether there are any.</param>
+/// <param name="HighestWrite">The highest write number found, at least that of the gap.</param>
+/// <param name="ResumeOffset">Offset of the first entry after the gap; -1 if there is none.</param>
+/// <param name="Resume">Header of that entry.</param>
 internal readonly record struct BehindGap(bool HasLaterWrite, long HighestWrite, long ResumeOffset, FrameHeader Resume);

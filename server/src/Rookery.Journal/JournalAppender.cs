@@ -2,7 +2,7 @@ using Rookery.Platform;
 
 namespace Rookery.Journal;
 
-/// <summary>The way in: places each write in a segment, makes it durable, and only then lets it count.</summary>
+/// <summary>Appends writes to segments and syncs them. A write becomes part of the log only after its sync.</summary>
 internal sealed class JournalAppender(
     JournalOptions options,
     SegmentPool pool,
@@ -15,9 +15,8 @@ internal sealed class JournalAppender(
     private readonly SegmentWriteStream _stream = new(io);
 
     /// <summary>
-    /// The segment that is being written, null before the first. Under the gate: a release on another thread moves the
-    /// list up while it takes segments from its front, and a write that looked meanwhile could go to the segment
-    /// before.
+    /// The segment that is being written; null before the first. Reads the list under <see cref="Gate"/>: a release on
+    /// another thread removes segments from its front, and an unlocked reader could get the previous segment.
     /// </summary>
     private Segment? Newest
     {
@@ -30,30 +29,28 @@ internal sealed class JournalAppender(
         }
     }
 
-    /// <summary>
-    /// Guards the list of segments and the map against readers and releases; never held across disk work.
-    /// </summary>
+    /// <summary>Guards the list of segments and the map; never held across disk I/O.</summary>
     public Lock Gate { get; } = new();
 
     /// <summary>Segments in use, oldest first; the last one is being written.</summary>
     public List<Segment> Live { get; } = [];
 
-    /// <summary>Segments of a log that was given up, which readers may still hold. Under the gate.</summary>
+    /// <summary>Segments of a discarded log that readers may still use. Guarded by <see cref="Gate"/>.</summary>
     public List<Segment> GivenUp { get; } = [];
 
-    /// <summary>What the durable frames add up to.</summary>
+    /// <summary>The log that the durable frames form.</summary>
     public required LogMap Map { get; set; }
 
-    /// <summary>The mark of the last time that the journal began anew; each header repeats it.</summary>
+    /// <summary>Mark of the last reset of the journal; each segment header repeats it.</summary>
     public required long RebaseMark { get; set; }
 
-    /// <summary>The number of the last durable write, or a higher one that no earlier process has used.</summary>
+    /// <summary>Number of the last durable write, or a higher number that no earlier process used.</summary>
     public required long LastWrite { get; set; }
 
-    /// <summary>No segment was ever used under a higher incarnation.</summary>
+    /// <summary>The highest generation ever used for a segment.</summary>
     public required long LastIncarnation { get; set; }
 
-    /// <summary>Writes frames as one journal write and syncs it.</summary>
+    /// <summary>Appends frames as one journal write and syncs it.</summary>
     public void Append(ReadOnlySpan<JournalFrame> frames)
     {
         long bytes = FrameLayout.BytesOf(frames);
@@ -77,21 +74,21 @@ internal sealed class JournalAppender(
         }
 
         _stream.PadToBlock();
-        _stream.Sync(); // from here the write survives a power cut
+        _stream.Sync(); // from here on the write survives a power cut
         if (begins && isOversized)
         {
-            segment = pool.Publish(segment); // or from here, when it is a file of its own
+            segment = pool.Publish(segment); // an oversized segment survives only from here on, once it has its name
         }
 
         lock (Gate)
         {
-            Count(frames, segment, start, write); // only now does this node answer for it
+            Count(frames, segment, start, write); // only now the write becomes part of the log
         }
     }
 
     /// <summary>
-    /// Begins a segment with nothing but its header, durably. What the segment before it holds beyond its end can never
-    /// be read again.
+    /// Starts a segment that contains only its header, durably. Bytes after the end of the previous segment's log can
+    /// never be read again.
     /// </summary>
     public void BeginSegment()
     {
@@ -119,8 +116,8 @@ internal sealed class JournalAppender(
     }
 
     /// <summary>
-    /// Gives up all there is and goes on behind an installed state, in a segment that has none before it. One header
-    /// makes it so: a truncation leaves the old log or the new one, with the vote in either.
+    /// Discards the log and continues after an installed snapshot, in a segment without a predecessor. One header write
+    /// decides: a power cut leaves the old log or the new one, and the vote is kept in both.
     /// </summary>
     public void BeginAnew(in JournalRebase rebase)
     {
@@ -130,7 +127,7 @@ internal sealed class JournalAppender(
         LastIncarnation = segment.Incarnation;
         _stream.Begin(segment.File, 0, SegmentHeader.Bytes);
         _stream.Add(segment.Header);
-        _stream.Sync(); // from here the log before it does not count
+        _stream.Sync(); // from here on the old log is discarded
 
         lock (Gate)
         {
@@ -143,8 +140,8 @@ internal sealed class JournalAppender(
     }
 
     /// <summary>
-    /// Notes the newest segment, which is durable, unless it is noted. Off the commit path: one thread at a time, and
-    /// not the one that writes.
+    /// Records the newest segment, which is durable, in the note. Called off the commit path, on one thread at a time
+    /// that is not the writing one.
     /// </summary>
     public void NoteNewest() => note.Write(Newest!.Incarnation);
 
@@ -152,9 +149,11 @@ internal sealed class JournalAppender(
     public long Progress => _stream.Progress;
 
     /// <summary>
-    /// Makes sure that the bytes of the last write are on the device and not only in the memory of the system.
+    /// Writes and syncs the bytes of the last write again, so that they are on the device and not only in the system's
+    /// memory.
     /// </summary>
-    /// <param name="lastWrite">Where the last write begins; the first write of a segment brought its header.</param>
+    /// <param name="lastWrite">Offset of the last write. If it is the first of its segment, the segment's header is
+    /// rewritten too.</param>
     public void RewriteEnd(long lastWrite) =>
         _stream.Rewrite(Live[^1].File, lastWrite == FrameLayout.FirstFrameOffset ? 0 : lastWrite, Live[^1].End);
 

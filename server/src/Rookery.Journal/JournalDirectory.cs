@@ -3,8 +3,7 @@ using Rookery.Platform;
 namespace Rookery.Journal;
 
 /// <summary>
-/// The files of a journal directory as they were found, opened and sorted by what their first block says. Finding
-/// changes nothing on disk.
+/// The open files of a journal directory, sorted by the content of their first block. Opening changes nothing on disk.
 /// </summary>
 internal sealed class JournalDirectory : IDisposable
 {
@@ -19,35 +18,36 @@ internal sealed class JournalDirectory : IDisposable
         Note = note;
     }
 
-    /// <summary>What is noted of the newest segment.</summary>
+    /// <summary>The note of the newest segment.</summary>
     public NewestNote Note { get; }
 
-    /// <summary>Segments with a whole header, by incarnation.</summary>
+    /// <summary>Segments with a valid header, ordered by generation.</summary>
     public List<Segment> Used { get; } = [];
 
-    /// <summary>Ordinary segments without a whole header: never used, or torn at their first write.</summary>
+    /// <summary>Files of a segment's length without a valid header: never used, or torn at their first write.</summary>
     public List<Segment> Spare { get; } = [];
 
-    /// <summary>Files under a segment's name that no crash leaves behind.</summary>
+    /// <summary>Files with a segment's name that no crash leaves behind.</summary>
     public List<Segment> Foreign { get; } = [];
 
     /// <summary>
-    /// The segment that could not be read as one but holds frames of a later incarnation than any header, or null.
+    /// A file without a valid header whose frames have a higher generation than any header; null if there is none.
     /// </summary>
     public Segment? Orphan { get; private set; }
 
     /// <summary>
-    /// Whether the orphan holds frames of more than one journal write, so that at least the first of them was durable.
+    /// Whether the orphan contains frames of more than one journal write, which proves that its first write was
+    /// durable.
     /// </summary>
     public bool OrphanHoldsLaterWrite { get; private set; }
 
-    /// <summary>Whether a later segment than any with a whole header was durable once.</summary>
+    /// <summary>Whether the note names a later segment than any with a valid header.</summary>
     public bool IsNewestMissing => Note.Incarnation > NewestIncarnation;
 
-    /// <summary>The highest incarnation seen anywhere.</summary>
+    /// <summary>The highest generation found in headers, frames and the note.</summary>
     public long HighestIncarnation { get; private set; }
 
-    /// <summary>The highest slot number seen.</summary>
+    /// <summary>The highest slot number found.</summary>
     public int HighestSlot { get; private set; }
 
     private long NewestIncarnation => Used.Count == 0 ? 0 : Used[^1].Incarnation;
@@ -85,8 +85,8 @@ internal sealed class JournalDirectory : IDisposable
     public Segment? WithIncarnation(long incarnation) => Used.Find(segment => segment.Incarnation == incarnation);
 
     /// <summary>
-    /// Deletes files that were still being made, gives segments that are neither <paramref name="live"/> nor
-    /// <paramref name="dropped"/> to the pool, sets foreign files aside.
+    /// Deletes unfinished files, releases segments that are neither <paramref name="live"/> nor
+    /// <paramref name="dropped"/> to the pool, and renames foreign files. Returns the new names of the foreign files.
     /// </summary>
     public List<string> PutInOrder(
         IReadOnlyCollection<Segment> live,
@@ -124,7 +124,7 @@ internal sealed class JournalDirectory : IDisposable
     }
 
     /// <summary>
-    /// Gives dropped segments to the pool: the journal no longer needs them to know that it is damaged.
+    /// Releases the dropped segments to the pool, once the journal no longer needs them as proof of its damage.
     /// </summary>
     public void ReleaseDropped(SegmentPool pool)
     {
@@ -136,7 +136,7 @@ internal sealed class JournalDirectory : IDisposable
         Used.Clear();
     }
 
-    /// <summary>Gives a segment that is still in use a second name, under which its bytes stay as they are.</summary>
+    /// <summary>Links a second name to a segment in use, and returns it. The file's bytes are never reused.</summary>
     public string KeepAside(Segment segment)
     {
         string name = FreeAsideName(segment.Name);
@@ -200,7 +200,7 @@ internal sealed class JournalDirectory : IDisposable
 
     private void BindNote()
     {
-        // Where no segment is left, whatever is noted shows that there was one.
+        // Without any segment, every note counts: it proves that there was one.
         if (Used.Count > 0)
         {
             Note.Bind(Used[^1].Header!.StoreId);
@@ -210,16 +210,16 @@ internal sealed class JournalDirectory : IDisposable
     }
 
     /// <summary>
-    /// The newest segment may have lost its header to rot. Then its frames are of an incarnation above every header. A
-    /// torn first write looks the same, but holds frames of one journal write only.
+    /// Finds a newest segment whose header was damaged: its frames have a higher generation than any header. A torn
+    /// first write looks the same, but contains frames of one journal write only.
     /// </summary>
     private void FindOrphan()
     {
         long newest = NewestIncarnation;
         foreach (var segment in Spare.Concat(Used))
         {
-            // A whole header means that no later first write reached this file, unless the device lost it: one look is
-            // enough.
+            // Unless the device lost it, no later first write reached a file with a valid header, so its first block
+            // suffices.
             bool isTornOrRotten = segment.Header is null && !IsUnused(segment);
             long to = isTornOrRotten
                 ? segment.Length

@@ -4,11 +4,12 @@ using Rookery.Platform;
 namespace Rookery.Journal;
 
 /// <summary>
-/// From a directory to a journal that can be written: find, read, judge, then close the door behind what was read.
+/// Opens a journal: lists and reads the files, judges the log's end, and makes sure that nothing after that end can
+/// ever be read again.
 /// </summary>
 internal static class JournalOpening
 {
-    /// <summary>Opens a journal, or begins one at <paramref name="newJournalStart"/>.</summary>
+    /// <summary>Opens a journal, or creates one at <paramref name="newJournalStart"/>.</summary>
     public static NodeJournal Open(
         IDisk disk,
         JournalOptions options,
@@ -28,7 +29,7 @@ internal static class JournalOpening
         var pool = new SegmentPool(disk, options, io);
         try
         {
-            // Names that a killed process made may be known to the system and not yet to the device.
+            // A killed process may have created names that the system knows but the device does not.
             disk.SyncDirectory(options.Directory);
             found = JournalDirectory.Find(disk, options, io);
             var walk = new RecoveryWalk(found, options, knowledge);
@@ -63,8 +64,8 @@ internal static class JournalOpening
     }
 
     /// <summary>
-    /// Notes the newest segment where the disk lets it. A full disk must not keep a whole journal from opening: the
-    /// note is tried again beside the work on the next segment.
+    /// Records the newest segment in the note, if the disk permits. A full disk must not prevent opening: the note is
+    /// retried when the next segment is prepared.
     /// </summary>
     private static void NoteNewest(JournalAppender appender)
     {
@@ -74,15 +75,15 @@ internal static class JournalOpening
         }
         catch (DiskException)
         {
-            // The earlier note stays, and protects what it names.
+            // The earlier note remains and protects the segment that it names.
         }
     }
 
-    /// <summary>A note of this node, without payload.</summary>
+    /// <summary>Creates a local frame without payload.</summary>
     public static JournalFrame LocalFrame(FrameType type, LogMap map) =>
         new(type, Index: 0, Term: 0, map.Position.Operations, OperationCount: 0, Payload: default);
 
-    /// <summary>What reads, and could write, behind what a walk has read.</summary>
+    /// <summary>Creates the appender that continues after the recovered log.</summary>
     public static JournalAppender AppenderAfter(
         RecoveryWalk walk,
         JournalDirectory found,
@@ -110,8 +111,8 @@ internal static class JournalOpening
             RebaseMark = newest?.RebaseMark ?? 0,
             LastWrite = walk.LastWrite,
 
-            // A torn first write may have used the next incarnation without leaving its header: that number is left
-            // out.
+            // A torn first write may have used the next generation without leaving a valid header, so that number is
+            // skipped.
             LastIncarnation = found.HighestIncarnation + 1,
         };
         appender.Live.AddRange(walk.Live);
@@ -119,15 +120,15 @@ internal static class JournalOpening
     }
 
     /// <summary>
-    /// Makes what was read durable: its sync may have failed, or may not have been called. Then either notes that a
-    /// clean stop is no longer the end, or begins a segment, so that nothing an interrupted write left behind can
-    /// follow what is written next, and no frame of this version lies in a segment that says an older one.
+    /// Writes the last write again, because its sync may have failed or never been called. Then ends the recovered log:
+    /// with a Start frame after a clean stop, otherwise with a new segment. So nothing that an interrupted write left
+    /// can follow the next write, and frames of this version never enter a segment of an older version.
     /// </summary>
     private static void GoOn(JournalAppender appender, RecoveryWalk walk)
     {
         if (walk.Rebase is { } rebase)
         {
-            // the header brings the vote along: nothing of the old log has to be made durable first
+            // The header carries the vote, so nothing of the old log must be made durable first.
             appender.BeginAnew(rebase);
             return;
         }

@@ -1,9 +1,9 @@
 namespace Rookery.Journal;
 
 /// <summary>
-/// Reads the log in order from an index, as it is after all truncations, through the last index at the time the reader
-/// was made. Replicated frames only. Every byte is checked. Segments it has still to read are not recycled. Used by one
-/// thread; that may be another than the writer's.
+/// Reads the log's entries in order, from an index through the last index at the time the reader was created. Checks
+/// every byte. Segments that it has not read yet are not recycled. Use it on one thread, which may differ from the
+/// writer's.
 /// </summary>
 public sealed class JournalReader : IDisposable
 {
@@ -13,7 +13,7 @@ public sealed class JournalReader : IDisposable
     private long _nextIndex;
     private int _current;
 
-    /// <summary>Pins what is to be read. The caller holds the appender's gate.</summary>
+    /// <summary>Pins the segments to read. The caller holds the appender's gate.</summary>
     internal JournalReader(JournalAppender appender, long fromIndex)
     {
         _appender = appender;
@@ -28,10 +28,10 @@ public sealed class JournalReader : IDisposable
         }
     }
 
-    /// <summary>Moves to the next frame.</summary>
-    /// <param name="frame">The frame; its payload is valid until the next call.</param>
-    /// <returns>False behind the last frame.</returns>
-    /// <exception cref="JournalDamagedException">A byte on disk is not what was written.</exception>
+    /// <summary>Moves to the next entry.</summary>
+    /// <param name="frame">The entry; its payload is valid until the next call.</param>
+    /// <returns>False after the last entry.</returns>
+    /// <exception cref="JournalDamagedException">The entry is damaged.</exception>
     /// <exception cref="Platform.DiskException">The disk could not be read.</exception>
     public bool Next(out JournalFrame frame)
     {
@@ -77,7 +77,7 @@ public sealed class JournalReader : IDisposable
         return false;
     }
 
-    /// <summary>Gives back the buffer and lets segments be recycled.</summary>
+    /// <summary>Releases the buffer and unpins the segments.</summary>
     public void Dispose()
     {
         while (_current < _spans.Count)

@@ -1,13 +1,13 @@
 namespace Rookery.Journal;
 
-/// <summary>What opening the journal found and did; for the log and the dashboard.</summary>
+/// <summary>What recovery found and did, for the program log and the dashboard.</summary>
 /// <param name="Verdict">The case of the recovery table.</param>
-/// <param name="Label">The letter of the case, as in docs/explanation/durability.md.</param>
+/// <param name="Label">Letter of the case in docs/explanation/durability.md.</param>
 /// <param name="Sentence">What was found, where, and what was done.</param>
-/// <param name="MayHaveAcknowledged">The end of the log that this store may have acknowledged: later than its last
-/// entry after <see cref="TailVerdict.RepairFromPeers"/>, until the log is as new again, over any number of
-/// starts.</param>
-/// <param name="KeptAside">Files set aside because they did not belong or were damaged.</param>
+/// <param name="MayHaveAcknowledged">Last entry that this store may have acknowledged. After
+/// <see cref="TailVerdict.RepairFromPeers"/> it is later than the log's last entry, over any number of starts, until
+/// the log reaches it again.</param>
+/// <param name="KeptAside">Files that were renamed or linked because they are foreign or damaged.</param>
 public sealed record JournalRecovery(
     TailVerdict Verdict,
     char Label,

@@ -3,9 +3,9 @@ using Rookery.Platform;
 namespace Rookery.Journal;
 
 /// <summary>
-/// Puts another journal in the place of a stopped node's, in its directory, by names alone: the new one waits there as
-/// one segment under a name that no opening reads, and the old one stays under names that none reads either.
-/// <see cref="Complete"/> may be cut off and called again.
+/// Replaces the journal of a stopped node in its directory, by renames alone. The new journal waits as one segment
+/// under a name that no opening reads; the old segments are kept under such names too. An interrupted
+/// <see cref="Complete"/> may be called again.
 /// </summary>
 public static class JournalReplacement
 {
@@ -13,13 +13,12 @@ public static class JournalReplacement
     private const string WorkName = "recovered";
 
     /// <summary>
-    /// Makes the new journal: without entries, and going on behind a place. When it returns, a power cut leaves it
-    /// waiting.
+    /// Creates the new journal, without entries, continuing after a position. On return it waits durably.
     /// </summary>
     /// <param name="disk">The disk.</param>
-    /// <param name="options">The directory, the store's id and the segments' length.</param>
-    /// <param name="start">Where it goes on.</param>
-    /// <param name="io">Is told of disk work.</param>
+    /// <param name="options">Directory, store id and segment length.</param>
+    /// <param name="start">Position after which the journal continues.</param>
+    /// <param name="io">Records all disk work.</param>
     public static void Prepare(IDisk disk, JournalOptions options, JournalPosition start, IIoRecorder io)
     {
         Discard(disk, options.Directory);
@@ -41,11 +40,11 @@ public static class JournalReplacement
         disk.SyncDirectory(options.Directory);
     }
 
-    /// <summary>Whether a new journal waits.</summary>
+    /// <summary>Returns whether a new journal waits in the directory.</summary>
     public static bool IsPrepared(IDisk disk, string directory) =>
         disk.Exists(directory) && WaitingIn(disk, directory) is not null;
 
-    /// <summary>Whether an old journal was put away under a suffix.</summary>
+    /// <summary>Returns whether an old journal was renamed with this suffix.</summary>
     public static bool IsKept(IDisk disk, string directory, string suffix) =>
         disk.Exists(directory)
         && disk.List(directory)
@@ -53,16 +52,16 @@ public static class JournalReplacement
                 name.EndsWith(suffix, StringComparison.Ordinal) && SegmentName.TryParse(name[..^suffix.Length], out _)
             );
 
-    /// <summary>Puts the old journal away and the new one in its place, durably.</summary>
+    /// <summary>Renames the old journal away and the new one into its place, durably.</summary>
     /// <param name="disk">The disk.</param>
-    /// <param name="directory">The journal's directory; nothing happens when no journal waits in it.</param>
-    /// <param name="keptSuffix">What is added to the names of the old journal's segments.</param>
+    /// <param name="directory">The journal's directory. If no new journal waits there, nothing happens.</param>
+    /// <param name="keptSuffix">Suffix for the names of the old journal's segments.</param>
     public static void Complete(IDisk disk, string directory, string keptSuffix)
     {
-        // The new segment takes its name last: as long as it waits, every other one is of the old journal.
+        // The new segment is renamed last: while it waits, all other segments belong to the old journal.
         if (WaitingIn(disk, directory) is { } waiting)
         {
-            // The note is of the old journal's segments too.
+            // The note belongs to the old journal too.
             if (disk.Exists(NewestNote.PathIn(directory)))
             {
                 disk.Rename(NewestNote.PathIn(directory), NewestNote.PathIn(directory) + keptSuffix);
@@ -79,9 +78,7 @@ public static class JournalReplacement
         disk.SyncDirectory(directory);
     }
 
-    /// <summary>
-    /// Deletes what <see cref="Prepare"/> left, whole or not: what waits there must not count any more.
-    /// </summary>
+    /// <summary>Deletes the files of <see cref="Prepare"/>, complete or not.</summary>
     public static void Discard(IDisk disk, string directory)
     {
         if (!disk.Exists(directory))

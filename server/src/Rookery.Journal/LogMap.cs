@@ -2,17 +2,17 @@ using Rookery.Platform;
 
 namespace Rookery.Journal;
 
-/// <summary>Frames of consecutive indexes that lie one behind the other in a segment.</summary>
+/// <summary>Consecutive entries that follow each other in one segment.</summary>
 /// <param name="Segment">The segment.</param>
-/// <param name="FirstIndex">The index of the first of them.</param>
-/// <param name="LastIndex">The index of the last of them that still counts.</param>
-/// <param name="Offset">Where the frame of <paramref name="FirstIndex"/> is.</param>
-/// <param name="Write">The journal write it belongs to.</param>
+/// <param name="FirstIndex">Index of the first entry.</param>
+/// <param name="LastIndex">Index of the last entry that no truncation removed.</param>
+/// <param name="Offset">Offset of the first entry.</param>
+/// <param name="Write">Number of the journal write that the first entry belongs to.</param>
 internal readonly record struct LogSpan(Segment Segment, long FirstIndex, long LastIndex, long Offset, long Write);
 
 /// <summary>
-/// What the frames on disk add up to: the log after all truncations, where it lies, the vote and the configuration in
-/// force.
+/// The log that the frames on disk form: its entries after all truncations, their places, the current vote and
+/// configuration.
 /// </summary>
 internal sealed class LogMap
 {
@@ -32,13 +32,13 @@ internal sealed class LogMap
         TakeOver(first);
     }
 
-    /// <summary>The log before the first frame that can be read.</summary>
+    /// <summary>Position before the first readable entry.</summary>
     public JournalPosition Base { get; private set; }
 
-    /// <summary>The lowest index that can be read.</summary>
+    /// <summary>The lowest readable index.</summary>
     public long FirstIndex => Base.Index + 1;
 
-    /// <summary>The end of the log.</summary>
+    /// <summary>Position of the log's end.</summary>
     public JournalPosition Position
     {
         get;
@@ -49,24 +49,24 @@ internal sealed class LogMap
         }
     }
 
-    /// <summary>The last entry.</summary>
+    /// <summary>Term and index of the last entry.</summary>
     public EntryPosition End => new(Position.Term, Position.Index);
 
     /// <summary>
-    /// The end of the log that this store may have acknowledged and lost to damage; zeros when nothing is lost. It is
-    /// made good when the log is as new again: whoever leads after the loss has every entry that was committed, and
-    /// this store votes for nobody whose log is older. Segment headers keep it through restarts.
+    /// Last entry that this store may have acknowledged and lost to damage; zeros if nothing is lost. Cleared once the
+    /// log is at least as up to date: every later leader has all committed entries, and this store votes for no log
+    /// older than this. Segment headers preserve it across restarts.
     /// </summary>
     public EntryPosition Lost { get; private set; }
 
     public ReadOnlyMemory<byte> Vote { get; private set; }
 
     /// <summary>
-    /// Through which index the log is known to be committed by the notes in it; 0 when there are none.
+    /// Index through which the log is known to be committed, according to its notes; 0 without notes.
     /// </summary>
     public long CommittedIndex { get; private set; }
 
-    /// <summary>The configurations in the log and the one before it, by index.</summary>
+    /// <summary>The configurations in the log and the last one before it, ordered by index.</summary>
     public IReadOnlyList<(long Index, byte[] Payload)> Configurations => _configurations;
 
     public ReadOnlyMemory<byte> Configuration => _configurations.Count == 0 ? default : _configurations[^1].Payload;
@@ -75,12 +75,12 @@ internal sealed class LogMap
 
     public IReadOnlyList<LogSpan> Spans => _spans;
 
-    /// <summary>A log that has no frames yet and goes on behind <paramref name="position"/>.</summary>
+    /// <summary>Creates a log without entries that continues after <paramref name="position"/>.</summary>
     public static LogMap Empty(JournalPosition position) => new(position);
 
     /// <summary>
-    /// A log without frames behind a state that takes the place of <paramref name="before"/>. The vote, and what was
-    /// acknowledged and lost, are this node's own and stay.
+    /// Creates a log without entries that continues after an installed snapshot. Keeps the vote and the loss of
+    /// <paramref name="before"/>, which are this node's own.
     /// </summary>
     public static LogMap Behind(in JournalRebase rebase, LogMap before)
     {
@@ -95,7 +95,7 @@ internal sealed class LogMap
     }
 
     /// <summary>
-    /// The configuration that is in force behind an index: its own index (0 when there is none) and payload.
+    /// Returns the configuration in force after an index: its own index (0 if there is none) and its payload.
     /// </summary>
     public (long Index, ReadOnlyMemory<byte> Payload) ConfigurationAt(long index)
     {
@@ -103,7 +103,7 @@ internal sealed class LogMap
         return (found, payload);
     }
 
-    /// <summary>Whether a frame with this header may stand at the end of the log.</summary>
+    /// <summary>Returns whether a frame with this header may follow the log's end.</summary>
     public bool Accepts(in FrameHeader header) =>
         header switch
         {
@@ -116,7 +116,7 @@ internal sealed class LogMap
             _ => true,
         };
 
-    /// <summary>Adds the frame at <paramref name="offset"/>.</summary>
+    /// <summary>Appends the frame at <paramref name="offset"/>.</summary>
     public void Append(Segment segment, in FrameHeader header, ReadOnlyMemory<byte> payload, long offset)
     {
         Invariant.Holds(Accepts(header), "a frame follows the one before it");
@@ -150,7 +150,8 @@ internal sealed class LogMap
     }
 
     /// <summary>
-    /// What the header of a further segment repeats was true when it was begun, and may have been in a gap before it.
+    /// Adopts the state that a further segment's header repeats: it was true when the segment was started, and a gap
+    /// before may hide its frames.
     /// </summary>
     public void TakeOver(SegmentHeader header)
     {
@@ -164,10 +165,7 @@ internal sealed class LogMap
         }
     }
 
-    /// <summary>
-    /// What was behind the end of the log cannot be read, or not without a gap: the vote in it still counts, and so
-    /// does how far it may have been acknowledged.
-    /// </summary>
+    /// <summary>Records that entries after the log's end are lost, and adopts the vote found there.</summary>
     public void Lose(EntryPosition through, ReadOnlyMemory<byte> vote)
     {
         Vote = vote;
@@ -175,8 +173,8 @@ internal sealed class LogMap
     }
 
     /// <summary>
-    /// Everything before <paramref name="position"/> is unreadable here but held by the manifest: the readable log
-    /// begins behind it.
+    /// Restarts the log after <paramref name="position"/>: the entries before it are damaged, but the storage contains
+    /// them.
     /// </summary>
     public void BeginAgainAt(JournalPosition position, DamageSurvey gap)
     {
@@ -189,7 +187,7 @@ internal sealed class LogMap
         Position = position;
     }
 
-    /// <summary>Forgets the frames of segments before <paramref name="first"/>.</summary>
+    /// <summary>Removes the entries of segments before <paramref name="first"/>.</summary>
     public void Release(Segment first)
     {
         var released = first.Header!.Position;

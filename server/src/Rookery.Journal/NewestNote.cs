@@ -4,20 +4,19 @@ using Rookery.Platform;
 namespace Rookery.Journal;
 
 /// <summary>
-/// The file <c>newest</c> of a journal directory: the incarnation of the newest segment that was durable. Each segment
-/// tells what came before it, and nothing else tells that one came after: without
-/// this note a journal whose last files are gone looks like one that ends there. It is written off the commit path, a
-/// little later than the segment. A journal without a note is judged by its segments. So is one whose note cannot be
-/// read, or is of another store: a program of before the note puts a new journal in the place of an old one and leaves
-/// the note of that.
+/// The file <c>newest</c> of a journal directory: the generation of the newest durable segment. A segment identifies
+/// its predecessor, but nothing in it shows that a successor existed. Without this note, a journal whose last files are
+/// missing looks complete. The note is written off the commit path, slightly later than the segment. A note that is
+/// missing, unreadable or of another store is ignored; a program older than the note can leave another store's note
+/// behind when it replaces a journal.
 /// </summary>
 /// <remarks>
-/// Two blocks of 4 KiB are written in turn, so that a torn one leaves the other. A block is [8 magic and version][u32
-/// CRC-32C of the rest][4 zero][u64 incarnation][16 store id].
+/// Two blocks of 4 KiB are written in turn, so a torn write leaves the other one. A block is [8 magic and version][u32
+/// CRC-32C of the rest][4 zero][u64 generation][16 store id].
 /// </remarks>
 internal sealed class NewestNote(IDisk disk, string directory, IIoRecorder io)
 {
-    /// <summary>A note that was not whole yet when power was lost.</summary>
+    /// <summary>Name of an unfinished replacement of the note.</summary>
     public const string PartName = Name + SegmentName.PartSuffix;
 
     private const string Name = "newest";
@@ -32,18 +31,16 @@ internal sealed class NewestNote(IDisk disk, string directory, IIoRecorder io)
 
     private static ReadOnlySpan<byte> Magic => "ROOKNEW2"u8;
 
-    /// <summary>The highest incarnation that is noted; 0 when none is.</summary>
+    /// <summary>The highest recorded generation; 0 if there is none.</summary>
     public long Incarnation { get; private set; }
 
-    /// <summary>Why the note cannot be read; null when it can.</summary>
+    /// <summary>Why the note cannot be read; null if it can.</summary>
     public string? Trouble { get; private set; }
 
-    /// <summary>Where the note lies.</summary>
+    /// <summary>Returns the path of the note.</summary>
     public static string PathIn(string directory) => Path.Join(directory, Name);
 
-    /// <summary>
-    /// Reads the note of a directory whose names are known to the device as to the system. Changes nothing.
-    /// </summary>
+    /// <summary>Reads the note of a directory whose names were synced. Changes nothing.</summary>
     public static NewestNote Find(IDisk disk, string directory, IIoRecorder io)
     {
         var note = new NewestNote(disk, directory, io);
@@ -51,7 +48,7 @@ internal sealed class NewestNote(IDisk disk, string directory, IIoRecorder io)
         return note;
     }
 
-    /// <summary>Lets the note count for the journal of one store only: one block may still be of another.</summary>
+    /// <summary>Restricts the note to one store; one of its blocks may belong to another.</summary>
     public void Bind(Guid storeId)
     {
         (_store, Incarnation, _nextBlock) = (storeId, 0, 0);
@@ -64,8 +61,8 @@ internal sealed class NewestNote(IDisk disk, string directory, IIoRecorder io)
         }
     }
 
-    /// <summary>Notes a segment that is durable, unless it is noted and the whole note can be read.</summary>
-    /// <exception cref="DiskException">The disk refused; the earlier note stays.</exception>
+    /// <summary>Records a durable segment, unless it is recorded already and both blocks can be read.</summary>
+    /// <exception cref="DiskException">The disk refused; the earlier note remains.</exception>
     public void Write(long incarnation)
     {
         if (incarnation <= Incarnation && Trouble is null)
@@ -112,8 +109,8 @@ internal sealed class NewestNote(IDisk disk, string directory, IIoRecorder io)
     }
 
     /// <summary>
-    /// Puts a new file in the place of one that cannot be read, because its blocks may take no other bytes either.
-    /// The old file stays until the new one is durable: without any note a journal that lost its end looks whole.
+    /// Replaces a file that cannot be read, because its blocks may fail writes too. The old file remains until the new
+    /// one is durable: without any note, a journal that lost its end looks complete.
     /// </summary>
     private void Replace(string path, ReadOnlySpan<byte> block)
     {
@@ -167,7 +164,7 @@ internal sealed class NewestNote(IDisk disk, string directory, IIoRecorder io)
         }
     }
 
-    // A block that cannot be read must not hide the other.
+    // An unreadable block must not hide the other.
     private void Try(Action read)
     {
         try

@@ -3,12 +3,11 @@ using Rookery.Platform;
 namespace Rookery.Journal;
 
 /// <summary>
-/// The journal of a node: one log for all its databases, and the only thing that is synced before a write is
-/// acknowledged.
+/// The journal of a node: one log for all databases, and the only file that is synced before a write is acknowledged.
 /// </summary>
 /// <remarks>
-/// Writes come from one thread at a time. <see cref="PrepareSpare"/>, <see cref="ReleaseThrough"/> and readers may be
-/// on other threads.
+/// Write on one thread at a time. <see cref="PrepareSpare"/>, <see cref="ReleaseThrough"/> and readers may run on other
+/// threads.
 /// </remarks>
 public sealed class NodeJournal : IDisposable
 {
@@ -42,56 +41,53 @@ public sealed class NodeJournal : IDisposable
         _recovered = recovered;
     }
 
-    /// <summary>What opening found and did.</summary>
+    /// <summary>What recovery found and did.</summary>
     public JournalRecovery Recovery { get; }
 
     /// <summary>The lowest index that can be read.</summary>
     public long FirstIndex => _appender.Map.FirstIndex;
 
-    /// <summary>The log before <see cref="FirstIndex"/>.</summary>
+    /// <summary>Position before <see cref="FirstIndex"/>.</summary>
     public JournalPosition Base => _appender.Map.Base;
 
     /// <summary>
-    /// Bytes of segments that stay although they are released, so that a member that was away for a while can be given
-    /// their entries. Those that recovery had no use for do not count.
+    /// Released segments to retain, in bytes, so lagging members can catch up. Segments released by recovery are not
+    /// retained.
     /// </summary>
     public long KeptBytes { get; set; }
 
     /// <summary>
-    /// Rises with each piece that a write hands to the disk, and with each sync: a sign of life of a slow card.
+    /// Rises with each piece written to disk and with each sync, so that a slow disk can be told from one that hangs.
     /// </summary>
     public long Progress => _appender.Progress;
 
-    /// <summary>The highest index, durable; the index before <see cref="FirstIndex"/> when there is no frame.</summary>
+    /// <summary>The highest durable index; the index before <see cref="FirstIndex"/> if there is no entry.</summary>
     public long LastIndex => _appender.Map.Position.Index;
 
     /// <summary>The term at <see cref="LastIndex"/>.</summary>
     public long LastTerm => _appender.Map.Position.Term;
 
-    /// <summary>Operations before the next frame: the next operation gets the etag after this number.</summary>
+    /// <summary>Number of operations in all entries: the next operation gets the following etag.</summary>
     public long OperationsBeforeNext => _appender.Map.Position.Operations;
 
-    /// <summary>The number of the last durable write; rises by at least one with each.</summary>
+    /// <summary>Number of the last durable write; each write raises it by at least one.</summary>
     public long LastWrite => _appender.LastWrite;
 
     /// <summary>
-    /// Through which index the log is known to be committed by the notes among its frames, at most
-    /// <see cref="LastIndex"/>; 0 when there are none that can be read. A note tells of an earlier write than its own:
-    /// the last entries may be committed too.
+    /// Index through which the log is known to be committed, according to its notes, at most <see cref="LastIndex"/>; 0
+    /// without readable notes. A note covers only writes before its own, so the last entries may be committed too.
     /// </summary>
     public long CommittedIndex => Math.Min(_appender.Map.CommittedIndex, LastIndex);
 
-    /// <summary>The payload of the last vote frame, empty when there is none.</summary>
+    /// <summary>Payload of the last vote; empty if there is none.</summary>
     public ReadOnlyMemory<byte> Vote => _appender.Map.Vote;
 
-    /// <summary>
-    /// The payload of the last configuration frame that no truncation took back, empty when there is none.
-    /// </summary>
+    /// <summary>Payload of the last configuration that no truncation removed; empty if there is none.</summary>
     public ReadOnlyMemory<byte> Configuration => _appender.Map.Configuration;
 
     /// <summary>
-    /// The configuration in force behind <paramref name="index"/>, which is not below what the manifest held when the
-    /// journal was opened: its index (0 when there is none) and payload. From any thread.
+    /// Returns the configuration in force after <paramref name="index"/>: its own index (0 if there is none) and its
+    /// payload. The index must not be below the manifest's index when the journal was opened. Thread-safe.
     /// </summary>
     public (long Index, ReadOnlyMemory<byte> Payload) ConfigurationAt(long index)
     {
@@ -101,7 +97,7 @@ public sealed class NodeJournal : IDisposable
         }
     }
 
-    /// <summary>Bytes of all segments that are in use or kept by a reader. From any thread.</summary>
+    /// <summary>Total length of the segments that are in use or pinned by a reader. Thread-safe.</summary>
     public long LiveBytes
     {
         get
@@ -114,15 +110,15 @@ public sealed class NodeJournal : IDisposable
     }
 
     /// <summary>
-    /// Bytes of segments that are ready to be written: room that the journal has although its file system does not call
-    /// it free. From any thread.
+    /// Total length of prepared segments: room that the journal has although the file system does not count it as free.
+    /// Thread-safe.
     /// </summary>
     public long ReadyBytes => (long)_pool.Ready * _segmentBytes;
 
     /// <summary>
-    /// Bytes of the segments that a start would read if the manifest were at <paramref name="index"/>. A host flushes
-    /// when they grow, so that recovery stays short: those that only a reader keeps do not count, for no flush would
-    /// let them go. From any thread.
+    /// Returns the total length of the segments that a start would read if the manifest were at
+    /// <paramref name="index"/>. The host flushes when it grows, so that recovery stays short. Segments that only a
+    /// reader pins do not count, because no flush could release them. Thread-safe.
     /// </summary>
     public long BytesAbove(long index)
     {
@@ -143,14 +139,16 @@ public sealed class NodeJournal : IDisposable
         }
     }
 
-    /// <summary>Bytes that a write of one frame takes on disk: whole blocks.</summary>
+    /// <summary>Returns the length of a write with one frame: whole blocks.</summary>
     public static long BytesOf(in JournalFrame frame) => FrameLayout.BytesOf([frame]);
 
-    /// <summary>A note that the log is committed through an index, for the end of a write.</summary>
+    /// <summary>Creates a note that the log is committed through an index, for the end of a write.</summary>
     public static JournalFrame Committed(long index) =>
         new(FrameType.Committed, index, Term: 0, OperationsBefore: 0, OperationCount: 0, Payload: default);
 
-    /// <summary>Whether a note at the end of a write would lie in the block that the write fills up anyhow.</summary>
+    /// <summary>
+    /// Returns whether a note fits into the padding that a write of <paramref name="frames"/> has anyway.
+    /// </summary>
     public static bool HasRoomForNote(ReadOnlySpan<JournalFrame> frames)
     {
         long filled = FrameLayout.FilledBytesOf(frames);
@@ -158,31 +156,32 @@ public sealed class NodeJournal : IDisposable
     }
 
     /// <summary>
-    /// Opens the journal in a directory, or begins one in an empty directory, and recovers: afterwards every frame in
-    /// it is durable.
+    /// Opens the journal in a directory, or creates one in an empty directory, and recovers it. On return all its
+    /// frames are durable.
     /// </summary>
     /// <param name="disk">The disk.</param>
-    /// <param name="options">Where and how large.</param>
-    /// <param name="knowledge">What the manifest says; decides whether a broken end is a torn write or damage.</param>
-    /// <param name="io">Is told of every write and sync.</param>
-    /// <exception cref="JournalDamagedException">What was durable is missing or damaged, and no peer can give it
-    /// back.</exception>
+    /// <param name="options">Location and file sizes.</param>
+    /// <param name="knowledge">What the manifest proves; decides whether a broken end is a torn write or
+    /// damage.</param>
+    /// <param name="io">Records every write and sync.</param>
+    /// <exception cref="JournalDamagedException">Durable frames are missing or damaged, and no peer can resend
+    /// them.</exception>
     /// <exception cref="JournalFormatException">A newer format version or frame type, or files of two
     /// stores.</exception>
-    /// <exception cref="DiskException">The disk refused; <see cref="Errno.WouldBlock"/> when another process uses the
+    /// <exception cref="DiskException">The disk refused; <see cref="Errno.WouldBlock"/> if another process uses the
     /// directory.</exception>
     public static NodeJournal Open(IDisk disk, JournalOptions options, JournalKnowledge knowledge, IIoRecorder io) =>
         JournalOpening.Open(disk, options, knowledge, io, newJournalStart: default);
 
-    /// <summary>Whether a directory holds a file of a journal.</summary>
+    /// <summary>Returns whether a directory contains segments.</summary>
     public static bool ExistsAt(IDisk disk, string directory) =>
         disk.Exists(directory) && disk.List(directory).Any(static name => SegmentName.TryParse(name, out _));
 
     /// <summary>
-    /// Begins a journal that goes on behind <paramref name="start"/> (a restored backup), in a directory that holds
-    /// none.
+    /// Creates a journal that continues after <paramref name="start"/>, in a directory that contains none.
     /// </summary>
-    /// <exception cref="DiskException">With <see cref="Errno.NotEmpty"/> when there is a journal already.</exception>
+    /// <exception cref="DiskException">With <see cref="Errno.NotEmpty"/> if the directory contains a
+    /// journal.</exception>
     public static void Create(IDisk disk, JournalOptions options, JournalPosition start, IIoRecorder io)
     {
         disk.CreateDirectory(options.Directory);
@@ -195,11 +194,11 @@ public sealed class NodeJournal : IDisposable
     }
 
     /// <summary>
-    /// Makes frames durable: one write (in 1 MiB pieces when it is larger), one sync. When it returns they survive a
-    /// power cut; when it throws nobody knows, and the journal is latched.
+    /// Makes frames durable, with one write (in pieces of 1 MiB if it is larger) and one sync. On return they survive a
+    /// power cut. If it throws, their durability is unknown and the journal is latched.
     /// </summary>
-    /// <param name="frames">At most one vote, first; then perhaps a truncation; then frames whose indexes follow
-    /// without a gap; then perhaps a note of what is committed.</param>
+    /// <param name="frames">In this order: at most one vote, at most one truncation, entries with consecutive indexes,
+    /// at most one note of commitment.</param>
     /// <exception cref="JournalLatchedException">This or an earlier write or sync failed.</exception>
     public void Write(ReadOnlySpan<JournalFrame> frames)
     {
@@ -209,9 +208,9 @@ public sealed class NodeJournal : IDisposable
         int truncation = FrameRules.TruncationIn(frames);
         if (truncation >= 0 && frames[truncation].Index < _appender.Map.ConfigurationIndex)
         {
-            // Starts a segment: its header carries the configuration that this truncation restores. The one before may
-            // lie in segments that are given back. A log that is truncated and has no replacement yet lost nothing:
-            // what the truncation took back contradicts a leader.
+            // Starts a segment whose header carries the configuration that the truncation restores: the segment with
+            // that configuration may already be released. A log without the truncated entries and their replacement
+            // lost nothing, because a leader contradicts those entries.
             WriteOrLatch(frames[..(truncation + 1)], beginsSegment: true);
             frames = frames[(truncation + 1)..];
         }
@@ -223,11 +222,11 @@ public sealed class NodeJournal : IDisposable
     }
 
     /// <summary>
-    /// Gives up everything the journal holds, the vote apart, and goes on behind an installed state that the manifest
-    /// already holds durably, with this mark. When it returns, a power cut leaves the journal as it is now; when it
-    /// throws, the journal is latched, and the next opening does it again by the manifest's mark.
+    /// Discards the whole log except for the vote, and continues after an installed snapshot that the manifest already
+    /// contains durably, with this mark. On return a power cut leaves the journal reset. If it throws, the journal is
+    /// latched, and the next opening resets it by the manifest's mark.
     /// </summary>
-    /// <remarks>On the thread that writes. Readers read on what they began.</remarks>
+    /// <remarks>Call it on the writing thread. Open readers continue with the old log.</remarks>
     /// <exception cref="JournalLatchedException">This or an earlier write or sync failed.</exception>
     public void Rebase(in JournalRebase rebase)
     {
@@ -242,8 +241,8 @@ public sealed class NodeJournal : IDisposable
     }
 
     /// <summary>
-    /// The entries and truncations that opening read, in their order, so that nobody needs to read them again to know
-    /// the terms and sizes of the log. Given once.
+    /// Returns the entries and truncations that recovery read, in order, so that their terms and sizes need not be read
+    /// again. Returns them only once.
     /// </summary>
     public IReadOnlyList<RecoveredEntry> TakeRecovered()
     {
@@ -253,8 +252,8 @@ public sealed class NodeJournal : IDisposable
     }
 
     /// <summary>
-    /// A reader whose first frame has <paramref name="fromIndex"/>, which lies between <see cref="FirstIndex"/> and the
-    /// index after <see cref="LastIndex"/>.
+    /// Returns a reader that starts at <paramref name="fromIndex"/>, which must be between <see cref="FirstIndex"/> and
+    /// the index after <see cref="LastIndex"/>.
     /// </summary>
     public JournalReader Read(long fromIndex)
     {
@@ -267,8 +266,7 @@ public sealed class NodeJournal : IDisposable
     }
 
     /// <summary>
-    /// A reader of every frame there is, from <see cref="FirstIndex"/> on. From any thread, segments may be released
-    /// meanwhile.
+    /// Returns a reader of all entries from <see cref="FirstIndex"/> on. Thread-safe, even while segments are released.
     /// </summary>
     public JournalReader Read()
     {
@@ -279,11 +277,11 @@ public sealed class NodeJournal : IDisposable
     }
 
     /// <summary>
-    /// The manifest holds everything through <paramref name="index"/>, durably: whole segments up to it are recycled.
-    /// From any thread.
+    /// Releases whole segments through <paramref name="index"/>, which the manifest contains durably, for reuse.
+    /// Thread-safe.
     /// </summary>
-    /// <exception cref="DiskException">A file that is not needed any more could not be deleted; the journal goes
-    /// on.</exception>
+    /// <exception cref="DiskException">A file that is no longer needed could not be deleted; the journal
+    /// continues.</exception>
     public void ReleaseThrough(long index)
     {
         lock (_appender.Gate)
@@ -298,8 +296,8 @@ public sealed class NodeJournal : IDisposable
     }
 
     /// <summary>
-    /// Keeps every entry above <paramref name="index"/>, which is not released yet, until the result is disposed: for
-    /// who is given what lies below and will ask for the rest. From any thread.
+    /// Pins all entries above <paramref name="index"/>, none of which is released yet, until the result is disposed.
+    /// For members that receive a snapshot at that index and then need the entries after it. Thread-safe.
     /// </summary>
     public IDisposable KeepAbove(long index)
     {
@@ -312,21 +310,20 @@ public sealed class NodeJournal : IDisposable
     }
 
     /// <summary>
-    /// Notes the newest segment, and makes one segment ahead when too few are ready: writes zeros for as long as that
-    /// takes, so it is called off the commit path. From any thread, one at a time.
+    /// Records the newest segment in the note, and prepares one segment if too few are ready. Preparing writes zeros to
+    /// the whole segment, so call it off the commit path. Any thread, one at a time.
     /// </summary>
-    /// <returns>Whether one was made; call again until it was not.</returns>
-    /// <exception cref="DiskException">No room, or the disk failed; the journal goes on without it, try again
-    /// later.</exception>
+    /// <returns>Whether a segment was prepared; then call again.</returns>
+    /// <exception cref="DiskException">The disk is full or failed. The journal continues; try again later.</exception>
     public bool PrepareSpare()
     {
-        ReleaseThrough(0); // A segment that was still being written when its index was released.
+        ReleaseThrough(0); // A segment may have been in use when its index was released.
         bool isPrepared = _pool.Prepare();
         _appender.NoteNewest();
         return isPrepared;
     }
 
-    /// <summary>Notes durably that the node stopped in order; nothing can be written afterwards.</summary>
+    /// <summary>Writes a clean-stop frame durably; no write is possible afterwards.</summary>
     /// <exception cref="JournalLatchedException">This or an earlier write or sync failed.</exception>
     public void StopCleanly()
     {
@@ -340,7 +337,9 @@ public sealed class NodeJournal : IDisposable
         _isStopped = true;
     }
 
-    /// <summary>Closes the files. Without <see cref="StopCleanly"/> the next opening treats the end as torn.</summary>
+    /// <summary>
+    /// Closes the files. Without <see cref="StopCleanly"/> the next opening treats the log's end as torn.
+    /// </summary>
     public void Dispose()
     {
         _appender.Dispose();
@@ -350,7 +349,7 @@ public sealed class NodeJournal : IDisposable
 
     private void WriteOrLatch(ReadOnlySpan<JournalFrame> frames, bool beginsSegment = false)
     {
-        // Latched until proven durable: whatever goes wrong in between leaves it so.
+        // Latched until the write is proven durable: any other exception leaves it latched.
         _latch = "a write did not finish";
         try
         {
@@ -403,8 +402,8 @@ public sealed class NodeJournal : IDisposable
     }
 
     /// <summary>
-    /// Takes the oldest segment out of use when the released index covers it and nobody reads it. The one being written
-    /// stays: its header proves what came before.
+    /// Removes the oldest segment from the list, if its entries are released and no reader pins it. Keeps the segment
+    /// that is being written, because its header carries the state before it. Returns null if none can be released.
     /// </summary>
     private Segment? NextReleased()
     {

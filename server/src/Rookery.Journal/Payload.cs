@@ -4,23 +4,26 @@ using Rookery.Platform;
 namespace Rookery.Journal;
 
 /// <summary>
-/// The replicated part of a frame, the same bytes on every node:
-/// <c>[u8 compression][3 zero bytes][u32 uncompressed length][bytes][u32 CRC-32C of all before]</c>, little-endian.
+/// The replicated part of a frame, with the same bytes on every node: <c>[u8 compression][3 zero bytes][u32
+/// uncompressed length][bytes][u32 CRC-32C of all before]</c>, little-endian.
 /// </summary>
 public static class Payload
 {
-    /// <summary>Bytes an encoded payload adds to its content.</summary>
+    /// <summary>Bytes that the encoding adds to the content.</summary>
     public const int OverheadBytes = 12;
 
     private const int EnvelopeBytes = 8;
     private const byte Plain = 0;
     private const byte Lz4Block = 1;
 
-    /// <summary>The most bytes <see cref="Encode"/> writes for <paramref name="contentLength"/> bytes.</summary>
+    /// <summary>
+    /// Returns the maximum length that <see cref="Encode"/> writes for <paramref name="contentLength"/> bytes.
+    /// </summary>
     public static int MaxEncodedLength(int contentLength) => checked(contentLength + OverheadBytes);
 
     /// <summary>
-    /// Encodes <paramref name="content"/>, compressed when that saves at least an eighth of more than one disk block.
+    /// Encodes <paramref name="content"/>. Compresses it if the frame exceeds one disk block and compression saves at
+    /// least an eighth.
     /// </summary>
     /// <param name="content">Any bytes.</param>
     /// <param name="destination">At least <see cref="MaxEncodedLength"/> bytes.</param>
@@ -31,7 +34,7 @@ public static class Payload
         BinaryPrimitives.WriteInt32LittleEndian(destination[4..], content.Length);
         int stored = 0;
 
-        // A write is padded to whole blocks, so a record that fits into one block costs the same uncompressed.
+        // A write is padded to whole blocks, so compressing a frame that fits into one block saves nothing.
         if (content.Length + OverheadBytes + FrameHeader.Bytes > FrameLayout.BlockBytes)
         {
             stored = Lz4.Compress(content, destination.Slice(EnvelopeBytes, content.Length - (content.Length / 8)));
@@ -50,8 +53,8 @@ public static class Payload
     }
 
     /// <summary>
-    /// The length of the content of an encoded payload, or -1 when the bytes are no payload. Checks the envelope, not
-    /// the checksum.
+    /// Returns the length of the content of an encoded payload; -1 if the bytes are no payload. Checks the envelope,
+    /// not the checksum.
     /// </summary>
     public static int ContentLength(ReadOnlySpan<byte> encoded)
     {
@@ -71,9 +74,9 @@ public static class Payload
     }
 
     /// <summary>Checks and decodes a payload.</summary>
-    /// <param name="encoded">What <see cref="Encode"/> made.</param>
+    /// <param name="encoded">The output of <see cref="Encode"/>.</param>
     /// <param name="destination">Exactly <see cref="ContentLength"/> bytes.</param>
-    /// <returns>False when the checksum does not match or the content does not decompress to its length.</returns>
+    /// <returns>False if the checksum does not match or the content does not decompress to its length.</returns>
     public static bool TryDecode(ReadOnlySpan<byte> encoded, Span<byte> destination)
     {
         if (ContentLength(encoded) != destination.Length || !IsIntact(encoded))
@@ -91,11 +94,11 @@ public static class Payload
         return true;
     }
 
-    /// <summary>Whether the bytes carry their own checksum at the end.</summary>
+    /// <summary>Returns whether the checksum at the end matches the bytes before it.</summary>
     public static bool IsIntact(ReadOnlySpan<byte> encoded) =>
         encoded.Length >= OverheadBytes && Checksum.Of(encoded[..^sizeof(uint)]) == ChecksumIn(encoded);
 
-    /// <summary>The checksum an encoded payload ends with; 0 of no payload.</summary>
+    /// <summary>Returns the checksum at the end of an encoded payload; 0 without payload.</summary>
     internal static uint ChecksumIn(ReadOnlySpan<byte> encoded) =>
         encoded.IsEmpty ? 0 : BinaryPrimitives.ReadUInt32LittleEndian(encoded[^sizeof(uint)..]);
 }

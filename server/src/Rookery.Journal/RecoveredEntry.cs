@@ -1,13 +1,13 @@
 namespace Rookery.Journal;
 
-/// <summary>What opening read of an entry, or of a truncation: all but its payload.</summary>
-/// <param name="Type">A replicated type, or <see cref="FrameType.Truncation"/>.</param>
-/// <param name="Index">Its index; of a truncation the last that stays.</param>
-/// <param name="Term">Its term.</param>
-/// <param name="OperationsBefore">Operations in all frames before it.</param>
-/// <param name="OperationCount">Operations in it.</param>
-/// <param name="PayloadBytes">Bytes of its payload.</param>
-/// <param name="Configuration">The payload of a configuration; empty for others.</param>
+/// <summary>An entry or truncation that recovery read, without its payload.</summary>
+/// <param name="Type">Type of an entry, or <see cref="FrameType.Truncation"/>.</param>
+/// <param name="Index">Index of the entry; of a truncation the last index that remains.</param>
+/// <param name="Term">Term of the entry, or at the truncation's index.</param>
+/// <param name="OperationsBefore">Number of operations in all earlier frames.</param>
+/// <param name="OperationCount">Number of operations in the entry.</param>
+/// <param name="PayloadBytes">Length of the payload.</param>
+/// <param name="Configuration">The payload, if the entry is a configuration; otherwise empty.</param>
 public readonly record struct RecoveredEntry(
     FrameType Type,
     long Index,

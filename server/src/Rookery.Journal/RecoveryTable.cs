@@ -1,19 +1,19 @@
 namespace Rookery.Journal;
 
 /// <summary>
-/// The one place that decides what a broken end means. docs/explanation/durability.md argues each case under its
-/// letter.
+/// The only place that decides what a broken end of the journal means. docs/explanation/durability.md explains each
+/// case under its letter.
 /// </summary>
 internal static class RecoveryTable
 {
-    /// <summary>Judges the first place of the log that cannot be read.</summary>
-    /// <param name="wasWhole">There is a sign that it had been durable: a frame, a segment or a clean stop of a later
-    /// journal write, or the manifest or the length of the file shows that there was more.</param>
-    /// <param name="stoppedInOrder">The last readable frame is a clean stop.</param>
-    /// <param name="hasPeers">Peers can give the frames back.</param>
-    /// <param name="manifestHoldsTheGap">Every frame that cannot be read is at or below the manifest's index, and
-    /// reading can go on behind it.</param>
-    /// <param name="voteIsKnown">The last vote was not in what cannot be read.</param>
+    /// <summary>Judges the first frame of the log that cannot be read.</summary>
+    /// <param name="wasWhole">Whether there is proof that the frame had been durable: a frame, segment or clean stop of
+    /// a later journal write, the manifest's index or the file's length.</param>
+    /// <param name="stoppedInOrder">Whether the last readable frame is a clean stop.</param>
+    /// <param name="hasPeers">Whether other members can resend the entries.</param>
+    /// <param name="manifestHoldsTheGap">Whether all unreadable entries are at or below the manifest's index, and the
+    /// log continues after the gap.</param>
+    /// <param name="voteIsKnown">Whether the unreadable bytes cannot contain the last vote.</param>
     public static TailVerdict JudgeFirstInvalidFrame(
         bool wasWhole,
         bool stoppedInOrder,
@@ -23,21 +23,21 @@ internal static class RecoveryTable
     ) =>
         (wasWhole, stoppedInOrder, hasPeers, manifestHoldsTheGap, voteIsKnown) switch
         {
-            (false, true, _, _, _) => TailVerdict.GoOnAfterCleanStop, // S: nothing was being written
-            (false, false, _, _, _) => TailVerdict.TruncateTornTail, // A: power went while it was written
-            (true, _, true, _, false) => TailVerdict.StopAndExplain, // C: a member that forgot a vote could vote twice
+            (false, true, _, _, _) => TailVerdict.GoOnAfterCleanStop, // S: no write was in progress
+            (false, false, _, _, _) => TailVerdict.TruncateTornTail, // A: power failed during the write
+            (true, _, true, _, false) => TailVerdict.StopAndExplain, // C: a member that lost a vote could vote twice
             (true, _, _, true, _) => TailVerdict.PassOverApplied, // D: nothing is lost
-            // B: perhaps acknowledged; any peer's frame will do
+            // B: perhaps acknowledged; another member can resend it
             (true, _, true, false, _) => TailVerdict.RepairFromPeers,
-            (true, _, false, false, _) => TailVerdict.StopAndExplain, // C: a lone node must not choose what to lose
+            (true, _, false, false, _) => TailVerdict.StopAndExplain, // C: a single node must not decide what to lose
         };
 
     /// <summary>
-    /// Judges the journal as a whole, before any place in it. I: the manifest holds a state that was installed from a
-    /// peer, and the newest segment does not carry the mark of it: the cut came between the manifest and the journal,
-    /// whose entries the state replaces.
+    /// Returns whether the whole log must be discarded (case I): the manifest contains an installed snapshot whose mark
+    /// the newest segment does not carry. A power cut came between manifest and journal, whose entries the snapshot
+    /// replaces.
     /// </summary>
-    /// <param name="installedMark">The mark in the manifest; 0 when it holds no installed state.</param>
+    /// <param name="installedMark">The manifest's mark; 0 without an installed snapshot.</param>
     /// <param name="journalMark">The mark in the newest segment's header.</param>
     public static bool IsGivenUp(long installedMark, long journalMark) =>
         installedMark != 0 && installedMark != journalMark;

@@ -1,16 +1,16 @@
 namespace Rookery.Journal;
 
 /// <summary>
-/// The way back after a crash: finds the chain of segments that the manifest does not make superfluous, reads it to its
-/// end and judges that end.
+/// Recovers a journal: finds the chain of segments that the storage still needs, reads it to its end and judges that
+/// end.
 /// </summary>
-/// <remarks>Changes nothing on disk, except that a damaged segment gets a second name in case B.</remarks>
+/// <remarks>Changes nothing on disk, except that case B links a second name to each damaged segment.</remarks>
 internal sealed class RecoveryWalk(JournalDirectory directory, JournalOptions options, JournalKnowledge known)
 {
     private readonly bool _isGivenUp = IsGivenUp(directory, known);
 
-    // Of a journal that is given up only the vote counts. It is in the newest segment, and the manifest proves nothing
-    // about where that one ends.
+    // Of a discarded log only the vote counts. It is in the newest segment, and the manifest proves nothing about that
+    // segment's end.
     private readonly JournalKnowledge _knowledge = IsGivenUp(directory, known)
         ? known with
         {
@@ -26,40 +26,43 @@ internal sealed class RecoveryWalk(JournalDirectory directory, JournalOptions op
     private string _sentence = "";
 
     /// <summary>
-    /// Whether no node starts on the journal: nothing may change then, and it matters for no vote what it forgot.
+    /// Whether the journal is only read and no node starts on it. Then nothing on disk may change, and a lost vote does
+    /// not matter.
     /// </summary>
     public bool IsForReading { get; init; }
 
-    /// <summary>The segments in use, oldest first; none when the journal is new.</summary>
+    /// <summary>The segments in use, oldest first; empty for a new journal.</summary>
     public List<Segment> Live { get; } = [];
 
-    /// <summary>What the readable frames add up to; null when the journal is new.</summary>
+    /// <summary>The log that the readable frames form; null for a new journal.</summary>
     public LogMap? Map { get; private set; }
 
-    /// <summary>Where the last write begins in the last segment; its end when nothing was written there.</summary>
+    /// <summary>
+    /// Offset of the last write in the last segment; the first frame's offset if the segment has no write.
+    /// </summary>
     public long LastWriteOffset { get; private set; }
 
-    /// <summary>What was decided at the end of the log.</summary>
+    /// <summary>The verdict on the log's end.</summary>
     public TailVerdict TailVerdict { get; private set; }
 
     /// <summary>
-    /// The write number to go on from: behind a torn write one is left out, because the torn one may have used it.
+    /// The write number to continue from. After a torn write one number is skipped, because the torn write may have
+    /// used it.
     /// </summary>
     public long LastWrite =>
         TailVerdict == TailVerdict.GoOnAfterCleanStop ? _lastWrite : Math.Max(_lastWrite, _highestWrite) + 1;
 
-    /// <summary>Where the journal begins anew; null when it goes on.</summary>
+    /// <summary>The reset that the journal needs; null if its log continues.</summary>
     public JournalRebase? Rebase { get; private set; } = IsGivenUp(directory, known) ? known.Rebase : null;
 
     public List<string> KeptAside { get; } = [];
 
     /// <summary>
-    /// Segments behind the place where the log ends in case B. They stay until that is durable: they are what tells
-    /// that it is damage.
+    /// Segments after the log's end in case B. They are kept until that end is durable, because they prove the damage.
     /// </summary>
     public List<Segment> Dropped { get; } = [];
 
-    /// <summary>The entries and truncations that were read, in their order.</summary>
+    /// <summary>The entries and truncations that were read, in order.</summary>
     public List<RecoveredEntry> Entries { get; } = [];
 
     public EntryPosition MayHaveAcknowledged =>
@@ -68,7 +71,9 @@ internal sealed class RecoveryWalk(JournalDirectory directory, JournalOptions op
             Rebase is { } rebase ? new(rebase.Position.Term, rebase.Position.Index) : Map?.End ?? default
         );
 
-    /// <summary>The report; the most telling verdict wins over that of the tail.</summary>
+    /// <summary>
+    /// Creates the report. A skipped gap (case D) takes precedence over the verdict on the log's end.
+    /// </summary>
     public JournalRecovery Report(IEnumerable<string> setAside)
     {
         string[] aside = [.. KeptAside, .. setAside];
@@ -89,7 +94,7 @@ internal sealed class RecoveryWalk(JournalDirectory directory, JournalOptions op
         );
     }
 
-    /// <summary>Reads and judges.</summary>
+    /// <summary>Reads the journal and judges its end.</summary>
     /// <exception cref="JournalDamagedException">Case C.</exception>
     public void Run()
     {
@@ -104,7 +109,7 @@ internal sealed class RecoveryWalk(JournalDirectory directory, JournalOptions op
         {
             if (Live[i].Header!.Position != Map.Position)
             {
-                // The walk stopped at the place where the next header says it should, but the log there is another.
+                // The walk ended where the next segment's header says, but with another log position.
                 Damaged(Live[i].File.Path, 0, Live[^1].Header!.Position.Index);
             }
 
@@ -130,7 +135,7 @@ internal sealed class RecoveryWalk(JournalDirectory directory, JournalOptions op
         directory.Used.Count > 0
         && RecoveryTable.IsGivenUp(known.Rebase?.Mark ?? 0, directory.Used[^1].Header!.RebaseMark);
 
-    /// <summary>From the newest segment back to the one in which the manifest's index lies.</summary>
+    /// <summary>Collects the segments from the newest back to the one with the manifest's index.</summary>
     private bool FindChain()
     {
         if (directory.Used.Count == 0)
@@ -186,7 +191,7 @@ internal sealed class RecoveryWalk(JournalDirectory directory, JournalOptions op
     }
 
     /// <summary>Reads one segment into the map.</summary>
-    /// <returns>False when the log ends here although segments follow.</returns>
+    /// <returns>False if the log ends here although segments follow.</returns>
     private bool Walk(int i)
     {
         var segment = Live[i];
@@ -240,7 +245,7 @@ internal sealed class RecoveryWalk(JournalDirectory directory, JournalOptions op
         return true;
     }
 
-    /// <summary>Case B: what followed the damage is kept for its owner, the log goes on before it.</summary>
+    /// <summary>Case B: keeps the segments after the damage for their owner; the log continues before it.</summary>
     private void DropBehind(int i)
     {
         foreach (var segment in Live.Skip(i + 1))
@@ -281,8 +286,8 @@ internal sealed class RecoveryWalk(JournalDirectory directory, JournalOptions op
     }
 
     /// <summary>
-    /// Whether anything but a further segment shows that what cannot be read had been durable. That the log ends before
-    /// the manifest shows nothing when an earlier start found it damaged.
+    /// Returns whether there is other proof than a later segment that the unreadable bytes had been durable. A log that
+    /// ends before the manifest's index proves nothing if an earlier start already recorded that loss.
     /// </summary>
     private bool WasWhole(Segment segment, in BehindGap behind) =>
         behind.HasLaterWrite
@@ -307,10 +312,11 @@ internal sealed class RecoveryWalk(JournalDirectory directory, JournalOptions op
             voteIsKnown: survey is null
                 || IsForReading
                 || (survey.VoteIsKnown && !directory.OrphanHoldsLaterWrite && !directory.IsNewestMissing)
-        ); // a newest segment that is gone, or lost its header, may have held a vote
+        ); // a missing newest segment, or one without a header, may have contained a vote
 
     /// <summary>
-    /// A member that goes on behind the gap must know who belongs to the cluster there: nobody tells it again.
+    /// Returns whether a member may continue after the gap: it must know the configuration there, because no member
+    /// sends it again.
     /// </summary>
     private bool MayGoOnBehindManifest(DamageSurvey survey) => survey.ConfigurationIsKnown || !EndsBeforeManifest;
 
@@ -373,12 +379,12 @@ internal sealed class RecoveryWalk(JournalDirectory directory, JournalOptions op
     }
 
     /// <summary>
-    /// What cannot be read may have been acknowledged, and the vote in it counts. A log that ends before the manifest
-    /// begins anew behind it, if it is known who belongs to the cluster there.
+    /// Ends the log before damage that may have been acknowledged, and keeps the vote found after it. A log that ends
+    /// before the manifest's index is reset to that index, if the configuration there is known.
     /// </summary>
     private void GiveUpBehind(DamageSurvey survey)
     {
-        // Behind what is left there is at least one entry when a segment is missing.
+        // If the newest segment is missing, at least one entry followed.
         var end = directory.IsNewestMissing ? survey.End with { Index = survey.End.Index + 1 } : survey.End;
         Map!.Lose(EntryPosition.Later(EntryPosition.Later(end, survey.Lost), ManifestEnd), survey.Vote);
         if (EndsBeforeManifest && survey.ConfigurationIsKnown)
@@ -401,7 +407,9 @@ internal sealed class RecoveryWalk(JournalDirectory directory, JournalOptions op
         }
     }
 
-    /// <summary>Where nothing can be put back. An older copy must not be: a member has voted since.</summary>
+    /// <summary>
+    /// What to do if the file cannot be put back. A member must not use an older copy, because it voted since.
+    /// </summary>
     private string NextStep =>
         _knowledge.HasPeers
             ? "replace this member, whose last vote may be lost too: `rookery cluster node replace NAME` on "

@@ -2,7 +2,7 @@ using Rookery.Platform;
 
 namespace Rookery.Journal;
 
-/// <summary>A segment file that is open. Its header is null while it is a spare.</summary>
+/// <summary>An open segment file. Its header is null while it is a spare.</summary>
 internal sealed class Segment(IDiskFile file, string name, int slot) : IDisposable
 {
     public IDiskFile File { get; } = file;
@@ -13,19 +13,19 @@ internal sealed class Segment(IDiskFile file, string name, int slot) : IDisposab
 
     public long Length { get; } = file.Length;
 
-    /// <summary>What it says of itself; set when it is taken into use.</summary>
+    /// <summary>The segment's header; set when the segment is taken into use.</summary>
     public SegmentHeader? Header { get; set; }
 
-    /// <summary>Where the next journal write begins; bytes from there on mean nothing.</summary>
+    /// <summary>Offset of the next journal write; bytes from there on are no part of the log.</summary>
     public long End { get; set; } = FrameLayout.FirstFrameOffset;
 
-    /// <summary>Votes, configurations and truncations before <see cref="End"/>.</summary>
+    /// <summary>Number of votes, configurations and truncations before <see cref="End"/>.</summary>
     public int Landmarks { get; set; }
 
-    /// <summary>Readers that have still to read it.</summary>
+    /// <summary>Number of readers that have not read it completely.</summary>
     public int Pins { get; set; }
 
-    /// <summary>It has a second name that its owner shall find unchanged, so its bytes are never used again.</summary>
+    /// <summary>Whether the file has a second name for its owner, so that its bytes must never be reused.</summary>
     public bool KeptAside { get; set; }
 
     public long Incarnation => Header?.Incarnation ?? 0;

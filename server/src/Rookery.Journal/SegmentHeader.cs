@@ -3,31 +3,31 @@ using Rookery.Platform;
 
 namespace Rookery.Journal;
 
-/// <summary>What the first block of a segment holds.</summary>
+/// <summary>State of a segment's first block.</summary>
 internal enum SegmentHeaderState
 {
-    /// <summary>Zeros: a segment made ahead and never used.</summary>
+    /// <summary>Zeros: prepared and never used.</summary>
     Unused,
 
-    /// <summary>A header whose checksum holds.</summary>
+    /// <summary>A header with a matching checksum.</summary>
     Valid,
 
-    /// <summary>Anything else: torn or rotten.</summary>
+    /// <summary>Anything else: torn or damaged.</summary>
     Unreadable,
 }
 
 /// <summary>
-/// The first block of a segment. It repeats all that older segments said and that still counts, so that recycling them
-/// loses nothing, and it says where the segment before it ends, so that what a torn write left behind that place can
-/// never be read as part of the log again.
+/// The first block of a segment. It repeats everything in older segments that still counts, so that they can be
+/// recycled without loss. It also states where the previous segment ends, so that remains of a torn write after that
+/// end are never read again.
 /// </summary>
 internal sealed record SegmentHeader
 {
     public const int Bytes = 4096;
 
     /// <summary>
-    /// What is written. Since version 2 a write may end with a note of what is committed, and votes, starts and stops
-    /// tell where the log ends; version 1 is read, and goes on in a segment of this version.
+    /// The version that is written. Since version 2 a write may end with a note of commitment, and votes, starts and
+    /// stops repeat the log's end. Version 1 can be read; the log then continues in a segment of this version.
     /// </summary>
     public const int FormatVersion = 2;
     public const int MaxVoteBytes = 64 + Payload.OverheadBytes;
@@ -39,42 +39,38 @@ internal sealed record SegmentHeader
     private const int LostOffset = ChecksumOffset - (2 * sizeof(long));
     private const int ChecksumOffset = Bytes - sizeof(uint);
 
-    /// <summary>The format of the segment.</summary>
+    /// <summary>Format version of the segment.</summary>
     public int Version { get; private init; } = FormatVersion;
 
-    /// <summary>The number in the file's name; a copy under another name is found out.</summary>
+    /// <summary>The number in the file's name, to detect a copy under another name.</summary>
     public required int Slot { get; init; }
 
-    /// <summary>The length of the file.</summary>
+    /// <summary>Length of the file.</summary>
     public required long SegmentBytes { get; init; }
 
-    /// <summary>Rises with each use of any segment, never used twice.</summary>
+    /// <summary>Generation of the segment: rises with each use of any segment and is never reused.</summary>
     public required long Incarnation { get; init; }
 
     public required Guid ClusterId { get; init; }
 
     public required Guid StoreId { get; init; }
 
-    /// <summary>The number of the first journal write in it.</summary>
+    /// <summary>Number of the first journal write in the segment.</summary>
     public required long FirstWrite { get; init; }
 
-    /// <summary>The incarnation of the segment before it; 0 when the journal begins here.</summary>
+    /// <summary>Generation of the previous segment; 0 if the journal begins here.</summary>
     public required long PreviousIncarnation { get; init; }
 
-    /// <summary>Where that segment ends.</summary>
+    /// <summary>Offset of the previous segment's end.</summary>
     public required long PreviousEnd { get; init; }
 
-    /// <summary>The log before the first frame.</summary>
+    /// <summary>Position before the first entry.</summary>
     public required JournalPosition Position { get; init; }
 
-    /// <summary>
-    /// The mark of the last time that the journal began anew (<see cref="JournalRebase.Mark"/>); 0 when it never did.
-    /// </summary>
+    /// <summary>Mark of the journal's last reset (<see cref="JournalRebase.Mark"/>); 0 if it was never reset.</summary>
     public required long RebaseMark { get; init; }
 
-    /// <summary>
-    /// What the store may have acknowledged and had lost when the segment was begun (<see cref="LogMap.Lost"/>).
-    /// </summary>
+    /// <summary>The loss that was known when the segment was started (<see cref="LogMap.Lost"/>).</summary>
     public required EntryPosition Lost { get; init; }
 
     public required ReadOnlyMemory<byte> Vote { get; init; }
@@ -83,8 +79,9 @@ internal sealed record SegmentHeader
 
     public required ReadOnlyMemory<byte> Configuration { get; init; }
 
-    /// <summary>Reads the first block of the file at <paramref name="path"/>.</summary>
-    /// <exception cref="JournalFormatException">A whole header of a version this program does not know.</exception>
+    /// <summary>Decodes the first block of the file at <paramref name="path"/>.</summary>
+    /// <exception cref="JournalFormatException">A valid header of a version that this program does not
+    /// know.</exception>
     public static SegmentHeaderState Read(ReadOnlySpan<byte> block, string path, out SegmentHeader? header)
     {
         header = null;

@@ -3,8 +3,8 @@ using System.Globalization;
 namespace Rookery.Journal;
 
 /// <summary>
-/// Names of files in a journal directory. The number is the place, not the order: the order is in the headers, because
-/// segments are recycled.
+/// File names in a journal directory. The number identifies a file, not its order: segments are recycled, and their
+/// headers define the order.
 /// </summary>
 internal static class SegmentName
 {
@@ -16,7 +16,7 @@ internal static class SegmentName
     public static string Of(int slot) => string.Create(CultureInfo.InvariantCulture, $"{Prefix}{slot:D8}{Suffix}");
 
     /// <summary>
-    /// The n-th name for a copy of <paramref name="name"/> that is kept for its owner and never read again.
+    /// Returns the n-th name for a copy of <paramref name="name"/> that is kept for its owner and never read again.
     /// </summary>
     public static string Aside(string name, int number) =>
         string.Create(CultureInfo.InvariantCulture, $"{name}{AsideSuffix}-{number}");

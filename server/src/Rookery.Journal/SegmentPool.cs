@@ -2,14 +2,10 @@ using Rookery.Platform;
 
 namespace Rookery.Journal;
 
-/// <summary>
-/// Makes segment files and keeps those that are ready for use. Any thread; no lock is held across disk work.
-/// </summary>
+/// <summary>Creates segment files and keeps spare ones. Thread-safe; holds no lock across disk I/O.</summary>
 internal sealed class SegmentPool(IDisk disk, JournalOptions options, IIoRecorder io) : IDisposable
 {
-    /// <summary>
-    /// Zeros are synced in pieces of this size, so that a commit never waits behind more of them than this.
-    /// </summary>
+    /// <summary>Zeros are synced in pieces of this size, so that a commit waits for at most one of them.</summary>
     private const int PieceBytes = 512 * 1024;
 
     private static readonly byte[] Zeros = new byte[PieceBytes];
@@ -29,11 +25,11 @@ internal sealed class SegmentPool(IDisk disk, JournalOptions options, IIoRecorde
         }
     }
 
-    /// <summary>New files get numbers above <paramref name="slot"/>.</summary>
+    /// <summary>Reserves all slot numbers through <paramref name="slot"/>.</summary>
     public void SlotIsTaken(int slot) => _nextSlot = Math.Max(_nextSlot, slot + 1);
 
     /// <summary>
-    /// A segment of ordinary length whose blocks are all written once: a spare, or a new one when there is none.
+    /// Returns a segment of ordinary length with all blocks written: a spare, or a new one if there is none.
     /// </summary>
     public Segment Take()
     {
@@ -48,7 +44,9 @@ internal sealed class SegmentPool(IDisk disk, JournalOptions options, IIoRecorde
         return MakeZeroed();
     }
 
-    /// <summary>Makes a spare when fewer than <see cref="JournalOptions.SpareSegments"/> are ready.</summary>
+    /// <summary>
+    /// Prepares a spare if fewer than <see cref="JournalOptions.SpareSegments"/> are ready. Returns whether it did.
+    /// </summary>
     public bool Prepare()
     {
         if (Ready >= options.SpareSegments)
@@ -61,8 +59,8 @@ internal sealed class SegmentPool(IDisk disk, JournalOptions options, IIoRecorde
     }
 
     /// <summary>
-    /// Takes back a segment whose frames nobody needs: keeps it for reuse, or deletes it when it is of another length
-    /// or there are enough.
+    /// Takes back a segment whose entries are no longer needed. Keeps it for reuse, or deletes it if it has another
+    /// length or enough are ready.
     /// </summary>
     public void Release(Segment segment)
     {
@@ -81,14 +79,12 @@ internal sealed class SegmentPool(IDisk disk, JournalOptions options, IIoRecorde
     }
 
     /// <summary>
-    /// A file of exactly this length under a name that recovery does not read, for a write larger than an ordinary
+    /// Creates a file of exactly this length, under a name that recovery ignores, for a write larger than an ordinary
     /// segment.
     /// </summary>
     public Segment BeginOversized(long length) => BeginPart(length);
 
-    /// <summary>
-    /// Gives a wholly written and synced file its name. It appears in the directory whole or not at all.
-    /// </summary>
+    /// <summary>Renames a completely written and synced file to its final name, atomically.</summary>
     public Segment Publish(Segment part)
     {
         part.Dispose();
@@ -166,7 +162,7 @@ internal sealed class SegmentPool(IDisk disk, JournalOptions options, IIoRecorde
     private string PathOf(string name) => Path.Join(options.Directory, name);
 
     /// <summary>
-    /// The reason for giving up is on its way to the caller; a part file that stays is deleted at the next start.
+    /// Ignores a failure, because the caller throws the first one. The next start deletes a part file that remains.
     /// </summary>
     private void DeleteQuietly(string path)
     {
@@ -176,7 +172,7 @@ internal sealed class SegmentPool(IDisk disk, JournalOptions options, IIoRecorde
         }
         catch (DiskException)
         {
-            // As said above.
+            // See above.
         }
     }
 }

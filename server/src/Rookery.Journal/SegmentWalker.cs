@@ -3,8 +3,8 @@ using Rookery.Platform;
 namespace Rookery.Journal;
 
 /// <summary>
-/// Walks the frames of one segment in order and checks every byte of them: checksums, incarnation, and that writes
-/// follow each other.
+/// Reads the frames of one segment in order and checks every byte: checksums, generation, and consecutive write
+/// numbers.
 /// </summary>
 internal sealed class SegmentWalker : IDisposable
 {
@@ -17,11 +17,11 @@ internal sealed class SegmentWalker : IDisposable
     private int _windowLength;
     private bool _inWrite;
 
-    /// <summary>Begins in the middle of a journal write or at the beginning of one.</summary>
-    /// <param name="segment">Open, its header known.</param>
-    /// <param name="start">Where a frame begins.</param>
-    /// <param name="end">Nothing from here on belongs to the log.</param>
-    /// <param name="write">The journal write that the frame at <paramref name="start"/> belongs to.</param>
+    /// <summary>Starts at a frame, which may be in the middle of a journal write.</summary>
+    /// <param name="segment">An open segment with a known header.</param>
+    /// <param name="start">Offset of the frame.</param>
+    /// <param name="end">Offset of the log's end in the segment.</param>
+    /// <param name="write">Number of the journal write that the frame belongs to.</param>
     public SegmentWalker(Segment segment, long start, long end, long write)
     {
         _segment = segment;
@@ -31,20 +31,20 @@ internal sealed class SegmentWalker : IDisposable
         _inWrite = true;
     }
 
-    /// <summary>Where the next frame is, or should be.</summary>
+    /// <summary>Offset of the next frame.</summary>
     public long Offset { get; private set; }
 
-    /// <summary>The journal write of the last frame, or of the first one expected.</summary>
+    /// <summary>Number of the journal write of the last frame, or before the first frame the expected one.</summary>
     public long Write { get; private set; }
 
-    /// <summary>The journal write that the next frame belongs to.</summary>
+    /// <summary>Number of the journal write that the next frame must have.</summary>
     public long ExpectedWrite => _inWrite ? Write : Write + 1;
 
     /// <summary>
-    /// The next frame, or false when there is none that is whole and belongs here. Then <see cref="Offset"/> is the
-    /// first byte not understood.
+    /// Reads the next frame. Returns false if no valid frame follows; then <see cref="Offset"/> is the first unreadable
+    /// byte.
     /// </summary>
-    /// <exception cref="JournalFormatException">A whole frame of a type this program does not know.</exception>
+    /// <exception cref="JournalFormatException">A valid frame of a type that this program does not know.</exception>
     public bool Next(out FrameHeader header, out ReadOnlyMemory<byte> payload)
     {
         if (!TryFrame(Offset, out header, out payload) && !TryVoteCopy(out header, out payload))
@@ -73,7 +73,7 @@ internal sealed class SegmentWalker : IDisposable
     }
 
     /// <summary>
-    /// Of the two copies of a vote one is enough: rot of a single block must not make a node forget whom it voted for.
+    /// Reads the second copy of a vote if the first is damaged: damage of a single block must not lose a vote.
     /// </summary>
     private bool TryVoteCopy(out FrameHeader header, out ReadOnlyMemory<byte> payload) =>
         TryFrame(FrameLayout.RoundUp(Offset) + FrameLayout.BlockBytes, out header, out payload)
@@ -105,7 +105,7 @@ internal sealed class SegmentWalker : IDisposable
         return Payload.IsIntact(payload.Span) && Payload.ChecksumIn(payload.Span) == header.PayloadChecksum;
     }
 
-    /// <summary>Bytes of the file; what lies behind its end reads as nothing.</summary>
+    /// <summary>Returns bytes of the file; fewer at its end.</summary>
     private ReadOnlyMemory<byte> Fetch(long offset, int count)
     {
         if (offset < _windowStart || offset + count > _windowStart + _windowLength)

@@ -4,11 +4,11 @@ using Rookery.Platform;
 namespace Rookery.Journal;
 
 /// <summary>
-/// Turns frames into one journal write: consecutive bytes, padded at the end, handed to the disk 1 MiB at a time.
+/// Encodes frames as one journal write: consecutive bytes, padded to a block, passed to the disk in pieces of 1 MiB.
 /// </summary>
 /// <remarks>
-/// The buffer grows to the largest write, at most 1 MiB, and lives as long as the journal. A large write goes out in
-/// pieces because each finished piece is a sign of life of a slow card.
+/// The buffer grows to the largest write, at most 1 MiB, and is never released. A large write is split because each
+/// completed piece proves that a slow disk still works.
 /// </remarks>
 internal sealed class SegmentWriteStream(IIoRecorder io)
 {
@@ -20,12 +20,12 @@ internal sealed class SegmentWriteStream(IIoRecorder io)
     private int _filled;
     private long _progress;
 
-    /// <summary>Pieces written and syncs done. From any thread.</summary>
+    /// <summary>Number of pieces written and syncs completed. Thread-safe.</summary>
     public long Progress => Volatile.Read(ref _progress);
 
     public long Offset => _fileOffset + _filled;
 
-    /// <summary>Begins a write of <paramref name="bytes"/>.</summary>
+    /// <summary>Starts a write of <paramref name="bytes"/> at an offset.</summary>
     public void Begin(IDiskFile target, long offset, long bytes)
     {
         if (bytes > _buffer.Length)
@@ -64,7 +64,7 @@ internal sealed class SegmentWriteStream(IIoRecorder io)
 
     public void PadToBlock() => AddZeros(FrameLayout.RoundUp(Offset) - Offset);
 
-    /// <summary>Hands over what is left and waits until all of it is on stable storage.</summary>
+    /// <summary>Writes the rest of the buffer and syncs the file.</summary>
     public void Sync()
     {
         Flush();
@@ -76,8 +76,8 @@ internal sealed class SegmentWriteStream(IIoRecorder io)
     }
 
     /// <summary>
-    /// Writes bytes of a file over themselves. A process that died after a failed sync may have left pages that look
-    /// clean and are not on the device.
+    /// Writes bytes of a file over themselves. A process that died after a failed sync may have left pages that the
+    /// system considers clean although the device lacks them.
     /// </summary>
     public void Rewrite(IDiskFile target, long from, long to)
     {
@@ -110,7 +110,7 @@ internal sealed class SegmentWriteStream(IIoRecorder io)
         }
     }
 
-    /// <summary>The next bytes of the buffer, which is handed over first when it is full.</summary>
+    /// <summary>Returns the next bytes of the buffer, and writes a full buffer first.</summary>
     private Span<byte> Room(int count)
     {
         if (_filled == _buffer.Length)

@@ -3,8 +3,8 @@ using Rookery.Platform;
 namespace Rookery.Journal;
 
 /// <summary>
-/// The journal of a node that does not run, opened to be read and judged as a start would. Nothing in it changes, so
-/// that it can be looked at on a card that is dying, and again.
+/// The journal of a stopped node, opened to be read and judged like at a start. It changes nothing, so that it can be
+/// read repeatedly, even on a failing disk.
 /// </summary>
 public sealed class StoppedJournal : IDisposable
 {
@@ -41,32 +41,32 @@ public sealed class StoppedJournal : IDisposable
     public JournalRecovery Recovery { get; }
 
     /// <summary>
-    /// The entries and truncations in it, in their order; none when the manifest holds a state that takes their place.
+    /// The entries and truncations, in order; none if an installed snapshot in the manifest replaces them.
     /// </summary>
     public IReadOnlyList<RecoveredEntry> Entries { get; }
 
-    /// <summary>The end of what can be read.</summary>
+    /// <summary>Position of the last readable entry.</summary>
     public JournalPosition Position => _isGivenUp ? default : _appender.Map.Position;
 
-    /// <summary>The payload of the configuration in force there, empty when there is none.</summary>
+    /// <summary>Payload of the configuration in force there; empty if there is none.</summary>
     public ReadOnlyMemory<byte> Configuration => _appender.Map.Configuration;
 
-    /// <summary>The payload of the last vote, empty when there is none.</summary>
+    /// <summary>Payload of the last vote; empty if there is none.</summary>
     public ReadOnlyMemory<byte> Vote => _appender.Map.Vote;
 
-    /// <summary>Opens it.</summary>
-    /// <exception cref="JournalDamagedException">A segment that is not in the manifest is missing, or
-    /// <see cref="JournalKnowledge.HasPeers"/> is not set and there is damage.</exception>
+    /// <summary>Opens the journal of a stopped node.</summary>
+    /// <exception cref="JournalDamagedException">A segment that the storage needs is missing, or there is damage and
+    /// <see cref="JournalKnowledge.HasPeers"/> is false.</exception>
     /// <exception cref="JournalFormatException">A newer format version or frame type, or files of two
     /// stores.</exception>
-    /// <exception cref="DiskException">The disk refused; <see cref="Errno.WouldBlock"/> when another process uses the
+    /// <exception cref="DiskException">The disk refused; <see cref="Errno.WouldBlock"/> if another process uses the
     /// directory.</exception>
     public static StoppedJournal Open(IDisk disk, JournalOptions options, JournalKnowledge knowledge, IIoRecorder io) =>
         new(disk, options, knowledge, io);
 
     /// <summary>
-    /// A reader whose first frame has <paramref name="fromIndex"/> or the lowest index that there is above it; without
-    /// frames when there are none.
+    /// Returns a reader that starts at <paramref name="fromIndex"/> or the lowest available index above it; it has no
+    /// entries if there are none.
     /// </summary>
     public JournalReader Read(long fromIndex)
     {

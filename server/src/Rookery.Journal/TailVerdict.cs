@@ -1,33 +1,33 @@
 namespace Rookery.Journal;
 
 /// <summary>
-/// What recovery decided at the end of the journal. docs/explanation/durability.md argues each under the same label.
+/// Verdict of recovery on the journal's end. docs/explanation/durability.md explains each case under the same label.
 /// </summary>
 public enum TailVerdict
 {
-    /// <summary>N: there was no journal; a new one was begun.</summary>
+    /// <summary>N: no journal existed; a new one was created.</summary>
     BeginNew,
 
-    /// <summary>S: the last frame says that the node stopped in order; go on behind it.</summary>
+    /// <summary>S: the last frame is a clean stop; the log continues after it.</summary>
     GoOnAfterCleanStop,
 
-    /// <summary>A: power went while the last write was on its way; nobody was told that it is durable.</summary>
+    /// <summary>A: power failed during the last write, which was never acknowledged.</summary>
     TruncateTornTail,
 
-    /// <summary>B: perhaps acknowledged; any peer's frame will do.</summary>
+    /// <summary>B: perhaps acknowledged; another member can resend it.</summary>
     RepairFromPeers,
 
     /// <summary>
-    /// C: perhaps acknowledged, and a lone node must not choose what to lose; or the vote of a member may be gone.
+    /// C: perhaps acknowledged, and a single node must not decide what to lose; or a member may have lost its vote.
     /// </summary>
     StopAndExplain,
 
-    /// <summary>D: damaged, but the manifest holds every frame of the gap.</summary>
+    /// <summary>D: damaged, but the storage contains every entry of the gap.</summary>
     PassOverApplied,
 
     /// <summary>
-    /// I: the manifest holds a state installed from a peer; the journal is given up, its vote apart, and begins behind
-    /// that state.
+    /// I: the manifest contains a snapshot installed from another member; the log is discarded except for its vote, and
+    /// continues after that snapshot.
     /// </summary>
     BeginBehindInstalled,
 }
