@@ -4,25 +4,26 @@ using Rookery.Storage.Memory;
 namespace Rookery.Storage;
 
 /// <summary>
-/// Bytes on disk are not what was written. The message names the file, the offset, the table and what cannot be read.
+/// Bytes on disk differ from those that were written. The message names the file, the offset, the tables and the
+/// unreadable keys.
 /// </summary>
-/// <param name="damage">What was found.</param>
+/// <param name="damage">The damage.</param>
 public sealed class DamagedException(DamageEvent damage) : IOException(damage.Sentence)
 {
-    /// <summary>What was found.</summary>
+    /// <summary>The damage.</summary>
     public DamageEvent Damage { get; } = damage;
 }
 
 /// <summary>
-/// A place on disk that failed its check. Rows between the keys cannot be read until they are repaired; all others can.
+/// A place on disk that failed its check. Rows in the key range may be unreadable until they are repaired; all others
+/// can be read.
 /// </summary>
-/// <param name="File">The file's path.</param>
-/// <param name="Offset">Where the damaged part begins, in bytes; -1 when the whole file is missing or
-/// unreadable.</param>
-/// <param name="Tables">The tables whose rows share the file, by name.</param>
-/// <param name="FirstKey">No row below it is affected.</param>
-/// <param name="ToExclusive">No row at or above it is affected.</param>
-/// <param name="Reason">What is wrong ("the checksum of the block does not match").</param>
+/// <param name="File">Path of the file.</param>
+/// <param name="Offset">Offset of the damaged part; -1 if the whole file is missing or unreadable.</param>
+/// <param name="Tables">Names of the tables whose rows share the file.</param>
+/// <param name="FirstKey">The first key that may be affected.</param>
+/// <param name="ToExclusive">The first key after the affected range.</param>
+/// <param name="Reason">What is wrong, as a clause ("the checksum of the block does not match").</param>
 public sealed record DamageEvent(
     string File,
     long Offset,
@@ -32,7 +33,7 @@ public sealed record DamageEvent(
     string Reason
 )
 {
-    /// <summary>One sentence for the owner: what, where, which rows.</summary>
+    /// <summary>One sentence for the owner: what is damaged, where, and which rows.</summary>
     public string Sentence =>
         $"{File} is damaged{(Offset < 0 ? "" : $" at byte {Offset}")}: {Reason}; rows of {Tables} from key "
         + $"{Describe(FirstKey.Span)} to before {Describe(ToExclusive.Span)} cannot be read on this node.";
@@ -46,8 +47,8 @@ public sealed record DamageEvent(
 }
 
 /// <summary>
-/// The directory cannot be opened by this program: made by a newer version, or its manifest is unreadable. The message
-/// says what to do.
+/// This program cannot open the directory: a newer version wrote it, or its manifest is unreadable. The message says
+/// what to do.
 /// </summary>
 /// <param name="message">One sentence.</param>
 public sealed class StorageFormatException(string message) : IOException(message);

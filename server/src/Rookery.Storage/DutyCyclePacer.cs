@@ -1,14 +1,14 @@
 namespace Rookery.Storage;
 
 /// <summary>
-/// Lets background work have a share of one core's time: after each piece it rests in proportion to what the piece
-/// took. What writers wait for is never held up. The share may be changed at any time. At 0 work is paused: no merge
-/// and no scrub begins. What runs already, or what others asked for, goes on at a twentieth, because writers, or a
-/// member that fell behind, may come to wait for its end.
+/// Limits background work to a share of one core: after each piece of work it pauses in proportion to the piece's
+/// duration. Urgent work, which writers wait for, never pauses. The share may change at any time. At 0, no merge or
+/// scrub starts; work that runs already or was requested continues at a share of 0.05, because writers or a lagging
+/// member may come to wait for it.
 /// </summary>
 public sealed class DutyCyclePacer : IBackgroundPacer, IDisposable
 {
-    /// <summary>What background work may take where the temperature of the board is unknown.</summary>
+    /// <summary>Default share, for boards whose temperature is unknown.</summary>
     public const double ShareWithoutSensor = 0.25;
 
     private const double LeastShare = 0.05;
@@ -17,13 +17,13 @@ public sealed class DutyCyclePacer : IBackgroundPacer, IDisposable
 
     private readonly TimeProvider _time;
 
-    // Without a spin before it sleeps: rests are a millisecond long, and an eighth of the time of a resting build of an
-    // index was spent on yielding.
+    // No spinning before the wait: pauses take about a millisecond, and spinning used an eighth of the time of a paced
+    // index build.
     private readonly ManualResetEventSlim _ended = new(initialState: false, spinCount: 0);
     private double _share = ShareWithoutSensor;
     private long _restedAt;
 
-    /// <summary>A pacer at a quarter of a core.</summary>
+    /// <summary>Creates a pacer with the default share.</summary>
     public DutyCyclePacer(TimeProvider time)
     {
         _time = time;
@@ -42,7 +42,7 @@ public sealed class DutyCyclePacer : IBackgroundPacer, IDisposable
         }
     }
 
-    /// <summary>Whether nothing is to be started that writers do not wait for.</summary>
+    /// <summary>Whether background work that writers do not wait for must not start.</summary>
     public bool IsPaused => Share <= 0;
 
     /// <inheritdoc/>
@@ -56,13 +56,13 @@ public sealed class DutyCyclePacer : IBackgroundPacer, IDisposable
         _restedAt = _time.GetTimestamp();
     }
 
-    /// <summary>How long work rests after a piece that took so long.</summary>
+    /// <summary>Returns the pause after a piece of work.</summary>
     internal TimeSpan RestAfter(TimeSpan piece)
     {
         var rest = piece * ((1 / Math.Max(Share, LeastShare)) - 1);
         return rest < LongestRest ? rest : LongestRest;
     }
 
-    /// <summary>Ends all rests.</summary>
+    /// <summary>Ends all pauses, now and later.</summary>
     public void Dispose() => _ended.Set();
 }

@@ -1,22 +1,22 @@
 namespace Rookery.Storage;
 
 /// <summary>
-/// Says which rows are stale by what other rows say (an index row of a version that was replaced). A dropped row must
-/// be one that every reader would recognise as stale by itself: dropping it early, late or never changes no answer.
+/// Recognises rows that other rows made stale, such as an index row of a replaced version. Every reader must recognise
+/// such a row as stale by itself, so that dropping it early, late or never changes no result.
 /// </summary>
 public interface ICompactionFilter
 {
     /// <summary>
-    /// Whether rows of <paramref name="table"/> may be stale at all; asked once per compaction, so that other groups
-    /// pay nothing.
+    /// Returns whether rows of <paramref name="table"/> can be stale at all. Called once per merge, so that other
+    /// groups pay nothing.
     /// </summary>
     bool Concerns(byte table);
 
-    /// <summary>Whether the row may be dropped. Called on the background thread.</summary>
-    /// <param name="key">Its key.</param>
-    /// <param name="sequence">Its sequence.</param>
-    /// <param name="value">Its value; empty for a large one.</param>
-    /// <param name="snapshot">What is durable, and what is being flushed, to look other rows up. Later rows are not in
-    /// it.</param>
+    /// <summary>Returns whether the row may be dropped. Called on the background thread.</summary>
+    /// <param name="key">Key of the row.</param>
+    /// <param name="sequence">Sequence of the row.</param>
+    /// <param name="value">Value of the row; empty for a large value.</param>
+    /// <param name="snapshot">For lookups of other rows: the durable rows and those being flushed, but no later
+    /// ones.</param>
     bool IsStale(ReadOnlySpan<byte> key, long sequence, ReadOnlySpan<byte> value, in Snapshot snapshot);
 }

@@ -7,39 +7,39 @@ using Rookery.Storage.State;
 namespace Rookery.Storage;
 
 /// <summary>
-/// What a row holds instead of a large value: [u64 length][u32 chunk bytes][bytes that all chunk keys begin with],
-/// little-endian. A chunk's key is [u32 database][table 255][u64 journal index][u16 how many large values the batch had
-/// stored before][u32 chunk], big-endian: unique, because indexes are.
+/// The reference that a row contains instead of a large value: [u64 length][u32 chunk bytes][common prefix of the chunk
+/// keys], little-endian. A chunk's key is [u32 database][table 255][u64 journal index][u16 number of the value in its
+/// batch][u32 chunk], big-endian. It is unique because journal indexes are.
 /// </summary>
 internal readonly ref struct LargeValue
 {
-    /// <summary>Bytes of a reference.</summary>
+    /// <summary>Length of a reference.</summary>
     public const int ReferenceBytes = sizeof(long) + sizeof(int) + StemBytes;
 
-    /// <summary>Bytes that the keys of all chunks of a value share.</summary>
+    /// <summary>Length of the common prefix of a value's chunk keys.</summary>
     public const int StemBytes = MemtableNode.KeyspaceBytes + sizeof(long) + sizeof(ushort);
 
-    /// <summary>Bytes of a chunk's key.</summary>
+    /// <summary>Length of a chunk's key.</summary>
     public const int ChunkKeyBytes = StemBytes + sizeof(uint);
 
     private readonly ReadOnlySpan<byte> _reference;
 
-    /// <summary>Reads a reference.</summary>
+    /// <summary>Decodes a reference.</summary>
     public LargeValue(ReadOnlySpan<byte> reference)
     {
         Invariant.Holds(reference.Length == ReferenceBytes, "a reference to a large value has its fixed length");
         _reference = reference;
     }
 
-    /// <summary>Bytes of the value.</summary>
+    /// <summary>Length of the value.</summary>
     public long Length => BinaryPrimitives.ReadInt64LittleEndian(_reference);
 
-    /// <summary>What the keys of its chunks begin with.</summary>
+    /// <summary>Common prefix of the chunk keys.</summary>
     public ReadOnlySpan<byte> Stem => _reference[^StemBytes..];
 
     private int ChunkBytes => BinaryPrimitives.ReadInt32LittleEndian(_reference[sizeof(long)..]);
 
-    /// <summary>Writes a reference.</summary>
+    /// <summary>Encodes a reference.</summary>
     public static void WriteReference(Span<byte> target, long length, int chunkBytes, ReadOnlySpan<byte> stem)
     {
         BinaryPrimitives.WriteInt64LittleEndian(target, length);
@@ -47,7 +47,7 @@ internal readonly ref struct LargeValue
         stem.CopyTo(target[(sizeof(long) + sizeof(int))..]);
     }
 
-    /// <summary>Writes what all chunk keys of a value begin with.</summary>
+    /// <summary>Writes the common prefix of a value's chunk keys.</summary>
     public static void WriteStem(Span<byte> target, ReadOnlySpan<byte> rowKey, long index, ushort ordinal)
     {
         rowKey[..sizeof(uint)].CopyTo(target);
@@ -63,7 +63,7 @@ internal readonly ref struct LargeValue
         BinaryPrimitives.WriteUInt32BigEndian(target[StemBytes..], chunk);
     }
 
-    /// <summary>Writes the key of the row that says that a value was released.</summary>
+    /// <summary>Writes the key of the row that records the release of a value.</summary>
     public static void WriteReleasedKey(Span<byte> target, ReadOnlySpan<byte> stem)
     {
         stem.CopyTo(target);
@@ -93,7 +93,7 @@ internal readonly ref struct LargeValue
         }
     }
 
-    /// <summary>Looks all chunks up.</summary>
+    /// <summary>Looks up all chunks, so that their checksums are checked.</summary>
     public void ReadThrough(EngineState state, int visibleBatch)
     {
         Span<byte> key = stackalloc byte[ChunkKeyBytes];

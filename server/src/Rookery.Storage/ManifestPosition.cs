@@ -1,7 +1,7 @@
 namespace Rookery.Storage;
 
-/// <summary>A place in the journal that the durable manifest contains.</summary>
-/// <param name="Index">The journal index of the last batch in it.</param>
-/// <param name="Term">That batch's term.</param>
-/// <param name="Sequence">The last operation number (etag) used up to there.</param>
+/// <summary>Position of a durable manifest in the log.</summary>
+/// <param name="Index">Log index of the last batch in the runs.</param>
+/// <param name="Term">Term of that batch.</param>
+/// <param name="Sequence">The last operation number (etag) used through that batch.</param>
 public readonly record struct ManifestPosition(long Index, long Term, long Sequence);

@@ -7,8 +7,8 @@ using Rookery.Storage.State;
 namespace Rookery.Storage;
 
 /// <summary>
-/// A row that was looked up. Keeps its block in memory until disposed (exactly once); its snapshot or batch must stay
-/// open as long.
+/// A row that was looked up. It pins its block until disposed (exactly once); its snapshot or batch must stay open as
+/// long.
 /// </summary>
 public readonly unsafe struct Row : IDisposable
 {
@@ -31,19 +31,18 @@ public readonly unsafe struct Row : IDisposable
         _run = run;
     }
 
-    /// <summary>The etag of the operation that wrote it.</summary>
+    /// <summary>Etag of the operation that wrote the row.</summary>
     public long Sequence => _node is not null ? _node->Sequence : _run.Sequence;
 
-    /// <summary>Bytes of its value.</summary>
+    /// <summary>Length of the value.</summary>
     public long Length => IsLarge ? new LargeValue(Stored).Length : Stored.Length;
 
     /// <summary>
-    /// Whether the value lies in chunks: then it is read with <see cref="CopyTo"/> and <see cref="Value"/> is not to be
-    /// used.
+    /// Whether the value is stored in chunks. Then read it with <see cref="CopyTo"/>, not with <see cref="Value"/>.
     /// </summary>
     public bool IsLarge => Kind == RowKind.LargeReference;
 
-    /// <summary>The whole value of a row that is not large, in place: valid until <see cref="Dispose"/>.</summary>
+    /// <summary>The value of a row that is not large; valid until <see cref="Dispose"/>.</summary>
     public ReadOnlySpan<byte> Value
     {
         get
@@ -55,15 +54,15 @@ public readonly unsafe struct Row : IDisposable
 
     internal RowKind Kind => _node is not null ? _node->Kind : _run.Kind;
 
-    /// <summary>What the row itself stores: the value, or the reference to a large one.</summary>
+    /// <summary>The bytes in the row itself: the value, or the reference to a large one.</summary>
     internal ReadOnlySpan<byte> Stored => _node is not null ? MemtableNode.Value(_node) : _run.Value;
 
-    /// <summary>Copies a part of the value, large or not, chunk by chunk, each checked.</summary>
-    /// <param name="target">Where to.</param>
-    /// <param name="offset">The first byte.</param>
-    /// <param name="count">How many; offset and count lie within <see cref="Length"/>.</param>
-    /// <exception cref="DamagedException">A chunk cannot be trusted. Some bytes may have been written to
-    /// <paramref name="target"/>.</exception>
+    /// <summary>Copies a part of the value. Chunks of a large value are checked and copied one by one.</summary>
+    /// <param name="target">Receives the bytes.</param>
+    /// <param name="offset">Offset of the first byte.</param>
+    /// <param name="count">Number of bytes; the range must be within <see cref="Length"/>.</param>
+    /// <exception cref="DamagedException">A chunk is damaged. <paramref name="target"/> may have received some
+    /// bytes.</exception>
     public void CopyTo(IBufferWriter<byte> target, long offset, long count)
     {
         ArgumentOutOfRangeException.ThrowIfNegative(offset);
@@ -79,11 +78,8 @@ public readonly unsafe struct Row : IDisposable
         }
     }
 
-    /// <summary>
-    /// Reads a large value, chunk by chunk, each checked, and keeps nothing of it: afterwards it is known to be
-    /// readable.
-    /// </summary>
-    /// <exception cref="DamagedException">A chunk cannot be trusted.</exception>
+    /// <summary>Reads and checks all chunks of a large value without keeping them.</summary>
+    /// <exception cref="DamagedException">A chunk is damaged.</exception>
     public void ReadThrough()
     {
         if (IsLarge)
@@ -93,10 +89,10 @@ public readonly unsafe struct Row : IDisposable
     }
 
     /// <summary>
-    /// Memory that stays in use until <see cref="Dispose"/>, in bytes: that of its block, 0 for a row of a memtable.
+    /// Memory that the row pins until <see cref="Dispose"/>, in bytes: that of its block; 0 for a row in a memtable.
     /// </summary>
     public int BlockBytes => _run.BlockBytes;
 
-    /// <summary>Lets go of the block.</summary>
+    /// <summary>Unpins the block.</summary>
     public void Dispose() => _run.Dispose();
 }

@@ -6,7 +6,7 @@ using Rookery.Storage.State;
 namespace Rookery.Storage;
 
 /// <summary>
-/// A walk over the rows of a range. One thread at a time. Spans are valid until the next move or dispose.
+/// Iterates over the rows of a range. One thread at a time. Spans are valid until the next move or dispose.
 /// </summary>
 public sealed class RowCursor : IDisposable
 {
@@ -39,19 +39,19 @@ public sealed class RowCursor : IDisposable
         _rows = rows ?? StateCursor.Open(state, visibleBatch, from, toExclusive);
     }
 
-    /// <summary>The whole key.</summary>
+    /// <summary>The row's key.</summary>
     public ReadOnlySpan<byte> Key => _rows.Key;
 
-    /// <summary>The etag of the operation that wrote the row.</summary>
+    /// <summary>Etag of the operation that wrote the row.</summary>
     public long Sequence => _rows.Sequence;
 
-    /// <summary>Bytes of the value.</summary>
+    /// <summary>Length of the value.</summary>
     public long Length => IsLarge ? new LargeValue(_rows.Value).Length : _rows.Value.Length;
 
-    /// <summary>Whether the value lies in chunks: then it is read with <see cref="CopyTo"/>.</summary>
+    /// <summary>Whether the value is stored in chunks. Then read it with <see cref="CopyTo"/>.</summary>
     public bool IsLarge => _rows.Kind == RowKind.LargeReference;
 
-    /// <summary>The whole value of a row that is not large.</summary>
+    /// <summary>The value of a row that is not large.</summary>
     public ReadOnlySpan<byte> Value
     {
         get
@@ -61,8 +61,8 @@ public sealed class RowCursor : IDisposable
         }
     }
 
-    /// <summary>Goes to the first row, then to the next; false at the end.</summary>
-    /// <exception cref="DamagedException">What would come next cannot be trusted.</exception>
+    /// <summary>Moves to the first row, then to the next; false at the end.</summary>
+    /// <exception cref="DamagedException">The rows that follow are damaged.</exception>
     public bool MoveNext()
     {
         if (_ended)
@@ -89,11 +89,11 @@ public sealed class RowCursor : IDisposable
         return !found && _rows.Damage is { } damage ? throw new DamagedException(damage.ToEvent()) : false;
     }
 
-    /// <summary>Copies a part of the value, large or not.</summary>
-    /// <param name="target">Where to.</param>
-    /// <param name="offset">The first byte.</param>
-    /// <param name="count">How many; offset and count lie within <see cref="Length"/>.</param>
-    /// <exception cref="DamagedException">A chunk cannot be trusted.</exception>
+    /// <summary>Copies a part of the value.</summary>
+    /// <param name="target">Receives the bytes.</param>
+    /// <param name="offset">Offset of the first byte.</param>
+    /// <param name="count">Number of bytes; the range must be within <see cref="Length"/>.</param>
+    /// <exception cref="DamagedException">A chunk is damaged.</exception>
     public void CopyTo(IBufferWriter<byte> target, long offset, long count)
     {
         ArgumentOutOfRangeException.ThrowIfNegative(offset);

@@ -2,15 +2,15 @@ using System.Globalization;
 
 namespace Rookery.Storage;
 
-/// <summary>The names of run files: sixteen digits of the file's number and ".run".</summary>
+/// <summary>Names of run files: sixteen digits of the file's number and ".run".</summary>
 internal static class RunFileName
 {
     private const string Extension = ".run";
 
-    /// <summary>The name of a file.</summary>
+    /// <summary>Returns the name of a file.</summary>
     public static string Of(long fileId) => fileId.ToString("D16", CultureInfo.InvariantCulture) + Extension;
 
-    /// <summary>The number in a name; false for names that are not of a run.</summary>
+    /// <summary>Parses a file's number from its name; false if the name is not that of a run.</summary>
     public static bool TryParse(string name, out long fileId)
     {
         fileId = 0;

@@ -4,9 +4,9 @@ using Rookery.Storage.State;
 namespace Rookery.Storage;
 
 /// <summary>
-/// Everything that was applied when it was opened, and nothing later. Opening and reading neither lock nor allocate.
-/// Keeps memory and files alive until disposed: dispose exactly once. How much all together may keep is bounded: long
-/// walks ask <see cref="ThrowIfEnded"/>. Any number of threads may read through one.
+/// The state at one applied index. Opening and reading neither lock nor allocate. It pins memory and files until
+/// disposed, exactly once. What all snapshots together may pin is bounded: long reads must call
+/// <see cref="ThrowIfEnded"/>. Thread-safe.
 /// </summary>
 public readonly struct Snapshot : IDisposable, IEquatable<Snapshot>
 {
@@ -17,22 +17,22 @@ public readonly struct Snapshot : IDisposable, IEquatable<Snapshot>
         _state = state;
     }
 
-    /// <summary>The last operation number (etag) in it.</summary>
+    /// <summary>The last operation number (etag) in the snapshot.</summary>
     public long Sequence => _state.Position.Sequence;
 
-    /// <summary>The journal index of the last batch in it.</summary>
+    /// <summary>Log index of the last batch in the snapshot.</summary>
     public long AppliedIndex => _state.Position.Index;
 
     /// <summary>
-    /// Cancelled when it has to be given up: it keeps more from being given back than readers may. Whoever waits while
-    /// holding it listens.
+    /// Cancelled when the snapshot must be released, because it pins more than readers may. Pass it to every wait while
+    /// the snapshot is open.
     /// </summary>
     public CancellationToken Ended => _state.Ended;
 
     /// <summary>
-    /// Stops a long read that has to be given up. Asked between rows; what is being read stays readable.
+    /// Throws if the snapshot must be released. Call it between rows; the current row stays readable.
     /// </summary>
-    /// <exception cref="SnapshotEndedException">It keeps more from being given back than readers may.</exception>
+    /// <exception cref="SnapshotEndedException">The snapshot pins more than readers may.</exception>
     public void ThrowIfEnded()
     {
         if (_state.IsEnded)
@@ -41,33 +41,31 @@ public readonly struct Snapshot : IDisposable, IEquatable<Snapshot>
         }
     }
 
-    /// <summary>Looks a key up.</summary>
-    /// <param name="key">The whole key: database number, table, user key.</param>
-    /// <param name="row">The row, to be disposed, when there is one.</param>
-    /// <exception cref="DamagedException">The place that would hold it cannot be trusted.</exception>
+    /// <summary>Looks up a key.</summary>
+    /// <param name="key">The key: database number, table, user key.</param>
+    /// <param name="row">The row, if there is one; the caller disposes it.</param>
+    /// <exception cref="DamagedException">The block that may contain the key is damaged.</exception>
     public bool TryGet(ReadOnlySpan<byte> key, out Row row) =>
         Lookup.TryGet(_state, _state.VisibleBatch, _state.RangeTombstones, key, out row);
 
     /// <summary>
-    /// Brings what a batch to come will look up into memory: reads the block that holds the key's newest version,
-    /// unless a memtable has it. A key that is surely in no run, or whose block is in memory, costs no read.
+    /// Loads the block with a key's newest version into memory, for a later batch, unless a memtable has that version.
+    /// Reads nothing if the filters exclude the key or the block is in memory.
     /// </summary>
-    /// <param name="key">The whole key.</param>
-    /// <param name="row">When there is one: the version, perhaps a deletion. Its block stays in memory until it is
-    /// disposed.</param>
-    /// <returns>Whether a run has the newest version of the key.</returns>
-    /// <exception cref="DamagedException">The place that would hold it cannot be trusted: the batch would meet that
+    /// <param name="key">The key.</param>
+    /// <param name="row">The version in a run, which may be a deletion. It pins its block until disposed.</param>
+    /// <returns>Whether a run contains the key's newest version.</returns>
+    /// <exception cref="DamagedException">The block that may contain the key is damaged, so the batch would fail
     /// too.</exception>
     public bool TryLoadAhead(ReadOnlySpan<byte> key, out Row row) => Lookup.TryGetAhead(_state, key, out row);
 
     /// <summary>
-    /// Looks for known damage where rows of a range may lie, for a batch to come whose keys are not known yet. Reads
-    /// nothing from disk; a range without any costs nothing.
+    /// Throws if damage is known that may affect rows of a range, for a later batch whose keys are not known yet. Reads
+    /// nothing from disk, and costs nothing without damage.
     /// </summary>
     /// <param name="from">The first key.</param>
-    /// <param name="toExclusive">The first key after the range; of a table of the same group.</param>
-    /// <exception cref="DamagedException">A run that may hold such rows cannot be read, or a part of it that may hold
-    /// them was found damaged.</exception>
+    /// <param name="toExclusive">The first key after the range; its table must be in the same group.</param>
+    /// <exception cref="DamagedException">A run, or a part of one, that may contain such rows is damaged.</exception>
     public void ThrowIfDamaged(ReadOnlySpan<byte> from, ReadOnlySpan<byte> toExclusive)
     {
         if (
@@ -85,23 +83,23 @@ public readonly struct Snapshot : IDisposable, IEquatable<Snapshot>
     }
 
     /// <summary>
-    /// Walks the rows of a range in key order, or downwards from its end. The snapshot must stay open meanwhile.
+    /// Returns a cursor over the rows of a range in key order, or in reverse. The snapshot must stay open.
     /// </summary>
     /// <param name="from">The first key.</param>
     /// <param name="toExclusive">The first key after the range; empty for no bound.</param>
-    /// <param name="backward">Whether to begin with the highest key.</param>
+    /// <param name="backward">Whether to start with the highest key.</param>
     public RowCursor Seek(ReadOnlySpan<byte> from, ReadOnlySpan<byte> toExclusive, bool backward = false) =>
         new(_state, _state.VisibleBatch, _state.RangeTombstones, from, toExclusive, backward);
 
     /// <summary>
-    /// Walks the rows of a range in key order and goes past what cannot be read: of a damaged stretch, those rows are
-    /// shown that <see cref="TryGet"/> would find.
+    /// Returns a cursor over the rows of a range in key order that skips damage. Within a damaged range it returns the
+    /// rows that <see cref="TryGet"/> would find.
     /// </summary>
     /// <param name="from">The first key.</param>
     /// <param name="toExclusive">The first key after the range; empty for no bound.</param>
-    /// <param name="passedOver">Told of each damaged stretch when the walk reaches it; perhaps more than once of the
-    /// same.</param>
-    /// <param name="mayBeOld">Whether rows are shown too that the damaged part may have replaced or deleted.</param>
+    /// <param name="passedOver">Receives each damaged range when the cursor reaches it, possibly more than
+    /// once.</param>
+    /// <param name="mayBeOld">Whether to also return rows that the damaged part may have replaced or deleted.</param>
     public RowCursor SeekReadable(
         ReadOnlySpan<byte> from,
         ReadOnlySpan<byte> toExclusive,
@@ -118,10 +116,10 @@ public readonly struct Snapshot : IDisposable, IEquatable<Snapshot>
             new ReadableCursor(_state, _state.VisibleBatch, toExclusive, passedOver, mayBeOld)
         );
 
-    /// <summary>Lets go of the state.</summary>
+    /// <summary>Releases the state.</summary>
     public void Dispose() => _state.Release();
 
-    /// <summary>Whether both see the same state.</summary>
+    /// <summary>Returns whether both refer to the same state.</summary>
     public bool Equals(Snapshot other) => ReferenceEquals(_state, other._state);
 
     /// <inheritdoc/>
@@ -130,9 +128,9 @@ public readonly struct Snapshot : IDisposable, IEquatable<Snapshot>
     /// <inheritdoc/>
     public override int GetHashCode() => _state.GetHashCode();
 
-    /// <summary>Whether both see the same state.</summary>
+    /// <summary>Returns whether both refer to the same state.</summary>
     public static bool operator ==(Snapshot left, Snapshot right) => left.Equals(right);
 
-    /// <summary>Whether they see different states.</summary>
+    /// <summary>Returns whether they refer to different states.</summary>
     public static bool operator !=(Snapshot left, Snapshot right) => !left.Equals(right);
 }

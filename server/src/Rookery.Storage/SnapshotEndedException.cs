@@ -1,8 +1,8 @@
 namespace Rookery.Storage;
 
 /// <summary>
-/// A snapshot kept more memory or files from being given back than readers may: what it saw is not read any further. A
-/// new snapshot sees what is there now.
+/// A snapshot pinned more memory or files than readers may, and can no longer be read. A new snapshot contains the
+/// current state.
 /// </summary>
 public sealed class SnapshotEndedException()
     : IOException(

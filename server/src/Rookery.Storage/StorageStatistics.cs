@@ -1,9 +1,9 @@
 namespace Rookery.Storage;
 
-/// <summary>What the engine holds and did since it was opened. A copy, taken at one moment.</summary>
+/// <summary>Statistics of an engine: its state at one moment, and counters since it was opened.</summary>
 public sealed record StorageStatistics
 {
-    /// <summary>Groups of tables that have runs.</summary>
+    /// <summary>The groups of tables that have runs.</summary>
     public required IReadOnlyList<GroupStatistics> Groups { get; init; }
 
     /// <summary>Bytes of the active memtable.</summary>
@@ -12,59 +12,59 @@ public sealed record StorageStatistics
     /// <summary>Bytes of memtables that wait for their flush.</summary>
     public required long FrozenBytes { get; init; }
 
-    /// <summary>Flushes that finished.</summary>
+    /// <summary>Number of completed flushes.</summary>
     public required long Flushes { get; init; }
 
     /// <summary>Bytes that flushes wrote into runs.</summary>
     public required long FlushedBytes { get; init; }
 
-    /// <summary>Compaction steps that wrote a file.</summary>
+    /// <summary>Number of merge steps that wrote a file.</summary>
     public required long Compactions { get; init; }
 
-    /// <summary>Bytes that compaction wrote into runs.</summary>
+    /// <summary>Bytes that merges wrote into runs.</summary>
     public required long CompactedBytes { get; init; }
 
-    /// <summary>Files that compaction kept as they were, because nothing overlapped them.</summary>
+    /// <summary>Number of files that merges kept unchanged, because nothing overlapped them.</summary>
     public required long LinkedFiles { get; init; }
 
     /// <summary>Bytes written into manifest slots.</summary>
     public required long ManifestBytes { get; init; }
 
-    /// <summary>Flushes and compactions that failed and will be tried again.</summary>
+    /// <summary>Number of flushes and merges that failed; they are retried.</summary>
     public required long Failures { get; init; }
 
     /// <summary>
-    /// How long ago the oldest state that a reader still holds was replaced; zero when readers hold only the newest.
+    /// Time since the oldest state that a reader pins was replaced; zero if readers pin only the newest.
     /// </summary>
     public required TimeSpan OldestReaderAge { get; init; }
 
-    /// <summary>Bytes of flushed memtables that readers of older states keep in memory.</summary>
+    /// <summary>Bytes of flushed memtables that readers of older states pin.</summary>
     public required long ReaderMemoryBytes { get; init; }
 
-    /// <summary>Bytes of runs on disk that only readers of older states keep.</summary>
+    /// <summary>Bytes of runs that only readers of older states pin.</summary>
     public required long ReaderFileBytes { get; init; }
 
-    /// <summary>States whose readers were ended, because they kept too much.</summary>
+    /// <summary>Number of states whose readers were ended, because they pinned too much.</summary>
     public required long EndedReads { get; init; }
 
-    /// <summary>Bytes of runs that the next compactions would read.</summary>
+    /// <summary>Bytes of runs that the running and due merges would read.</summary>
     public required long PendingCompactionBytes { get; init; }
 
-    /// <summary>Range tombstones that still cover rows.</summary>
+    /// <summary>Number of range tombstones that may cover rows.</summary>
     public required int RangeTombstones { get; init; }
 
-    /// <summary>Damaged places that are known.</summary>
+    /// <summary>The known damage.</summary>
     public required IReadOnlyList<DamageEvent> Damage { get; init; }
 
-    /// <summary>What is wrong, in one sentence (a flush that fails, damage); null when nothing is.</summary>
+    /// <summary>The current problem, in one sentence (a failing flush, damage); null if there is none.</summary>
     public required string? Health { get; init; }
 }
 
 /// <summary>The runs of one group of tables.</summary>
-/// <param name="Group">The group's number.</param>
-/// <param name="Tables">Its tables, by name.</param>
-/// <param name="SortedRuns">How many sorted runs a read may have to ask.</param>
-/// <param name="Files">How many files they are.</param>
-/// <param name="Bytes">Their bytes on disk.</param>
-/// <param name="Rows">Their rows, tombstones included.</param>
+/// <param name="Group">Number of the group.</param>
+/// <param name="Tables">Names of its tables.</param>
+/// <param name="SortedRuns">Number of sorted runs: the most that a lookup may have to search.</param>
+/// <param name="Files">Number of files.</param>
+/// <param name="Bytes">Bytes on disk.</param>
+/// <param name="Rows">Number of rows, including tombstones.</param>
 public sealed record GroupStatistics(byte Group, string Tables, int SortedRuns, int Files, long Bytes, long Rows);

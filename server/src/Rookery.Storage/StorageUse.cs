@@ -1,14 +1,14 @@
 namespace Rookery.Storage;
 
-/// <summary>Whether a store was kept in a directory.</summary>
+/// <summary>Whether a directory contains a store.</summary>
 public enum StorageUse
 {
-    /// <summary>There is no trace of one.</summary>
+    /// <summary>No trace of a store.</summary>
     None,
 
-    /// <summary>There is the first manifest, which a first start that was cut off leaves too.</summary>
+    /// <summary>Only a first manifest, which an interrupted first start leaves too.</summary>
     Begun,
 
-    /// <summary>There is more.</summary>
+    /// <summary>A store that was in use.</summary>
     InUse,
 }

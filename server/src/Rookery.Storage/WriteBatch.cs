@@ -7,10 +7,9 @@ using Rookery.Storage.State;
 namespace Rookery.Storage;
 
 /// <summary>
-/// The rows of one journal frame on their way into the memtable. They go there at once but nobody sees them before
-/// <see cref="StorageEngine.Apply"/>; the batch itself sees them (<see cref="TryGet"/>), and can take them back to a
-/// mark, so that a command that is refused half-way leaves nothing. One thread, one batch at a time. Versions of one
-/// key are put in order: sequences never fall.
+/// The rows of one log entry, written into the memtable. Readers see them only after <see cref="StorageEngine.Apply"/>;
+/// the batch itself sees them at once (<see cref="TryGet"/>), and can roll back to a mark, so that a command refused
+/// half-way leaves nothing. One thread, one batch at a time. Sequences must never fall.
 /// </summary>
 public sealed unsafe class WriteBatch
 {
@@ -26,18 +25,18 @@ public sealed unsafe class WriteBatch
         _chunkBytes = chunkBytes;
     }
 
-    /// <summary>The journal index of the frame.</summary>
+    /// <summary>Log index of the entry.</summary>
     public long Index { get; private set; }
 
-    /// <summary>The frame's term.</summary>
+    /// <summary>Term of the entry.</summary>
     public long Term { get; private set; }
 
     /// <summary>
-    /// Whether it is between <see cref="StorageEngine.Begin"/> and <see cref="StorageEngine.Apply"/>.
+    /// Whether the batch is between <see cref="StorageEngine.Begin"/> and <see cref="StorageEngine.Apply"/>.
     /// </summary>
     internal bool IsOpen => _state is not null;
 
-    /// <summary>The range tombstones put by now.</summary>
+    /// <summary>The range tombstones in the batch.</summary>
     internal IReadOnlyList<RangeTombstone> Ranges => _ranges;
 
     private EngineState State
@@ -49,16 +48,16 @@ public sealed unsafe class WriteBatch
         }
     }
 
-    // The batch that is being written is the one after the last complete one.
+    // The number of this batch: one after the last complete batch.
     private int OwnBatch => State.Active.LastBatch + 1;
 
     /// <summary>
-    /// Stores a value. Longer than <see cref="StorageOptions.ChunkBytes"/> it becomes large by itself; what it replaces
-    /// is not released by itself.
+    /// Stores a value. A value longer than <see cref="StorageOptions.ChunkBytes"/> becomes large automatically; the
+    /// value that it replaces must be released by the caller.
     /// </summary>
     public void Put(ReadOnlySpan<byte> key, long sequence, ReadOnlySpan<byte> value) => Put(key, sequence, value, []);
 
-    /// <summary>Stores a value that is <paramref name="head"/> and then <paramref name="tail"/>.</summary>
+    /// <summary>Stores a value: <paramref name="head"/> followed by <paramref name="tail"/>.</summary>
     public void Put(ReadOnlySpan<byte> key, long sequence, ReadOnlySpan<byte> head, ReadOnlySpan<byte> tail)
     {
         if ((long)head.Length + tail.Length <= _chunkBytes)
@@ -78,8 +77,8 @@ public sealed unsafe class WriteBatch
     /// Deletes every row in [from, toExclusive) whose sequence is lower than <paramref name="sequence"/>.
     /// </summary>
     /// <remarks>
-    /// Chunks of large values go with it only where the range covers a whole database; otherwise release them one by
-    /// one before.
+    /// This deletes chunks of large values only if the range covers a whole database. Otherwise release the values one
+    /// by one before.
     /// </remarks>
     public void DeleteRange(ReadOnlySpan<byte> from, ReadOnlySpan<byte> toExclusive, long sequence)
     {
@@ -89,8 +88,8 @@ public sealed unsafe class WriteBatch
     }
 
     /// <summary>
-    /// Gives back the chunks of a large value that this batch replaces or deletes. Nothing happens for a row that is
-    /// not large. Snapshots that see it still read it.
+    /// Releases the chunks of a large value that this batch replaces or deletes; does nothing for other rows. Older
+    /// snapshots can still read the value.
     /// </summary>
     public void ReleaseLarge(in Row previous, long sequence)
     {
@@ -104,21 +103,23 @@ public sealed unsafe class WriteBatch
         }
     }
 
-    /// <summary>Looks a key up, this batch's own rows included.</summary>
-    /// <param name="key">The whole key.</param>
-    /// <param name="row">The row, to be disposed before the batch is applied, when there is one.</param>
-    /// <exception cref="DamagedException">The place that would hold it cannot be trusted.</exception>
+    /// <summary>Looks up a key, including the batch's own rows.</summary>
+    /// <param name="key">The key.</param>
+    /// <param name="row">The row, if there is one; the caller disposes it before the batch is applied.</param>
+    /// <exception cref="DamagedException">The block that may contain the key is damaged.</exception>
     public bool TryGet(ReadOnlySpan<byte> key, out Row row) =>
         Lookup.TryGet(State, OwnBatch, _rangeTombstones, key, out row);
 
-    /// <summary>Walks a range, the rows that the batch has put by now included. Ended before the next put.</summary>
+    /// <summary>
+    /// Returns a cursor over a range, including the batch's own rows. It must be disposed before the next put.
+    /// </summary>
     public RowCursor Seek(ReadOnlySpan<byte> from, ReadOnlySpan<byte> toExclusive, bool backward = false) =>
         new(State, OwnBatch, _rangeTombstones, from, toExclusive, backward);
 
-    /// <summary>A place to go back to.</summary>
+    /// <summary>Returns a mark for <see cref="RollBack"/>.</summary>
     public BatchMark Mark() => new(_nodes.Count, _ranges.Count);
 
-    /// <summary>Takes back everything since <paramref name="mark"/>.</summary>
+    /// <summary>Removes everything added since <paramref name="mark"/>.</summary>
     public void RollBack(BatchMark mark)
     {
         Invariant.Holds(
@@ -138,7 +139,7 @@ public sealed unsafe class WriteBatch
         }
     }
 
-    /// <summary>Opens the batch on a state, of which it takes over a reference.</summary>
+    /// <summary>Opens the batch on a state, and takes over the caller's reference to it.</summary>
     internal void Open(EngineState on, long index, long term)
     {
         Invariant.Holds(!IsOpen, "one batch is open at a time");
@@ -148,7 +149,7 @@ public sealed unsafe class WriteBatch
         _rangeTombstones = on.RangeTombstones;
     }
 
-    /// <summary>Ends the batch; its rows stay.</summary>
+    /// <summary>Closes the batch; its rows remain in the memtable.</summary>
     internal void Close()
     {
         State.Release();
@@ -214,7 +215,7 @@ public sealed unsafe class WriteBatch
         _rangeTombstones = RangeTombstoneSet.Union([State.RangeTombstones, new RangeTombstoneSet(_ranges)]);
 }
 
-/// <summary>A place in a <see cref="WriteBatch"/>.</summary>
-/// <param name="Rows">Rows before it.</param>
-/// <param name="RangeTombstones">Range tombstones before it.</param>
+/// <summary>A position in a <see cref="WriteBatch"/>.</summary>
+/// <param name="Rows">Number of rows before it.</param>
+/// <param name="RangeTombstones">Number of range tombstones before it.</param>
 public readonly record struct BatchMark(int Rows, int RangeTombstones);

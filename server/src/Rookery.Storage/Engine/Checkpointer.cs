@@ -4,13 +4,13 @@ using Rookery.Storage.State;
 
 namespace Rookery.Storage.Engine;
 
-/// <summary>Makes a second directory with what is durable, sharing the runs by hard links.</summary>
+/// <summary>Copies the durable state into another directory, by hard links to the runs.</summary>
 internal sealed class Checkpointer(EngineContext context)
 {
     private const int CopyBytes = 256 * 1024;
 
     /// <summary>Fills an empty or missing directory.</summary>
-    /// <returns>What is in it.</returns>
+    /// <returns>Position of the copied state in the log.</returns>
     public ManifestPosition CopyTo(string targetDirectory)
     {
         EngineState state = context.Published.Acquire();
@@ -28,7 +28,7 @@ internal sealed class Checkpointer(EngineContext context)
 
             context.Disk.SyncDirectory(targetDirectory);
 
-            // A copy is another store: its journal is not this one's.
+            // The copy is another store: this store's journal does not belong to it.
             new ManifestSlots(context.Disk, targetDirectory, context.Io).Write(
                 manifest with
                 {

@@ -3,17 +3,18 @@ using Rookery.Storage.State;
 namespace Rookery.Storage.Engine;
 
 /// <summary>
-/// A merge under way. It is done in parts, each of which ends in a manifest: keys below the end of a part are in the
-/// output, the inputs begin after it. Forgotten by a restart, after which what is left is chosen anew.
+/// A running merge. It is done in parts, each of which ends with a new manifest: keys below the end of a part are in
+/// the output, the rest of the inputs begins after it. Kept in memory only; after a restart the remaining runs are
+/// picked again.
 /// </summary>
-/// <param name="Group">The group.</param>
-/// <param name="Inputs">Sorted runs that are merged, newest first, neighbours.</param>
-/// <param name="Output">The run of what is merged by now, behind the inputs; null when there is none yet.</param>
+/// <param name="Group">The group of tables.</param>
+/// <param name="Inputs">The adjacent sorted runs to merge, newest first.</param>
+/// <param name="Output">The run with the rows merged so far, older than the inputs; null before the first part.</param>
 internal sealed record CompactionJob(byte Group, SortedRun[] Inputs, SortedRun? Output)
 {
     /// <summary>
-    /// Where inputs and output lie in the group; empty when one of them is gone (a deleted range took it), which ends
-    /// the job.
+    /// Returns the positions of inputs and output among the group's runs. Empty if one of them is missing, because a
+    /// deleted range removed it; the job must then end.
     /// </summary>
     public Range PlaceIn(ReadOnlySpan<SortedRun> runs)
     {

@@ -5,7 +5,7 @@ using Rookery.Storage.State;
 
 namespace Rookery.Storage.Engine;
 
-/// <summary>Merges what inputs have below some key into one output file, or as much as fits one.</summary>
+/// <summary>Merges the inputs' rows below a key into one output file, or as many as fit into one.</summary>
 internal sealed class CompactionMerge(
     EngineContext context,
     Memtable none,
@@ -14,7 +14,7 @@ internal sealed class CompactionMerge(
     ReadOnlySpan<SortedRun> older
 ) : IDisposable
 {
-    // What a lookup of another row counts for beside the bytes that are merged: many of them wait for the disk.
+    // Cost of looking up another row, in merged bytes: many lookups wait for the disk.
     private const int LookupBytes = 1024;
 
     private readonly RowDropping _dropping = new(
@@ -30,14 +30,14 @@ internal sealed class CompactionMerge(
     private readonly RunOutput _output = new(context, group, IoKind.Compaction, context.Durable.Deletions.Ranges);
     private byte[]? _resumeAt;
 
-    /// <summary>The files written: one, or none when no row was left.</summary>
+    /// <summary>The written files: one, or none if no row remained.</summary>
     public IReadOnlyList<RunEntry> Files { get; private set; } = [];
 
-    /// <summary>Their bytes.</summary>
+    /// <summary>Total length of the written files.</summary>
     public long Bytes => _output.Bytes;
 
-    /// <summary>Merges up to <paramref name="toExclusive"/> (empty: to the end).</summary>
-    /// <returns>False when damage was met.</returns>
+    /// <summary>Merges up to <paramref name="toExclusive"/>; empty means to the end.</summary>
+    /// <returns>False if an input is damaged.</returns>
     public bool Run(ReadOnlySpan<byte> toExclusive)
     {
         using var cursor = new MergingCursor([.. inputs.Select(OpenSource)], MergedRows.LiveAndTombstones);
@@ -79,7 +79,7 @@ internal sealed class CompactionMerge(
         return true;
     }
 
-    /// <summary>What is left of the inputs.</summary>
+    /// <summary>Returns the rest of the inputs after this merge.</summary>
     public SortedRun[] Left() =>
         _resumeAt is null
             ? []
@@ -90,7 +90,7 @@ internal sealed class CompactionMerge(
                     .Where(run => run.Files.Length > 0),
             ];
 
-    /// <summary>Makes runs that contain the output durable and visible.</summary>
+    /// <summary>Makes a set of runs that contains the output durable and visible.</summary>
     public void Install(SortedRun[]?[] runs)
     {
         Deletions deletions = CoveredRuns.Drop(runs, context.Durable.Deletions.Forget(_dropping.ForgottenThrough));
@@ -108,7 +108,7 @@ internal sealed class CompactionMerge(
 
     public void Dispose()
     {
-        _dropping.Dispose(); // it holds the inputs, whose files go with the output's clean-up
+        _dropping.Dispose(); // it pins the inputs, whose files the output's clean-up deletes
         _output.Dispose();
     }
 

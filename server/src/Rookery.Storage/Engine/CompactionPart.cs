@@ -3,16 +3,16 @@ using Rookery.Storage.State;
 namespace Rookery.Storage.Engine;
 
 /// <summary>
-/// The next part of a merge, in key order: either files that nothing else overlaps and that are kept as they are, or a
-/// stretch of keys to be merged.
+/// The next part of a merge, in key order: either files that overlap no other and are kept unchanged, or a key range to
+/// merge.
 /// </summary>
-/// <param name="Linked">Files to keep; when there are any, nothing is merged in this part.</param>
-/// <param name="ToExclusive">Where the stretch to be merged ends at the latest; empty for no end.</param>
+/// <param name="Linked">Files to keep unchanged; if there are any, this part merges nothing.</param>
+/// <param name="ToExclusive">The end of the key range to merge; empty for no end.</param>
 internal readonly record struct CompactionPart(IReadOnlyList<RunEntry> Linked, ReadOnlyMemory<byte> ToExclusive)
 {
-    /// <summary>Finds the next part.</summary>
-    /// <param name="inputs">What is left of the inputs.</param>
-    /// <param name="mayLink">Whether a file is worth keeping as it is, if it overlaps no other.</param>
+    /// <summary>Returns the next part.</summary>
+    /// <param name="inputs">The rest of the inputs.</param>
+    /// <param name="mayLink">Whether a file that overlaps no other is worth keeping unchanged.</param>
     public static CompactionPart Next(ReadOnlySpan<SortedRun> inputs, Func<RunEntry, bool> mayLink)
     {
         var files = new List<RunEntry>();

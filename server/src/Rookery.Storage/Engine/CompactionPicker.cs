@@ -3,20 +3,19 @@ using Rookery.Storage.State;
 namespace Rookery.Storage.Engine;
 
 /// <summary>
-/// Chooses which neighbouring sorted runs of a group to merge (size-tiered). Reasons and figures:
-/// docs/explanation/storage.md.
+/// Picks adjacent sorted runs of a group to merge (size-tiered). Reasons and figures: docs/explanation/storage.md.
 /// </summary>
-/// <param name="fanIn">How many runs of a tier make a merge; also the ratio of sizes between tiers.</param>
-/// <param name="baseBytes">Runs up to this size are of the lowest tier.</param>
-/// <param name="spaceFloorBytes">From this size on, the oldest run is merged with the newer ones when they have grown
-/// as large as it is.</param>
+/// <param name="fanIn">Number of runs of one tier that are merged; also the size ratio between tiers.</param>
+/// <param name="baseBytes">Maximum size of a run in the lowest tier.</param>
+/// <param name="spaceFloorBytes">An oldest run of at least this size is merged with the newer runs once they are as
+/// large together.</param>
 internal readonly record struct CompactionPicker(int fanIn, long baseBytes, long spaceFloorBytes)
 {
     /// <summary>
-    /// The runs to merge, as an interval of <paramref name="runs"/> (newest first); empty when none need to be.
+    /// Returns the runs to merge, as a range of <paramref name="runs"/> (newest first); empty if there are none.
     /// </summary>
-    /// <param name="runs">The runs.</param>
-    /// <param name="forgettableThrough">Tombstones above this sequence stay whatever is merged.</param>
+    /// <param name="runs">The group's sorted runs, newest first.</param>
+    /// <param name="forgettableThrough">Tombstones above this sequence are kept by every merge.</param>
     public Range Pick(ReadOnlySpan<SortedRun> runs, long forgettableThrough)
     {
         Range best = default;
@@ -44,8 +43,8 @@ internal readonly record struct CompactionPicker(int fanIn, long baseBytes, long
     }
 
     /// <summary>
-    /// As many neighbours as make a merge, each smaller than <paramref name="limitBytes"/>: for runs that are otherwise
-    /// left as they are, so that they do not become ever more.
+    /// Returns fanIn adjacent runs that are each smaller than <paramref name="limitBytes"/>. Limits the number of runs
+    /// in a group that is otherwise not merged.
     /// </summary>
     public Range PickSmall(ReadOnlySpan<SortedRun> runs, long limitBytes)
     {
@@ -62,8 +61,8 @@ internal readonly record struct CompactionPicker(int fanIn, long baseBytes, long
         return default;
     }
 
-    // What lies above the oldest run may be new versions of what is in it, so that up to the size of the newer runs may
-    // be waste; and deleted rows waste what they hide.
+    // Newer runs may contain new versions of all rows in the oldest run, so up to their size may be waste. Tombstones
+    // waste the rows that they hide.
     private bool IsWasteful(ReadOnlySpan<SortedRun> runs, long forgettableThrough)
     {
         if (runs.Length < 2)

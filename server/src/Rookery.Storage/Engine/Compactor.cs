@@ -4,10 +4,10 @@ using Rookery.Storage.State;
 
 namespace Rookery.Storage.Engine;
 
-/// <summary>Chooses compactions and does them, a part at a time. Used by the background thread.</summary>
+/// <summary>Picks merges and executes them, one part at a time. Used by the background thread.</summary>
 internal sealed class Compactor
 {
-    // Smaller files are worth writing once more: many of them would cost memory and a look each.
+    // Smaller files are worth rewriting: many of them would cost memory and a lookup each.
     private const int LinkedShareOfRun = 16;
     private const int SpaceFloorRuns = 4;
 
@@ -15,11 +15,11 @@ internal sealed class Compactor
     private readonly CompactionPicker _picker;
     private readonly Memtable _none;
 
-    // Per group the merges under way, the widest at the bottom: while a long one goes on, newer runs are merged among
-    // themselves.
+    // The running merges of each group, the largest at the bottom: during a long merge, newer runs are merged with each
+    // other.
     private readonly Dictionary<byte, Stack<CompactionJob>> _jobs = [];
 
-    // What the sample of a file said, for as long as a merge is under way that asks again at each part.
+    // The result of sampling a file, while a running merge asks for it at each part.
     private readonly Dictionary<long, bool> _staleFiles = [];
 
     public Compactor(EngineContext context)
@@ -33,7 +33,7 @@ internal sealed class Compactor
         );
     }
 
-    /// <summary>Bytes of runs that merges under way or due would read.</summary>
+    /// <summary>Returns the total length of the runs that running and due merges would read.</summary>
     public long PendingBytes(RunSet runs)
     {
         long pending = 0;
@@ -50,8 +50,8 @@ internal sealed class Compactor
         return pending;
     }
 
-    /// <summary>Does the next step, if there is one.</summary>
-    /// <exception cref="DiskException">Nothing changed; the step can be tried again.</exception>
+    /// <summary>Executes the next step, if there is one. Returns whether it did.</summary>
+    /// <exception cref="DiskException">Nothing changed; the step can be retried.</exception>
     public bool Step()
     {
         RunSet runs = _context.Published.Current.Runs;
@@ -103,8 +103,8 @@ internal sealed class Compactor
         return unfinished.TryPeek(out CompactionJob? next) ? next : null;
     }
 
-    // Chunks stay where they are while most of them live. But a flush with one large value makes a file of its own, and
-    // each costs a descriptor, memory and a place in every manifest.
+    // Chunk files stay unchanged while most of their chunks are live. But a flush with one large value creates a small
+    // file, and each file costs a descriptor, memory and a manifest entry.
     private Range Pick(byte group, ReadOnlySpan<SortedRun> runs, ReadOnlySpan<SortedRun> usable) =>
         group == TableMap.Chunks
             ? _picker.PickSmall(usable, _context.Options.RunBytes / LinkedShareOfRun)
@@ -113,7 +113,7 @@ internal sealed class Compactor
                 KeptDeletions.ForgettableThrough(_context.KeptDeletions, runs, _context.Durable.Manifest.Position)
             );
 
-    // What cannot be read cannot be merged; it waits for its repair, and newer runs are merged without it.
+    // A damaged run cannot be merged. It waits for its repair; newer runs are merged without it.
     private bool IsDamaged(SortedRun run) =>
         run.Files.Any(file =>
             !file.IsReadable
@@ -142,7 +142,7 @@ internal sealed class Compactor
         );
         if (part.Linked.Count == 0 && !merge.Run(part.ToExclusive.Span))
         {
-            return true; // damage, which is noted by now: the job is given up
+            return true; // an input is damaged, which is registered: the job ends
         }
 
         SortedRun[] left = part.Linked.Count > 0 ? Without(job.Inputs, part.Linked) : merge.Left();
@@ -161,7 +161,7 @@ internal sealed class Compactor
         return true;
     }
 
-    // Looks the runs up again: a flush may have come in between.
+    // Looks up the runs' positions again, because a flush may have happened meanwhile.
     private bool Install(CompactionJob job, SortedRun[] left, SortedRun? output, CompactionMerge merge)
     {
         SortedRun[]?[] changed = _context.Published.Current.Runs.ToArrays();
@@ -169,7 +169,7 @@ internal sealed class Compactor
         Range place = job.PlaceIn(ofGroup);
         if (place.Equals(default))
         {
-            return false; // an input went with a deleted range: the output is dropped
+            return false; // a deleted range removed an input: the output is discarded
         }
 
         changed[job.Group] =

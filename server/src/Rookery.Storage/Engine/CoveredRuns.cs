@@ -4,13 +4,13 @@ using Rookery.Storage.State;
 namespace Rookery.Storage.Engine;
 
 /// <summary>
-/// What range tombstones make of runs: those that are covered whole go without being read, and tombstones that cover
-/// nothing any more go too.
+/// Applies range tombstones to the set of runs: removes files that they cover completely, without reading them, then
+/// tombstones that no longer cover anything.
 /// </summary>
 internal static class CoveredRuns
 {
-    /// <summary>Takes covered files out of <paramref name="runs"/>.</summary>
-    /// <returns>The deletions, with the tombstones that are not needed any more among the past ones.</returns>
+    /// <summary>Removes covered files from <paramref name="runs"/>.</summary>
+    /// <returns>The deletions; tombstones that cover nothing are moved to the past ones.</returns>
     public static Deletions Drop(SortedRun[]?[] runs, Deletions deletions)
     {
         RangeTombstoneSet tombstones = deletions.Ranges;
@@ -43,7 +43,7 @@ internal static class CoveredRuns
         return deletions.Keep([.. tombstones.Pieces.Where(piece => left.Any(file => MayHide(piece, file)))]);
     }
 
-    /// <summary>Whether a tombstone may hide rows of a file.</summary>
+    /// <summary>Returns whether a tombstone may hide rows of a file.</summary>
     public static bool MayHide(in RangeTombstone piece, RunEntry file) =>
         file.Summary.SmallestSequence < piece.Sequence
         && file.ClearedThrough < piece.Sequence

@@ -5,16 +5,16 @@ using Rookery.Storage.State;
 namespace Rookery.Storage.Engine;
 
 /// <summary>
-/// How much of each chunk file is dead. Chunks lie where they are until over half of their file is: that is counted
-/// when a release becomes durable.
+/// Counts the dead bytes of each chunk file, when a release becomes durable. A chunk file is rewritten once more than
+/// half of it is dead.
 /// </summary>
-/// <param name="chunkBytes">Bytes of a chunk.</param>
-/// <param name="chunkRuns">The runs of chunks, changed by <see cref="Note"/>.</param>
+/// <param name="chunkBytes">Length of a chunk.</param>
+/// <param name="chunkRuns">The runs of chunks; <see cref="Note"/> changes them.</param>
 internal sealed class DeadChunks(int chunkBytes, SortedRun[] chunkRuns)
 {
     private readonly Dictionary<RunEntry, long> _dead = new(ReferenceEqualityComparer.Instance);
 
-    /// <summary>Counts a value that was released. Its chunks may lie in several files.</summary>
+    /// <summary>Counts a released value. Its chunks may be in several files.</summary>
     public void Add(ReadOnlySpan<byte> releasedKey, ReadOnlySpan<byte> releasedValue)
     {
         long valueBytes = BinaryPrimitives.ReadInt64LittleEndian(releasedValue);
@@ -35,7 +35,7 @@ internal sealed class DeadChunks(int chunkBytes, SortedRun[] chunkRuns)
         }
     }
 
-    /// <summary>Notes in the runs what was counted.</summary>
+    /// <summary>Adds the counts to the runs.</summary>
     public void Note()
     {
         for (int i = 0; i < chunkRuns.Length; i++)

@@ -4,21 +4,19 @@ using Rookery.Storage.Runs;
 namespace Rookery.Storage.Engine;
 
 /// <summary>
-/// What a store knows of deletions. Who asks for all that changed since a sequence gets a complete answer when it is
-/// above <see cref="ForgottenThrough"/>: each later deletion is a tombstone in a run, or a range in
-/// <see cref="Ranges"/> or <see cref="Past"/>. The argument is in docs/explanation/storage.md. Immutable.
+/// A store's knowledge of deletions. A request for all changes since a sequence above <see cref="ForgottenThrough"/>
+/// gets a complete answer: each later deletion is a tombstone in a run, or a range in <see cref="Ranges"/> or
+/// <see cref="Past"/>. docs/explanation/storage.md explains why. Immutable.
 /// </summary>
 /// <param name="Ranges">Range tombstones that may hide rows of runs.</param>
-/// <param name="Past">Range tombstones that hide nothing here any more, and may hide something in a store that is
-/// behind.</param>
-/// <param name="ForgottenThrough">No tombstone of a higher sequence was ever dropped.</param>
+/// <param name="Past">Range tombstones that hide nothing in this store, but may in a store that lags.</param>
+/// <param name="ForgottenThrough">Highest sequence of any dropped tombstone.</param>
 internal sealed record Deletions(RangeTombstoneSet Ranges, RangeTombstoneSet Past, long ForgottenThrough)
 {
-    // Few are needed: those of a database's forgotten deletions make one piece, and a database that was deleted
-    // another.
+    // Few are needed: all removed tombstones of a database form one range, and a deleted database is one range.
     private const int MostPast = 256;
 
-    /// <summary>What a manifest says.</summary>
+    /// <summary>Returns the deletions of a manifest.</summary>
     public static Deletions Of(ManifestRecord manifest) =>
         new(
             new RangeTombstoneSet(manifest.RangeTombstones),
@@ -26,11 +24,13 @@ internal sealed record Deletions(RangeTombstoneSet Ranges, RangeTombstoneSet Pas
             manifest.ForgottenThrough
         );
 
-    /// <summary>These and more ranges.</summary>
+    /// <summary>Returns these deletions with more ranges.</summary>
     public Deletions With(RangeTombstoneSet added) =>
         added.IsEmpty ? this : this with { Ranges = RangeTombstoneSet.Union([Ranges, added]) };
 
-    /// <summary>Only some of the ranges hide anything; the others are past.</summary>
+    /// <summary>
+    /// Returns these deletions, with all ranges except <paramref name="needed"/> moved to the past ones.
+    /// </summary>
     public Deletions Keep(RangeTombstone[] needed)
     {
         if (needed.Length == Ranges.Pieces.Count)
@@ -51,11 +51,11 @@ internal sealed record Deletions(RangeTombstoneSet Ranges, RangeTombstoneSet Pas
         );
     }
 
-    /// <summary>Tombstones up to a sequence were dropped.</summary>
+    /// <summary>Returns these deletions after tombstones through a sequence were dropped.</summary>
     public Deletions Forget(long sequence) =>
         sequence <= ForgottenThrough ? this : this with { ForgottenThrough = sequence };
 
-    /// <summary>All ranges of a sequence or above, whether they hide anything here or not.</summary>
+    /// <summary>Returns all ranges with at least this sequence, whether they hide rows in this store or not.</summary>
     public RangeTombstoneSet Since(long sequence) =>
         new(RangeTombstoneSet.Union([Ranges, Past]).Pieces.Where(piece => piece.Sequence >= sequence));
 }

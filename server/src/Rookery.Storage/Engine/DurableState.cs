@@ -8,14 +8,15 @@ using Rookery.Storage.State;
 namespace Rookery.Storage.Engine;
 
 /// <summary>
-/// The manifest as it is on disk, and the only way to change it. Used by the background thread; what others read of it
-/// is a reference that is swapped.
+/// The durable manifest, and all changes of it. Used by the background thread; other threads read only the published
+/// reference.
 /// </summary>
 internal sealed class DurableState(ManifestSlots slots, ManifestRecord manifest, string directory, long firstFileId)
 {
-    private const long FirstRevisionOfUse = 3; // the first start that was cut off leaves 1, in one slot
+    private const long FirstRevisionOfUse = 3; // an interrupted first start leaves revision 1 in one slot
 
-    // Files of a manifest whose write failed: it may be on disk all the same, so they stay until a later one is.
+    // New files of a manifest whose write failed. That manifest may be on disk anyway, so they are kept until a later
+    // one is durable.
     private readonly List<string> _doubtful = [];
     private ManifestRecord _manifest = manifest;
     private long _nextFileId = firstFileId;
@@ -24,26 +25,26 @@ internal sealed class DurableState(ManifestSlots slots, ManifestRecord manifest,
     /// <summary>The durable manifest.</summary>
     public ManifestRecord Manifest => Volatile.Read(ref _manifest);
 
-    /// <summary>What it says of deletions.</summary>
+    /// <summary>The deletions of the durable manifest.</summary>
     public Deletions Deletions { get; private set; } = Deletions.Of(manifest);
 
-    /// <summary>Bytes written into slots.</summary>
+    /// <summary>Bytes written into manifest slots.</summary>
     public long WrittenBytes => slots.WrittenBytes;
 
-    /// <summary>A file number that was never used.</summary>
+    /// <summary>Returns an unused file number.</summary>
     public long TakeFileId() => _nextFileId++;
 
-    /// <summary>The path of a run file.</summary>
+    /// <summary>Returns the path of a run file.</summary>
     public string PathOf(long fileId) => Path.Join(directory, RunFileName.Of(fileId));
 
-    /// <summary>Makes a new set of runs durable and then visible.</summary>
+    /// <summary>Makes a new set of runs durable, then visible.</summary>
     /// <param name="context">The engine.</param>
-    /// <param name="next">The runs; the caller's reference stays the caller's.</param>
-    /// <param name="position">The last batch that is in them.</param>
-    /// <param name="deletions">What they leave hidden, and what is known of other deletions.</param>
-    /// <param name="flushed">The memtable that they replace; null when they replace runs only.</param>
-    /// <exception cref="DiskException">Nothing changed for readers; the new files may not be deleted yet, which is seen
-    /// to here.</exception>
+    /// <param name="next">The runs; the caller keeps its reference.</param>
+    /// <param name="position">Position of the last batch in the runs.</param>
+    /// <param name="deletions">The deletions, including those that hide rows of the runs.</param>
+    /// <param name="flushed">The memtable that the runs replace; null if they replace runs only.</param>
+    /// <exception cref="DiskException">Nothing changed for readers. The new files are kept until a later manifest is
+    /// durable, then deleted.</exception>
     public void Install(
         EngineContext context,
         RunSet next,
@@ -54,7 +55,8 @@ internal sealed class DurableState(ManifestSlots slots, ManifestRecord manifest,
     {
         Invariant.Holds(position.Index >= Manifest.Position.Index, "a manifest is not behind the one before it");
 
-        // What was applied behind an installed state came from a journal that had followed it: the mark has served.
+        // A batch applied after an installed snapshot came from a journal that was already reset, so the mark is no
+        // longer needed.
         Write(context, Describe(next, position, deletions, position == Manifest.Position ? Manifest.Pending : null));
         RetireAllBut(context, next);
         Publish(context, next, flushed);
@@ -63,16 +65,16 @@ internal sealed class DurableState(ManifestSlots slots, ManifestRecord manifest,
     }
 
     /// <summary>
-    /// Makes another state durable and then visible, instead of all there is: runs, memtables, range tombstones and
+    /// Replaces the whole state by another one, durably and then visibly: runs, memtables, range tombstones and
     /// position.
     /// </summary>
     /// <param name="context">The engine.</param>
-    /// <param name="next">The runs; the caller's reference stays the caller's.</param>
-    /// <param name="position">What they hold.</param>
-    /// <param name="deletions">What they leave hidden, and what is known of other deletions.</param>
-    /// <param name="note">What the mark says that the manifest carries from now on; null for no mark.</param>
-    /// <exception cref="DiskException">Nothing changed, now or later.</exception>
-    /// <exception cref="StateInDoubtException">A restart shows which state counts.</exception>
+    /// <param name="next">The runs; the caller keeps its reference.</param>
+    /// <param name="position">Position of the new state in the log.</param>
+    /// <param name="deletions">The deletions, including those that hide rows of the runs.</param>
+    /// <param name="note">Note of the mark that the manifest gets; null for no mark.</param>
+    /// <exception cref="DiskException">Nothing changed, neither now nor after a restart.</exception>
+    /// <exception cref="StateInDoubtException">Only a restart shows which state is in force.</exception>
     public void Replace(
         EngineContext context,
         RunSet next,
@@ -108,12 +110,12 @@ internal sealed class DurableState(ManifestSlots slots, ManifestRecord manifest,
         Collect(context);
     }
 
-    /// <summary>Takes the mark of an installed state out of the manifest.</summary>
-    /// <exception cref="DiskException">It may be there still, which does no harm.</exception>
+    /// <summary>Removes the mark of an installed snapshot from the manifest.</summary>
+    /// <exception cref="DiskException">The mark may remain, which does no harm.</exception>
     public void TakeMarkAway(EngineContext context) =>
         Write(context, Describe(context.Published.Current.Runs, Manifest.Position, Deletions, pending: null));
 
-    /// <summary>Writes the manifest again until neither slot holds the first revision.</summary>
+    /// <summary>Writes the manifest again until neither slot contains the first revision.</summary>
     public void MarkUsed(EngineContext context)
     {
         while (Manifest.Revision < FirstRevisionOfUse)
@@ -126,8 +128,8 @@ internal sealed class DurableState(ManifestSlots slots, ManifestRecord manifest,
     {
         try
         {
-            context.Disk.SyncDirectory(directory); // the names of new runs
-            slots.Write(written); // from here they count
+            context.Disk.SyncDirectory(directory); // makes the names of new runs durable
+            slots.Write(written); // from here on they are in force
         }
         catch (DiskException)
         {
@@ -142,8 +144,8 @@ internal sealed class DurableState(ManifestSlots slots, ManifestRecord manifest,
         Deletions = Deletions.Of(written);
     }
 
-    // The manifest whose write failed may be on disk all the same, and another state with it: what the journal takes
-    // from now on would be lost to a restart that finds it.
+    // The manifest whose write failed may be on disk anyway, with another state. A restart that finds it would lose all
+    // later journal entries.
     private void TakeBack(EngineContext context, DiskException refused)
     {
         try
@@ -172,7 +174,7 @@ internal sealed class DurableState(ManifestSlots slots, ManifestRecord manifest,
         }
     }
 
-    // Once a later manifest is durable, the files of one that may be are needed no more.
+    // Once a later manifest is durable, the files of the doubtful one are no longer needed.
     private void Collect(EngineContext context)
     {
         _doubtful.ForEach(context.Garbage.Add);
@@ -192,7 +194,7 @@ internal sealed class DurableState(ManifestSlots slots, ManifestRecord manifest,
             context.Garbage.Add(path);
         }
 
-        context.Sources.Damage.Forget(path); // after that: what a late reader finds in it is not noted any more
+        context.Sources.Damage.Forget(path); // after retiring, so that a late reader's damage is not registered again
     }
 
     private static void Publish(EngineContext context, RunSet next, Memtable? flushed)
@@ -226,7 +228,7 @@ internal sealed class DurableState(ManifestSlots slots, ManifestRecord manifest,
 
         return new ManifestRecord
         {
-            // Never the revision of an attempt that failed: that one may be on disk.
+            // Never the revision of a failed attempt, which may be on disk.
             Revision = ++_revision,
             FeatureLevel = Manifest.FeatureLevel,
             Position = position,

@@ -5,14 +5,14 @@ using Rookery.Storage.State;
 
 namespace Rookery.Storage.Engine;
 
-/// <summary>What the parts of an engine share.</summary>
+/// <summary>The shared parts of an engine.</summary>
 internal sealed class EngineContext
 {
     public EngineContext() => Readers = new ReaderPins(this);
 
     public required IDisk Disk { get; init; }
 
-    /// <summary>With sizes that were derived from the memory budget filled in.</summary>
+    /// <summary>The options, with the sizes derived from the memory budget.</summary>
     public required StorageOptions Options { get; init; }
 
     public required IIoRecorder Io { get; init; }
@@ -29,36 +29,37 @@ internal sealed class EngineContext
 
     public required GarbageFiles Garbage { get; init; }
 
-    /// <summary>Run files that the manifest did not name when it was opened.</summary>
+    /// <summary>Run files that the manifest did not name at opening.</summary>
     public required IReadOnlyList<string> LeftOvers { get; init; }
 
-    /// <summary>What readers keep from being given back.</summary>
+    /// <summary>Memory and files that readers pin.</summary>
     public ReaderPins Readers { get; }
 
     /// <summary>
-    /// How often all there was has been replaced by another state. Counted before readers can see that state.
+    /// Number of times the whole state was replaced. Incremented before readers can see the new state.
     /// </summary>
     public long Installs;
 
     public EngineCounters Counters { get; } = new();
 
-    /// <summary>As <see cref="StorageOptions.KeptDeletions"/>; may change at any time.</summary>
+    /// <summary>See <see cref="StorageOptions.KeptDeletions"/>; may change at any time.</summary>
     public long KeptDeletions
     {
         get => Volatile.Read(ref field);
         set => Volatile.Write(ref field, value);
     }
 
-    /// <summary>Flushes when writers need it: called by long merges, so that they hold nobody up.</summary>
+    /// <summary>Flushes if writers need it. Long merges call it, so that they do not block writers.</summary>
     public Action? FlushBetween { get; set; }
 
     /// <summary>
-    /// Held while a state is replaced and while it is decided whether a memtable is frozen; never across I/O.
+    /// Held while a state is replaced and while deciding whether to freeze a memtable; never across I/O.
     /// </summary>
     public Lock Gate { get; } = new();
 
     /// <summary>
-    /// Whether writers wait for a flush or soon will: while one memtable is flushed, the next is filling.
+    /// Whether writers wait for a flush or soon will: a memtable is being flushed, and the next one is more than a
+    /// quarter full.
     /// </summary>
     public bool IsUrgent
     {
@@ -70,14 +71,12 @@ internal sealed class EngineContext
         }
     }
 
-    /// <summary>The tables whose rows share a file, by name.</summary>
+    /// <summary>Returns the names of the tables whose rows share a file.</summary>
     public string NamesOf(RunEntry file) =>
         Sources.Tables.NamesOf(Sources.Tables.GroupOf(file.FirstKey[MemtableNode.KeyspaceBytes - 1]));
 }
 
-/// <summary>
-/// What was done since the engine was opened. Written by the background thread unless said otherwise.
-/// </summary>
+/// <summary>Counters since the engine was opened. Written by the background thread unless stated otherwise.</summary>
 internal sealed class EngineCounters
 {
     public long Flushes;
@@ -87,6 +86,6 @@ internal sealed class EngineCounters
     public long LinkedFiles;
     public long Failures;
 
-    /// <summary>Writers that wait in Begin; written by them.</summary>
+    /// <summary>Writers that wait in Begin; they change it themselves.</summary>
     public int WaitingWriters;
 }

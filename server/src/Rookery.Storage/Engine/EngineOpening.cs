@@ -7,10 +7,10 @@ using Rookery.Storage.State;
 
 namespace Rookery.Storage.Engine;
 
-/// <summary>The way from a directory to an open engine.</summary>
+/// <summary>Opens an engine in a directory.</summary>
 internal sealed class EngineOpening(IDisk disk, StorageOptions options, IIoRecorder io, TimeProvider time)
 {
-    /// <summary>The highest level whose formats this program reads, and which it writes.</summary>
+    /// <summary>The feature level that this program writes, and the highest that it reads.</summary>
     public const int FeatureLevel = 1;
 
     /// <summary>Reads the newest manifest and opens its runs.</summary>
@@ -122,7 +122,8 @@ internal sealed class EngineOpening(IDisk disk, StorageOptions options, IIoRecor
 
     private ManifestRecord MakeFirst(ManifestSlots slots, IReadOnlyList<string> names)
     {
-        // The first manifest is durable before the first run is written: runs without one are not ours to delete.
+        // The first manifest is durable before the first run is written, so runs without a manifest are not ours to
+        // delete.
         if (options.ReadOnly || options.WasBegun || names.Any(name => RunFileName.TryParse(name, out _)))
         {
             throw new StorageFormatException(
@@ -144,7 +145,7 @@ internal sealed class EngineOpening(IDisk disk, StorageOptions options, IIoRecor
             StoreId = NewStoreId(),
         };
         slots.Write(first);
-        disk.SyncDirectory(options.Directory); // a killed process may have made the slot, and not its name durable
+        disk.SyncDirectory(options.Directory); // a killed process may have created the slot without syncing its name
         return first;
     }
 
@@ -159,7 +160,8 @@ internal sealed class EngineOpening(IDisk disk, StorageOptions options, IIoRecor
         ];
     }
 
-    // A reader that begins during a flush keeps two, each over its size by a batch: it alone must not be too much.
+    // A reader that starts during a flush pins two memtables, each up to one batch over its size; a single reader must
+    // stay within the limit.
     private const int ReaderMemtables = 3;
 
     private StorageOptions WithSizes(MemoryBudget budget)

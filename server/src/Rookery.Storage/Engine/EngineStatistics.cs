@@ -2,10 +2,10 @@ using Rookery.Storage.State;
 
 namespace Rookery.Storage.Engine;
 
-/// <summary>Gathers what an engine says about itself.</summary>
+/// <summary>Collects the statistics of an engine.</summary>
 internal static class EngineStatistics
 {
-    /// <summary>Everything at one moment.</summary>
+    /// <summary>Returns all statistics of one moment.</summary>
     public static StorageStatistics Of(EngineContext context, Compactor compactor, string? health)
     {
         var (readerMemoryBytes, readerFileBytes) = context.Readers.Measure();

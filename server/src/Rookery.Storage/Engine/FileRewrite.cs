@@ -4,18 +4,16 @@ using Rookery.Storage.State;
 
 namespace Rookery.Storage.Engine;
 
-/// <summary>
-/// Writes one file again without the rows that are dead: chunks of released values, ranges that were deleted.
-/// </summary>
+/// <summary>Rewrites one file without its dead rows: chunks of released values and rows in deleted ranges.</summary>
 internal sealed class FileRewrite(EngineContext context, Memtable none)
 {
     private const int SampledRows = 256;
 
-    // Above this many range tombstones, files are rewritten for their sake whatever the share they cover: the manifest
-    // and each read carry them.
+    // With more range tombstones than this, files are rewritten however little is covered, because the manifest and
+    // every read carry the tombstones.
     private const int RangeTombstoneLimit = 64;
 
-    /// <summary>A chunk file of which more than half is dead; null when there is none.</summary>
+    /// <summary>Returns a chunk file of which more than half is dead; null if there is none.</summary>
     public static RunEntry? FindDead(EngineContext context, RunSet runs)
     {
         foreach (SortedRun run in runs.Of(TableMap.Chunks))
@@ -32,7 +30,7 @@ internal sealed class FileRewrite(EngineContext context, Memtable none)
         return null;
     }
 
-    /// <summary>A file of which a deleted range covers a quarter or more; null when there is none.</summary>
+    /// <summary>Returns a file of which deleted ranges cover at least a quarter; null if there is none.</summary>
     public static (byte Group, RunEntry File)? FindCovered(EngineContext context, RunSet runs)
     {
         RangeTombstoneSet tombstones = context.Durable.Deletions.Ranges;
@@ -53,7 +51,9 @@ internal sealed class FileRewrite(EngineContext context, Memtable none)
         return null;
     }
 
-    /// <summary>Whether a sample of a file's rows says that over half of it is stale by the filter.</summary>
+    /// <summary>
+    /// Returns whether more than half of a sample of the file's rows is stale according to the filter.
+    /// </summary>
     public static bool IsMostlyStale(EngineContext context, Memtable none, byte group, RunEntry file)
     {
         if (
@@ -80,7 +80,7 @@ internal sealed class FileRewrite(EngineContext context, Memtable none)
         }
         catch (DamagedException)
         {
-            return false; // what would say so cannot be read: the damage is noted, and the file stays as it is
+            return false; // a row that the filter needs is damaged, which is registered: the file stays unchanged
         }
         finally
         {
@@ -88,7 +88,7 @@ internal sealed class FileRewrite(EngineContext context, Memtable none)
         }
     }
 
-    /// <summary>Writes the file again and puts the new one in its place.</summary>
+    /// <summary>Rewrites the file and replaces it by the new one.</summary>
     public bool Do(byte group, RunEntry file)
     {
         ReadOnlySpan<SortedRun> runs = context.Published.Current.Runs.Of(group);
@@ -101,7 +101,7 @@ internal sealed class FileRewrite(EngineContext context, Memtable none)
         );
         if (!merge.Run([]))
         {
-            return true; // damage, which is noted by now
+            return true; // the file is damaged, which is registered
         }
 
         SortedRun[]?[] changed = context.Published.Current.Runs.ToArrays();
@@ -109,7 +109,7 @@ internal sealed class FileRewrite(EngineContext context, Memtable none)
         int place = PlaceOf(file, ofGroup);
         if (place == ofGroup.Length)
         {
-            return true; // a flush that came in between changed it: chosen anew
+            return true; // a flush meanwhile changed it: picked again later
         }
 
         RunEntry[] left = [.. merge.Files, .. merge.Left().SelectMany(run => run.Files)];
@@ -169,7 +169,7 @@ internal sealed class FileRewrite(EngineContext context, Memtable none)
         return isTouched && (covered * 4 >= file.Summary.FileBytes || tombstones.Pieces.Count > RangeTombstoneLimit);
     }
 
-    // By whole blocks: a little more than it is.
+    // Counts whole blocks, so slightly more than covered.
     private static long BytesWithin(RunIndex index, in RangeTombstone piece)
     {
         int first = Math.Max(0, index.BlockOf(piece.From.Span));

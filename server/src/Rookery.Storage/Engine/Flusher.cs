@@ -5,13 +5,11 @@ using Rookery.Storage.State;
 
 namespace Rookery.Storage.Engine;
 
-/// <summary>
-/// Writes a frozen memtable into one sorted run for each group, once and in order, and then flips the manifest.
-/// </summary>
+/// <summary>Writes a frozen memtable into one sorted run per group, then writes the manifest.</summary>
 internal sealed unsafe class Flusher(EngineContext context)
 {
     /// <summary>Flushes the oldest frozen memtable, if there is one.</summary>
-    /// <exception cref="DiskException">Nothing changed; the memtable waits for another attempt.</exception>
+    /// <exception cref="DiskException">Nothing changed; the flush can be retried.</exception>
     public bool FlushOldest()
     {
         Memtable[] frozen = context.Published.Current.Frozen;
@@ -68,7 +66,7 @@ internal sealed unsafe class Flusher(EngineContext context)
     }
 }
 
-/// <summary>The files of one flush, all groups together: they are kept or dropped as one.</summary>
+/// <summary>The files of one flush, of all groups; they are kept or deleted together.</summary>
 internal sealed unsafe class FlushOutput(EngineContext context, Memtable memtable, RangeTombstoneSet rangeTombstones)
     : IDisposable
 {
@@ -77,10 +75,10 @@ internal sealed unsafe class FlushOutput(EngineContext context, Memtable memtabl
     /// <summary>Bytes written.</summary>
     public long Bytes => _outputs.Sum(output => output.Bytes);
 
-    /// <summary>The highest sequence of a tombstone that was left out.</summary>
+    /// <summary>The highest sequence of a dropped tombstone.</summary>
     public long ForgottenThrough { get; private set; }
 
-    /// <summary>Writes the rows of one group; null when there is nothing to write.</summary>
+    /// <summary>Writes the rows of one group; returns null if there are none.</summary>
     public SortedRun? Write(byte group)
     {
         RunSet runs = context.Published.Current.Runs;
@@ -108,7 +106,7 @@ internal sealed unsafe class FlushOutput(EngineContext context, Memtable memtabl
         return files.Count == 0 ? null : new SortedRun(files);
     }
 
-    /// <summary>Says that a manifest may name the files.</summary>
+    /// <summary>Marks the files as possibly named by a manifest, so that they are not deleted.</summary>
     public void HandOver() => _outputs.ForEach(output => output.HandOver());
 
     public void Dispose() => _outputs.ForEach(output => output.Dispose());

@@ -4,18 +4,18 @@ using Rookery.Platform;
 namespace Rookery.Storage.Engine;
 
 /// <summary>
-/// Files that nothing refers to any more. Any thread may throw one in (often a reader that held the last reference);
-/// the background thread deletes them, so that no reader ever waits for that. A name that cannot be deleted now is
-/// tried again, at the latest when the directory is next opened.
+/// Files to delete. Any thread may add one, often a reader that released the last reference; the background thread
+/// deletes them, so that no reader waits for it. A file that cannot be deleted is retried, at the latest when the
+/// directory is opened.
 /// </summary>
 internal sealed class GarbageFiles(IDisk disk)
 {
     private readonly ConcurrentQueue<string> _paths = new();
 
-    /// <summary>Takes a file that no durable manifest names.</summary>
+    /// <summary>Adds a file that no durable manifest names.</summary>
     public void Add(string path) => _paths.Enqueue(path);
 
-    /// <summary>Deletes what waits.</summary>
+    /// <summary>Deletes the added files.</summary>
     public void Collect()
     {
         for (int left = _paths.Count; left > 0 && _paths.TryDequeue(out string? path); left--)
@@ -30,7 +30,7 @@ internal sealed class GarbageFiles(IDisk disk)
             }
             catch (DiskException)
             {
-                // Gone already: what was wanted.
+                // Already deleted.
             }
         }
     }

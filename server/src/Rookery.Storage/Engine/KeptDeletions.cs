@@ -4,18 +4,18 @@ using Rookery.Storage.State;
 namespace Rookery.Storage.Engine;
 
 /// <summary>
-/// Which deletions stay in runs although nothing is left that they hide: the newest of each group, up to a number. It
-/// bounds what they cost, on disk and to a walk that passes over them, whatever the load is: a bound by time would not.
+/// Determines which tombstones runs retain although they hide no rows: the newest of each group, up to a number. That
+/// bounds their space, and the time to skip them, under any load; a bound by time would not.
 /// </summary>
 internal static class KeptDeletions
 {
-    // A walk over all rows takes at most so much longer for them, beyond the fixed number.
+    // With many rows an eighth of them may be retained tombstones, so scans take at most an eighth longer.
     private const int ShareOfRows = 8;
 
-    /// <summary>Tombstones up to this sequence may be dropped when nothing is left that they hide.</summary>
-    /// <param name="least">How many are kept at least; 0 for none.</param>
-    /// <param name="runs">The runs of the group by now.</param>
-    /// <param name="position">The last batch that is, or is to be, in runs.</param>
+    /// <summary>Returns the sequence through which tombstones that hide no rows may be dropped.</summary>
+    /// <param name="least">Minimum number of retained tombstones; 0 retains none.</param>
+    /// <param name="runs">The group's current runs.</param>
+    /// <param name="position">Position of the last batch that is in runs, or will be.</param>
     public static long ForgettableThrough(long least, ReadOnlySpan<SortedRun> runs, ManifestPosition position)
     {
         if (least == 0)

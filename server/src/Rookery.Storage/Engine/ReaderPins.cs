@@ -5,23 +5,23 @@ using Rookery.Storage.State;
 namespace Rookery.Storage.Engine;
 
 /// <summary>
-/// What readers of older states keep from being given back: memtables that were flushed, and runs that no manifest
-/// names any more. Measured when a flush or a merge gives something up; the readers of the oldest states are ended
-/// beyond the bounds. While readers keep memtables, blocks have that much less room.
+/// Bounds what readers of older states pin: flushed memtables, and runs that no manifest names any more. Checked after
+/// each flush and merge. Beyond the bounds, the readers of the oldest states are ended. Memtables that readers pin
+/// reduce the block cache.
 /// </summary>
 internal sealed class ReaderPins(EngineContext context)
 {
-    // What readers keep is missing from the disk: of what is free they may keep a part.
+    // Readers may pin at most this part of the free disk space.
     private const int FreePart = 4;
 
     private const int LeastCachePart = 4;
 
     private long _ended;
 
-    /// <summary>States whose readers were ended since the engine was opened.</summary>
+    /// <summary>Number of states whose readers were ended since the engine was opened.</summary>
     public long Ended => Volatile.Read(ref _ended);
 
-    /// <summary>Bytes that readers keep now, of memtables and of files.</summary>
+    /// <summary>Returns the bytes of memtables and files that readers pin.</summary>
     public (long MemoryBytes, long FileBytes) Measure()
     {
         var pins = new Pins(context.Published.Current);
@@ -33,7 +33,7 @@ internal sealed class ReaderPins(EngineContext context)
         return (pins.MemoryBytes, pins.FileBytes);
     }
 
-    /// <summary>Ends the readers of the oldest states beyond the bounds. On the background thread.</summary>
+    /// <summary>Ends the readers of the oldest states beyond the bounds. Called on the background thread.</summary>
     public void Bound()
     {
         IReadOnlyList<EngineState> held = context.Published.Held();
@@ -78,7 +78,7 @@ internal sealed class ReaderPins(EngineContext context)
         }
     }
 
-    // What a state holds beyond the newest one, and beyond those that were added before.
+    // Counts what a state pins beyond the newest state and those added before.
     private sealed class Pins
     {
         private readonly HashSet<object> _counted = new(ReferenceEqualityComparer.Instance);

@@ -6,14 +6,14 @@ using Rookery.Storage.State;
 namespace Rookery.Storage.Engine;
 
 /// <summary>
-/// Says which rows of a flush or compaction need not be written, and why not. It looks only at what the next manifest
-/// will contain: a row that is stale by what is applied but not yet durable must stay, because after a crash the
-/// journal is replayed from there.
+/// Decides which rows a flush or merge may drop. Considers only what the next manifest will contain: a row made stale
+/// by a batch that is applied but not durable must be kept, because after a crash the journal is replayed from the
+/// manifest.
 /// </summary>
 internal sealed class RowDropping : IDisposable
 {
-    // Asking the filter costs a lookup. Of each 1,024 rows the first 64 are asked about; the others only when a quarter
-    // of those was stale.
+    // The filter costs a lookup. Of each 1,024 rows it is applied to the first 64, and to the others only if at least a
+    // quarter of those was stale.
     private const int Stride = 1024;
     private const int Sample = 64;
     private const int StaleOfSample = 16;
@@ -28,14 +28,14 @@ internal sealed class RowDropping : IDisposable
     private int _asked;
     private int _stale;
 
-    /// <summary>Prepares for one group.</summary>
+    /// <summary>Creates the decision for one group.</summary>
     /// <param name="context">The engine.</param>
     /// <param name="group">The group that is written.</param>
-    /// <param name="flushed">The memtable that is flushed; an empty one in a compaction.</param>
-    /// <param name="runs">The runs by now.</param>
-    /// <param name="position">The last batch that is in the runs and <paramref name="flushed"/>.</param>
-    /// <param name="rangeTombstones">What hides rows.</param>
-    /// <param name="older">Sorted runs of the group that are older than everything that is being merged.</param>
+    /// <param name="flushed">The memtable that is flushed; an empty one for a merge.</param>
+    /// <param name="runs">The current runs.</param>
+    /// <param name="position">Position of the last batch in the runs and <paramref name="flushed"/>.</param>
+    /// <param name="rangeTombstones">The range tombstones that hide rows.</param>
+    /// <param name="older">The group's sorted runs that are older than all inputs.</param>
     public RowDropping(
         EngineContext context,
         byte group,
@@ -58,15 +58,15 @@ internal sealed class RowDropping : IDisposable
         _forgettableThrough = KeptDeletions.ForgettableThrough(context.KeptDeletions, runs.Of(group), position);
     }
 
-    /// <summary>How often another row was looked up, which may mean a read from disk.</summary>
+    /// <summary>Number of lookups of other rows; each may read from disk.</summary>
     public long Lookups { get; private set; }
 
-    /// <summary>The highest sequence of a tombstone that was said to be droppable; 0 when none was.</summary>
+    /// <summary>The highest sequence of a tombstone that may be dropped; 0 if there was none.</summary>
     public long ForgottenThrough { get; private set; }
 
     /// <summary>
-    /// Whether a row, the newest of its key in what is merged, may be left out. What cannot be known for damage
-    /// elsewhere stays.
+    /// Returns whether a row may be dropped; it must be the newest of its key among the inputs. False if damage
+    /// elsewhere prevents the decision.
     /// </summary>
     public bool MayDrop(ReadOnlySpan<byte> key, long sequence, RowKind kind, ReadOnlySpan<byte> value)
     {
@@ -76,7 +76,7 @@ internal sealed class RowDropping : IDisposable
         }
         catch (DamagedException)
         {
-            return false; // the damage is noted; a flush or merge of sound rows goes on
+            return false; // the damage is registered; the flush or merge of undamaged rows continues
         }
     }
 
@@ -127,8 +127,8 @@ internal sealed class RowDropping : IDisposable
         return Lookup.MayHold(_settled, released) && Lookup.Holds(_settled, released);
     }
 
-    // The note of a release has served when no chunk of the value is left. Its chunks may lie in several files, which
-    // are written again in any order: all are asked for.
+    // The record of a release is needed until no chunk of the value remains. Its chunks may be in several files, which
+    // are rewritten in any order, so all are checked.
     private bool HasChunks(ReadOnlySpan<byte> releasedKey, long valueBytes)
     {
         Span<byte> chunk = stackalloc byte[LargeValue.ChunkKeyBytes];

@@ -5,8 +5,8 @@ using Rookery.Storage.State;
 namespace Rookery.Storage.Engine;
 
 /// <summary>
-/// Rows in key order on their way into files of at most <see cref="StorageOptions.RunBytes"/>. Disposing it deletes
-/// what was not handed over.
+/// Writes rows in key order into files of at most <see cref="StorageOptions.RunBytes"/>. Disposing it deletes the files
+/// unless they were handed over.
 /// </summary>
 internal sealed class RunOutput(EngineContext context, byte group, IoKind kind, RangeTombstoneSet cleared) : IDisposable
 {
@@ -19,12 +19,12 @@ internal sealed class RunOutput(EngineContext context, byte group, IoKind kind, 
     private long _pacedBytes;
     private bool _handedOver;
 
-    /// <summary>Whether the file being written has reached its size: the next row begins another.</summary>
+    /// <summary>Whether the current file has reached its size, so that the next row starts another.</summary>
     public bool IsFull =>
         _writer is not null
         && (_writer.EstimatedBytes >= context.Options.RunBytes || _writer.Rows >= RunWriter.RowLimit);
 
-    /// <summary>Bytes of the files that are finished.</summary>
+    /// <summary>Total length of the finished files.</summary>
     public long Bytes => _finished.Sum(file => file.Summary.FileBytes);
 
     /// <summary>Adds a row.</summary>
@@ -57,8 +57,8 @@ internal sealed class RunOutput(EngineContext context, byte group, IoKind kind, 
     }
 
     /// <summary>
-    /// Ends the last file and opens all for reading. Each reader carries one reference, which is given back in
-    /// <see cref="Dispose"/>: sets take their own.
+    /// Finishes the last file and opens all files. Each reader has one reference, which <see cref="Dispose"/> releases;
+    /// run sets acquire their own.
     /// </summary>
     public IReadOnlyList<RunEntry> Finish()
     {
@@ -66,7 +66,7 @@ internal sealed class RunOutput(EngineContext context, byte group, IoKind kind, 
         return _finished;
     }
 
-    /// <summary>Says that a manifest names the files, or may name them: they are not deleted.</summary>
+    /// <summary>Marks the files as possibly named by a manifest, so that they are not deleted.</summary>
     public void HandOver() => _handedOver = true;
 
     public void Dispose()

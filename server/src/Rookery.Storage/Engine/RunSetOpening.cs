@@ -5,10 +5,10 @@ using Rookery.Storage.State;
 
 namespace Rookery.Storage.Engine;
 
-/// <summary>Opens the runs that a manifest names. What is missing or damaged is noted and has no reader.</summary>
+/// <summary>Opens the runs of a manifest. A missing or damaged run is registered as damage and has no reader.</summary>
 internal sealed class RunSetOpening(IDisk disk, string directory, IIoRecorder io, BlockCache cache)
 {
-    /// <summary>Opens all of them; the set is the caller's to release.</summary>
+    /// <summary>Opens all runs; the caller releases the set.</summary>
     public RunSet Open(ManifestRecord manifest, StorageSources sources)
     {
         var opened = new List<RunEntry>();
@@ -40,7 +40,7 @@ internal sealed class RunSetOpening(IDisk disk, string directory, IIoRecorder io
         }
     }
 
-    /// <summary>Opens one; its reader carries a reference.</summary>
+    /// <summary>Opens one run; its reader has one reference.</summary>
     public RunEntry Open(ManifestFile file)
     {
         string path = Path.Join(directory, RunFileName.Of(file.Summary.FileId));

@@ -4,8 +4,8 @@ using Rookery.Storage.State;
 namespace Rookery.Storage.Engine;
 
 /// <summary>
-/// Walks over all runs and checks every byte against its checksum, a budget at a time. Where it is, is not kept over a
-/// restart: an idle node writes nothing.
+/// Checks every byte of all runs against its checksum, in steps. The progress is not stored across restarts, because an
+/// idle node writes nothing.
 /// </summary>
 internal sealed class Scrubber(EngineContext context)
 {
@@ -13,7 +13,7 @@ internal sealed class Scrubber(EngineContext context)
     private long _offset;
 
     /// <summary>Checks about <paramref name="budgetBytes"/> bytes.</summary>
-    /// <returns>Whether the last file is done: the next call begins a new round.</returns>
+    /// <returns>Whether the last file was completed; the next call starts again.</returns>
     public bool Step(long budgetBytes)
     {
         EngineState state = context.Published.Acquire();

@@ -4,21 +4,20 @@ using Rookery.Storage.Runs;
 namespace Rookery.Storage.Install;
 
 /// <summary>
-/// The rows of one group on their way into files of a directory that is not the store's. Disposing it deletes a file
-/// that was not finished.
+/// Writes the rows of one group into files of a directory outside the store. Disposing it deletes an unfinished file.
 /// </summary>
 internal sealed class ChangesOutput(EngineContext context, string directory, byte group, long firstFile) : IDisposable
 {
     private readonly List<RunSummary> _finished = [];
     private RunWriter? _writer;
 
-    /// <summary>The files that are finished.</summary>
+    /// <summary>The finished files.</summary>
     public IReadOnlyList<RunSummary> Files => _finished;
 
-    /// <summary>Bytes so far.</summary>
+    /// <summary>Total length so far.</summary>
     public long Bytes => _finished.Sum(file => file.FileBytes) + (_writer?.EstimatedBytes ?? 0);
 
-    /// <summary>Adds a row; its key is higher than the last.</summary>
+    /// <summary>Adds a row; its key must be higher than the last one.</summary>
     public void Add(ReadOnlySpan<byte> key, long sequence, RowKind kind, ReadOnlySpan<byte> value)
     {
         if (
@@ -33,7 +32,7 @@ internal sealed class ChangesOutput(EngineContext context, string directory, byt
         _writer.Add(key, sequence, kind, value);
     }
 
-    /// <summary>Ends the last file.</summary>
+    /// <summary>Finishes the last file.</summary>
     public void Finish()
     {
         if (_writer is not null)

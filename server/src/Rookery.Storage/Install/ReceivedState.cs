@@ -3,8 +3,8 @@ using Rookery.Storage.Manifest;
 namespace Rookery.Storage.Install;
 
 /// <summary>
-/// The state of a store, or what changed of it since a sequence, made by another node and fetched into a directory:
-/// complete, synced, and checked block by block.
+/// A snapshot of another node, or its changes since a sequence, fetched into a directory: complete, synced and checked
+/// block by block.
 /// </summary>
 public sealed class ReceivedState
 {
@@ -14,18 +14,18 @@ public sealed class ReceivedState
         Manifest = manifest;
     }
 
-    /// <summary>Where its files lie.</summary>
+    /// <summary>Directory of the files.</summary>
     public string Directory { get; }
 
-    /// <summary>What it holds.</summary>
+    /// <summary>Position of the snapshot in the log.</summary>
     public ManifestPosition Position => Manifest.Position;
 
     /// <summary>
-    /// Null for a whole state; otherwise it holds what was written and deleted at this sequence and above.
+    /// Null for a full snapshot. Otherwise it contains only rows and deletions from this sequence on.
     /// </summary>
     public long? Since => Manifest.Since;
 
-    /// <summary>Bytes of its runs.</summary>
+    /// <summary>Total length of the runs.</summary>
     public long Bytes => Manifest.Files.DistinctBy(file => file.Summary.FileId).Sum(file => file.Summary.FileBytes);
 
     internal ManifestRecord Manifest { get; }

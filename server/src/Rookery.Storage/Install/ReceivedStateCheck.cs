@@ -6,13 +6,13 @@ using Rookery.Storage.State;
 
 namespace Rookery.Storage.Install;
 
-/// <summary>Reads every byte of a received state and makes it durable. Any thread, beside all other work.</summary>
+/// <summary>Reads every byte of a received snapshot and syncs it. Any thread, without a lock.</summary>
 internal sealed class ReceivedStateCheck(EngineContext context, string directory)
 {
     private const long StepBytes = 256 * 1024;
 
     /// <summary>Checks manifest and runs.</summary>
-    /// <exception cref="ReceivedStateException">It is not one that this store can take.</exception>
+    /// <exception cref="ReceivedStateException">This store cannot install the snapshot.</exception>
     public ReceivedState Run(Action<long>? progress)
     {
         ManifestRecord manifest = ReadManifest();

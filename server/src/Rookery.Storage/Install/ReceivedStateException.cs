@@ -1,24 +1,24 @@
 namespace Rookery.Storage.Install;
 
 /// <summary>
-/// A state that was fetched is not one that can be installed: incomplete, damaged, of a newer version, or behind what
-/// is applied here. Nothing changed.
+/// A fetched snapshot cannot be installed: it is incomplete, damaged, of a newer version, or older than the applied
+/// state. Nothing changed.
 /// </summary>
 /// <param name="message">One sentence.</param>
-/// <param name="file">The one file that is at fault; null when it is not one alone.</param>
+/// <param name="file">The file at fault; null if it is not a single file.</param>
 public sealed class ReceivedStateException(string message, string? file = null) : IOException(message)
 {
-    /// <summary>The path of the file that is damaged or missing; null when it is not one alone.</summary>
+    /// <summary>Path of the damaged or missing file; null if it is not a single file.</summary>
     public string? File { get; } = file;
 }
 
 /// <summary>
-/// The write of a manifest with an installed state failed, and so did the next one. Which state counts shows at the
-/// next start; until then this node must acknowledge nothing, because that start may find the installed state and a
-/// journal that it replaces.
+/// Writing a manifest with an installed snapshot failed, and writing the previous manifest again failed too. Only the
+/// next start shows which one is in force. Until then this node must acknowledge nothing, because that start may find
+/// the snapshot and discard the journal.
 /// </summary>
-/// <param name="refused">Why the manifest could not be written.</param>
-/// <param name="again">Why the one before could not be put in its place.</param>
+/// <param name="refused">Why the new manifest could not be written.</param>
+/// <param name="again">Why the previous manifest could not be written again.</param>
 public sealed class StateInDoubtException(Exception refused, Exception again)
     : IOException(
         $"The manifest of an installed state could not be written ({refused.Message.TrimEnd('.')}) and not "

@@ -7,9 +7,9 @@ using Rookery.Storage.State;
 namespace Rookery.Storage.Install;
 
 /// <summary>
-/// All rows of a sequence and above, and all that was deleted since, as of one manifest: for a store that has applied
-/// everything below that sequence. It holds on to the runs of that manifest until it is disposed, so that writing it,
-/// which may take long, goes on beside all other work.
+/// All rows from a sequence on, and all deletions since, as of one manifest: for a store that has applied everything
+/// below that sequence. Pins the manifest's runs until it is disposed, so that the long write can run beside all other
+/// work.
 /// </summary>
 public sealed class StateChanges : IDisposable
 {
@@ -32,16 +32,16 @@ public sealed class StateChanges : IDisposable
         Since = since;
     }
 
-    /// <summary>The sequence from which on rows are in it.</summary>
+    /// <summary>The lowest sequence of the rows.</summary>
     public long Since { get; }
 
-    /// <summary>Up to where it goes.</summary>
+    /// <summary>Position of the manifest in the log.</summary>
     public ManifestPosition Position => _manifest.Position;
 
-    /// <summary>Bytes of all runs.</summary>
+    /// <summary>Total length of all runs of the manifest.</summary>
     public long WholeBytes => _runs.Files().DistinctBy(file => file.Summary.FileId).Sum(file => file.Summary.FileBytes);
 
-    /// <summary>About how many bytes it will be: as if the sequences of a run lay evenly in it.</summary>
+    /// <summary>Estimated length of the changes, assuming that a run's sequences are spread evenly.</summary>
     public long EstimatedBytes =>
         (long)
             _runs
@@ -49,13 +49,14 @@ public sealed class StateChanges : IDisposable
                 .DistinctBy(file => file.Summary.FileId)
                 .Sum(file => file.Summary.FileBytes * ShareOf(file.Summary));
 
-    /// <summary>Writes it. Any thread, once.</summary>
-    /// <param name="directory">Missing or empty. When this fails it holds what has no manifest.</param>
-    /// <param name="mostBytes">Beyond them it is given up.</param>
-    /// <returns>False when it was more.</returns>
-    /// <exception cref="DamagedException">A run cannot be read.</exception>
+    /// <summary>Writes the changes. Any thread, once.</summary>
+    /// <param name="directory">A missing or empty directory. After a failure it contains files without a
+    /// manifest.</param>
+    /// <param name="mostBytes">Length beyond which writing stops.</param>
+    /// <returns>False if the changes exceed <paramref name="mostBytes"/>.</returns>
+    /// <exception cref="DamagedException">A run is damaged.</exception>
     /// <exception cref="DiskException">The disk refused.</exception>
-    /// <exception cref="OperationCanceledException">It was disposed meanwhile.</exception>
+    /// <exception cref="OperationCanceledException">This object was disposed meanwhile.</exception>
     public bool Write(string directory, long mostBytes)
     {
         lock (_gate)
@@ -76,7 +77,7 @@ public sealed class StateChanges : IDisposable
                 nextFile += output.Files.Count;
                 if (output.Files.Count > 0)
                 {
-                    // What the deleted ranges of that moment hide is not in them.
+                    // The files contain no rows that the manifest's range tombstones hide.
                     groups.Add(
                         new ManifestGroup(
                             group,
@@ -116,7 +117,7 @@ public sealed class StateChanges : IDisposable
         }
     }
 
-    /// <summary>Lets go of the runs. Waits until <see cref="Write"/> has noticed.</summary>
+    /// <summary>Releases the runs, after waiting for <see cref="Write"/> to stop.</summary>
     public void Dispose()
     {
         if (Interlocked.Exchange(ref _ended, true))
@@ -174,7 +175,8 @@ public sealed class StateChanges : IDisposable
         return output.Bytes <= mostBytes;
     }
 
-    // A file without a row of that sequence or above says nothing: of a key with such a row, that row is the newest.
+    // Files without a row of that sequence or above can be skipped: a key with such a row has its newest version in
+    // another file.
     private MergingCursor Open(byte group)
     {
         var sources = new List<MergeSource>();

@@ -7,15 +7,15 @@ using Rookery.Storage.State;
 namespace Rookery.Storage.Install;
 
 /// <summary>
-/// Puts a received state in the place of all there is, or what changed on top of it. Its files get a second name in the
-/// store's directory, under numbers that were never used here, and one manifest makes them count.
+/// Installs a received snapshot instead of the whole state, or received changes on top of it. Its files are linked into
+/// the store's directory under new numbers; one manifest puts them in force.
 /// </summary>
 internal sealed class StateInstaller(EngineContext context)
 {
-    /// <summary>Installs. When the state is what changed, everything applied is in runs.</summary>
-    /// <exception cref="ReceivedStateException">A file cannot be read any more. Nothing changed.</exception>
+    /// <summary>Installs the snapshot. Before changes are installed, all applied rows must be in runs.</summary>
+    /// <exception cref="ReceivedStateException">A file is damaged. Nothing changed.</exception>
     /// <exception cref="DiskException">The disk refused. Nothing changed.</exception>
-    /// <exception cref="StateInDoubtException">A restart shows which state counts.</exception>
+    /// <exception cref="StateInDoubtException">Only a restart shows which state is in force.</exception>
     public void Install(ReceivedState received, ReadOnlyMemory<byte>? note)
     {
         var numbers = received
@@ -84,7 +84,7 @@ internal sealed class StateInstaller(EngineContext context)
             ],
         };
 
-    /// <summary>Makes the runs that came the newest of each group, before the own ones.</summary>
+    /// <summary>Inserts the received runs as the newest of each group.</summary>
     private Deletions PutOnTop(SortedRun[]?[] runs, RangeTombstoneSet deleted)
     {
         RunSet own = context.Published.Current.Runs;
@@ -118,7 +118,7 @@ internal sealed class StateInstaller(EngineContext context)
         dead.Note();
     }
 
-    // With notes of its own: what is wrong with a state that is not installed is not damage of this store.
+    // Uses a registry of its own: damage in a snapshot that is not installed is no damage of this store.
     private RunSet Open(ManifestRecord manifest)
     {
         var sources = new StorageSources(context.Sources.Tables, new DamageRegistry(static _ => { }));

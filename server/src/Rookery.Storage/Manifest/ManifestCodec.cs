@@ -6,24 +6,24 @@ using Rookery.Storage.Runs;
 namespace Rookery.Storage.Manifest;
 
 /// <summary>
-/// A manifest's bytes, all numbers little-endian: [i64 index][i64 term][i64 sequence][i64 next file][blob store id: 16
-/// bytes, or none in a checkpoint], range tombstones as [i32 count] of [blob from][blob to][i64 sequence], groups as
-/// [i32 count] of [i32 group][i32 sorted runs] of [i32 files] of a file. A blob is [i32 length][bytes]. Then come the
-/// files that another node made, [i32 count] of [i64 file][i64 the number that its checksums name], and the mark of an
-/// installed state, [i64 number, 0 for none][blob note]: version 2 is written only while there is one or the other. The
-/// end is what is known of deletions, [i64 forgotten through][i64 since, -1 for a whole state][i32 count] of past range
-/// tombstones. A program that does not know of it passes over it and writes manifests without it, which count as if all
-/// deletions were forgotten. Version 3 is not a whole state.
+/// Encodes manifests; all numbers are little-endian: [i64 index][i64 term][i64 sequence][i64 next file][blob store id:
+/// 16 bytes, or none in a copy], range tombstones as [i32 count] of [blob from][blob to][i64 sequence], groups as [i32
+/// count] of [i32 group][i32 sorted runs] of [i32 files] of a file. A blob is [i32 length][bytes]. Then follow the
+/// files that another node wrote, [i32 count] of [i64 file][i64 number in its checksums], and the mark of an installed
+/// snapshot, [i64 number, 0 for none][blob note]. Version 2 is written only if there are such files or a mark. The end
+/// describes deletions: [i64 forgotten through][i64 since, -1 for a full snapshot][i32 count] of past range tombstones.
+/// Programs that do not know the end ignore it and write manifests without it, which are treated as if all deletions
+/// were forgotten. Version 3 contains changes, not a full snapshot.
 /// </summary>
 internal static class ManifestCodec
 {
-    /// <summary>The lowest version of the format that can say what a manifest says.</summary>
+    /// <summary>Returns the lowest format version that can express the manifest.</summary>
     public static int VersionOf(ManifestRecord manifest) =>
         manifest.Since is not null ? 3
         : manifest.Pending is null && !manifest.Files.Any(IsFromAnotherNode) ? 1
         : 2;
 
-    /// <summary>Writes everything but revision and feature level, which the slot's header carries.</summary>
+    /// <summary>Encodes everything except revision and feature level, which are in the slot's header.</summary>
     public static void Encode(ManifestRecord manifest, IBufferWriter<byte> target)
     {
         Write(target, manifest.Position.Index);
@@ -54,8 +54,8 @@ internal static class ManifestCodec
     }
 
     /// <summary>
-    /// Reads what <see cref="Encode(ManifestRecord, IBufferWriter{byte})"/> wrote. The bytes have passed their
-    /// checksum.
+    /// Decodes the output of <see cref="Encode(ManifestRecord, IBufferWriter{byte})"/>. The bytes must have passed
+    /// their checksum.
     /// </summary>
     public static ManifestRecord Decode(ReadOnlySpan<byte> bytes, long revision, int featureLevel)
     {

@@ -5,17 +5,17 @@ using Rookery.Platform;
 namespace Rookery.Storage.Manifest;
 
 /// <summary>
-/// The two files that hold manifests in turn, so that the last good one is never written over. Within a slot the
-/// manifest stands twice: one rotten sector then does not make a durable manifest look like a torn one, which would
-/// mean falling back to the one before and losing what came after.
+/// The two files that contain manifests in turn, so that the last good manifest is never overwritten. Each slot
+/// contains its manifest twice: otherwise one damaged sector would make a durable manifest look torn, and falling back
+/// to the previous one would lose data.
 /// </summary>
 /// <remarks>
 /// A copy is [8 magic][u32 format version][u32 CRC-32C of the rest][u32 length][u32 feature level][u64 revision][body],
-/// at a multiple of 4 KiB. Every version keeps this header.
+/// at a multiple of 4 KiB. All versions have this header.
 /// </remarks>
 internal sealed class ManifestSlots(IDisk disk, string directory, IIoRecorder io)
 {
-    /// <summary>The highest version that this program reads and writes.</summary>
+    /// <summary>The format version that this program writes, and the highest that it reads.</summary>
     public const int FormatVersion = 3;
 
     private const int HeaderBytes = 32;
@@ -26,14 +26,14 @@ internal sealed class ManifestSlots(IDisk disk, string directory, IIoRecorder io
 
     private static ReadOnlySpan<byte> Magic => "ROOKMANI"u8;
 
-    /// <summary>Bytes written since it was made.</summary>
+    /// <summary>Bytes written since this object was created.</summary>
     public long WrittenBytes { get; private set; }
 
-    /// <summary>The names of the slots.</summary>
+    /// <summary>Returns the name of a slot.</summary>
     public static string NameOf(int slot) => slot == 0 ? "manifest-0" : "manifest-1";
 
-    /// <summary>Reads the newest manifest; null when there is none that can be trusted.</summary>
-    /// <exception cref="StorageFormatException">A newer program wrote it.</exception>
+    /// <summary>Reads the newest manifest; null if no slot contains a valid one.</summary>
+    /// <exception cref="StorageFormatException">A newer program wrote the manifest.</exception>
     public ManifestRecord? Read()
     {
         ManifestRecord? newest = null;
@@ -56,8 +56,8 @@ internal sealed class ManifestSlots(IDisk disk, string directory, IIoRecorder io
         return newest;
     }
 
-    /// <summary>The revision of the newest manifest in a directory; 0 when there is none that can be trusted.</summary>
-    /// <exception cref="StorageFormatException">A newer program wrote it.</exception>
+    /// <summary>Returns the revision of a directory's newest manifest; 0 if no slot contains a valid one.</summary>
+    /// <exception cref="StorageFormatException">A newer program wrote the manifest.</exception>
     public static long NewestRevision(IDisk disk, string directory) =>
         Enumerable
             .Range(0, 2)
@@ -67,7 +67,7 @@ internal sealed class ManifestSlots(IDisk disk, string directory, IIoRecorder io
             .DefaultIfEmpty()
             .Max();
 
-    /// <summary>What is there in the place of manifests, for a sentence.</summary>
+    /// <summary>Describes the slots without a valid manifest, as part of a sentence.</summary>
     public string Describe() =>
         string.Join(
             " and ",
@@ -86,9 +86,9 @@ internal sealed class ManifestSlots(IDisk disk, string directory, IIoRecorder io
                 })
         );
 
-    /// <summary>Makes a manifest durable in the slot that does not hold the last good one.</summary>
-    /// <exception cref="DiskException">It may or may not be durable now. Its files must stay until a later one is, with
-    /// a higher revision.</exception>
+    /// <summary>Writes a manifest durably into the slot that does not contain the last good one.</summary>
+    /// <exception cref="DiskException">The manifest may or may not be durable. Its files must be kept until a manifest
+    /// with a higher revision is durable.</exception>
     public void Write(ManifestRecord manifest)
     {
         WriteTo(_nextSlot, manifest);
@@ -96,9 +96,9 @@ internal sealed class ManifestSlots(IDisk disk, string directory, IIoRecorder io
     }
 
     /// <summary>
-    /// Makes the manifest durable that <see cref="Read"/> found: a process that was killed, or whose sync failed, may
-    /// have left it in the memory of the system only, and what it makes superfluous is about to be deleted. Its bytes
-    /// go over themselves: a power cut meanwhile leaves any mixture of the same.
+    /// Makes the manifest durable that <see cref="Read"/> found. A process that was killed, or whose sync failed, may
+    /// have left it only in the system's memory, and files that it does not name are about to be deleted. It is
+    /// overwritten with the same bytes, so a power cut meanwhile does no harm.
     /// </summary>
     public void Settle(ManifestRecord newest)
     {
@@ -121,7 +121,7 @@ internal sealed class ManifestSlots(IDisk disk, string directory, IIoRecorder io
         using (IDiskFile file = disk.Open(path, isNew ? DiskOpen.CreateNew : DiskOpen.ReadWrite))
         {
             file.Write(bytes, 0);
-            file.Sync(); // from here this manifest counts
+            file.Sync(); // from here on this manifest is in force
         }
 
         if (isNew)

@@ -3,8 +3,7 @@ using Rookery.Platform;
 namespace Rookery.Storage.Memory;
 
 /// <summary>
-/// Memory that only grows and is given back as a whole. One thread allocates; what it handed out stays where it is
-/// until <see cref="Free"/>.
+/// Memory that only grows and is freed as a whole. One thread allocates; addresses are valid until <see cref="Free"/>.
 /// </summary>
 internal sealed unsafe class Arena(ArenaPool pool)
 {
@@ -13,11 +12,11 @@ internal sealed unsafe class Arena(ArenaPool pool)
     private byte* _end;
     private long _usedBytes;
 
-    /// <summary>Bytes handed out.</summary>
+    /// <summary>Bytes allocated.</summary>
     public long UsedBytes => Volatile.Read(ref _usedBytes);
 
     /// <summary>
-    /// Gives <paramref name="bytes"/> bytes at an address divisible by 8. Their content is arbitrary.
+    /// Allocates <paramref name="bytes"/> bytes at an address divisible by 8. Their content is arbitrary.
     /// </summary>
     public byte* Allocate(int bytes)
     {
@@ -36,7 +35,7 @@ internal sealed unsafe class Arena(ArenaPool pool)
         return allocated;
     }
 
-    /// <summary>Gives all memory back. Nobody may hold an address from here.</summary>
+    /// <summary>Frees all memory. No address from here may be used afterwards.</summary>
     public void Free()
     {
         pool.Return(_chunks);

@@ -3,22 +3,21 @@ using Rookery.Platform;
 namespace Rookery.Storage.Memory;
 
 /// <summary>
-/// Chunks of native memory for arenas, straight from the system (mmap), because malloc keeps what it was given back
-/// once it has seen large blocks come and go. Chunks that come back wait here for the next memtable until
-/// <see cref="Trim"/>. Thread-safe.
+/// Chunks of native memory for arenas, mapped directly (mmap), because malloc retains freed memory once it has seen
+/// large blocks. Returned chunks are reused for the next memtable until <see cref="Trim"/>. Thread-safe.
 /// </summary>
 internal sealed unsafe class ArenaPool(MemoryShare share) : IDisposable
 {
     /// <summary>
-    /// Bytes of a chunk: a multiple of the largest page size of our boards (16 KiB), and small enough that a nearly
-    /// empty memtable is small.
+    /// Size of a chunk: a multiple of the largest page size of the supported boards (16 KiB), and small enough that a
+    /// nearly empty memtable is small.
     /// </summary>
     public const int ChunkBytes = 256 * 1024;
 
     private readonly Lock _gate = new();
     private readonly Stack<nint> _idle = new();
 
-    /// <summary>Bytes of chunks that wait to be used again.</summary>
+    /// <summary>Bytes of idle chunks.</summary>
     public long IdleBytes
     {
         get
@@ -31,7 +30,7 @@ internal sealed unsafe class ArenaPool(MemoryShare share) : IDisposable
     }
 
     /// <summary>
-    /// Takes a chunk. Goes over the share when it must: a write that is in the journal has to be applied.
+    /// Returns a chunk. Exceeds the memory share if necessary: a write that is in the journal must be applied.
     /// </summary>
     public byte* Rent()
     {
@@ -48,7 +47,7 @@ internal sealed unsafe class ArenaPool(MemoryShare share) : IDisposable
         return mapped;
     }
 
-    /// <summary>Takes chunks back.</summary>
+    /// <summary>Takes back chunks.</summary>
     public void Return(List<nint> chunks)
     {
         lock (_gate)
@@ -60,7 +59,7 @@ internal sealed unsafe class ArenaPool(MemoryShare share) : IDisposable
         }
     }
 
-    /// <summary>Gives waiting chunks back to the system.</summary>
+    /// <summary>Unmaps the idle chunks.</summary>
     public void Trim()
     {
         lock (_gate)

@@ -4,8 +4,8 @@ using Rookery.Storage.Runs;
 namespace Rookery.Storage.Memory;
 
 /// <summary>
-/// Rows that are applied but not yet in a run. One thread writes, in batches that readers see whole or not at all; any
-/// number read without locks. Reference counted: when the last reference goes its memory does.
+/// Applied rows that are not in a run yet. One thread writes batches, each of which becomes visible as a whole; any
+/// number of threads read without locks. Reference counted: the last release frees the memory.
 /// </summary>
 internal sealed unsafe class Memtable
 {
@@ -15,36 +15,36 @@ internal sealed unsafe class Memtable
     private int _references = 1;
     private int _batch;
 
-    /// <summary>Makes an empty memtable.</summary>
+    /// <summary>Creates an empty memtable.</summary>
     public Memtable(ArenaPool pool)
     {
         _arena = new Arena(pool);
     }
 
-    /// <summary>The number of the last batch that is complete; readers of it pass this as what they may see.</summary>
+    /// <summary>Number of the last complete batch; readers pass it as the last batch that they may see.</summary>
     public int LastBatch => _batch;
 
-    /// <summary>Bytes of arena in use.</summary>
+    /// <summary>Bytes of the arena in use.</summary>
     public long Bytes => _arena.UsedBytes;
 
-    /// <summary>The keyspaces in order. Lists that are added later are in later arrays.</summary>
+    /// <summary>The lists of all keyspaces, in order. Adding a list replaces the array.</summary>
     public SkipList[] Lists => Volatile.Read(ref _lists);
 
     /// <summary>
-    /// Range tombstones of batches that are complete. They hide rows of lower sequence everywhere, here too.
+    /// Range tombstones of the complete batches. They hide rows of lower sequence everywhere, including this memtable.
     /// </summary>
     public RangeTombstoneSet RangeTombstones { get; private set; } = RangeTombstoneSet.Empty;
 
-    /// <summary>The journal position of the last complete batch.</summary>
+    /// <summary>Log position of the last complete batch.</summary>
     public ManifestPosition Position { get; private set; }
 
     /// <summary>
-    /// Whether it holds nothing that a flush would have to write. Rows of a batch that was abandoned are nobody's, and
-    /// before any was completed a flush would have no position.
+    /// Whether a flush would write nothing. Rows of an abandoned batch do not count, and before the first complete
+    /// batch a flush would have no position.
     /// </summary>
     public bool IsEmpty => _batch == 0 || (Lists.Length == 0 && RangeTombstones.IsEmpty);
 
-    /// <summary>Adds a version to the batch that is open.</summary>
+    /// <summary>Adds a version to the open batch.</summary>
     public MemtableNode* Insert(
         ReadOnlySpan<byte> key,
         long sequence,
@@ -62,8 +62,7 @@ internal sealed unsafe class Memtable
     }
 
     /// <summary>
-    /// The newest version of a key that a reader of batches up to <paramref name="visible"/> sees; null when it sees
-    /// none.
+    /// Returns the newest version of a key in batches through <paramref name="visible"/>; null if there is none.
     /// </summary>
     public MemtableNode* TryGet(ReadOnlySpan<byte> key, int visible)
     {
@@ -79,7 +78,7 @@ internal sealed unsafe class Memtable
     }
 
     /// <summary>
-    /// From the first version of a key on, the newest that is visible; null when none is, or when
+    /// Returns the newest visible version of a key, starting at the key's first version; null if none is visible or
     /// <paramref name="node"/> has another key.
     /// </summary>
     public static MemtableNode* NewestVisible(MemtableNode* node, ReadOnlySpan<byte> key, int visible)
@@ -98,8 +97,8 @@ internal sealed unsafe class Memtable
     }
 
     /// <summary>
-    /// The index of the first list whose keyspace is at or above <paramref name="keyspace"/>, or its complement as
-    /// <see cref="Array.BinarySearch{T}(T[], T)"/> gives it.
+    /// Returns the index of the list with this keyspace, or the complement of the index of the next higher one, like
+    /// <see cref="Array.BinarySearch{T}(T[], T)"/>.
     /// </summary>
     public static int PlaceOf(SkipList[] all, ulong keyspace)
     {
@@ -127,11 +126,11 @@ internal sealed unsafe class Memtable
         return ~low;
     }
 
-    /// <summary>Takes a reference.</summary>
+    /// <summary>Adds a reference.</summary>
     public void Acquire() =>
         Invariant.Holds(Interlocked.Increment(ref _references) > 1, "a memtable that is in use is acquired");
 
-    /// <summary>Gives a reference back.</summary>
+    /// <summary>Releases a reference.</summary>
     public void Release()
     {
         int left = Interlocked.Decrement(ref _references);

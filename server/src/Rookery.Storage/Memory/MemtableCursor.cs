@@ -3,8 +3,8 @@ using Rookery.Storage.Runs;
 namespace Rookery.Storage.Memory;
 
 /// <summary>
-/// Walks the newest visible version of each key of a memtable, tombstones included. The memtable is kept alive by
-/// whoever made the cursor.
+/// Iterates over the newest visible version of each key in a memtable, including tombstones. The creator of the cursor
+/// keeps the memtable alive.
 /// </summary>
 internal sealed unsafe class MemtableCursor(Memtable memtable, int visible) : IRowCursor
 {
@@ -21,7 +21,7 @@ internal sealed unsafe class MemtableCursor(Memtable memtable, int visible) : IR
 
     public ReadOnlySpan<byte> Value => MemtableNode.Value(_current);
 
-    /// <summary>Never any: memory is not checked.</summary>
+    /// <summary>Always null: memory is not checked.</summary>
     public RunDamage? Damage => null;
 
     public bool SeekForward(ReadOnlySpan<byte> from)
@@ -62,7 +62,7 @@ internal sealed unsafe class MemtableCursor(Memtable memtable, int visible) : IR
 
     public void Dispose() { }
 
-    // From a first version on, goes up to the first key of which a version is visible.
+    // Moves up from a key's first version to the first key with a visible version.
     private bool SettleForward(MemtableNode* node)
     {
         while (_place < _lists.Length)
@@ -85,8 +85,7 @@ internal sealed unsafe class MemtableCursor(Memtable memtable, int visible) : IR
         return false;
     }
 
-    // From the oldest version of a key on, goes down to the first key of which a version is visible, and there to its
-    // newest.
+    // Moves down from a key's oldest version to the first key with a visible version, then to that key's newest one.
     private bool SettleBackward(MemtableNode* node)
     {
         while (_place >= 0)

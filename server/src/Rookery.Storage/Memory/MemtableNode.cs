@@ -6,26 +6,26 @@ using Rookery.Storage.Runs;
 namespace Rookery.Storage.Memory;
 
 /// <summary>
-/// A row version in a memtable's arena: this header, then <see cref="Height"/> links, the key and the value. Everything
-/// but the links is written before the node is linked and never changes, except <see cref="Batch"/> of a version that
-/// its batch takes back, which no reader may see yet.
+/// A row version in a memtable's arena: this header, followed by <see cref="Height"/> links, the key and the value.
+/// Everything except the links is written before the node is linked and never changes. The only exception is
+/// <see cref="Batch"/> of a version that its batch rolls back, which no reader can see yet.
 /// </summary>
 [StructLayout(LayoutKind.Sequential)]
 internal unsafe struct MemtableNode
 {
     /// <summary>
-    /// Bytes of a key that name its keyspace: database number and table. Equal in all keys of a list.
+    /// Length of a key's keyspace: database number and table. All keys of a list have the same keyspace.
     /// </summary>
     public const int KeyspaceBytes = 5;
 
     /// <summary>
-    /// The eight key bytes after the keyspace as a number, so that most comparisons touch no further line of memory.
+    /// The eight key bytes after the keyspace as a number, so that most comparisons touch no further cache line.
     /// </summary>
     public ulong Prefix;
 
     public long Sequence;
 
-    /// <summary>Which batch of the memtable wrote it: readers see batches up to theirs.</summary>
+    /// <summary>Number of the batch that wrote the version; readers see batches through their own number.</summary>
     public int Batch;
 
     public int ValueLength;
@@ -33,7 +33,7 @@ internal unsafe struct MemtableNode
     public RowKind Kind;
     public byte Height;
 
-    /// <summary>A batch number that no reader ever reaches: the version was taken back.</summary>
+    /// <summary>Batch number of a version that was rolled back; no reader ever reaches it.</summary>
     public const int TakenBack = int.MaxValue;
 
     public static int BytesOf(int height, int keyLength, int valueLength) =>
@@ -56,8 +56,7 @@ internal unsafe struct MemtableNode
     public static byte* KeyStart(MemtableNode* node) => (byte*)(node + 1) + (node->Height * sizeof(nint));
 
     /// <summary>
-    /// The prefix of a key: shorter keys are filled up with zeros, which orders them as their bytes do except where
-    /// prefixes are equal.
+    /// Returns the prefix of a key; shorter keys are padded with zeros. Different prefixes order as their keys do.
     /// </summary>
     public static ulong PrefixOf(ReadOnlySpan<byte> key)
     {
@@ -76,10 +75,7 @@ internal unsafe struct MemtableNode
         return BinaryPrimitives.ReadUInt64BigEndian(padded);
     }
 
-    /// <summary>
-    /// The keyspace of a key as a number; keys that are too short to have one get that of the first key at or after
-    /// them.
-    /// </summary>
+    /// <summary>Returns the keyspace of a key as a number; shorter keys are padded with zeros.</summary>
     public static ulong KeyspaceOf(ReadOnlySpan<byte> key)
     {
         if (key.Length >= KeyspaceBytes)
@@ -93,7 +89,7 @@ internal unsafe struct MemtableNode
         return KeyspaceOf(padded);
     }
 
-    /// <summary>Whether the node's key is lower than a key of the same keyspace.</summary>
+    /// <summary>Returns whether the node's key is lower than a key of the same keyspace.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static bool IsBefore(MemtableNode* node, ulong prefix, ReadOnlySpan<byte> key) =>
         node->Prefix != prefix ? node->Prefix < prefix : Key(node).SequenceCompareTo(key) < 0;

@@ -5,26 +5,26 @@ using Rookery.Storage.Runs;
 namespace Rookery.Storage.Memory;
 
 /// <summary>
-/// The row versions of one keyspace in order of key, newest version first (Pugh, "Skip lists", 1990). One thread
-/// inserts while any number read without locks: a node is complete before it is linked, from the lowest level up, and
-/// is never unlinked.
+/// The row versions of one keyspace in key order, newest version first (Pugh, "Skip lists", 1990). One thread inserts
+/// while any number of threads read without locks: a node is complete before it is linked, from the lowest level up,
+/// and is never unlinked.
 /// </summary>
 internal sealed unsafe class SkipList
 {
-    // With one node in four going a level up, twelve levels carry 16 million nodes at 1.33 links each.
+    // With one node in four on the next level, twelve levels suffice for 16 million nodes, with 1.33 links each.
     private const int MaximumHeight = 12;
 
     private readonly Arena _arena;
     private readonly MemtableNode* _head;
 
-    // Where the last insertion went: of each level the node before it and the one after. Tables in order of etag only
-    // append, and bulk loads mostly go on where they were: then the search is two comparisons.
+    // Position of the last insertion: on each level the node before and after it. Tables ordered by etag only append,
+    // and bulk inserts mostly continue at the last position; then the search takes two comparisons.
     private readonly nint[] _before = new nint[MaximumHeight];
     private readonly nint[] _after = new nint[MaximumHeight];
     private int _height = 1;
     private ulong _random = 0x9E3779B97F4A7C15;
 
-    /// <summary>Makes an empty list for one keyspace.</summary>
+    /// <summary>Creates an empty list for one keyspace.</summary>
     public SkipList(ulong keyspace, Arena arena)
     {
         Keyspace = keyspace;
@@ -38,11 +38,11 @@ internal sealed unsafe class SkipList
     /// <summary>Database number and table.</summary>
     public ulong Keyspace { get; }
 
-    /// <summary>The lowest key, newest version; null when there is none.</summary>
+    /// <summary>The newest version of the lowest key; null if the list is empty.</summary>
     public MemtableNode* First => MemtableNode.Next(_head, 0);
 
     /// <summary>
-    /// Adds a version in front of the older ones of its key. The value is <paramref name="value"/> and then
+    /// Inserts a version before the older versions of its key. The value is <paramref name="value"/> followed by
     /// <paramref name="tail"/>.
     /// </summary>
     public MemtableNode* Insert(
@@ -97,7 +97,7 @@ internal sealed unsafe class SkipList
         return node;
     }
 
-    /// <summary>The first version at or after a key of this keyspace; null when there is none.</summary>
+    /// <summary>Returns the first version at or after a key of this keyspace; null if there is none.</summary>
     public MemtableNode* AtOrAfter(ReadOnlySpan<byte> key)
     {
         MemtableNode* node = LastBefore(MemtableNode.PrefixOf(key), key);
@@ -105,7 +105,8 @@ internal sealed unsafe class SkipList
     }
 
     /// <summary>
-    /// The last version before a key of this keyspace, the oldest of its own key; null when there is none.
+    /// Returns the last version before a key of this keyspace, which is the oldest version of the previous key; null if
+    /// there is none.
     /// </summary>
     public MemtableNode* Before(ReadOnlySpan<byte> key)
     {
@@ -113,7 +114,7 @@ internal sealed unsafe class SkipList
         return node == _head ? null : node;
     }
 
-    /// <summary>The last version of all; null when there is none.</summary>
+    /// <summary>Returns the last version; null if the list is empty.</summary>
     public MemtableNode* Last()
     {
         MemtableNode* node = _head;

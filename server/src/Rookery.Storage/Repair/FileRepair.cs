@@ -8,15 +8,15 @@ using Rookery.Storage.State;
 namespace Rookery.Storage.Repair;
 
 /// <summary>
-/// Writes a damaged file again: its good rows, and for the range in doubt the rows of another node. Repair is logical,
-/// because compaction is local and no other node has the same run. The new file takes the place of the old one in the
-/// order of runs: what is newer goes on hiding it, what is older is hidden by it.
+/// Rewrites a damaged file from its good rows and, for the damaged range, the rows of another node. The repair copies
+/// rows, not files, because each node merges on its own and none has the same run. The new file replaces the old one in
+/// the order of runs: newer runs still hide its rows, and its rows hide older ones.
 /// </summary>
 internal sealed class FileRepair(EngineContext context, Memtable none)
 {
     /// <summary>
-    /// What has to be fetched for the damage that is known; the oldest runs first, because who repairs a newer one
-    /// looks into the older.
+    /// Returns the requests for all known damage. Requests for the oldest runs come first, because repairing a newer
+    /// run reads the older ones.
     /// </summary>
     public IReadOnlyList<RepairRequest> Find()
     {
@@ -36,9 +36,9 @@ internal sealed class FileRepair(EngineContext context, Memtable none)
     }
 
     /// <summary>Repairs one file.</summary>
-    /// <returns>False when the file is gone by now, or what lies around the range is damaged too, which is noted: to be
-    /// asked for again.</returns>
-    /// <exception cref="ReceivedStateException">The rows are damaged, or of a time that does not fit. Nothing
+    /// <returns>False if the file is no longer in use, or if rows next to the range are damaged too, which is
+    /// registered: request again.</returns>
+    /// <exception cref="ReceivedStateException">The rows are damaged, or their position does not fit. Nothing
     /// changed.</exception>
     /// <exception cref="DiskException">The disk refused. Nothing changed.</exception>
     public bool Do(RepairRequest request, RepairRows rows)
@@ -105,8 +105,7 @@ internal sealed class FileRepair(EngineContext context, Memtable none)
         bool IsMeant(RunEntry file) => string.Equals(file.Path, request.File, StringComparison.Ordinal);
     }
 
-    // What was lost may have been deletions, of keys that the other node does not have any more: they count as
-    // forgotten.
+    // The lost rows may include deletions of keys that the other node no longer has: they are treated as forgotten.
     private void Install(SortedRun[]?[] changed, RunOutput output, long forgottenThrough)
     {
         var next = new RunSet(changed);
@@ -127,7 +126,7 @@ internal sealed class FileRepair(EngineContext context, Memtable none)
         }
     }
 
-    // All of the file is looked at first: each damaged block would end the writing anew.
+    // Checks the whole file first, so that one request covers all its damage.
     private RepairRequest? RequestFor(RunEntry file, byte group)
     {
         if (!context.Sources.Damage.Events.Any(damage => IsOf(damage, file)))
@@ -182,12 +181,12 @@ internal sealed class FileRepair(EngineContext context, Memtable none)
                 Add(rows.Key, rows.Sequence, rows.Kind, rows.Value);
             }
 
-            // The step behind the last row that counts may be into what is damaged.
+            // The last move may have read the first block after the copied range, which may be the damaged one.
             return rows.Damage is not { } damage
                 || (!toExclusive.IsEmpty && damage.From.Span.SequenceCompareTo(toExclusive) >= 0);
         }
 
-        // A row that only older runs have was deleted, perhaps by a row that is lost: it must stay hidden.
+        // A row that only older runs have was deleted, perhaps by a lost tombstone: it must stay hidden.
         bool WriteRange()
         {
             using RunCursor rows = received.OpenSequentialCursor(IoKind.Compaction);

@@ -7,20 +7,18 @@ using Rookery.Storage.State;
 
 namespace Rookery.Storage.Repair;
 
-/// <summary>
-/// Writes the rows of a range, as they are applied, into a run for a node that lost them. Any thread.
-/// </summary>
+/// <summary>Writes the applied rows of a range into a run, for a node that lost them. Thread-safe.</summary>
 internal sealed class RangeExport(EngineContext context)
 {
-    /// <summary>The number that the checksums of such a run name.</summary>
+    /// <summary>The file number in the checksums of such a run.</summary>
     public const long FileId = 1;
 
-    // What is larger than this is quicker given as a whole state, and less of a burden to who gives it.
+    // Beyond this a full snapshot is faster, and less work for the sending node.
     private const long MostBytes = 128L * 1024 * 1024;
 
-    /// <summary>Writes the file, which must not be there.</summary>
-    /// <exception cref="ReceivedStateException">It is too much.</exception>
-    /// <exception cref="DamagedException">A part of the range cannot be read here either.</exception>
+    /// <summary>Writes the file, which must not exist.</summary>
+    /// <exception cref="ReceivedStateException">The range has too many rows.</exception>
+    /// <exception cref="DamagedException">A part of the range is damaged on this node too.</exception>
     /// <exception cref="DiskException">The disk refused.</exception>
     public RepairRows Write(string path, byte group, ReadOnlySpan<byte> from, ReadOnlySpan<byte> toExclusive)
     {

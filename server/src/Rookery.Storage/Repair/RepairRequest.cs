@@ -1,14 +1,12 @@
 namespace Rookery.Storage.Repair;
 
-/// <summary>
-/// What has to be fetched from another node so that a damaged run can be written again without the damage.
-/// </summary>
-/// <param name="File">The damaged file.</param>
-/// <param name="Group">The group of tables whose rows are wanted.</param>
-/// <param name="From">The first key that is in doubt.</param>
-/// <param name="ToExclusive">No key at or above it is in doubt.</param>
-/// <param name="LeastSequence">The other node must have applied through this sequence: the damaged part may hold rows
-/// up to it.</param>
+/// <summary>The rows that another node must send to repair a damaged run.</summary>
+/// <param name="File">Path of the damaged file.</param>
+/// <param name="Group">The group of tables of the rows.</param>
+/// <param name="From">The first key of the damaged range.</param>
+/// <param name="ToExclusive">The first key after the damaged range.</param>
+/// <param name="LeastSequence">Sequence through which the other node must have applied: the damaged range may contain
+/// rows through it.</param>
 public sealed record RepairRequest(
     string File,
     byte Group,
@@ -17,7 +15,7 @@ public sealed record RepairRequest(
     long LeastSequence
 );
 
-/// <summary>The rows of a range as another node has them, in a run that was written for this alone.</summary>
-/// <param name="Path">The file, complete.</param>
-/// <param name="Position">What the other node had applied when it wrote them.</param>
+/// <summary>The rows of a range as another node has them, in a run written for this repair.</summary>
+/// <param name="Path">Path of the complete file.</param>
+/// <param name="Position">Position through which the other node had applied.</param>
 public sealed record RepairRows(string Path, ManifestPosition Position);

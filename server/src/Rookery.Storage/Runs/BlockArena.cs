@@ -4,9 +4,9 @@ using Rookery.Platform;
 namespace Rookery.Storage.Runs;
 
 /// <summary>
-/// Native memory for blocks: segments of 1 MiB cut into units of 4 KiB, a bit each. A block takes as many neighbouring
-/// units as it needs, so memory serves blocks of any size in turn (size classes would strand what another class needs),
-/// and a segment that is wholly free goes back to the system. Not thread-safe: the cache calls it under its lock.
+/// Native memory for blocks: segments of 1 MiB, divided into units of 4 KiB with one bit each. A block takes adjacent
+/// units, so the same memory serves blocks of any size (size classes would strand memory that another class needs). A
+/// completely free segment is returned to the system. Not thread-safe: the cache calls it under its lock.
 /// </summary>
 internal sealed unsafe class BlockArena
 {
@@ -21,9 +21,7 @@ internal sealed unsafe class BlockArena
     /// <summary>Bytes mapped.</summary>
     public long MappedBytes => (long)_segments.Count * SegmentBytes;
 
-    /// <summary>
-    /// Takes <paramref name="bytes"/> neighbouring bytes; null when no segment has them in one piece.
-    /// </summary>
+    /// <summary>Allocates <paramref name="bytes"/> contiguous bytes; null if no segment has them.</summary>
     public byte* TryAllocate(int bytes)
     {
         int units = Units(bytes);
@@ -43,7 +41,7 @@ internal sealed unsafe class BlockArena
         return null;
     }
 
-    /// <summary>Gives memory of <see cref="TryAllocate"/> back.</summary>
+    /// <summary>Frees memory of <see cref="TryAllocate"/>.</summary>
     public void Free(byte* address, int bytes)
     {
         int index = SegmentOf(address);
@@ -51,7 +49,7 @@ internal sealed unsafe class BlockArena
         _hint = index;
     }
 
-    /// <summary>Maps one more segment.</summary>
+    /// <summary>Maps another segment.</summary>
     public void Grow()
     {
         var segment = new Segment(NativePages.Map(SegmentBytes));
@@ -60,8 +58,8 @@ internal sealed unsafe class BlockArena
         _hint = index < 0 ? _segments.Count - 1 : index;
     }
 
-    /// <summary>Unmaps up to <paramref name="most"/> segments that are wholly free.</summary>
-    /// <returns>How many went.</returns>
+    /// <summary>Unmaps up to <paramref name="most"/> completely free segments.</summary>
+    /// <returns>The number of unmapped segments.</returns>
     public int Shrink(int most)
     {
         int gone = 0;
@@ -79,7 +77,7 @@ internal sealed unsafe class BlockArena
         return gone;
     }
 
-    /// <summary>Gives the content of free units back to the system while their segments stay mapped.</summary>
+    /// <summary>Returns the pages of free units to the system; their segments stay mapped.</summary>
     public void DiscardFree()
     {
         foreach (var segment in _segments)
@@ -89,8 +87,8 @@ internal sealed unsafe class BlockArena
     }
 
     /// <summary>
-    /// The number of the segment that holds <paramref name="address"/>, for choosing neighbours to evict; it changes as
-    /// segments come and go.
+    /// Returns the number of the segment that contains <paramref name="address"/>. Numbers change when segments are
+    /// mapped or unmapped.
     /// </summary>
     public int SegmentOf(byte* address)
     {
@@ -118,7 +116,7 @@ internal sealed unsafe class BlockArena
 
     private static int Units(int bytes) => (bytes + UnitBytes - 1) / UnitBytes;
 
-    /// <summary>One mapping; a set bit is a unit in use.</summary>
+    /// <summary>One mapping; a set bit marks a unit in use.</summary>
     private sealed class Segment(byte* address)
     {
         private readonly ulong[] _used = new ulong[Words];
@@ -127,7 +125,7 @@ internal sealed unsafe class BlockArena
 
         public int FreeUnits { get; private set; } = UnitsPerSegment;
 
-        /// <summary>The first unit of <paramref name="units"/> free neighbours; -1 when there are none.</summary>
+        /// <summary>Returns the first of <paramref name="units"/> adjacent free units; -1 if there are none.</summary>
         public int FindFree(int units)
         {
             int unit = 0;
@@ -177,7 +175,8 @@ internal sealed unsafe class BlockArena
         }
 
         /// <summary>
-        /// How many free units begin at <paramref name="unit"/>; stops counting at <paramref name="enough"/> or more.
+        /// Returns the number of free units from <paramref name="unit"/> on; may stop counting at
+        /// <paramref name="enough"/>.
         /// </summary>
         private int FreeFrom(int unit, int enough) => RunFrom(unit, enough, complement: 0);
 

@@ -4,13 +4,11 @@ using Rookery.Platform;
 
 namespace Rookery.Storage.Runs;
 
-/// <summary>
-/// Gathers the rows of one block and encodes it. Every key of a block leaves out the prefix that all of them share.
-/// </summary>
+/// <summary>Collects the rows of one block and encodes it. The prefix that all keys share is stored once.</summary>
 internal sealed class BlockBuilder(int targetBytes)
 {
-    // Varints of suffix, value and sequence as they usually are, and what the row adds to the directory in memory: a
-    // closed block fits its cache units.
+    // Typical varints of suffix length, value length and sequence, plus the row's part of the directory in memory, so
+    // that a full block fits its cache units.
     private const int RowOverheadBytes = 2 + 2 + 3 + BlockView.DirectoryBytesPerRow;
 
     private readonly List<PendingRow> _rows = [];
@@ -23,12 +21,10 @@ internal sealed class BlockBuilder(int targetBytes)
     /// <summary>The first key; valid until <see cref="Clear"/>.</summary>
     public ReadOnlySpan<byte> FirstKey => _pending.Written[.._rows[0].KeyLength];
 
-    /// <summary>About how many bytes the block has now.</summary>
+    /// <summary>Estimated length of the block.</summary>
     public int EstimatedBytes => Estimate(_rows.Count, _pending.Length, _sharedPrefix);
 
-    /// <summary>
-    /// Whether one more row would make the block larger than it should be. An empty block takes any row.
-    /// </summary>
+    /// <summary>Returns whether another row would exceed the target size. An empty block accepts any row.</summary>
     public bool IsFullFor(ReadOnlySpan<byte> key, int valueLength)
     {
         if (_rows.Count == 0)
@@ -51,7 +47,7 @@ internal sealed class BlockBuilder(int targetBytes)
     }
 
     /// <summary>
-    /// Writes the raw block into <paramref name="target"/>, which has <see cref="EncodedLimitBytes"/>, and gives its
+    /// Encodes the raw block into <paramref name="target"/>, which has <see cref="EncodedLimitBytes"/>, and returns its
     /// length.
     /// </summary>
     public int Encode(Span<byte> target)
@@ -77,7 +73,7 @@ internal sealed class BlockBuilder(int targetBytes)
         return at;
     }
 
-    /// <summary>Room that is enough for <see cref="Encode"/>.</summary>
+    /// <summary>Maximum length of the encoded block.</summary>
     public int EncodedLimitBytes =>
         RunFormat.RawHeaderBytes + _pending.Length + _sharedPrefix + (_rows.Count * 3 * Varint.MaxBytes64);
 

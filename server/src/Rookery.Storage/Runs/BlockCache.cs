@@ -4,12 +4,12 @@ using Rookery.Platform;
 namespace Rookery.Storage.Runs;
 
 /// <summary>
-/// Decompressed blocks of runs in native memory. A hit takes no lock and no hash: every run keeps the number of the
-/// frame of each of its blocks. A miss is read once, however many ask. Safe for any number of threads.
+/// Decompressed blocks of runs in native memory. A hit takes no lock and computes no hash: every run stores the cache
+/// frame's number for each of its blocks. A missing block is read once, however many threads request it. Thread-safe.
 /// </summary>
 internal sealed unsafe class BlockCache : IDisposable
 {
-    /// <summary>In a run's slot: somebody is reading the block.</summary>
+    /// <summary>Value of a run's slot while a thread reads the block.</summary>
     private const int Loading = int.MaxValue;
 
     private readonly object[] _waiting = [.. Enumerable.Range(0, 16).Select(_ => new object())];
@@ -17,14 +17,13 @@ internal sealed unsafe class BlockCache : IDisposable
     private int _now;
 
     /// <summary>
-    /// Makes an empty cache whose capacity is the limit of <paramref name="share"/>. Blocks that readers hold may
-    /// exceed it for as long as they do.
+    /// Creates an empty cache whose capacity is the limit of <paramref name="share"/>. Pinned blocks may exceed it.
     /// </summary>
     public BlockCache(MemoryShare share) => _memory = new BlockMemory(share);
 
     /// <summary>
-    /// Native memory that blocks, and index and filter of every open run, may use together. At first the limit of the
-    /// share; setting a lower one evicts at once.
+    /// Native memory for blocks and for the index and filter of every open run, in bytes. Initially the limit of the
+    /// share; a lower value evicts immediately.
     /// </summary>
     public long CapacityBytes
     {
@@ -32,33 +31,31 @@ internal sealed unsafe class BlockCache : IDisposable
         set => _memory.CapacityBytes = value;
     }
 
-    /// <summary>Native memory taken from the system, index and filter of every open run included.</summary>
+    /// <summary>Native memory in use, including the index and filter of every open run.</summary>
     public long UsedBytes => _memory.UsedBytes;
 
-    /// <summary>
-    /// Gives the memory of blocks back that nobody asked for since the last call: call it about every half minute from
-    /// a timer.
-    /// </summary>
+    /// <summary>Evicts blocks that no read requested since the last call. Call it about every half minute.</summary>
     public void TrimIdle() => _memory.TrimIdle(Volatile.Read(ref _now), Interlocked.Increment(ref _now));
 
     /// <inheritdoc/>
     public void Dispose() => _memory.Dispose();
 
     /// <summary>
-    /// Counts memory of a run's index and filter, which stays until <see cref="ReleaseFixed"/>; blocks make room for
-    /// it.
+    /// Counts the memory of a run's index and filter, until <see cref="ReleaseFixed"/>; evicts blocks if necessary.
     /// </summary>
     internal void AddFixed(long bytes) => _memory.AddFixed(bytes);
 
-    /// <summary>Gives back what <see cref="AddFixed"/> took, when a run closes, and the memory of its blocks.</summary>
+    /// <summary>
+    /// Subtracts the memory counted by <see cref="AddFixed"/> and evicts the run's blocks, when the run closes.
+    /// </summary>
     internal void ReleaseFixed(long bytes, RunReader run) => _memory.Forget(run, bytes);
 
-    /// <summary>A block, pinned; null when <paramref name="damage"/> says why it cannot be had.</summary>
-    /// <param name="run">The run, to which the caller holds a reference.</param>
-    /// <param name="block">The block's number.</param>
-    /// <param name="isPointRead">Whether asking counts as a sign that it will be asked for again; a walk asks for every
-    /// block once.</param>
-    /// <param name="damage">What is wrong.</param>
+    /// <summary>Returns a pinned block; null if it is damaged.</summary>
+    /// <param name="run">The run; the caller holds a reference.</param>
+    /// <param name="block">Number of the block.</param>
+    /// <param name="isPointRead">Whether the read counts as use for eviction; cursors read every block only
+    /// once.</param>
+    /// <param name="damage">The damage, or null.</param>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     internal CachedBlock? Pin(RunReader run, int block, bool isPointRead, out RunDamage? damage)
     {
@@ -106,7 +103,7 @@ internal sealed unsafe class BlockCache : IDisposable
                     return frame;
                 }
 
-                // Being evicted: the slot changes in a moment.
+                // The frame is being evicted: the slot changes in a moment.
                 spin.SpinOnce();
             }
             else if (Interlocked.CompareExchange(ref slot, Loading, seen) == seen)
@@ -137,8 +134,8 @@ internal sealed unsafe class BlockCache : IDisposable
     }
 
     /// <summary>
-    /// Fills a frame with a block that was read. The frame is pinned and not yet shown to others; null when the payload
-    /// is not a block.
+    /// Fills a frame with a block that was read. The frame is pinned and not visible to other threads yet; null if the
+    /// payload is malformed.
     /// </summary>
     internal CachedBlock? Fill(in SealedBlock sealedBlock, RunReader run, int block, bool wasEvictedRecently)
     {

@@ -4,11 +4,11 @@ using Rookery.Platform;
 namespace Rookery.Storage.Runs;
 
 /// <summary>
-/// The frames of the cache, their memory, and who has to go when it runs out. New blocks wait in a small queue (a tenth
-/// of the memory) and move to the main queue only when asked for again, or when they come back soon after leaving, so
-/// that a walk over everything does not push out what point reads use (S3-FIFO: Yang et al., "FIFO queues are all you
-/// need for cache eviction", SOSP 2023). Runs remember in the slot of a block when it left: a ghost queue for nothing.
-/// All under one lock, which only misses take, for well under a microsecond.
+/// The frames of the block cache, their memory, and their eviction. New blocks enter a small queue (a tenth of the
+/// memory). They move to the main queue when they are requested again, or if they return soon after their eviction, so
+/// that a full scan does not evict blocks of point reads (S3-FIFO: Yang et al., "FIFO queues are all you need for cache
+/// eviction", SOSP 2023). A block's slot in its run records when it was evicted, which replaces a ghost queue. One lock
+/// protects everything; only misses take it, for less than a microsecond.
 /// </summary>
 internal sealed unsafe class BlockMemory : IDisposable
 {
@@ -64,13 +64,13 @@ internal sealed unsafe class BlockMemory : IDisposable
     public CachedBlock Frame(int number) => Volatile.Read(ref _frames)[number - 1];
 
     /// <summary>
-    /// Whether a slot with this content belongs to a block that left the small queue so recently that it would have
-    /// deserved to stay.
+    /// Returns whether a slot's value means that the block left the small queue so recently that it should enter the
+    /// main queue.
     /// </summary>
     public bool IsGhost(int slot) =>
         slot < 0 && ((Volatile.Read(ref _evictions) + slot + 1) & GhostMask) < Volatile.Read(ref _frameCount);
 
-    /// <summary>A frame with memory for a block, pinned. Evicts others when there is no room.</summary>
+    /// <summary>Returns a pinned frame with memory for a block. Evicts others if necessary.</summary>
     public CachedBlock Take(int memoryBytes, int rawLength, int rows, int now, bool intoMain)
     {
         lock (_gate)
@@ -111,7 +111,7 @@ internal sealed unsafe class BlockMemory : IDisposable
     }
 
     /// <summary>
-    /// Evicts what was last asked for before <paramref name="since"/> and gives free memory to the system.
+    /// Evicts blocks that were last requested before <paramref name="since"/>, and returns free memory to the system.
     /// </summary>
     public void TrimIdle(int since, int now)
     {
@@ -162,13 +162,13 @@ internal sealed unsafe class BlockMemory : IDisposable
             }
             else if (evicted % EvictionsBeforeClearingSegment == EvictionsBeforeClearingSegment - 1)
             {
-                // Free units lie scattered between blocks of other sizes: make one place wholly free.
+                // Free units are scattered between blocks of other sizes: evict all blocks of one segment.
                 ClearSegment(evicted / EvictionsBeforeClearingSegment);
             }
             else if (!EvictOne())
             {
-                // Readers hold everything. They must go on, so this is memory above the capacity; the next trim takes
-                // it back.
+                // Readers pin everything. They must continue, so this exceeds the capacity; the next trim takes the
+                // memory back.
                 _share.Reserve(BlockArena.SegmentBytes);
                 _arena.Grow();
             }
@@ -177,7 +177,7 @@ internal sealed unsafe class BlockMemory : IDisposable
 
     private bool EvictOne()
     {
-        // Each frame passes at most four times: three counts down, and out.
+        // Each frame passes at most four times: three decrements, then its eviction.
         for (int left = 4 * (_small.Count + _main.Count); left > 0 && _small.Count + _main.Count > 0; left--)
         {
             bool fromSmall = _main.Count == 0 || (_small.Count > 0 && _smallBytes * SmallQueueShare >= _blockBytes);
@@ -211,9 +211,7 @@ internal sealed unsafe class BlockMemory : IDisposable
         return false;
     }
 
-    /// <summary>
-    /// Frees the memory of an unpinned frame. The frame itself stays where it is queued until its turn comes.
-    /// </summary>
+    /// <summary>Frees the memory of an unpinned frame. The frame itself stays in its queue until its turn.</summary>
     private bool TryEvict(CachedBlock frame)
     {
         if (!frame.TryEvict(out var run))
@@ -251,9 +249,7 @@ internal sealed unsafe class BlockMemory : IDisposable
         }
     }
 
-    /// <summary>
-    /// Clears segments, highest addresses first, until the capacity is kept or readers hold what is left.
-    /// </summary>
+    /// <summary>Clears segments, highest addresses first, until the capacity is kept or the rest is pinned.</summary>
     private void FitCapacity()
     {
         for (
@@ -303,8 +299,7 @@ internal sealed unsafe class BlockMemory : IDisposable
     {
         if (_frameCount == _frames.Length)
         {
-            // Readers look frames up without the lock: they see the old array or the new one, and both have what they
-            // ask for.
+            // Readers look up frames without the lock: they see the old or the new array, and both contain their frame.
             var larger = new CachedBlock[Math.Max(64, _frames.Length * 2)];
             _frames.CopyTo(larger, 0);
             Volatile.Write(ref _frames, larger);

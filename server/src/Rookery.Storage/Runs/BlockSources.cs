@@ -2,16 +2,14 @@ using Rookery.Platform;
 
 namespace Rookery.Storage.Runs;
 
-/// <summary>Where a cursor gets its blocks from. Holds one block at a time.</summary>
+/// <summary>Source of a cursor's blocks. It holds one block at a time.</summary>
 internal interface IBlockSource : IDisposable
 {
-    /// <summary>
-    /// Gets a block, letting the one before go. False when <paramref name="damage"/> says why it cannot be had.
-    /// </summary>
+    /// <summary>Loads a block and releases the previous one. Returns false if the block is damaged.</summary>
     bool TryLoad(int block, out BlockView view, out RunDamage? damage);
 }
 
-/// <summary>Blocks through the cache, for walks that answer clients.</summary>
+/// <summary>Reads blocks through the cache, for cursors that serve clients.</summary>
 internal sealed class CachedBlocks(RunReader run, BlockCache cache) : IBlockSource
 {
     private CachedBlock? _pinned;
@@ -32,7 +30,7 @@ internal sealed class CachedBlocks(RunReader run, BlockCache cache) : IBlockSour
 }
 
 /// <summary>
-/// Blocks read ahead into memory of their own, for work that touches every block once and must not disturb the cache.
+/// Reads blocks ahead into memory of its own, for work that reads every block once and must not disturb the cache.
 /// </summary>
 internal sealed unsafe class SequentialBlocks(RunReader run, IoKind kind) : IBlockSource
 {
@@ -83,7 +81,7 @@ internal sealed unsafe class SequentialBlocks(RunReader run, IoKind kind) : IBlo
             _windowLength = 0;
             if (run.ReadExactly(offset, _window.SpanOf(0, ahead)) is { } wrong)
             {
-                // Perhaps it is a later block of the window that cannot be read.
+                // A later block of the window may be the unreadable one.
                 ahead = length;
                 wrong = run.ReadExactly(offset, _window.SpanOf(0, ahead));
                 if (wrong is not null)

@@ -3,7 +3,7 @@ using Rookery.Platform;
 
 namespace Rookery.Storage.Runs;
 
-/// <summary>One row inside a block that is in memory.</summary>
+/// <summary>One row in a block in memory.</summary>
 internal readonly unsafe struct BlockRow(
     byte* suffix,
     int suffixLength,
@@ -22,18 +22,18 @@ internal readonly unsafe struct BlockRow(
 }
 
 /// <summary>
-/// A raw block in memory and, behind it, its directory: the head of every key's suffix (4 bytes), then the offset of
-/// every row (2 bytes). The directory is built when the block is read, which also proves that no length in it leads
-/// outside, so that looks into the block need no checks; on disk it would only cost bytes.
+/// A raw block in memory, followed by its directory: the head of every key's suffix (4 bytes each), then the offset of
+/// every row (2 bytes each). The directory is built when the block is read. Building it also proves that no length in
+/// the block exceeds its end, so that later reads need no checks.
 /// </summary>
 internal readonly unsafe struct BlockView(byte* raw, int rawLength, int rows)
 {
     public const int DirectoryBytesPerRow = sizeof(uint) + sizeof(ushort);
 
-    /// <summary>Rows in the block.</summary>
+    /// <summary>Number of rows in the block.</summary>
     public int Rows => rows;
 
-    /// <summary>What every key of the block begins with.</summary>
+    /// <summary>The common prefix of all keys.</summary>
     public ReadOnlySpan<byte> Prefix => new(raw + RunFormat.RawHeaderBytes, PrefixLength);
 
     private int PrefixLength => Unsafe.ReadUnaligned<ushort>(raw);
@@ -42,13 +42,12 @@ internal readonly unsafe struct BlockView(byte* raw, int rawLength, int rows)
 
     private ushort* Offsets => (ushort*)(Heads + rows);
 
-    /// <summary>Memory for a block and its directory, in bytes.</summary>
+    /// <summary>Returns the memory for a block and its directory, in bytes.</summary>
     public static int MemoryBytes(int rawLength, int rows) =>
         DirectoryOffset(rawLength) + (rows * DirectoryBytesPerRow);
 
     /// <summary>
-    /// Builds the directory behind the raw block. False when the block is not what a writer makes: then it must not be
-    /// used.
+    /// Builds the directory after the raw block. Returns false if the block is malformed; it must not be used then.
     /// </summary>
     public bool TryBuildDirectory()
     {
@@ -84,8 +83,8 @@ internal readonly unsafe struct BlockView(byte* raw, int rawLength, int rows)
     }
 
     /// <summary>
-    /// The number of the first row whose key is not below <paramref name="key"/>; <see cref="Rows"/> when there is
-    /// none.
+    /// Returns the number of the first row whose key is not below <paramref name="key"/>; <see cref="Rows"/> if there
+    /// is none.
     /// </summary>
     public int LowerBound(ReadOnlySpan<byte> key, out bool isEqual)
     {
@@ -120,7 +119,7 @@ internal readonly unsafe struct BlockView(byte* raw, int rawLength, int rows)
         return low;
     }
 
-    /// <summary>The row with this number.</summary>
+    /// <summary>Returns the row with this number.</summary>
     public BlockRow Read(int row)
     {
         byte* at = raw + Offsets[row];

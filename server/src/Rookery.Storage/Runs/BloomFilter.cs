@@ -3,10 +3,10 @@ using Rookery.Platform;
 namespace Rookery.Storage.Runs;
 
 /// <summary>
-/// A blocked Bloom filter (Putze, Sanders, Singler, "Cache-, Hash- and Space-Efficient Bloom Filters", 2007): 10 bits a
-/// key, six of them in one 64-byte line. Blocked, because a lookup asks every run: one cache miss per run instead of up
-/// to seven, for 1.2 % instead of 0.9 % false positives. The upper half of the key's hash chooses the line, and a remix
-/// of that half the bits, so that a writer has to remember only 4 bytes per key.
+/// A blocked Bloom filter (Putze, Sanders, Singler, "Cache-, Hash- and Space-Efficient Bloom Filters", 2007): 10 bits
+/// per key, six of them set in one 64-byte line. A lookup checks every run, so it costs one cache miss per run instead
+/// of up to seven, for 1.2 % instead of 0.9 % false positives. The upper half of the key's hash chooses the line, and a
+/// remix of that half the bits, so a writer stores only 4 bytes per key.
 /// </summary>
 internal static unsafe class BloomFilter
 {
@@ -15,10 +15,12 @@ internal static unsafe class BloomFilter
     private const int Probes = 6;
     private const ulong Golden = 0x9e3779b97f4a7c15;
 
-    /// <summary>What is remembered of a key until the filter's size is known.</summary>
+    /// <summary>Returns the part of a key's hash that is stored until the filter's size is known.</summary>
     public static uint Digest(ulong keyHash) => (uint)(keyHash >> 32);
 
-    /// <summary>The size of a filter for <paramref name="keys"/> keys, in bytes: whole lines, at least one.</summary>
+    /// <summary>
+    /// Returns the size of a filter for <paramref name="keys"/> keys, in bytes: whole lines, at least one.
+    /// </summary>
     public static int SizeBytes(long keys) =>
         (int)Math.Max(1, ((keys * BitsPerKey) + (LineBytes * 8) - 1) / (LineBytes * 8)) * LineBytes;
 
@@ -37,7 +39,7 @@ internal static unsafe class BloomFilter
         }
     }
 
-    /// <summary>Whether the key may have been added.</summary>
+    /// <summary>Returns false if the key was surely not added.</summary>
     public static bool MayContain(byte* filter, uint lines, ulong keyHash)
     {
         uint digest = Digest(keyHash);
@@ -57,7 +59,7 @@ internal static unsafe class BloomFilter
         return true;
     }
 
-    /// <summary>Spreads 32 bits evenly over the lines without a division (Lemire, 2016).</summary>
+    /// <summary>Maps 32 bits evenly to the lines, without a division (Lemire, 2016).</summary>
     private static int LineOf(uint digest, uint lines)
     {
         int line = (int)(((ulong)digest * lines) >> 32);
@@ -67,8 +69,8 @@ internal static unsafe class BloomFilter
 
     private static ulong Remix(uint digest)
     {
-        // The low bits of a product depend on few bits of the factor; folding twice makes all 54 that are used depend
-        // on all 32.
+        // The low bits of a product depend on few bits of the factor. Folding twice makes all 54 used bits depend on
+        // all 32.
         ulong mixed = (digest + 1UL) * Golden;
         mixed = (mixed ^ (mixed >> 29)) * 0xbf58476d1ce4e5b9;
         return mixed ^ (mixed >> 32);

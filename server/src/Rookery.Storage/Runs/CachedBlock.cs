@@ -4,13 +4,10 @@ using Rookery.Platform;
 namespace Rookery.Storage.Runs;
 
 /// <summary>
-/// A frame of the cache: one block in memory, or none. Whoever has pinned it may use it until unpinning; only an
-/// unpinned frame is evicted.
-/// <para>
-/// A reader knows a frame by its number, which may be outdated: it pins first and then asks whether the frame still has
-/// its block. That is safe, because what a frame holds changes only while <see cref="Free"/> is set or
-/// <see cref="Owner"/> is null, and Free is set only on a frame without pins.
-/// </para>
+/// A frame of the cache: one block in memory, or none. A pinned frame is never evicted; its users unpin it. <para> A
+/// reader finds a frame by its number, which may be outdated: it pins the frame first, then checks that it still
+/// contains the block. That is safe because a frame's content changes only while <see cref="Free"/> is set or
+/// <see cref="Owner"/> is null, and Free is set only on a frame without pins. </para>
 /// </summary>
 internal sealed unsafe class CachedBlock(int number)
 {
@@ -21,13 +18,13 @@ internal sealed unsafe class CachedBlock(int number)
     private int _block;
     private RunReader? _owner;
 
-    /// <summary>What a run's slot calls this frame; from 1.</summary>
+    /// <summary>Number of the frame in a run's slots; from 1.</summary>
     public int Number { get; } = number;
 
-    /// <summary>The run whose block this is; null while it is being filled or holds nothing.</summary>
+    /// <summary>The run of the block; null while the frame is being filled or empty.</summary>
     public RunReader? Owner => Volatile.Read(ref _owner);
 
-    /// <summary>The block's number in its run.</summary>
+    /// <summary>Number of the block in its run.</summary>
     public int Block => _block;
 
     public byte* Address { get; private set; }
@@ -37,16 +34,18 @@ internal sealed unsafe class CachedBlock(int number)
 
     public BlockView View { get; private set; }
 
-    /// <summary>How often it was asked for since it came or the hand last passed; up to 3.</summary>
+    /// <summary>Number of requests since the block was loaded or last passed over by eviction; at most 3.</summary>
     public byte Frequency { get; set; }
 
-    /// <summary>The time, in calls of <see cref="BlockCache.TrimIdle"/>, at which it was last asked for.</summary>
+    /// <summary>
+    /// Number of the <see cref="BlockCache.TrimIdle"/> call before which the block was last requested.
+    /// </summary>
     public int LastAsked { get; set; }
 
-    /// <summary>Whether it is in the queue of blocks that have proved themselves.</summary>
+    /// <summary>Whether the frame is in the main queue.</summary>
     public bool IsMain { get; set; }
 
-    /// <summary>Takes a pin if the frame holds this block of this run.</summary>
+    /// <summary>Pins the frame if it contains this block of this run.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public bool TryPin(RunReader run, int wanted)
     {
@@ -62,9 +61,7 @@ internal sealed unsafe class CachedBlock(int number)
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public void Unpin() => Interlocked.Decrement(ref _state);
 
-    /// <summary>
-    /// Notes that somebody asked for the block. Races lose a count, which only the order of eviction notices.
-    /// </summary>
+    /// <summary>Counts a request for the block. Races lose counts, which only affects the order of eviction.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public void Touch(int now)
     {
@@ -79,7 +76,9 @@ internal sealed unsafe class CachedBlock(int number)
         }
     }
 
-    /// <summary>Takes a free frame into use, with one pin and no owner yet. Under the cache's lock.</summary>
+    /// <summary>
+    /// Takes a free frame into use, with one pin and no owner yet. The caller holds the cache's lock.
+    /// </summary>
     public void Fill(byte* address, int memoryBytes, int rawLength, int rows, int now)
     {
         Address = address;
@@ -88,11 +87,11 @@ internal sealed unsafe class CachedBlock(int number)
         Frequency = 0;
         LastAsked = now;
 
-        // Not a plain store: readers with an outdated number may be counting up and down meanwhile.
+        // Not a plain store: readers with an outdated number may change the count meanwhile.
         Interlocked.Add(ref _state, 1 - Free);
     }
 
-    /// <summary>Shows the filled frame to readers.</summary>
+    /// <summary>Makes the filled frame visible to readers.</summary>
     public void Publish(RunReader run, int number)
     {
         _block = number;
@@ -100,7 +99,7 @@ internal sealed unsafe class CachedBlock(int number)
     }
 
     /// <summary>
-    /// Takes an unpinned frame out of use. Under the cache's lock. Its memory is then the caller's to free.
+    /// Takes an unpinned frame out of use. The caller holds the cache's lock and frees the memory afterwards.
     /// </summary>
     public bool TryEvict(out RunReader? formerOwner)
     {
@@ -115,10 +114,10 @@ internal sealed unsafe class CachedBlock(int number)
         return true;
     }
 
-    /// <summary>Whether the frame holds no block.</summary>
+    /// <summary>Whether the frame contains no block.</summary>
     public bool IsFree => (Volatile.Read(ref _state) & Free) != 0;
 
-    /// <summary>Forgets the memory after it was freed.</summary>
+    /// <summary>Resets the frame after its memory was freed.</summary>
     public void Clear()
     {
         Invariant.Holds(IsFree, "only an evicted frame gives its memory up");

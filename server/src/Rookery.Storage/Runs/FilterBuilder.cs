@@ -1,18 +1,18 @@
 namespace Rookery.Storage.Runs;
 
 /// <summary>
-/// Remembers 4 bytes of every key's hash until the filter's size is known. In pieces, so that growing copies nothing
-/// and leaves no large arrays behind.
+/// Collects 4 bytes of every key's hash until the filter's size is known. Stored in pieces, so that growing copies
+/// nothing and leaves no large arrays.
 /// </summary>
 internal sealed class FilterBuilder
 {
-    // 64 KiB: below the size from which arrays go to the large object heap.
+    // 64 KiB: below the size of the large object heap.
     private const int PieceLength = 16 * 1024;
 
     private readonly List<uint[]> _pieces = [];
     private int _used = PieceLength;
 
-    /// <summary>The size that the filter would have now, in bytes.</summary>
+    /// <summary>Size of the filter for the keys so far, in bytes.</summary>
     public int SizeBytes => BloomFilter.SizeBytes(Keys);
 
     private long Keys => ((long)_pieces.Count * PieceLength) - (PieceLength - _used);
@@ -29,7 +29,7 @@ internal sealed class FilterBuilder
     }
 
     /// <summary>
-    /// Sets the bits of every key in <paramref name="filter"/>, which is zeroed and of <see cref="SizeBytes"/>.
+    /// Sets the bits of every key in <paramref name="filter"/>, which must be zeroed and have <see cref="SizeBytes"/>.
     /// </summary>
     public void Build(Span<byte> filter)
     {

@@ -1,44 +1,43 @@
 namespace Rookery.Storage.Runs;
 
 /// <summary>
-/// A walk over rows in key order. Made with no position; a seek chooses the direction that <see cref="Move"/> goes on
-/// in. One thread at a time. What <see cref="Key"/> and <see cref="Value"/> give is valid until the next seek, move or
-/// dispose.
+/// Iterates over rows in key order. A new cursor has no position; a seek sets the direction of <see cref="Move"/>. One
+/// thread at a time. <see cref="Key"/> and <see cref="Value"/> are valid until the next seek, move or dispose.
 /// </summary>
 /// <remarks>
-/// A seek or move that returns false has come to the end, or met damage: then <see cref="Damage"/> says so, and what
-/// follows is unknown.
+/// A seek or move returns false at the end or at damage. <see cref="Damage"/> is set at damage; the rows that follow
+/// are then unknown.
 /// </remarks>
 internal interface IRowCursor : IDisposable
 {
     /// <summary>
-    /// Goes to the first row whose key is at or after <paramref name="from"/>; later moves go upwards.
+    /// Moves to the first row whose key is at or after <paramref name="from"/>; later moves go upwards.
     /// </summary>
     bool SeekForward(ReadOnlySpan<byte> from);
 
     /// <summary>
-    /// Goes to the last row whose key is before <paramref name="toExclusive"/> (empty: to the very last row); later
-    /// moves go downwards.
+    /// Moves to the last row whose key is before <paramref name="toExclusive"/> (empty: to the last row); later moves
+    /// go downwards.
     /// </summary>
     bool SeekBackward(ReadOnlySpan<byte> toExclusive);
 
     /// <summary>
-    /// Goes to the next row in the direction of the last seek. Only after a seek or move that returned true.
+    /// Moves to the next row in the direction of the last seek. Call it only after a seek or move that returned true.
     /// </summary>
     bool Move();
 
-    /// <summary>The whole key of the current row.</summary>
+    /// <summary>Key of the current row.</summary>
     ReadOnlySpan<byte> Key { get; }
 
-    /// <summary>The etag of the operation that wrote the current row.</summary>
+    /// <summary>Etag of the operation that wrote the current row.</summary>
     long Sequence { get; }
 
-    /// <summary>What the current row says.</summary>
+    /// <summary>Kind of the current row.</summary>
     RowKind Kind { get; }
 
-    /// <summary>The value; empty for a tombstone.</summary>
+    /// <summary>Value of the current row; empty for a tombstone.</summary>
     ReadOnlySpan<byte> Value { get; }
 
-    /// <summary>The damage that ended the walk; null while there is none.</summary>
+    /// <summary>The damage that ended the cursor; null if there is none.</summary>
     RunDamage? Damage { get; }
 }

@@ -3,9 +3,9 @@ using System.Buffers.Binary;
 namespace Rookery.Storage.Runs;
 
 /// <summary>
-/// The hash of a key that Bloom filters use: computed once per lookup, asked of every run. Part of the run format.
-/// Multiply-and-fold in the manner of wyhash (Wang Yi, public domain): about 5 ns for a document id, and one
-/// multiplication instruction pair on x64 and arm64 alike.
+/// The hash of a key for Bloom filters: computed once per lookup, checked in every run. Part of the run format.
+/// Multiply-and-fold like wyhash (Wang Yi, public domain): about 5 ns for a document id, with one multiplication pair
+/// per step on x64 and arm64.
 /// </summary>
 internal static class KeyHash
 {
@@ -15,7 +15,7 @@ internal static class KeyHash
     private const ulong Secret2 = 0x8ebc6af09c88c6e3;
 
     /// <summary>
-    /// 64 well-mixed bits of <paramref name="key"/>; the same on every processor and in every version.
+    /// Returns 64 well-mixed bits of <paramref name="key"/>, equal on every processor and in every version.
     /// </summary>
     public static ulong Of(ReadOnlySpan<byte> key)
     {
@@ -33,7 +33,9 @@ internal static class KeyHash
         return Fold(Secret2 ^ state, Fold(first ^ Secret1, second ^ state));
     }
 
-    /// <summary>Up to 16 bytes as two words; they may overlap, the length is in the state.</summary>
+    /// <summary>
+    /// Returns up to 16 bytes as two words. The words may overlap, because the length is in the state.
+    /// </summary>
     private static (ulong First, ulong Second) Tail(ReadOnlySpan<byte> key) =>
         key.Length switch
         {

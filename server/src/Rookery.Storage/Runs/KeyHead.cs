@@ -4,18 +4,17 @@ using System.Runtime.CompilerServices;
 namespace Rookery.Storage.Runs;
 
 /// <summary>
-/// The first bytes of a key as a big-endian number, zeros behind a short key. Heads order as their keys do, except that
-/// keys of equal heads may differ; so a search compares numbers that lie side by side, and touches a key (a cache miss)
-/// only where heads are equal.
+/// The first bytes of a key as a big-endian number, padded with zeros. Different heads order as their keys do. A search
+/// therefore compares adjacent numbers, and reads a key (a cache miss) only if heads are equal.
 /// </summary>
 internal static class KeyHead
 {
-    /// <summary>The first eight bytes.</summary>
+    /// <summary>Returns the first eight bytes.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static ulong Of8(ReadOnlySpan<byte> key) =>
         key.Length >= 8 ? BinaryPrimitives.ReadUInt64BigEndian(key) : OfShort(key, 8);
 
-    /// <summary>The first four bytes.</summary>
+    /// <summary>Returns the first four bytes.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static uint Of4(ReadOnlySpan<byte> key) =>
         key.Length >= 4 ? BinaryPrimitives.ReadUInt32BigEndian(key) : (uint)OfShort(key, 4);

@@ -1,26 +1,26 @@
 namespace Rookery.Storage.Runs;
 
 /// <summary>One source of a merge.</summary>
-/// <param name="Rows">Its rows, at most one per key (a memtable's cursor shows the newest version that its snapshot may
-/// see).</param>
-/// <param name="RangeTombstones">Its range tombstones; they hide rows of the other sources. Rows that its own
-/// tombstones hide it does not show.</param>
+/// <param name="Rows">Its rows, at most one per key (a memtable's cursor returns the newest version visible to its
+/// snapshot).</param>
+/// <param name="RangeTombstones">Its range tombstones, which hide rows of the other sources. Its cursor returns no rows
+/// that its own tombstones hide.</param>
 internal readonly record struct MergeSource(IRowCursor Rows, RangeTombstoneSet RangeTombstones);
 
-/// <summary>Which rows a merge shows.</summary>
+/// <summary>Which rows a merge returns.</summary>
 internal enum MergedRows
 {
-    /// <summary>Rows that exist: no tombstones. For readers.</summary>
+    /// <summary>Existing rows without tombstones: for readers.</summary>
     Live,
 
-    /// <summary>Also tombstones, which must go on hiding rows of runs outside this merge. For compaction.</summary>
+    /// <summary>Also tombstones, which must still hide rows of runs outside the merge: for merges of runs.</summary>
     LiveAndTombstones,
 }
 
 /// <summary>
-/// Several sources as one: of each key the row with the highest sequence, unless a range tombstone of another source
-/// hides it. No allocation per row. Damage in any source ends the walk at once, because what the other sources say may
-/// be outdated by it.
+/// Merges several sources: of each key it returns the row with the highest sequence, unless a range tombstone of
+/// another source hides it. No allocation per row. Damage in any source ends the cursor immediately, because rows of
+/// the other sources may be outdated.
 /// </summary>
 internal sealed class MergingCursor : IRowCursor
 {
@@ -28,7 +28,7 @@ internal sealed class MergingCursor : IRowCursor
     private readonly int[] _withRangeTombstones;
     private readonly MergedRows _shown;
 
-    // A binary heap of source numbers: the next row in the walk's direction on top; of equal keys the newest.
+    // A binary heap of source numbers. The top has the next row in the cursor's direction; of equal keys, the newest.
     private readonly int[] _heap;
     private int _heapCount;
     private bool _isBackward;
@@ -36,8 +36,8 @@ internal sealed class MergingCursor : IRowCursor
     private int _shownKeyLength;
 
     /// <summary>
-    /// Merges <paramref name="sources"/>, newest first (of equal sequences the first is shown). Disposes their cursors
-    /// with itself.
+    /// Merges <paramref name="sources"/>, newest first (of equal sequences the first source wins). Disposes their
+    /// cursors with itself.
     /// </summary>
     public MergingCursor(IReadOnlyList<MergeSource> sources, MergedRows shown)
     {
@@ -141,7 +141,7 @@ internal sealed class MergingCursor : IRowCursor
         return false;
     }
 
-    /// <summary>From a top that nobody has seen yet: goes to the first key whose newest row is to be shown.</summary>
+    /// <summary>Moves from an unread top to the first key whose newest row is to be returned.</summary>
     private bool ShowNext()
     {
         while (_heapCount > 0)

@@ -2,7 +2,7 @@ using Rookery.Platform;
 
 namespace Rookery.Storage.Runs;
 
-/// <summary>A piece of <see cref="NativePages"/> with an owner. Aligned to pages; zeroed.</summary>
+/// <summary>A region of <see cref="NativePages"/> with an owner. Page-aligned and zeroed.</summary>
 internal sealed unsafe class NativeRegion : IDisposable
 {
     public NativeRegion(long bytes)

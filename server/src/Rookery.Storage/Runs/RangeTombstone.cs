@@ -1,11 +1,9 @@
 namespace Rookery.Storage.Runs;
 
-/// <summary>
-/// Says that every row of another source with a key in [From, ToExclusive) and a lower sequence is deleted.
-/// </summary>
-/// <param name="From">The first key that is covered.</param>
-/// <param name="ToExclusive">The first key after <paramref name="From"/> that is not.</param>
-/// <param name="Sequence">The etag of the operation that deleted the range.</param>
+/// <summary>Deletes every row of another source with a key in [From, ToExclusive) and a lower sequence.</summary>
+/// <param name="From">The first covered key.</param>
+/// <param name="ToExclusive">The first key after the range.</param>
+/// <param name="Sequence">Etag of the operation that deleted the range.</param>
 internal readonly record struct RangeTombstone(
     ReadOnlyMemory<byte> From,
     ReadOnlyMemory<byte> ToExclusive,

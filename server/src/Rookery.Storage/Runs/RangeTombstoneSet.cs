@@ -1,9 +1,9 @@
 namespace Rookery.Storage.Runs;
 
 /// <summary>
-/// Range tombstones of one source, cut into pieces that do not overlap, each with the highest sequence that covers it.
-/// Immutable. They hide rows of *other* sources: who writes a run leaves out the rows that its own tombstones had
-/// hidden, so that a repair may put rows and the tombstone that clears their range into one run.
+/// Range tombstones of one source, split into pieces that do not overlap, each with the highest sequence that covers
+/// it. Immutable. They hide rows of *other* sources: the writer of a run omits rows that its own tombstones hide, so
+/// that a repair can put rows and the tombstone that clears their range into one run.
 /// </summary>
 internal sealed class RangeTombstoneSet
 {
@@ -11,22 +11,22 @@ internal sealed class RangeTombstoneSet
 
     private RangeTombstoneSet(RangeTombstone[] pieces) => _pieces = pieces;
 
-    /// <summary>Cuts tombstones, in any order and overlapping as they like, into pieces.</summary>
+    /// <summary>Splits tombstones, which may overlap and have any order, into pieces.</summary>
     public RangeTombstoneSet(IEnumerable<RangeTombstone> tombstones)
         : this(Split([.. tombstones])) { }
 
-    /// <summary>No tombstones.</summary>
+    /// <summary>A set without tombstones.</summary>
     public static RangeTombstoneSet Empty { get; } = new(Array.Empty<RangeTombstone>());
 
     /// <summary>The pieces in key order.</summary>
     public IReadOnlyList<RangeTombstone> Pieces => _pieces;
 
-    /// <summary>Whether there are none.</summary>
+    /// <summary>Whether there are no tombstones.</summary>
     public bool IsEmpty => _pieces.Length == 0;
 
     /// <summary>
-    /// The highest sequence of a tombstone that covers <paramref name="key"/>; -1 when none does. A row of another
-    /// source is deleted when its sequence is lower.
+    /// Returns the highest sequence of a tombstone that covers <paramref name="key"/>; -1 if none does. A row of
+    /// another source with a lower sequence is deleted.
     /// </summary>
     public long CoveringSequence(ReadOnlySpan<byte> key)
     {
@@ -49,7 +49,7 @@ internal sealed class RangeTombstoneSet
     }
 
     /// <summary>
-    /// The parts within [<paramref name="from"/>, <paramref name="toExclusive"/>); an empty
+    /// Returns the parts within [<paramref name="from"/>, <paramref name="toExclusive"/>); an empty
     /// <paramref name="toExclusive"/> is no bound.
     /// </summary>
     public RangeTombstoneSet Within(ReadOnlySpan<byte> from, ReadOnlySpan<byte> toExclusive)
@@ -71,7 +71,7 @@ internal sealed class RangeTombstoneSet
         return within.Count == 0 ? Empty : new RangeTombstoneSet(within.ToArray());
     }
 
-    /// <summary>All tombstones of several sets in one.</summary>
+    /// <summary>Returns all tombstones of several sets in one set.</summary>
     public static RangeTombstoneSet Union(IEnumerable<RangeTombstoneSet> sets)
     {
         RangeTombstone[] all = [.. sets.SelectMany(set => set._pieces)];
@@ -79,7 +79,7 @@ internal sealed class RangeTombstoneSet
     }
 
     /// <summary>
-    /// Sweeps over all bounds in order; between two bounds the highest sequence of what is open counts.
+    /// Visits all bounds in order; between two bounds the highest sequence of the open tombstones applies.
     /// </summary>
     private static RangeTombstone[] Split(RangeTombstone[] tombstones)
     {
@@ -115,7 +115,7 @@ internal sealed class RangeTombstoneSet
         return [.. pieces];
     }
 
-    /// <summary>Neighbours of one sequence become one piece again.</summary>
+    /// <summary>Joins adjacent pieces of the same sequence.</summary>
     private static void Append(List<RangeTombstone> pieces, RangeTombstone piece)
     {
         if (

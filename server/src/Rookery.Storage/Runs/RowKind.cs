@@ -1,14 +1,14 @@
 namespace Rookery.Storage.Runs;
 
-/// <summary>What a row says about its key. The numbers are part of the run format.</summary>
+/// <summary>Kind of a row. Numbers are part of the run format.</summary>
 internal enum RowKind : byte
 {
     /// <summary>The key has this value.</summary>
     Put = 0,
 
-    /// <summary>The key is deleted; hides older rows of the key.</summary>
+    /// <summary>The key is deleted; older rows of the key are hidden.</summary>
     Tombstone = 1,
 
-    /// <summary>The value lies in chunk rows elsewhere; this value is the engine's reference to them.</summary>
+    /// <summary>The value is stored in chunk rows; this row contains the reference to them.</summary>
     LargeReference = 2,
 }

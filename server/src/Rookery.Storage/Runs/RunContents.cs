@@ -3,7 +3,7 @@ using Rookery.Platform;
 namespace Rookery.Storage.Runs;
 
 /// <summary>
-/// What an open run keeps in memory: footer, index, filter, key range and range tombstones, all of them checked.
+/// The checked parts of an open run that stay in memory: footer, index, filter, key range and range tombstones.
 /// </summary>
 internal sealed unsafe class RunContents : IDisposable
 {
@@ -35,7 +35,7 @@ internal sealed unsafe class RunContents : IDisposable
     public RunIndex Index { get; }
 
     /// <summary>
-    /// The filter, then the index: the filter's lines must not straddle two lines of the processor's cache.
+    /// The filter, then the index: first the filter, so that none of its lines straddles two cache lines.
     /// </summary>
     public NativeRegion Memory { get; }
 
@@ -43,7 +43,7 @@ internal sealed unsafe class RunContents : IDisposable
 
     public void Dispose() => Memory.Dispose();
 
-    /// <summary>Reads everything but the blocks; null when <paramref name="damage"/> says what is wrong.</summary>
+    /// <summary>Reads everything except the blocks; null if a part is damaged.</summary>
     /// <exception cref="DiskException">The file could not be read.</exception>
     public static RunContents? Load(IDiskFile file, long fileId, out RunDamage? damage)
     {

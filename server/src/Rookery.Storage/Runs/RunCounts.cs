@@ -1,6 +1,6 @@
 namespace Rookery.Storage.Runs;
 
-/// <summary>What a writer counts for the footer.</summary>
+/// <summary>Counts rows, bytes and sequences for the footer.</summary>
 internal struct RunCounts
 {
     public long Rows { get; private set; }

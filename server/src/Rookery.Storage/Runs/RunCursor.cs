@@ -2,7 +2,7 @@ using Rookery.Platform;
 
 namespace Rookery.Storage.Runs;
 
-/// <summary>Walks the rows of one run, tombstones included. No allocation per row.</summary>
+/// <summary>Iterates over the rows of one run, including tombstones. No allocation per row.</summary>
 internal sealed unsafe class RunCursor : IRowCursor
 {
     private readonly RunReader _run;
@@ -77,7 +77,7 @@ internal sealed unsafe class RunCursor : IRowCursor
     }
 
     /// <summary>
-    /// Stands on a row of the current block, or on the nearest of the next one in the walk's direction.
+    /// Moves to a row of the current block, or to the nearest row of the next block in the cursor's direction.
     /// </summary>
     private bool Settle(int number)
     {

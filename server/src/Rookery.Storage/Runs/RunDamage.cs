@@ -2,23 +2,23 @@ using Rookery.Storage.State;
 
 namespace Rookery.Storage.Runs;
 
-/// <summary>Bytes of a run that cannot be trusted: what a reader gets instead of a wrong answer.</summary>
-/// <param name="Path">The run's file.</param>
-/// <param name="Offset">Where the damaged part begins, in bytes from the start of the file.</param>
-/// <param name="Length">How long it is, in bytes; 0 when that is not known.</param>
+/// <summary>Damaged bytes of a run.</summary>
+/// <param name="Path">Path of the run's file.</param>
+/// <param name="Offset">Offset of the damaged part in the file.</param>
+/// <param name="Length">Length of the damaged part; 0 if it is not known.</param>
 /// <param name="Reason">What is wrong, as a clause ("the checksum does not match").</param>
 internal sealed record RunDamage(string Path, long Offset, long Length, string Reason)
 {
-    /// <summary>No key below this one is touched by the damage; empty when the damage concerns the whole run.</summary>
+    /// <summary>The first key that may be affected; empty if the whole run is.</summary>
     public ReadOnlyMemory<byte> From { get; init; }
 
-    /// <summary>No key at or above this one is touched by the damage; empty when there is no such bound.</summary>
+    /// <summary>The first key after the affected range; empty if there is no such bound.</summary>
     public ReadOnlyMemory<byte> ToExclusive { get; init; }
 
-    /// <summary>The tables whose rows share the file, by name; empty while only the file itself is known.</summary>
+    /// <summary>Names of the tables whose rows share the file; empty while only the file is known.</summary>
     public string Tables { get; init; } = "";
 
-    /// <summary>The same with bounds and tables, of a file that a manifest names.</summary>
+    /// <summary>Returns the damage with the key range and the tables of a file in a manifest.</summary>
     public RunDamage Within(RunEntry file, string tables) =>
         this with
         {
@@ -27,9 +27,9 @@ internal sealed record RunDamage(string Path, long Offset, long Length, string R
             Tables = tables,
         };
 
-    /// <summary>What is reported of it, once it is within a file.</summary>
+    /// <summary>Returns the event to report; call <see cref="Within"/> first.</summary>
     public DamageEvent ToEvent() => new(Path, Offset, Tables, From, ToExclusive, Reason);
 
-    /// <summary>One sentence for the owner of the node.</summary>
+    /// <summary>Returns one sentence for the node's owner.</summary>
     public override string ToString() => $"{Path} is damaged at byte {Offset}: {Reason}.";
 }

@@ -3,9 +3,9 @@ using Rookery.Platform;
 namespace Rookery.Storage.Runs;
 
 /// <summary>
-/// The way of a run's bytes to disk: in writes of 256 KiB, because a card erases in such units, and synced in between
-/// when asked to, because a journal's fdatasync waits for whatever the device has queued. The buffer is native: it is
-/// large, short-lived and not the garbage collector's business.
+/// Writes a run's bytes in pieces of 256 KiB, because SD cards erase in such units. If paced, it syncs in between,
+/// because the journal's fdatasync waits for everything that the device has queued. The buffer is native memory: it is
+/// large and short-lived, which would burden the garbage collector.
 /// </summary>
 internal sealed class RunFile(IDiskFile file, IoKind kind, bool paced, IIoRecorder io) : IDisposable
 {
@@ -16,16 +16,16 @@ internal sealed class RunFile(IDiskFile file, IoKind kind, bool paced, IIoRecord
     private int _buffered;
     private long _unsyncedBytes;
 
-    /// <summary>Where the next byte will lie in the file.</summary>
+    /// <summary>Offset of the next byte in the file.</summary>
     public long Position => WrittenBytes + _buffered;
 
-    /// <summary>Bytes handed to the disk.</summary>
+    /// <summary>Bytes written to disk.</summary>
     public long WrittenBytes { get; private set; }
 
-    /// <summary>Room for <paramref name="bytes"/> at <see cref="Position"/>; at most a block.</summary>
+    /// <summary>Returns room for <paramref name="bytes"/> at <see cref="Position"/>; at most one block.</summary>
     public Span<byte> Reserve(int bytes) => _buffer.SpanOf(_buffered, bytes);
 
-    /// <summary>Takes the first <paramref name="bytes"/> of what was reserved.</summary>
+    /// <summary>Appends the first <paramref name="bytes"/> of the reserved room.</summary>
     public void Advance(int bytes)
     {
         _buffered += bytes;
@@ -51,7 +51,7 @@ internal sealed class RunFile(IDiskFile file, IoKind kind, bool paced, IIoRecord
         }
     }
 
-    /// <summary>Writes what is buffered and syncs.</summary>
+    /// <summary>Writes the rest of the buffer and syncs.</summary>
     public void Finish()
     {
         WriteOut(_buffered);

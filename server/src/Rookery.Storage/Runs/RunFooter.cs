@@ -3,9 +3,9 @@ using System.Buffers.Binary;
 namespace Rookery.Storage.Runs;
 
 /// <summary>
-/// The last bytes of a run: where its parts lie and what it holds. Layout: magic "RKRYEND\n", then the fields below in
-/// their order (longs of 8 bytes, then numbers of 4), then the CRC. Index, filter, properties and footer follow each
-/// other without a gap.
+/// The last bytes of a run: the places of its parts and its counts. Layout: magic "RKRYEND
+/// ", the fields below in their order (longs of 8 bytes, then numbers of 4), then the CRC. Index, filter, properties
+/// and footer are adjacent.
 /// </summary>
 internal readonly record struct RunFooter(
     long FileBytes,
@@ -75,8 +75,8 @@ internal readonly record struct RunFooter(
     }
 
     /// <summary>
-    /// Reads the last <see cref="Bytes"/> bytes of a file of <paramref name="fileBytes"/> bytes; says what is wrong
-    /// otherwise.
+    /// Decodes the last <see cref="Bytes"/> bytes of a file of <paramref name="fileBytes"/> bytes. If it returns false,
+    /// <paramref name="wrong"/> is the reason.
     /// </summary>
     public static bool TryRead(
         ReadOnlySpan<byte> source,

@@ -4,20 +4,21 @@ using Rookery.Platform;
 namespace Rookery.Storage.Runs;
 
 /// <summary>
-/// Format version 1 of a run, all numbers little-endian:
+/// Format version 1 of a run. All numbers are little-endian.
 /// <code>
 /// header      magic "RKRYRUN\n", u32 version, u32 0, u64 file id, u32 0, u32 CRC
 /// block *     u32 CRC, u32 raw bytes (top bit: the payload is LZ4), u32 rows, payload
 ///             raw = u16 prefix length, u64 base sequence, prefix, row *
 ///             row = varint suffix length, varint value length * 4 + kind, varint sequence - base, suffix, value
 /// index       varint first offset, then per block: varint bytes on disk, varint separator length, separator
-/// filter      lines of the Bloom filter; absent when the footer gives it no bytes
-/// properties smallest key, largest key (varint length, bytes), then per range tombstone: from, to exclusive, varint
-/// sequence footer      see <see cref="RunFooter"/>
+/// filter      lines of the Bloom filter; absent if the footer gives its length as 0
+/// properties  smallest key, largest key (varint length, bytes), then per range tombstone: from, to exclusive,
+///             varint sequence
+/// footer      see <see cref="RunFooter"/>
 /// </code>
-/// A separator is the shortest key that is above the last key of the block before and not above the first of its own.
-/// Every CRC-32C also covers the file id and the offset of what it protects, so that a block of another file or place
-/// is not taken for the right one. No byte lies outside of a checksum.
+/// A separator is the shortest key above the last key of the previous block and not above the first key of its own.
+/// Every CRC-32C also covers the file id and the offset of the protected bytes, so that a block of another file or
+/// place is not taken for the right one. Every byte of the file is protected by a checksum.
 /// </summary>
 internal static class RunFormat
 {
@@ -27,14 +28,14 @@ internal static class RunFormat
     public const int RawHeaderBytes = 10;
     public const uint CompressedFlag = 0x8000_0000;
 
-    /// <summary>The largest raw block: one row of the longest key and value.</summary>
+    /// <summary>The largest raw block: one row with the longest key and value.</summary>
     public const int RawLimitBytes =
         RawHeaderBytes + RunWriter.KeyLimitBytes + RunWriter.ValueLimitBytes + (3 * Varint.MaxBytes64);
 
     private static ReadOnlySpan<byte> Magic => "RKRYRUN\n"u8;
 
     /// <summary>
-    /// The checksum of <paramref name="data"/> at <paramref name="offset"/> of file <paramref name="fileId"/>.
+    /// Returns the checksum of <paramref name="data"/> at <paramref name="offset"/> of file <paramref name="fileId"/>.
     /// </summary>
     public static uint ChecksumOf(long fileId, long offset, ReadOnlySpan<byte> data)
     {
@@ -54,7 +55,7 @@ internal static class RunFormat
         BinaryPrimitives.WriteUInt32LittleEndian(header[28..], ChecksumOf(fileId, 0, header[..28]));
     }
 
-    /// <summary>What is wrong with a header; null when it is good.</summary>
+    /// <summary>Returns what is wrong with a header; null if it is valid.</summary>
     public static string? CheckHeader(ReadOnlySpan<byte> header, long fileId)
     {
         if (header.Length < HeaderBytes)

@@ -3,9 +3,9 @@ using Rookery.Platform;
 namespace Rookery.Storage.Runs;
 
 /// <summary>
-/// Which block of a run may hold a key: the separators of all blocks, in native memory. About 40 bytes per block, so
-/// 0.3 % of the rows; a lookup compares 8-byte heads that lie side by side (12 steps for a run of 64 MiB) and touches a
-/// whole separator only where heads are equal.
+/// Finds the block of a run that may contain a key: the separators of all blocks, in native memory. It takes about 40
+/// bytes per block, or 0.3 % of the rows. A lookup compares adjacent 8-byte heads (12 steps for a run of 64 MiB), and
+/// reads a whole separator only if heads are equal.
 /// </summary>
 internal readonly unsafe struct RunIndex
 {
@@ -25,20 +25,21 @@ internal readonly unsafe struct RunIndex
         _prefixLength = prefixLength;
     }
 
-    /// <summary>How many blocks the run has.</summary>
+    /// <summary>Number of blocks in the run.</summary>
     public int Blocks { get; }
 
-    /// <summary>Memory that <see cref="TryLoad"/> needs at most for an encoded index, in bytes.</summary>
+    /// <summary>Returns the memory that <see cref="TryLoad"/> needs at most for an encoded index, in bytes.</summary>
     public static long MemoryBytes(long encodedBytes, uint blocks) =>
         (blocks * (sizeof(ulong) + sizeof(long) + sizeof(uint))) + sizeof(long) + sizeof(uint) + encodedBytes;
 
-    /// <summary>Unpacks an index whose checksum has been checked. False when it does not hold together.</summary>
-    /// <param name="encoded">The index as it lies on disk.</param>
-    /// <param name="encodedBytes">Its length.</param>
-    /// <param name="blocks">How many blocks the footer promises.</param>
-    /// <param name="blocksEnd">Where the last block must end.</param>
-    /// <param name="memory">At least <see cref="MemoryBytes"/>, aligned to eight; stays the index's.</param>
-    /// <param name="index">The index.</param>
+    /// <summary>Decodes an index whose checksum matches. Returns false if it is inconsistent.</summary>
+    /// <param name="encoded">The index as stored.</param>
+    /// <param name="encodedBytes">Length of the stored index.</param>
+    /// <param name="blocks">Number of blocks according to the footer.</param>
+    /// <param name="blocksEnd">Offset at which the last block must end.</param>
+    /// <param name="memory">At least <see cref="MemoryBytes"/>, aligned to 8 bytes; the index uses it from then
+    /// on.</param>
+    /// <param name="index">The decoded index.</param>
     public static bool TryLoad(
         byte* encoded,
         long encodedBytes,
@@ -93,18 +94,22 @@ internal readonly unsafe struct RunIndex
         return true;
     }
 
-    /// <summary>The offset of a block in the file; of the number behind the last: where the blocks end.</summary>
+    /// <summary>
+    /// Returns the offset of a block in the file; for the number after the last block, the end of the blocks.
+    /// </summary>
     public long Offset(int block) => _offsets[block];
 
-    /// <summary>The length of a block in the file, in bytes.</summary>
+    /// <summary>Returns the length of a block in the file, in bytes.</summary>
     public int BytesOnDisk(int block) => (int)(_offsets[block + 1] - _offsets[block]);
 
-    /// <summary>Not above any key of the block, and above every key of the block before.</summary>
+    /// <summary>
+    /// Returns a key that is not above any key of the block, and above every key of the previous block.
+    /// </summary>
     public ReadOnlySpan<byte> Separator(int block) =>
         new(_keys + _keyOffsets[block], (int)(_keyOffsets[block + 1] - _keyOffsets[block]));
 
     /// <summary>
-    /// The only block that may hold <paramref name="key"/>; -1 when it is below the first key of the run.
+    /// Returns the only block that may contain <paramref name="key"/>; -1 if the key is below the run's first key.
     /// </summary>
     public int BlockOf(ReadOnlySpan<byte> key)
     {
@@ -144,8 +149,8 @@ internal readonly unsafe struct RunIndex
     }
 
     /// <summary>
-    /// The block that begins at or before <paramref name="offset"/> of the file; -1 when that lies before the first,
-    /// <see cref="Blocks"/> when behind the last.
+    /// Returns the block that contains <paramref name="offset"/> of the file; -1 before the first block,
+    /// <see cref="Blocks"/> after the last.
     /// </summary>
     public int BlockAt(long offset)
     {
@@ -156,7 +161,8 @@ internal readonly unsafe struct RunIndex
     }
 
     /// <summary>
-    /// Leaves what all separators begin with out of their heads: keys of one database and table differ only behind it.
+    /// Computes the heads without the common prefix of all separators: keys of one database and table differ only after
+    /// it.
     /// </summary>
     private RunIndex WithHeads()
     {

@@ -2,7 +2,7 @@ using Rookery.Platform;
 
 namespace Rookery.Storage.Runs;
 
-/// <summary>Gathers the index of a run while its blocks are written.</summary>
+/// <summary>Builds the index of a run while its blocks are written.</summary>
 internal sealed class RunIndexBuilder
 {
     private readonly byte[] _lastKey = new byte[RunWriter.KeyLimitBytes];
@@ -11,7 +11,7 @@ internal sealed class RunIndexBuilder
 
     public RunIndexBuilder() => _bytes.AppendVarint(RunFormat.HeaderBytes);
 
-    /// <summary>Bytes of the index so far.</summary>
+    /// <summary>Length of the index so far.</summary>
     public int Length => _bytes.Length;
 
     public uint Blocks { get; private set; }
@@ -21,7 +21,7 @@ internal sealed class RunIndexBuilder
     /// <summary>Adds the block that was just written.</summary>
     public void Add(ReadOnlySpan<byte> firstKey, ReadOnlySpan<byte> blockLastKey, int bytesOnDisk)
     {
-        // The first block keeps its whole first key: what is below it is surely absent.
+        // The first separator is the whole first key: keys below it are surely absent.
         int separatorLength =
             Blocks == 0 ? firstKey.Length : _lastKey.AsSpan(0, _lastKeyLength).CommonPrefixLength(firstKey) + 1;
         _bytes.AppendVarint((ulong)bytesOnDisk);

@@ -2,7 +2,7 @@ using Rookery.Platform;
 
 namespace Rookery.Storage.Runs;
 
-/// <summary>The part of a run that names its key range and its range tombstones.</summary>
+/// <summary>The part of a run with its key range and range tombstones.</summary>
 internal static unsafe class RunProperties
 {
     public static byte[] Encode(
@@ -24,7 +24,7 @@ internal static unsafe class RunProperties
         return [.. bytes];
     }
 
-    /// <summary>Reads what <see cref="Encode"/> made. False when it does not hold together.</summary>
+    /// <summary>Decodes the output of <see cref="Encode"/>. Returns false if it is inconsistent.</summary>
     public static bool TryDecode(
         ReadOnlySpan<byte> encoded,
         long pieces,

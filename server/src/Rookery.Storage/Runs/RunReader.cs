@@ -4,9 +4,9 @@ using Rookery.Platform;
 namespace Rookery.Storage.Runs;
 
 /// <summary>
-/// One open run. Any number of threads may read at once. Reference counted: made with one reference; when the last is
-/// released the file is closed, its blocks leave the cache, and, if it was retired, its name is removed. Index and
-/// filter stay in memory and count against the cache's capacity.
+/// An open run. Thread-safe. Reference counted, starting with one reference: the last release closes the file, evicts
+/// its blocks and, if the run was retired, removes its name. Index and filter stay in memory and count against the
+/// cache's capacity.
 /// </summary>
 internal sealed unsafe class RunReader
 {
@@ -31,29 +31,29 @@ internal sealed unsafe class RunReader
         cache.AddFixed(ResidentBytes);
     }
 
-    /// <summary>The run's file.</summary>
+    /// <summary>Path of the run's file.</summary>
     public string Path => _file.Path;
 
-    /// <summary>What the footer says.</summary>
+    /// <summary>The run's summary, from its footer.</summary>
     public RunSummary Summary => _contents.Summary;
 
-    /// <summary>The run's range tombstones. They hide rows of older sources, not this run's.</summary>
+    /// <summary>The run's range tombstones. They hide rows of older sources, not of this run.</summary>
     public RangeTombstoneSet RangeTombstones => _contents.RangeTombstones;
 
-    /// <summary>Bytes of native memory for index and filter.</summary>
+    /// <summary>Native memory of index and filter, in bytes.</summary>
     public long ResidentBytes => _contents.Memory.Bytes;
 
     internal RunIndex Index => _contents.Index;
 
     /// <summary>
-    /// Per block: the number of its frame in the cache, or the cache's note that it has none. Only the cache writes
+    /// Per block: the number of its frame in the cache, or the cache's record of its eviction. Only the cache writes
     /// here.
     /// </summary>
     internal int[] Slots { get; }
 
     /// <summary>Opens a run and checks its header, footer, index, filter and range tombstones.</summary>
-    /// <returns>The reader, or null when <paramref name="damage"/> says what is wrong. A file that cannot be opened or
-    /// read is damage too.</returns>
+    /// <returns>The reader, or null if the run is damaged. A file that cannot be opened or read counts as
+    /// damaged.</returns>
     public static RunReader? Open(
         IDisk disk,
         string path,
@@ -87,17 +87,17 @@ internal sealed unsafe class RunReader
     }
 
     /// <summary>
-    /// False when the run surely has no row of the key with this <see cref="KeyHash"/>; true for about 1 % of those it
-    /// has not, and always without a filter.
+    /// Returns false if the run surely contains no row of the key with this <see cref="KeyHash"/>. Returns true for
+    /// about 1 % of absent keys, and always without a filter.
     /// </summary>
     public bool MayContain(ulong keyHash) =>
         _filterLines == 0 || BloomFilter.MayContain(_filter, _filterLines, keyHash);
 
-    /// <summary>Looks a key up. Asks the filter first.</summary>
+    /// <summary>Looks up a key. Checks the filter first.</summary>
     /// <param name="key">The key.</param>
-    /// <param name="keyHash">Its <see cref="KeyHash"/>.</param>
-    /// <param name="row">The row, to be disposed, when the answer is <see cref="RunLookup.Found"/>.</param>
-    /// <param name="damage">The damage, when the answer is <see cref="RunLookup.Damaged"/>.</param>
+    /// <param name="keyHash">The key's <see cref="KeyHash"/>.</param>
+    /// <param name="row">The row, if the result is <see cref="RunLookup.Found"/>; the caller disposes it.</param>
+    /// <param name="damage">The damage, if the result is <see cref="RunLookup.Damaged"/>.</param>
     public RunLookup TryGet(ReadOnlySpan<byte> key, ulong keyHash, out RunRow row, out RunDamage? damage)
     {
         row = default;
@@ -131,30 +131,30 @@ internal sealed unsafe class RunReader
     }
 
     /// <summary>
-    /// A cursor for answers to clients: reads through the cache without pushing out what point reads use. Holds a
+    /// Opens a cursor for client reads. It reads through the cache without evicting blocks of point reads. Holds a
     /// reference.
     /// </summary>
     public RunCursor OpenCursor() => new(this, new CachedBlocks(this, _cache));
 
     /// <summary>
-    /// A cursor for compaction and backups: reads ahead 256 KiB at a time into memory of its own and leaves the cache
-    /// alone. Holds a reference.
+    /// Opens a cursor for merges and backups. It reads ahead 256 KiB at a time into memory of its own, without the
+    /// cache. Holds a reference.
     /// </summary>
     public RunCursor OpenSequentialCursor(IoKind kind) => new(this, new SequentialBlocks(this, kind));
 
-    /// <summary>Reads and checks a piece of the file, for the scrub.</summary>
-    /// <param name="from">Where to go on: 0 at first, then what the last call gave.</param>
-    /// <param name="budgetBytes">About how much to read: at least one part, and no new part once it is used up.</param>
-    /// <param name="next">Where to go on; the file's length when everything was checked.</param>
-    /// <returns>The damage found, or null. After damage <paramref name="next"/> is behind it.</returns>
+    /// <summary>Reads and checks a part of the file, for the scrub.</summary>
+    /// <param name="from">Offset to continue at: 0 at first, then the last call's <paramref name="next"/>.</param>
+    /// <param name="budgetBytes">Approximate number of bytes to read; at least one part is checked.</param>
+    /// <param name="next">Offset to continue at; the file's length once everything was checked.</param>
+    /// <returns>The damage found, or null. After damage, <paramref name="next"/> is the offset after it.</returns>
     public RunDamage? Verify(long from, long budgetBytes, out long next) =>
         new RunVerification(this, _contents, _file, _io).Check(from, budgetBytes, out next);
 
-    /// <summary>Takes a reference. Only who holds one (or knows that somebody does meanwhile) may ask.</summary>
+    /// <summary>Adds a reference. The caller must hold one, or know that another holder keeps one meanwhile.</summary>
     public void Acquire() =>
         Invariant.Holds(Interlocked.Increment(ref _references) > 1, "a closed run is not used again");
 
-    /// <summary>Gives a reference back. Rows and cursors must have been disposed before the last one goes.</summary>
+    /// <summary>Releases a reference. Rows and cursors must be disposed before the last release.</summary>
     public void Release()
     {
         int left = Interlocked.Decrement(ref _references);
@@ -169,15 +169,14 @@ internal sealed unsafe class RunReader
     }
 
     /// <summary>
-    /// Says that the run is no longer in the manifest: when the last reference goes, <paramref name="remove"/> is
-    /// called with the path, on that thread.
+    /// Marks the run as no longer in the manifest. The last release calls <paramref name="remove"/> with the path.
     /// </summary>
     public void Retire(Action<string> remove) => Volatile.Write(ref _removeName, remove);
 
     /// <summary>Whether <see cref="Retire"/> was called.</summary>
     public bool IsRetired => Volatile.Read(ref _removeName) is not null;
 
-    /// <summary>Reads a block into the cache; for the cache only.</summary>
+    /// <summary>Reads a block into the cache; called by the cache only.</summary>
     internal CachedBlock? ReadBlock(int block, BlockCache into, bool wasEvictedRecently, out RunDamage? damage)
     {
         int length = _contents.Index.BytesOnDisk(block);
@@ -206,7 +205,9 @@ internal sealed unsafe class RunReader
         }
     }
 
-    /// <summary>Fills <paramref name="buffer"/> from the file; says what is wrong when it cannot.</summary>
+    /// <summary>
+    /// Fills <paramref name="buffer"/> from the file; returns the reason if it cannot, otherwise null.
+    /// </summary>
     internal string? ReadExactly(long offset, Span<byte> buffer)
     {
         try
@@ -219,7 +220,7 @@ internal sealed unsafe class RunReader
         }
     }
 
-    /// <summary>The damage of one block, with the keys that it leaves in doubt.</summary>
+    /// <summary>Returns the damage of one block, with the affected key range.</summary>
     internal RunDamage DamageOf(int block, string reason) =>
         new(Path, Index.Offset(block), Index.BytesOnDisk(block), reason)
         {

@@ -1,21 +1,21 @@
 namespace Rookery.Storage.Runs;
 
-/// <summary>What a look into one run found.</summary>
+/// <summary>Result of a lookup in one run.</summary>
 internal enum RunLookup : byte
 {
-    /// <summary>The run has no row of this key. Its range tombstones may still cover it.</summary>
+    /// <summary>The run has no row of the key. Its range tombstones may still cover it.</summary>
     Absent,
 
-    /// <summary>There is a row.</summary>
+    /// <summary>The run has a row of the key.</summary>
     Found,
 
-    /// <summary>The block that would hold it cannot be trusted: the answer is unknown.</summary>
+    /// <summary>The block that may contain the key is damaged.</summary>
     Damaged,
 }
 
 /// <summary>
-/// A row of a run. Keeps its block in memory until disposed; dispose exactly once, and before the reference to the run
-/// goes.
+/// A row of a run. It pins its block until disposed; dispose it exactly once, before the reference to the run is
+/// released.
 /// </summary>
 internal readonly unsafe struct RunRow : IDisposable
 {
@@ -32,18 +32,18 @@ internal readonly unsafe struct RunRow : IDisposable
         Kind = row.Kind;
     }
 
-    /// <summary>The etag of the operation that wrote it.</summary>
+    /// <summary>Etag of the operation that wrote the row.</summary>
     public long Sequence { get; }
 
-    /// <summary>What it says.</summary>
+    /// <summary>Kind of the row.</summary>
     public RowKind Kind { get; }
 
-    /// <summary>The value, in memory that is valid until <see cref="Dispose"/>.</summary>
+    /// <summary>The value; valid until <see cref="Dispose"/>.</summary>
     public ReadOnlySpan<byte> Value => new(_value, _valueLength);
 
-    /// <summary>Memory of its block in bytes; 0 for a default value.</summary>
+    /// <summary>Memory of the row's block in bytes; 0 for the default value.</summary>
     public int BlockBytes => _block?.MemoryBytes ?? 0;
 
-    /// <summary>Lets go of the block. Nothing happens for a default value.</summary>
+    /// <summary>Unpins the block; does nothing for the default value.</summary>
     public void Dispose() => _block?.Unpin();
 }

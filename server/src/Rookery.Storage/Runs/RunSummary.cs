@@ -1,17 +1,17 @@
 namespace Rookery.Storage.Runs;
 
-/// <summary>What a run holds, as its footer says and the manifest repeats.</summary>
-/// <param name="FileId">The number in its name, never used again in this data directory. Its checksums name it too,
-/// unless another node made the file.</param>
+/// <summary>Summary of a run, stored in its footer and repeated in the manifest.</summary>
+/// <param name="FileId">Number of the file, never reused in this data directory. The file's checksums contain it,
+/// unless another node wrote the file.</param>
 /// <param name="FileBytes">Length of the file.</param>
-/// <param name="Rows">Rows of every kind.</param>
-/// <param name="Tombstones">Rows that are tombstones.</param>
-/// <param name="RangeTombstones">Pieces of range tombstones.</param>
-/// <param name="LogicalBytes">Sum of the lengths of keys and values, before compression.</param>
-/// <param name="SmallestSequence">The lowest sequence of a row or range tombstone; 0 when there is neither.</param>
-/// <param name="LargestSequence">The highest; 0 when there is neither.</param>
-/// <param name="SmallestKey">The lowest key that the run says anything about, range tombstones included.</param>
-/// <param name="LargestKey">The highest row key, or end of a range tombstone if that is higher.</param>
+/// <param name="Rows">Number of rows of all kinds.</param>
+/// <param name="Tombstones">Number of tombstones.</param>
+/// <param name="RangeTombstones">Number of pieces of range tombstones.</param>
+/// <param name="LogicalBytes">Total length of keys and values, before compression.</param>
+/// <param name="SmallestSequence">The lowest sequence of a row or range tombstone; 0 if there is neither.</param>
+/// <param name="LargestSequence">The highest sequence; 0 if there is neither.</param>
+/// <param name="SmallestKey">The lowest key of a row or range tombstone.</param>
+/// <param name="LargestKey">The highest row key, or the end of a range tombstone if that is higher.</param>
 internal sealed record RunSummary(
     long FileId,
     long FileBytes,

@@ -3,8 +3,8 @@ using Rookery.Platform;
 namespace Rookery.Storage.Runs;
 
 /// <summary>
-/// Walks a run part by part (header, every block, index, filter, properties and footer) and checks what lies on disk
-/// now, not what is in memory.
+/// Checks a run part by part (header, every block, index, filter, properties and footer), as stored on disk, not as
+/// cached in memory.
 /// </summary>
 internal sealed class RunVerification(RunReader run, RunContents contents, IDiskFile file, IIoRecorder io)
 {
@@ -50,7 +50,7 @@ internal sealed class RunVerification(RunReader run, RunContents contents, IDisk
         return CheckEnd();
     }
 
-    /// <summary>Index, filter, properties and footer: loads them once more, as opening did.</summary>
+    /// <summary>Loads index, filter, properties and footer again, as opening does.</summary>
     private RunDamage? CheckEnd()
     {
         try

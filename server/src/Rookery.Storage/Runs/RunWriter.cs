@@ -3,30 +3,28 @@ using Rookery.Platform;
 
 namespace Rookery.Storage.Runs;
 
-/// <summary>How a run is written.</summary>
-/// <param name="BlockBytes">A block is closed when its rows reach this many uncompressed bytes; 256 bytes to 32 KiB.
-/// Smaller reads cheaper, larger compresses better.</param>
-/// <param name="Filter">Whether to add a Bloom filter; pointless for tables that are only ever walked.</param>
-/// <param name="Paced">Whether to sync each 512 KiB, so that a commit's sync never waits behind more (flush and
-/// compaction beside live traffic).</param>
-/// <param name="Kind">What the writes are recorded as: <see cref="IoKind.RunWrite"/> or
-/// <see cref="IoKind.Compaction"/>.</param>
+/// <summary>Options for writing a run.</summary>
+/// <param name="BlockBytes">Uncompressed size at which a block is closed; 256 bytes to 32 KiB. Smaller blocks are
+/// cheaper to read, larger ones compress better.</param>
+/// <param name="Filter">Whether to add a Bloom filter; useless for tables that are only iterated over.</param>
+/// <param name="Paced">Whether to sync every 512 KiB, so that a commit's sync waits for no more than that.</param>
+/// <param name="Kind">How the writes are recorded, for instance as <see cref="IoKind.RunWrite"/>.</param>
 internal readonly record struct RunWriterOptions(int BlockBytes, bool Filter, bool Paced, IoKind Kind);
 
 /// <summary>
-/// Writes one run: rows in key order, then <see cref="Finish"/>. One thread at a time. Memory: about 400 KiB, and 4
-/// bytes per row while there is a filter. Disposing an unfinished writer closes and deletes the file. Every method may
-/// throw <see cref="DiskException"/>; then only disposing is left to do.
+/// Writes one run: add rows in key order, then call <see cref="Finish"/>. One thread at a time. Uses about 400 KiB of
+/// memory, and 4 bytes per row for a filter. Disposing an unfinished writer deletes the file. Every method may throw
+/// <see cref="DiskException"/>; afterwards only Dispose may be called.
 /// </summary>
 internal sealed class RunWriter : IDisposable
 {
-    /// <summary>A run should not have more rows: bounds the memory of its filter and its writer.</summary>
+    /// <summary>Recommended maximum of rows in a run: bounds the memory of its filter and of its writer.</summary>
     public const int RowLimit = 2 * 1024 * 1024;
 
-    /// <summary>The longest key, in bytes.</summary>
+    /// <summary>Maximum length of a key, in bytes.</summary>
     public const int KeyLimitBytes = 2048;
 
-    /// <summary>The longest value, in bytes. Longer ones are the engine's to cut into chunks.</summary>
+    /// <summary>Maximum length of a value, in bytes. The engine splits longer values into chunks.</summary>
     public const int ValueLimitBytes = 64 * 1024 + 512;
 
     private readonly IDisk _disk;
@@ -63,21 +61,20 @@ internal sealed class RunWriter : IDisposable
         _file.Advance(RunFormat.HeaderBytes);
     }
 
-    /// <summary>Rows added.</summary>
+    /// <summary>Number of rows added.</summary>
     public long Rows => _counts.Rows;
 
-    /// <summary>About how long the file would be if it were finished now.</summary>
+    /// <summary>Estimated length of the file if it were finished now.</summary>
     public long EstimatedBytes =>
         _file.Position + _block.EstimatedBytes + _index.Length + (_filter?.SizeBytes ?? 0) + RunFooter.Bytes;
 
-    /// <summary>Bytes handed to the disk so far, for rate limits.</summary>
+    /// <summary>Bytes written to disk so far, for rate limits.</summary>
     public long WrittenBytes => _file.WrittenBytes;
 
     private ReadOnlySpan<byte> LastKey => _lastKey.AsSpan(0, Math.Max(_lastKeyLength, 0));
 
     /// <summary>
-    /// Adds a row. Its key must be higher than the last one (<see cref="Invariant"/>). <paramref name="value"/> must be
-    /// empty for a tombstone.
+    /// Adds a row. Its key must be higher than the last one. <paramref name="value"/> must be empty for a tombstone.
     /// </summary>
     public void Add(ReadOnlySpan<byte> key, long sequence, RowKind kind, ReadOnlySpan<byte> value)
     {
@@ -106,14 +103,13 @@ internal sealed class RunWriter : IDisposable
     }
 
     /// <summary>
-    /// Adds the run's range tombstones; once, any time before <see cref="Finish"/>. Rows that they had hidden must not
-    /// be added.
+    /// Sets the run's range tombstones; once, before <see cref="Finish"/>. Rows that they hide must not be added.
     /// </summary>
     public void SetRangeTombstones(RangeTombstoneSet tombstones) => _rangeTombstones = tombstones;
 
     /// <summary>
-    /// Writes what is left, filter, index and footer, and syncs. The name is durable once the caller has synced the
-    /// directory.
+    /// Writes the rest: last block, index, filter, properties and footer, then syncs. The name is durable once the
+    /// caller has synced the directory.
     /// </summary>
     public RunSummary Finish()
     {
@@ -189,8 +185,8 @@ internal sealed class RunWriter : IDisposable
             }
             catch (DiskException)
             {
-                // The failure that left the run unfinished is already on its way up; a file that no manifest names is
-                // removed at the next start.
+                // The failure that left the run unfinished is already being thrown. The next start deletes a file that
+                // no manifest names.
             }
         }
     }
@@ -206,8 +202,8 @@ internal sealed class RunWriter : IDisposable
         var target = _file.Reserve(RunFormat.BlockHeaderBytes + rawLength);
         var payload = target[RunFormat.BlockHeaderBytes..];
 
-        // A block that shrinks by less than an eighth is stored as it is: reading it costs less than the bytes are
-        // worth.
+        // A block that shrinks by less than an eighth is stored uncompressed: reading it costs less than the saved
+        // bytes.
         int stored = Lz4.Compress(_raw.AsSpan(0, rawLength), payload[..(rawLength - (rawLength / 8))]);
         uint flag = stored > 0 ? RunFormat.CompressedFlag : 0;
         if (stored == 0)

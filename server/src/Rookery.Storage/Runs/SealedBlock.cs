@@ -3,10 +3,10 @@ using Rookery.Platform;
 
 namespace Rookery.Storage.Runs;
 
-/// <summary>A block as it lies on disk, after its checksum was found right.</summary>
+/// <summary>A block as stored, after its checksum was checked.</summary>
 internal readonly unsafe ref struct SealedBlock
 {
-    /// <summary>What is wrong with a block whose payload cannot be unpacked although its checksum is right.</summary>
+    /// <summary>Reason for a block that cannot be decoded although its checksum matches.</summary>
     public const string Malformed = "the payload of a block is malformed";
 
     private readonly ReadOnlySpan<byte> _payload;
@@ -28,7 +28,7 @@ internal readonly unsafe ref struct SealedBlock
     public int MemoryBytes => BlockView.MemoryBytes(RawLength, Rows);
 
     /// <summary>Checks the bytes of a block.</summary>
-    /// <returns>What is wrong; null when <paramref name="block"/> can be trusted.</returns>
+    /// <returns>What is wrong; null if the block is valid.</returns>
     public static string? Open(ReadOnlySpan<byte> bytes, long fileId, long offset, out SealedBlock block)
     {
         block = default;
@@ -52,7 +52,7 @@ internal readonly unsafe ref struct SealedBlock
     }
 
     /// <summary>
-    /// Writes the raw block and its directory to <paramref name="memory"/>. False when the payload is not a block.
+    /// Writes the raw block and its directory to <paramref name="memory"/>. Returns false if the payload is malformed.
     /// </summary>
     public bool TryUnpack(byte* memory)
     {

@@ -2,17 +2,17 @@ using Rookery.Storage.Runs;
 
 namespace Rookery.Storage.State;
 
-/// <summary>The damaged places that were found since the engine was opened, each once. Thread-safe.</summary>
+/// <summary>The damage found since the engine was opened, each place once. Thread-safe.</summary>
 internal sealed class DamageRegistry(Action<DamageEvent> found)
 {
     private readonly Lock _gate = new();
     private readonly List<DamageEvent> _events = [];
     private int _count;
 
-    /// <summary>Whether nothing was found.</summary>
+    /// <summary>Whether no damage was found.</summary>
     public bool IsEmpty => Volatile.Read(ref _count) == 0;
 
-    /// <summary>What was found.</summary>
+    /// <summary>The damage found.</summary>
     public IReadOnlyList<DamageEvent> Events
     {
         get
@@ -25,8 +25,8 @@ internal sealed class DamageRegistry(Action<DamageEvent> found)
     }
 
     /// <summary>
-    /// Known damage that may touch keys in [from, toExclusive) of these tables, named as in <see cref="Note"/>; null
-    /// when there is none.
+    /// Returns known damage that may affect keys in [from, toExclusive) of these tables, named as in
+    /// <see cref="Note"/>; null if there is none.
     /// </summary>
     public DamageEvent? Find(string tables, ReadOnlySpan<byte> from, ReadOnlySpan<byte> toExclusive)
     {
@@ -48,15 +48,14 @@ internal sealed class DamageRegistry(Action<DamageEvent> found)
         return null;
     }
 
-    /// <summary>Notes damage of a run and gives the exception that says so.</summary>
+    /// <summary>Registers damage of a run and returns the exception to throw for it.</summary>
     public DamagedException Note(RunDamage damage, RunEntry file, string tables)
     {
         DamageEvent noted = damage.Within(file, tables).ToEvent();
         bool isNew;
         lock (_gate)
         {
-            // A reader may meet damage in a file that was retired meanwhile: that concerns the reader, and nobody else
-            // any more.
+            // A reader may find damage in a file that was retired meanwhile, which concerns only that reader.
             isNew =
                 file.Reader?.IsRetired != true
                 && !_events.Exists(known =>
@@ -77,7 +76,7 @@ internal sealed class DamageRegistry(Action<DamageEvent> found)
         return new DamagedException(noted);
     }
 
-    /// <summary>Forgets the damage of a file that is no longer in use.</summary>
+    /// <summary>Removes the damage of a file that is no longer in use.</summary>
     public void Forget(string path)
     {
         lock (_gate)

@@ -5,8 +5,8 @@ using Rookery.Storage.Runs;
 namespace Rookery.Storage.State;
 
 /// <summary>
-/// What readers see: an immutable record. Publishing is one swap of a reference to it; a reader keeps the record that
-/// it began with, and with it the memory and files.
+/// The immutable state that readers see. Publishing swaps one reference; a reader keeps the state with which it began,
+/// and pins its memory and files.
 /// </summary>
 internal sealed class EngineState
 {
@@ -14,7 +14,7 @@ internal sealed class EngineState
     private int _isEnded;
     private CancellationTokenSource? _ending;
 
-    /// <summary>Makes a state and takes references to its parts.</summary>
+    /// <summary>Creates a state and acquires references to its parts.</summary>
     public EngineState(
         StorageSources sources,
         Memtable active,
@@ -40,13 +40,13 @@ internal sealed class EngineState
         runs.Acquire();
     }
 
-    /// <summary>What does not change from state to state.</summary>
+    /// <summary>The parts that all states share.</summary>
     public StorageSources Sources { get; }
 
     /// <summary>The memtable that is written to.</summary>
     public Memtable Active { get; }
 
-    /// <summary>The last of its batches that belongs to this state.</summary>
+    /// <summary>Number of the last batch of the active memtable that belongs to this state.</summary>
     public int VisibleBatch { get; }
 
     /// <summary>Memtables that wait for their flush, newest first.</summary>
@@ -55,14 +55,14 @@ internal sealed class EngineState
     /// <summary>The sorted runs.</summary>
     public RunSet Runs { get; }
 
-    /// <summary>Every range tombstone that may still cover a row.</summary>
+    /// <summary>All range tombstones that may cover a row.</summary>
     public RangeTombstoneSet RangeTombstones { get; }
 
-    /// <summary>The last batch in it.</summary>
+    /// <summary>Log position of the last batch in this state.</summary>
     public ManifestPosition Position { get; }
 
     /// <summary>
-    /// Takes a reference unless the last one is gone, which happens only after another state was published.
+    /// Acquires a reference, unless the last one was released, which happens only after another state was published.
     /// </summary>
     public bool TryAcquire()
     {
@@ -81,13 +81,13 @@ internal sealed class EngineState
         return false;
     }
 
-    /// <summary>Whether somebody holds it.</summary>
+    /// <summary>Whether any reference is held.</summary>
     public bool IsHeld => Volatile.Read(ref _references) > 0;
 
-    /// <summary>Whether those who read it for long have to stop.</summary>
+    /// <summary>Whether long reads of this state must stop.</summary>
     public bool IsEnded => Volatile.Read(ref _isEnded) != 0;
 
-    /// <summary>Cancelled when they have to. Made when it is first asked for: hardly any reader waits.</summary>
+    /// <summary>Cancelled when long reads must stop. Created on first use, because few readers wait.</summary>
     public CancellationToken Ended
     {
         get
@@ -102,8 +102,8 @@ internal sealed class EngineState
         }
     }
 
-    /// <summary>Says so. Whoever holds a reference may still use it, and should give it back.</summary>
-    /// <returns>False when it was said before.</returns>
+    /// <summary>Ends long reads. Holders of a reference may still use it, and should release it soon.</summary>
+    /// <returns>False if they were already ended.</returns>
     public bool End()
     {
         if (Interlocked.Exchange(ref _isEnded, 1) != 0)
@@ -115,7 +115,7 @@ internal sealed class EngineState
         return true;
     }
 
-    /// <summary>Gives a reference back.</summary>
+    /// <summary>Releases a reference.</summary>
     public void Release()
     {
         int left = Interlocked.Decrement(ref _references);
@@ -139,7 +139,7 @@ internal sealed class EngineState
     }
 }
 
-/// <summary>What all states of an engine share.</summary>
-/// <param name="Tables">Which table belongs to which group.</param>
-/// <param name="Damage">Where damage is noted.</param>
+/// <summary>The parts that all states of an engine share.</summary>
+/// <param name="Tables">Maps tables to groups.</param>
+/// <param name="Damage">Registers damage.</param>
 internal sealed record StorageSources(TableMap Tables, DamageRegistry Damage);

@@ -5,14 +5,14 @@ using Rookery.Storage.Runs;
 namespace Rookery.Storage.State;
 
 /// <summary>
-/// Finds the newest version of a key in a state: memtables first, then the group's runs, newest first.
+/// Finds the newest version of a key in a state: first in the memtables, then in the group's runs, newest first.
 /// </summary>
 internal static unsafe class Lookup
 {
-    /// <summary>The newest row that exists: neither deleted nor covered by a range tombstone.</summary>
-    /// <param name="state">Where to look.</param>
-    /// <param name="visibleBatch">The last batch of the active memtable that may be seen.</param>
-    /// <param name="rangeTombstones">Those that hide rows.</param>
+    /// <summary>Finds the newest row that is neither deleted nor covered by a range tombstone.</summary>
+    /// <param name="state">The state to search.</param>
+    /// <param name="visibleBatch">The last visible batch of the active memtable.</param>
+    /// <param name="rangeTombstones">The range tombstones that hide rows.</param>
     /// <param name="key">The key.</param>
     /// <param name="row">The row.</param>
     public static bool TryGet(
@@ -41,7 +41,7 @@ internal static unsafe class Lookup
         return true;
     }
 
-    /// <summary>The newest version whatever it says; range tombstones are not asked.</summary>
+    /// <summary>Finds the newest version of any kind; ignores range tombstones.</summary>
     public static bool TryGetAnyKind(EngineState state, int visibleBatch, ReadOnlySpan<byte> key, out Row row)
     {
         MemtableNode* node = InMemtables(state, visibleBatch, key);
@@ -55,9 +55,9 @@ internal static unsafe class Lookup
     }
 
     /// <summary>
-    /// The newest version of a key when it lies in a run, whatever it says; not when a memtable has one, or when surely
-    /// no run does. The filters are asked first: a new key costs a writer little (0.2 µs), and an old one a look into
-    /// the memtables before its block is read.
+    /// Finds the newest version of a key if it is in a run, whatever its kind. Returns false if a memtable has the
+    /// newest version, or if the filters of all runs exclude the key. Checks the filters first: a new key costs a
+    /// writer little (0.2 µs), an old one a memtable lookup before its block is read.
     /// </summary>
     public static bool TryGetAhead(EngineState state, ReadOnlySpan<byte> key, out Row row)
     {
@@ -67,7 +67,7 @@ internal static unsafe class Lookup
             && TryGetFromRuns(state, state.VisibleBatch, key, out row);
     }
 
-    /// <summary>Whether there is a version of a key.</summary>
+    /// <summary>Returns whether a key has any version.</summary>
     public static bool Holds(EngineState state, ReadOnlySpan<byte> key)
     {
         if (!TryGetAnyKind(state, state.VisibleBatch, key, out Row row))
@@ -79,7 +79,7 @@ internal static unsafe class Lookup
         return true;
     }
 
-    /// <summary>False when there surely is no version of a key; reads nothing from disk.</summary>
+    /// <summary>Returns false if a key surely has no version; reads nothing from disk.</summary>
     public static bool MayHold(EngineState state, ReadOnlySpan<byte> key) =>
         state.Active.TryGet(key, state.VisibleBatch) is not null || RunsMayHold(state, key);
 

@@ -1,6 +1,6 @@
 namespace Rookery.Storage.State;
 
-/// <summary>The newest state, and the older ones that readers still hold.</summary>
+/// <summary>The newest state, and older ones that readers still hold.</summary>
 internal sealed class PublishedState(EngineState first, TimeProvider time)
 {
     private const int FirstLimit = 64;
@@ -11,15 +11,13 @@ internal sealed class PublishedState(EngineState first, TimeProvider time)
     private bool _isClosed;
     private EngineState _current = first;
 
-    /// <summary>
-    /// The newest state. May be used without a reference only by whoever keeps it from being replaced.
-    /// </summary>
+    /// <summary>The newest state. Without a reference, only the thread that replaces states may use it.</summary>
     public EngineState Current => Volatile.Read(ref _current);
 
     /// <summary>
-    /// Takes a reference to the newest state. No lock: it retries only when a state is replaced at this very moment.
+    /// Acquires a reference to the newest state, without a lock. It retries only if a state is replaced at that moment.
     /// </summary>
-    /// <exception cref="ObjectDisposedException">It was closed.</exception>
+    /// <exception cref="ObjectDisposedException">The state was closed.</exception>
     public EngineState Acquire()
     {
         while (true)
@@ -35,7 +33,7 @@ internal sealed class PublishedState(EngineState first, TimeProvider time)
     }
 
     /// <summary>
-    /// Makes a state the newest and gives back the reference to the one before. One thread at a time.
+    /// Publishes a state as the newest, and releases the reference to the previous one. One thread at a time.
     /// </summary>
     public void Replace(EngineState next)
     {
@@ -50,7 +48,8 @@ internal sealed class PublishedState(EngineState first, TimeProvider time)
                 _held.Enqueue((before, time.GetTimestamp()));
                 if (_held.Count >= _limit)
                 {
-                    // One reader that stays keeps those behind it in the queue, which others have long given back.
+                    // One long reader keeps later states in the queue although their readers released them: remove
+                    // those.
                     _held = new Queue<(EngineState State, long ReplacedAt)>(_held.Where(each => each.State.IsHeld));
                     _limit = Math.Max(FirstLimit, 2 * _held.Count);
                 }
@@ -58,14 +57,14 @@ internal sealed class PublishedState(EngineState first, TimeProvider time)
         }
     }
 
-    /// <summary>Gives the newest state back, for good.</summary>
+    /// <summary>Releases the newest state. No state can be acquired afterwards.</summary>
     public void Close()
     {
         Volatile.Write(ref _isClosed, true);
         Current.Release();
     }
 
-    /// <summary>How long ago the oldest state that is still held was replaced.</summary>
+    /// <summary>Time since the oldest held state was replaced; zero if none is held.</summary>
     public TimeSpan OldestReaderAge
     {
         get
@@ -78,7 +77,7 @@ internal sealed class PublishedState(EngineState first, TimeProvider time)
         }
     }
 
-    /// <summary>The older states that readers hold, the oldest first.</summary>
+    /// <summary>Returns the older states that readers hold, oldest first.</summary>
     public IReadOnlyList<EngineState> Held()
     {
         lock (_gate)

@@ -4,9 +4,9 @@ using Rookery.Storage.Runs;
 namespace Rookery.Storage.State;
 
 /// <summary>
-/// Walks upwards over what can be read in a state and goes past damage: through a damaged stretch without the file that
-/// it lies in, and then on with all. In between, a row may be one that was replaced or deleted in the damaged part: it
-/// is shown only when a look-up by its key finds it, unless old rows will do.
+/// Iterates upwards over the readable rows of a state and skips damage: it reads a damaged range without the damaged
+/// file, then continues with all files. A row in such a range may have been replaced or deleted by the damaged part, so
+/// it is returned only if a lookup of its key finds it, or if old rows are allowed.
 /// </summary>
 internal sealed class ReadableCursor(
     EngineState state,
@@ -18,7 +18,7 @@ internal sealed class ReadableCursor(
 {
     private readonly byte[] _end = toExclusive.ToArray();
 
-    // What is left of the walk, the next stretch on top. An empty end is no bound.
+    // The remaining ranges, the next one on top. An empty end is no bound.
     private readonly Stack<(ReadOnlyMemory<byte> From, ReadOnlyMemory<byte> ToExclusive, string[] Without)> _left = [];
     private (ReadOnlyMemory<byte> From, ReadOnlyMemory<byte> ToExclusive, string[] Without) _stretch;
     private IRowCursor? _rows;
@@ -32,7 +32,7 @@ internal sealed class ReadableCursor(
 
     public ReadOnlySpan<byte> Value => _rows!.Value;
 
-    /// <summary>None: it is passed over.</summary>
+    /// <summary>Always null: damage is skipped.</summary>
     public RunDamage? Damage => null;
 
     public bool SeekForward(ReadOnlySpan<byte> from)
@@ -134,7 +134,7 @@ internal sealed class ReadableCursor(
         }
         catch (DamagedException)
         {
-            return false; // told when the walk came to the stretch
+            return false; // reported when the cursor reached the range
         }
     }
 

@@ -3,52 +3,50 @@ using Rookery.Storage.Runs;
 
 namespace Rookery.Storage.State;
 
-/// <summary>
-/// A run's file as the manifest names it: immutable; what changes about it is a new record over the same reader.
-/// </summary>
+/// <summary>A run file in a set of runs. Immutable: changes create a new record with the same reader.</summary>
 internal sealed record RunEntry
 {
-    /// <summary>What the run holds.</summary>
+    /// <summary>Summary of the run.</summary>
     public required RunSummary Summary { get; init; }
 
-    /// <summary>Its path.</summary>
+    /// <summary>Path of the file.</summary>
     public string Path => Reader?.Path ?? Damage!.Path;
 
     /// <summary>
-    /// The first key that still counts: compaction has moved those below it elsewhere. Empty when all count.
+    /// The first key in force; merges have moved the keys below it to other files. Empty if all keys are in force.
     /// </summary>
     public ReadOnlyMemory<byte> From { get; init; }
 
-    /// <summary>Bytes of chunks in it whose large value was released.</summary>
+    /// <summary>Bytes of chunks whose large value was released.</summary>
     public long DeadBytes { get; init; }
 
-    /// <summary>Rows that range tombstones up to this sequence hide are not in it.</summary>
+    /// <summary>The file contains no rows hidden by range tombstones through this sequence.</summary>
     public long ClearedThrough { get; init; }
 
-    /// <summary>The file number that its checksums name.</summary>
+    /// <summary>The file number in the file's checksums.</summary>
     public required long WrittenAs { get; init; }
 
-    /// <summary>The open run; null when it could not be opened.</summary>
+    /// <summary>The open run; null if it could not be opened.</summary>
     public RunReader? Reader { get; init; }
 
-    /// <summary>Why there is no reader.</summary>
+    /// <summary>Why there is no reader; otherwise null.</summary>
     public RunDamage? Damage { get; init; }
 
-    /// <summary>The lowest key it may hold.</summary>
+    /// <summary>The lowest key that the file may contain.</summary>
     public ReadOnlySpan<byte> FirstKey => From.IsEmpty ? Summary.SmallestKey.Span : From.Span;
 
-    /// <summary>The highest key it may hold.</summary>
+    /// <summary>The highest key that the file may contain.</summary>
     public ReadOnlySpan<byte> LastKey => Summary.LargestKey.Span;
 
-    /// <summary>Whether a key lies between its first and its last.</summary>
+    /// <summary>Returns whether a key is between the first and the last key.</summary>
     public bool Spans(ReadOnlySpan<byte> key) =>
         key.SequenceCompareTo(FirstKey) >= 0 && key.SequenceCompareTo(LastKey) <= 0;
 
-    /// <summary>Whether it may hold keys in [from, toExclusive); an empty end is no bound.</summary>
+    /// <summary>Returns whether the file may contain keys in [from, toExclusive); an empty end is no bound.</summary>
     public bool Overlaps(ReadOnlySpan<byte> from, ReadOnlySpan<byte> toExclusive) =>
         LastKey.SequenceCompareTo(from) >= 0 && (toExclusive.IsEmpty || FirstKey.SequenceCompareTo(toExclusive) < 0);
 
-    /// <summary>Whether the run can be read.</summary>
+    /// <summary>Whether the run could be opened.</summary>
     [MemberNotNullWhen(true, nameof(Reader))]
     public bool IsReadable => Reader is not null;
 }

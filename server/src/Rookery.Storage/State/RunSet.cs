@@ -3,7 +3,7 @@ using Rookery.Platform;
 namespace Rookery.Storage.State;
 
 /// <summary>
-/// The sorted runs of every group, newest first within a group. Immutable and reference counted: holds a reference to
+/// The sorted runs of every group, newest first within a group. Immutable and reference counted; holds a reference to
 /// each reader.
 /// </summary>
 internal sealed class RunSet
@@ -11,7 +11,7 @@ internal sealed class RunSet
     private readonly SortedRun[]?[] _byGroup;
     private int _references = 1;
 
-    /// <summary>Makes a set and takes references to its readers.</summary>
+    /// <summary>Creates a set and acquires references to its readers.</summary>
     public RunSet(SortedRun[]?[] byGroup)
     {
         Invariant.Holds(byGroup.Length == GroupLimit, "a run set has a place for each group");
@@ -22,24 +22,24 @@ internal sealed class RunSet
         }
     }
 
-    /// <summary>Groups are numbered by a byte.</summary>
+    /// <summary>Number of possible groups.</summary>
     public const int GroupLimit = 256;
 
-    /// <summary>The sorted runs of a group, newest first.</summary>
+    /// <summary>Returns the sorted runs of a group, newest first.</summary>
     public ReadOnlySpan<SortedRun> Of(byte group) => _byGroup[group];
 
-    /// <summary>The sorted runs by group, to be changed into another set.</summary>
+    /// <summary>Returns a copy of the sorted runs by group, to create another set from it.</summary>
     public SortedRun[]?[] ToArrays() => [.. _byGroup.Select(runs => (SortedRun[]?)runs?.Clone())];
 
-    /// <summary>All files, group by group, newest sorted run first.</summary>
+    /// <summary>Returns all files, group by group, newest sorted run first.</summary>
     public IEnumerable<RunEntry> Files() =>
         _byGroup.Where(runs => runs is not null).SelectMany(runs => runs!).SelectMany(run => run.Files);
 
-    /// <summary>Takes a reference.</summary>
+    /// <summary>Adds a reference.</summary>
     public void Acquire() =>
         Invariant.Holds(Interlocked.Increment(ref _references) > 1, "a run set that is in use is acquired");
 
-    /// <summary>Gives a reference back; the last one gives the readers back.</summary>
+    /// <summary>Releases a reference; the last release releases the readers.</summary>
     public void Release()
     {
         int left = Interlocked.Decrement(ref _references);

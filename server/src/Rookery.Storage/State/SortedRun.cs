@@ -2,10 +2,10 @@ using Rookery.Platform;
 
 namespace Rookery.Storage.State;
 
-/// <summary>Files of one group that do not overlap, in key order: to a reader one run. Immutable.</summary>
+/// <summary>Files of one group that do not overlap, in key order; readers treat them as one run. Immutable.</summary>
 internal sealed class SortedRun
 {
-    /// <summary>Makes a run of files that are in order.</summary>
+    /// <summary>Creates a run of files in key order.</summary>
     public SortedRun(IReadOnlyList<RunEntry> files)
     {
         Files = [.. files];
@@ -24,16 +24,16 @@ internal sealed class SortedRun
         }
     }
 
-    /// <summary>The files.</summary>
+    /// <summary>The files, in key order.</summary>
     public RunEntry[] Files { get; }
 
-    /// <summary>Their bytes on disk.</summary>
+    /// <summary>Total length of the files.</summary>
     public long Bytes { get; }
 
-    /// <summary>Their rows, tombstones included.</summary>
+    /// <summary>Number of rows, including tombstones.</summary>
     public long Rows { get; }
 
-    /// <summary>The tombstones of the files that hold nothing above a sequence.</summary>
+    /// <summary>Returns the number of tombstones in files without a row above a sequence.</summary>
     public long TombstonesThrough(long sequence)
     {
         long tombstones = 0;
@@ -45,7 +45,7 @@ internal sealed class SortedRun
         return tombstones;
     }
 
-    /// <summary>The same with another record of one file.</summary>
+    /// <summary>Returns this run with one file replaced.</summary>
     public SortedRun Replace(RunEntry file, params ReadOnlySpan<RunEntry> by)
     {
         int place = Array.IndexOf(Files, file);
@@ -53,7 +53,7 @@ internal sealed class SortedRun
         return new SortedRun([.. Files.AsSpan(0, place), .. by, .. Files.AsSpan(place + 1)]);
     }
 
-    /// <summary>The file that may hold a key; null when none does.</summary>
+    /// <summary>Returns the file that may contain a key; null if there is none.</summary>
     public RunEntry? FileOf(ReadOnlySpan<byte> key)
     {
         int low = 0;

@@ -2,7 +2,7 @@ using Rookery.Storage.Runs;
 
 namespace Rookery.Storage.State;
 
-/// <summary>Walks a sorted run file by file; opens a file when the walk comes to it.</summary>
+/// <summary>Iterates over a sorted run file by file; opens a file when it reaches it.</summary>
 internal sealed class SortedRunCursor(
     RunEntry[] files,
     DamageRegistry registry,
@@ -113,7 +113,7 @@ internal sealed class SortedRunCursor(
         return found;
     }
 
-    // Rows below the first key that counts were moved elsewhere by compaction.
+    // Rows below the first key in force were moved elsewhere by a merge.
     private bool CheckBackward(bool found) =>
         Check(found) && _current!.Key.SequenceCompareTo(files[_place].FirstKey) >= 0;
 

@@ -3,12 +3,12 @@ using Rookery.Storage.Runs;
 
 namespace Rookery.Storage.State;
 
-/// <summary>Opens one cursor over everything in a state that may hold rows of a range.</summary>
+/// <summary>Opens one cursor over all parts of a state that may contain rows of a range.</summary>
 internal static class StateCursor
 {
     /// <summary>
-    /// All rows in and around the range, tombstones included, but for those of some files (by path); range tombstones
-    /// are the caller's to heed.
+    /// Returns all rows in and around the range, including tombstones, except those in the files
+    /// <paramref name="without"/> (paths). The caller applies range tombstones.
     /// </summary>
     public static IRowCursor Open(
         EngineState state,
@@ -84,7 +84,7 @@ internal static class StateCursor
     private static void Add(List<MergeSource> sources, IRowCursor rows) =>
         sources.Add(new MergeSource(rows, RangeTombstoneSet.Empty));
 
-    // A range within one table concerns one group only.
+    // A range within one table needs only that table's group.
     private static IEnumerable<byte> GroupsOf(TableMap tables, ReadOnlySpan<byte> from, ReadOnlySpan<byte> toExclusive)
     {
         ulong first = MemtableNode.KeyspaceOf(from);

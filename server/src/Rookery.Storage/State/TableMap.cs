@@ -2,10 +2,10 @@ using Rookery.Platform;
 
 namespace Rookery.Storage.State;
 
-/// <summary>Which table belongs to which group, the engine's own tables included.</summary>
+/// <summary>Maps tables to groups, including the engine's own tables.</summary>
 internal sealed class TableMap
 {
-    /// <summary>Table and group of released large values: what waits for compaction of their chunks.</summary>
+    /// <summary>Table and group of released large values, whose chunks a merge may drop.</summary>
     public const byte Released = 0xFE;
 
     /// <summary>Table and group of the chunks of large values.</summary>
@@ -16,7 +16,7 @@ internal sealed class TableMap
     private readonly string?[] _nameOf = new string?[256];
     private readonly bool[] _isLookedUp = new bool[256];
 
-    /// <summary>Takes the tables of the level above.</summary>
+    /// <summary>Creates the map from the caller's tables.</summary>
     public TableMap(IEnumerable<TableDefinition> tables)
     {
         foreach (TableDefinition table in tables)
@@ -39,24 +39,24 @@ internal sealed class TableMap
     /// <summary>All groups, in order.</summary>
     public IReadOnlyList<byte> Groups { get; }
 
-    /// <summary>The group of a table.</summary>
+    /// <summary>Returns the group of a table.</summary>
     public byte GroupOf(byte table)
     {
         Invariant.Holds(_nameOf[table] is not null, "rows belong to a table that the engine was told of");
         return _groupOf[table];
     }
 
-    /// <summary>Whether rows of a group are looked up by key, so that a Bloom filter is worth its bytes.</summary>
+    /// <summary>Returns whether rows of a group are looked up by key, so that a Bloom filter is useful.</summary>
     public bool IsLookedUp(byte group) => _isLookedUp[group];
 
-    /// <summary>Whether a table is known.</summary>
+    /// <summary>Returns whether a table is known.</summary>
     public bool Knows(byte table) => _nameOf[table] is not null;
 
-    /// <summary>The tables of a group.</summary>
+    /// <summary>Returns the tables of a group.</summary>
     public IEnumerable<byte> TablesOf(byte group) =>
         Enumerable.Range(0, 256).Where(i => _nameOf[i] is not null && _groupOf[i] == group).Select(i => (byte)i);
 
-    /// <summary>The names of a group's tables, for people.</summary>
+    /// <summary>Returns the names of a group's tables, for messages.</summary>
     public string NamesOf(byte group) => string.Join(", ", TablesOf(group).Select(table => _nameOf[table]));
 
     private void Add(TableDefinition table)
