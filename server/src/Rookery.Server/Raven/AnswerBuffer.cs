@@ -6,20 +6,21 @@ using Rookery.Queries.Answering;
 namespace Rookery.Server.Raven;
 
 /// <summary>
-/// The bytes of an answer while they are put together. An answer that is sent whole carries its Content-Length; one
-/// that grows beyond <see cref="PartBytes"/> goes out in parts. One buffer per thread is kept for the next answer, so
-/// that a small one costs no allocation. Not thread-safe.
+/// Collects the bytes of one answer before they are sent. An answer that is sent whole carries its Content-Length; an
+/// answer longer than <see cref="PartBytes"/> is sent in parts. Each thread keeps one buffer for its next answer, so a
+/// small answer allocates nothing. Not thread-safe.
 /// </summary>
 internal sealed class AnswerBuffer : IResultBuffer, IDisposable
 {
-    /// <summary>
-    /// From this length on a long answer is sent in parts, so that it never lies in memory as a whole.
-    /// </summary>
+    /// <summary>Length in bytes from which a part is sent, so a long answer is never in memory as a whole.</summary>
     public const int PartBytes = 64 << 10;
 
     private const int InitialBytes = 4 << 10;
+
+    // Length of a part while the buffers of all answers together are crowded.
     private const int CrowdedPartBytes = 4 << 10;
 
+    // How long a client may take to read a part before the producer is told to pause.
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(1);
 
     [ThreadStatic]
@@ -30,7 +31,7 @@ internal sealed class AnswerBuffer : IResultBuffer, IDisposable
     private int _length;
     private bool _isRented;
 
-    /// <summary>A buffer that counts in this memory.</summary>
+    /// <summary>Creates a buffer whose capacity is counted in <paramref name="all"/>.</summary>
     internal AnswerBuffer(AnswerMemory all)
     {
         (_all, _isRented) = (all, true);
@@ -40,11 +41,13 @@ internal sealed class AnswerBuffer : IResultBuffer, IDisposable
     /// <inheritdoc/>
     public int Length => _length;
 
+    /// <summary>Whether the buffer is long enough to be sent as a part.</summary>
     public bool IsPartDue => _length >= PartBytes || (_length >= CrowdedPartBytes && _all.IsCrowded);
 
-    /// <summary>What was written and not yet sent.</summary>
+    /// <summary>Bytes that are written but not yet sent; valid until the next write.</summary>
     public ReadOnlyMemory<byte> Written => _memory.Memory[.._length];
 
+    /// <summary>Takes the buffer that this thread keeps, or a new one. Dispose it once.</summary>
     public static AnswerBuffer Rent()
     {
         if (_kept is not { } buffer)
@@ -84,8 +87,8 @@ internal sealed class AnswerBuffer : IResultBuffer, IDisposable
     public void Truncate(int length) => _length = length;
 
     /// <summary>
-    /// Sends everything as the whole answer, or as its last part. Synchronous when the connection takes the bytes at
-    /// once.
+    /// Sends the buffer as the whole answer, or as its last part. Completes synchronously if the connection takes the
+    /// bytes at once.
     /// </summary>
     public Task SendAsync(HttpContext http, string contentType = "application/json; charset=utf-8")
     {
@@ -116,8 +119,8 @@ internal sealed class AnswerBuffer : IResultBuffer, IDisposable
     }
 
     /// <summary>
-    /// The same, and disposes the buffer: for a handler that awaits nothing, so that a small answer needs no state
-    /// machine.
+    /// Sends like <see cref="SendAsync"/> and then disposes the buffer. A handler that awaits nothing else needs no
+    /// state machine.
     /// </summary>
     public Task SendAndDisposeAsync(HttpContext http)
     {
@@ -131,12 +134,14 @@ internal sealed class AnswerBuffer : IResultBuffer, IDisposable
         return sending;
     }
 
-    /// <summary>Sends what there is and goes on with an empty buffer. The answer has no Content-Length then.</summary>
+    /// <summary>
+    /// Sends the bytes so far as one part and empties the buffer. The answer then has no Content-Length.
+    /// </summary>
     /// <param name="http">The request.</param>
-    /// <param name="pause">Called when the client has not taken the part after a second: whoever reads for it lets go
-    /// of its snapshot, which holds memory and files.</param>
-    /// <param name="contentType">The type of the whole answer.</param>
-    /// <exception cref="OperationCanceledException">The client left.</exception>
+    /// <param name="pause">Called once if the client has not taken the part within a second, so that the producer can
+    /// release its snapshot, which holds memory and files.</param>
+    /// <param name="contentType">Content type of the whole answer.</param>
+    /// <exception cref="OperationCanceledException">The client closed the connection.</exception>
     public async Task SendPartAsync(
         HttpContext http,
         Action? pause,
@@ -156,7 +161,9 @@ internal sealed class AnswerBuffer : IResultBuffer, IDisposable
         }
     }
 
-    /// <summary>Gives back what it grew to, if it is empty: for who keeps it while there is nothing to say.</summary>
+    /// <summary>
+    /// Shrinks an empty buffer to its first size. For callers that keep the buffer while they have nothing to write.
+    /// </summary>
     public void Trim()
     {
         if (_length == 0 && _memory.Length > InitialBytes)
@@ -168,14 +175,17 @@ internal sealed class AnswerBuffer : IResultBuffer, IDisposable
         }
     }
 
-    /// <summary>Gives the buffer back, once: twice would hand it to two requests.</summary>
+    /// <summary>
+    /// Returns the buffer to its thread or to the pool. A second call fails, because it would give one buffer to two
+    /// requests.
+    /// </summary>
     public void Dispose()
     {
         Invariant.Holds(_isRented, "an answer's buffer is given back once");
         _isRented = false;
         _length = 0;
 
-        // One that is kept does not count: its thread may end, and nobody would take it off.
+        // A buffer kept for reuse is not counted: its thread may end, and its bytes would stay counted forever.
         _all.Add(-_memory.Length);
         if (_kept is null && _all == AnswerMemory.Shared && _memory.Length <= 2 * PartBytes)
         {
@@ -186,7 +196,7 @@ internal sealed class AnswerBuffer : IResultBuffer, IDisposable
         _memory.Return();
     }
 
-    // The connection copies what it is given: slice by slice it holds one of them, not all.
+    // The connection copies what it is given. In slices it holds one slice at a time instead of the whole buffer.
     private async Task SendInSlicesAsync(HttpContext http, Action? pause)
     {
         for (int at = 0; at < _length; at += PartBytes)

@@ -1,26 +1,27 @@
 namespace Rookery.Server.Raven;
 
 /// <summary>
-/// Counts what the buffers of all answers hold. While that is much, long answers go out in small parts: 1,365 clients
-/// that read a long feed at once held 128 KiB each, and ended a node of 256 MiB. Thread-safe.
+/// Counts the bytes that the buffers of all answers hold. Above <paramref name="muchBytes"/>, long answers are sent in
+/// small parts: without that, 1,365 clients that read a long feed held 128 KiB each, and a node of 256 MiB ran out of
+/// memory. Thread-safe.
 /// </summary>
-/// <param name="muchBytes">From where on it is much.</param>
+/// <param name="muchBytes">Bytes above which <see cref="IsCrowded"/> is true.</param>
 internal sealed class AnswerMemory(long muchBytes)
 {
-    // Of what the managed heap may take; the buffers lie there.
+    // Buffers are on the managed heap; together they may take one part in eight of its limit.
     private const int HeapFraction = 8;
 
     private long _heldBytes;
 
-    /// <summary>That of the process.</summary>
+    /// <summary>The counter of the process.</summary>
     public static AnswerMemory Shared { get; } = new(GC.GetGCMemoryInfo().TotalAvailableMemoryBytes / HeapFraction);
 
-    /// <summary>What all buffers hold.</summary>
+    /// <summary>Bytes that all buffers hold now.</summary>
     public long HeldBytes => Volatile.Read(ref _heldBytes);
 
-    /// <summary>Whether that is much.</summary>
+    /// <summary>Whether the buffers hold more bytes than the limit.</summary>
     public bool IsCrowded => HeldBytes > muchBytes;
 
-    /// <summary>A buffer grew, or was given back.</summary>
+    /// <summary>Adds to the count; negative when a buffer is returned.</summary>
     public void Add(long bytes) => Interlocked.Add(ref _heldBytes, bytes);
 }

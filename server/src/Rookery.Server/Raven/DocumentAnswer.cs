@@ -4,15 +4,15 @@ using Rookery.Queries.Answering;
 namespace Rookery.Server.Raven;
 
 /// <summary>
-/// An answer of any number of documents that goes out part by part. A document that is large is written only when there
-/// is room for it, which is given back when its part was sent; whoever waits for that room holds neither memory nor a
-/// snapshot meanwhile. Not thread-safe.
+/// An answer with any number of documents, sent part by part. A large document is written only after its memory is
+/// admitted by <see cref="LargeRequests"/>; that room is released when the document's part is sent. While an answer
+/// waits for room it holds neither memory nor a snapshot. Not thread-safe.
 /// </summary>
 /// <param name="http">The request.</param>
-/// <param name="requests">Where room is taken.</param>
-/// <param name="contentType">The type of the answer.</param>
-/// <param name="room">The room that the request has already, which grows for the answer; null when it has none. Two of
-/// one request might wait for each other.</param>
+/// <param name="requests">Admits large answers.</param>
+/// <param name="contentType">Content type of the answer.</param>
+/// <param name="room">The room that the request's body already holds, which grows for the answer; null if it holds
+/// none. Two leases of one request might wait for each other.</param>
 internal sealed class DocumentAnswer(
     HttpContext http,
     LargeRequests requests,
@@ -20,18 +20,18 @@ internal sealed class DocumentAnswer(
     LargeRequests.Lease? room = null
 ) : IAnswerSink, IDisposable
 {
-    // What the request holds besides its answer, until its end.
+    // Bytes that the request holds besides its answer, until it ends.
     private readonly long _heldBytes = room?.Bytes ?? 0;
     private LargeRequests.Lease? _room = room;
 
-    /// <summary>Where it is written to.</summary>
+    /// <summary>The bytes that are not yet sent.</summary>
     public AnswerBuffer Buffer { get; } = AnswerBuffer.Rent();
 
     /// <inheritdoc/>
-    // Reading the token of a request makes Kestrel allocate.
+    // A property, not a field: reading the token of a request makes Kestrel allocate.
     public CancellationToken Left => http.RequestAborted;
 
-    /// <summary>Whether a part of it was sent, so that neither its status nor its headers can change.</summary>
+    /// <summary>Whether a part was sent, so that neither status nor headers can change.</summary>
     public bool HasStarted => http.Response.HasStarted;
 
     public void Write(ReadOnlySpan<byte> bytes) => Buffer.Write(bytes);
@@ -45,7 +45,7 @@ internal sealed class DocumentAnswer(
     }
 
     /// <inheritdoc/>
-    /// <exception cref="RefusedException">There was none in time, and nothing was sent yet: 429.</exception>
+    /// <exception cref="RefusedException">There was no room in time, and nothing was sent yet: 429.</exception>
     public async Task WaitForRoomAsync(long bytes)
     {
         if (HasStarted || Buffer.IsPartDue)
@@ -53,31 +53,32 @@ internal sealed class DocumentAnswer(
             await SendPartAsync(pause: null);
         }
 
-        // What is held is given back first: otherwise two requests could each wait for what the other holds.
+        // Release what is held before waiting: otherwise two requests could each wait for what the other holds.
         _room!.Dispose();
         await _room.GrowToReadAsync(_heldBytes + Buffer.Length + bytes);
     }
 
     /// <inheritdoc/>
-    /// <exception cref="RefusedException">There was none in time, and nothing was sent yet: 429.</exception>
+    /// <exception cref="RefusedException">There was no room in time, and nothing was sent yet: 429.</exception>
     public ValueTask<bool> HasRoomAsync(long bytes, Action stepBack) =>
         TryMakeRoom(bytes) ? new ValueTask<bool>(true) : StepBackAndWaitAsync(bytes, stepBack);
 
     /// <inheritdoc/>
-    // The answer of a part of a multi_get goes out through the request around it.
+    // A part of a multi_get is sent through the connection of the multi_get.
     public void BreakOff() => (http.Features.Get<MultiGetPart>()?.Around ?? http).Abort();
 
-    /// <summary>Sends what there is when it is much, and gives room back.</summary>
-    /// <param name="pause">Called when the client is slow.</param>
+    /// <summary>Sends a part if one is due, and releases its room.</summary>
+    /// <param name="pause">Called if the client is slow; see <see cref="AnswerBuffer.SendPartAsync"/>.</param>
     public Task SendWhenDueAsync(Action? pause) => Buffer.IsPartDue ? SendPartAsync(pause) : Task.CompletedTask;
 
     /// <summary>
-    /// The same from so many bytes on, or when there is no room for as many: an answer that is sent whole has an ETag.
+    /// Sends a part only above <paramref name="bytes"/> bytes, or if there is no room for them: an answer that is sent
+    /// whole has an ETag.
     /// </summary>
     public Task SendBeyondAsync(int bytes, Action pause) =>
         Buffer.IsPartDue && (Buffer.Length > bytes || !TryMakeRoom(0)) ? SendPartAsync(pause) : Task.CompletedTask;
 
-    /// <summary>Sends the rest, or all of it.</summary>
+    /// <summary>Sends the rest, or the whole answer if no part was sent.</summary>
     public Task SendAsync() => Buffer.SendAsync(http, contentType);
 
     public void Dispose()

@@ -3,24 +3,26 @@ using Microsoft.AspNetCore.Http;
 namespace Rookery.Server.Raven;
 
 /// <summary>
-/// Answers without a body. They say so by status or Content-Length: RavenDB's clients throw on an empty chunked body.
+/// Answers without a body, marked so by status or Content-Length: RavenDB's clients throw on an empty chunked body.
 /// </summary>
 internal static class Empty
 {
-    /// <summary>204.</summary>
+    /// <summary>Answers 204.</summary>
     public static Task NoContent(HttpContext http) => Status(http, StatusCodes.Status204NoContent);
 
-    /// <summary>404: "no result", never "no such route".</summary>
+    /// <summary>
+    /// Answers 404, which RavenDB's clients read as "no result". An unknown route is answered 501 instead.
+    /// </summary>
     public static Task NotFound(HttpContext http) => Status(http, StatusCodes.Status404NotFound);
 
-    /// <summary>Any status.</summary>
+    /// <summary>Answers with a status.</summary>
     public static Task Status(HttpContext http, int status)
     {
         Set(http, status);
         return Task.CompletedTask;
     }
 
-    /// <summary>Any status; the answer ends when its handler does.</summary>
+    /// <summary>Sets a status and an empty body; the answer is sent when the handler ends.</summary>
     public static void Set(HttpContext http, int status)
     {
         http.Response.StatusCode = status;

@@ -7,27 +7,29 @@ using Rookery.Documents.Databases;
 namespace Rookery.Server.Raven;
 
 /// <summary>
-/// The ETag of an answer: clients keep the body by URL and ask again with If-None-Match. One document's tag is its
-/// change vector; the tag of several is a hash over the etags of all, in order, and over the history they belong to.
+/// The ETag of an answer. Clients cache the body by URL and repeat the request with If-None-Match. The tag of one
+/// document is its change vector; the tag of several is a hash of their etags, in order, and of the database's history
+/// id.
 /// </summary>
 internal struct EntityTag(Database database)
 {
-    // FNV-1a, over 64-bit values instead of bytes: no attacker gains from a collision with his own answer
+    // FNV-1a over 64-bit values instead of bytes. It need not resist attacks: a client can only collide with its own
+    // answer.
     private const ulong Prime = 0x100000001b3;
     private ulong _hash = Seed(database.HistoryId);
 
-    /// <summary>The quoted change vector of one document.</summary>
+    /// <summary>Returns the quoted change vector of one document.</summary>
     public static string Of(Database database, long etag) =>
         string.Create(CultureInfo.InvariantCulture, $"\"A:{etag}-{database.HistoryId}\"");
 
-    /// <summary>Adds a document, or 0 for one that is missing.</summary>
+    /// <summary>Adds the etag of a document, or 0 for a missing one.</summary>
     public void Add(long etag)
     {
         _hash = (_hash ^ (ulong)etag) * Prime;
         _hash ^= _hash >> 29;
     }
 
-    /// <summary>Adds text that decides the answer.</summary>
+    /// <summary>Adds text on which the answer depends.</summary>
     public void Add(ReadOnlySpan<byte> text)
     {
         foreach (byte part in text)
@@ -36,11 +38,11 @@ internal struct EntityTag(Database database)
         }
     }
 
-    /// <summary>The quoted hash.</summary>
+    /// <summary>Returns the quoted hash.</summary>
     public override readonly string ToString() => string.Create(CultureInfo.InvariantCulture, $"\"{_hash:x16}\"");
 
-    /// <summary>Sets the tag. When the client has this answer already, the answer becomes 304 without a body.</summary>
-    /// <returns>True when nothing more is to be written.</returns>
+    /// <summary>Sets the ETag header. If the client already has this answer, sets status 304.</summary>
+    /// <returns>True if the answer is 304, so no body must be written.</returns>
     public static bool Set(HttpContext http, string tag)
     {
         http.Response.Headers.ETag = tag;
@@ -54,7 +56,7 @@ internal struct EntityTag(Database database)
         return true;
     }
 
-    // A list of tags, or `*` for any: RFC 9110, section 13.1.2. Clients of RavenDB send one, as they got it.
+    // A list of tags, or `*` for any (RFC 9110, section 13.1.2). RavenDB's clients send one tag, unchanged.
     private static bool Names(StringValues known, string tag) =>
         string.Equals(known[0], tag, StringComparison.Ordinal)
         || (
@@ -64,7 +66,7 @@ internal struct EntityTag(Database database)
             )
         );
 
-    // Not string.GetHashCode, which differs after each start: caches of clients outlive ours.
+    // Not string.GetHashCode, which differs after each start: clients keep cached tags across our restarts.
     private static ulong Seed(string historyId)
     {
         ulong hash = 0xcbf29ce484222325;

@@ -6,8 +6,8 @@ using Microsoft.AspNetCore.Http;
 namespace Rookery.Server.Raven;
 
 /// <summary>
-/// A body of any length that may be compressed with gzip. It is unpacked as it is read, some pages at a time, so that
-/// it takes no more memory however far it grows.
+/// A request body of any length, compressed with gzip or not. It is decompressed as it is read, a few pages at a time,
+/// so its length does not change the memory it takes.
 /// </summary>
 internal readonly struct GzipBody
 {
@@ -20,13 +20,13 @@ internal readonly struct GzipBody
     }
 
     /// <summary>
-    /// The bytes as they were before compression. A read throws <see cref="InvalidDataException"/> where the gzip is
-    /// damaged or cut off.
+    /// The decompressed bytes. A read throws <see cref="InvalidDataException"/> where the gzip is damaged or
+    /// incomplete.
     /// </summary>
     public PipeReader Reader { get; }
 
-    /// <summary>Begins to read a body.</summary>
-    /// <exception cref="RefusedException">It is in another encoding: 415.</exception>
+    /// <summary>Opens the body of a request.</summary>
+    /// <exception cref="RefusedException">The body has another encoding: 415.</exception>
     public static GzipBody Open(HttpContext http) =>
         http.Request.Headers.ContentEncoding.ToString().ToLowerInvariant() switch
         {
@@ -43,14 +43,15 @@ internal readonly struct GzipBody
         };
 
     /// <summary>
-    /// Gives pages and decompressor back. Not where storing failed while a read waited for bytes: that read still goes
-    /// on into those pages.
+    /// Releases pages and decompressor. Do not call it if storing failed while a read was pending: that read still
+    /// writes into the pages.
     /// </summary>
     public ValueTask CompleteAsync() => _isCompressed ? Reader.CompleteAsync() : ValueTask.CompletedTask;
 
     /// <summary>
-    /// The body as it came. A token ends a read as <see cref="PipeReader.CancelPendingRead"/> does: the server takes a
-    /// read that was ended by a token for open, and could read nothing behind a refusal.
+    /// The compressed body as a stream. When the token is cancelled, it ends the pending read by
+    /// <see cref="PipeReader.CancelPendingRead"/>: Kestrel treats a read that a token ended as still open, and could
+    /// then not read the rest of the body after an error was sent.
     /// </summary>
     internal sealed class PackedBytes(PipeReader body) : Stream
     {
@@ -92,7 +93,8 @@ internal readonly struct GzipBody
                     body.AdvanceTo(read.Buffer.GetPosition(count));
                 }
 
-                // An interruption may come just behind the read that it was meant for, and meets the next one then.
+                // A cancellation can arrive just after the read that it was meant for; it then ends the next read
+                // instead.
                 if (count > 0 || read.IsCompleted || buffer.IsEmpty)
                 {
                     return count;

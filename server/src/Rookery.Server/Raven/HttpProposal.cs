@@ -4,14 +4,14 @@ using Rookery.Documents.Consensus;
 
 namespace Rookery.Server.Raven;
 
-/// <summary>Proposes what requests write. Every write over HTTP comes this way.</summary>
+/// <summary>Proposes the commands of HTTP requests. Every write over HTTP uses this class.</summary>
 internal static class HttpProposal
 {
-    /// <summary>Proposes the command of a request, and sets the headers of its answer that it asked for.</summary>
+    /// <summary>Proposes a command, and sets the receipt header of the answer if the request asks for it.</summary>
     /// <param name="context">The node.</param>
     /// <param name="http">The request.</param>
-    /// <param name="command">The command, which is disposed.</param>
-    /// <returns>What came of it: also a refusal is one.</returns>
+    /// <param name="command">The command; consensus disposes it.</param>
+    /// <returns>The outcome, which may be a rejection.</returns>
     public static ValueTask<CommandOutcome> ProposeAsync(ServerContext context, HttpContext http, CommandBuffer command)
     {
         var consensus = context.Node.Consensus;

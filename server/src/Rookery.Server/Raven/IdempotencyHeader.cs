@@ -6,14 +6,14 @@ using Rookery.Server.Raven.Documents;
 
 namespace Rookery.Server.Raven;
 
-/// <summary>The key by which a repeated write is recognised.</summary>
+/// <summary>Reads the header Idempotency-Key, by which a repeated write is recognised.</summary>
 internal static class IdempotencyHeader
 {
     private const string KeyName = "Idempotency-Key";
     private const string HorizonName = "Idempotency-Key-Horizon";
 
-    /// <summary>The key of the Idempotency-Key header; none when there is no header.</summary>
-    /// <exception cref="RefusedException">It is empty or too long.</exception>
+    /// <summary>Returns the key of the header; <see cref="IdempotencyKey.None"/> without a header.</summary>
+    /// <exception cref="RefusedException">The key is empty or too long.</exception>
     public static IdempotencyKey Read(HttpContext http)
     {
         var header = http.Request.Headers[KeyName];
@@ -21,8 +21,8 @@ internal static class IdempotencyHeader
     }
 
     /// <summary>
-    /// The key of the header or, without one, of raft-request-id: RavenDB's clients repeat identity/next with the same
-    /// one after a failure.
+    /// Returns the key of the header or, without one, of the parameter raft-request-id: RavenDB's clients repeat
+    /// identity/next with the same raft-request-id after a failure.
     /// </summary>
     public static IdempotencyKey ReadOrRequestId(HttpContext http)
     {
@@ -33,8 +33,8 @@ internal static class IdempotencyHeader
     }
 
     /// <summary>
-    /// Says from when on the database remembers keys, when the request has one. A retry of a request that is older may
-    /// be applied again.
+    /// If the request has a key, sets the header Idempotency-Key-Horizon: the time from which the database remembers
+    /// keys. A repetition of an older request may be applied again.
     /// </summary>
     public static void TellHorizon(HttpContext http, Database database)
     {
@@ -49,10 +49,10 @@ internal static class IdempotencyHeader
         );
     }
 
-    /// <summary>For routes that cannot keep what a key promises.</summary>
+    /// <summary>Refuses a key on a route that cannot recognise repetitions.</summary>
     /// <param name="http">The request.</param>
-    /// <param name="route">What the route is called.</param>
-    /// <param name="instead">What makes a repetition harmless.</param>
+    /// <param name="route">Name of the route in the message.</param>
+    /// <param name="instead">Clause that names what makes a repetition harmless.</param>
     /// <exception cref="RefusedException">The request has a key.</exception>
     public static void Refuse(HttpContext http, string route, string instead)
     {

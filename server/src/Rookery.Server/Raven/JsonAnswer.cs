@@ -3,7 +3,7 @@ using Microsoft.AspNetCore.Http;
 
 namespace Rookery.Server.Raven;
 
-/// <summary>Small answers that are one JSON object.</summary>
+/// <summary>Sends small answers that are one JSON object.</summary>
 internal static class JsonAnswer
 {
     /// <summary>Sends an object whose members <paramref name="members"/> writes.</summary>

@@ -4,18 +4,18 @@ using Rookery.Json;
 namespace Rookery.Server.Raven;
 
 /// <summary>
-/// Reads a JSON value from a reader that stands on its first token, and leaves the reader on its last.
+/// Reads one JSON value. The reader is at the value's first token before the call, and at its last after it.
 /// </summary>
 internal delegate TResult JsonRead<out TResult>(ref Utf8JsonReader json);
 
-/// <summary>Reads the value of one member.</summary>
+/// <summary>Reads the value of one member; the reader is at the value's first token.</summary>
 internal delegate void JsonMember(string name, ref Utf8JsonReader value);
 
-/// <summary>Reads the small envelopes of requests. Documents never pass here: the Documents room parses them.</summary>
+/// <summary>Reads the small JSON envelopes of requests. Documents are parsed by Rookery.Documents instead.</summary>
 internal static class JsonBody
 {
-    /// <summary>Reads a body that is one JSON value and nothing else.</summary>
-    /// <exception cref="RefusedException">It is not JSON.</exception>
+    /// <summary>Reads a body that is one JSON value with nothing after it.</summary>
+    /// <exception cref="RefusedException">The body is not valid JSON: 400.</exception>
     public static TResult Read<TResult>(ReadOnlySpan<byte> body, JsonRead<TResult> read)
     {
         try
@@ -36,7 +36,8 @@ internal static class JsonBody
     }
 
     /// <summary>
-    /// Says in our own words what the reader threw: the framework's are keys of resources in the published program.
+    /// Makes an error in our own words of an exception of the JSON reader: in the published program the framework's
+    /// messages are only resource keys.
     /// </summary>
     /// <param name="what">What was read ("The body").</param>
     /// <param name="thrown">What the reader threw.</param>
@@ -48,7 +49,7 @@ internal static class JsonBody
                 : $"{what} is not valid JSON: a text in it is not UTF-8 or ends within an escaped surrogate pair."
         );
 
-    /// <summary>Walks over the members of an object.</summary>
+    /// <summary>Calls <paramref name="member"/> for each member of an object.</summary>
     public static void ForEachMember(ref Utf8JsonReader json, JsonMember member)
     {
         if (json.TokenType != JsonTokenType.StartObject)
@@ -64,11 +65,13 @@ internal static class JsonBody
         }
     }
 
-    /// <summary>Passes over a member that says nothing, and refuses by its name whatever else is not known.</summary>
+    /// <summary>
+    /// Accepts a member whose value is null and refuses it otherwise, so that no option is ignored silently.
+    /// </summary>
     /// <param name="value">The member's value.</param>
-    /// <param name="name">The member.</param>
-    /// <param name="where">Of what it is a member ("the body of a query").</param>
-    /// <exception cref="RefusedException">It says something.</exception>
+    /// <param name="name">Name of the member.</param>
+    /// <param name="where">The object that contains it ("the body of a query").</param>
+    /// <exception cref="RefusedException">The value is not null: 501.</exception>
     public static void RequireNothing(ref Utf8JsonReader value, string name, string where)
     {
         if (value.TokenType != JsonTokenType.Null)
@@ -77,13 +80,13 @@ internal static class JsonBody
         }
     }
 
-    /// <summary>A member that would be passed over.</summary>
+    /// <summary>Returns the error for a member that is not supported: 501.</summary>
     public static RefusedException NotSupported(string name, string where) =>
         RefusedException.NotSupported(
             $"The member '{name}' of {where} is not supported by this version, and nothing was done; leave it out."
         );
 
-    /// <summary>A text; null when it is null.</summary>
+    /// <summary>Reads a string, or null.</summary>
     public static string? ReadText(ref Utf8JsonReader json, string name) =>
         json.TokenType switch
         {
@@ -92,7 +95,7 @@ internal static class JsonBody
             _ => throw RefusedException.BadRequest($"'{name}' must be a text."),
         };
 
-    /// <summary>A list of texts.</summary>
+    /// <summary>Reads an array of strings; null is refused.</summary>
     public static List<string> ReadTexts(ref Utf8JsonReader json, string name)
     {
         if (json.TokenType != JsonTokenType.StartArray)
@@ -112,7 +115,7 @@ internal static class JsonBody
         return texts;
     }
 
-    /// <summary>The raw JSON of a value; the reader goes to its last token.</summary>
+    /// <summary>Returns the raw JSON of a value and moves the reader to its last token.</summary>
     public static ReadOnlySpan<byte> Raw(ref Utf8JsonReader json, ReadOnlySpan<byte> body)
     {
         int start = (int)json.TokenStartIndex;

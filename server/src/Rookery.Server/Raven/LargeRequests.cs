@@ -5,35 +5,35 @@ using Rookery.Platform;
 namespace Rookery.Server.Raven;
 
 /// <summary>
-/// The room of all requests whose bodies, commands or answers are large. Whoever wants to hold more than
-/// <see cref="FreeBytes"/> takes room for the most it will hold, before it does; who finds none waits briefly, in turn,
-/// and is then answered 429. One alone always finds it. Nobody takes more while others may wait for what it has, unless
-/// what it wants can be refused, so that two never wait for each other for ever.
+/// Admits requests whose bodies, commands or answers are large, in a quarter of the memory budget. A request takes room
+/// for the most it will hold before it holds more than <see cref="FreeBytes"/>. If there is no room it waits briefly,
+/// first come first served, and is then answered 429. A request that is alone always gets room. A request that others
+/// may wait for takes more only if it can be refused, so two requests never wait for each other forever.
 /// </summary>
 internal sealed class LargeRequests(MemoryBudget budget, TimeProvider time)
 {
-    /// <summary>What a request may hold without asking.</summary>
+    /// <summary>Bytes that a request may hold without room.</summary>
     public const int FreeBytes = 64 << 10;
 
     /// <summary>
-    /// How many times the bytes of a document are held on the way into the journal: body, minimised and command while
-    /// it is parsed; command, frame and payload while it is written.
+    /// Copies of a document's bytes while it is written: body, minimised JSON and command during parsing; command,
+    /// frame and payload during the journal write.
     /// </summary>
     public const int CopiesOfWrite = 3;
 
     /// <summary>
-    /// How many times those of a document that is patched: the version before, two steps of the patch, the version
-    /// after, and its copies in the answer.
+    /// Copies of a document's bytes while it is patched: the version before, two steps of the patch, the version after,
+    /// and copies of it in the answer.
     /// </summary>
     public const int CopiesOfPatch = 6;
 
     /// <summary>
-    /// How long room may be held for one thing: a body to come, a document of a stream, an answer to be taken. 32 MiB
-    /// in that time are 56 KB/s.
+    /// How long room may be held for one thing: receiving a body, sending a document of a stream, sending an answer. 32
+    /// MiB in that time are 56 KB/s.
     /// </summary>
     public static readonly TimeSpan Deadline = TimeSpan.FromMinutes(10);
 
-    // A stream that has begun should not be refused any more: it outwaits whoever holds the room now.
+    // A stream that has begun cannot become an error any more, so it waits longer than others may hold the room.
     private static readonly TimeSpan LongPatience = Deadline + Admission.Patience;
 
     private readonly TimeProvider _time = time;
@@ -43,18 +43,18 @@ internal sealed class LargeRequests(MemoryBudget budget, TimeProvider time)
         budget.AddShare("large requests", budget.TotalBytes / 4)
     );
 
-    /// <summary>Requests that were refused for want of room.</summary>
+    /// <summary>Number of requests refused because there was no room.</summary>
     public long Refused => _admission.Refused;
 
-    /// <summary>Ends the wait of answers for room: the node stops.</summary>
+    /// <summary>Ends the waits of answers for room when the node stops.</summary>
     public CancellationToken Stopping { get; set; }
 
-    /// <summary>Room for nothing yet.</summary>
+    /// <summary>Returns a lease of zero bytes.</summary>
     public Lease Begin(HttpContext http) => new(this, http);
 
-    /// <summary>Waits for room.</summary>
-    /// <exception cref="RefusedException">There was none in time: 429.</exception>
-    /// <exception cref="OperationCanceledException">The client left.</exception>
+    /// <summary>Waits for room and returns it as a lease. Dispose it to release the room.</summary>
+    /// <exception cref="RefusedException">There was no room in time: 429.</exception>
+    /// <exception cref="OperationCanceledException">The client closed the connection.</exception>
     public async ValueTask<Lease> TakeAsync(HttpContext http, long bytes)
     {
         var lease = Begin(http);
@@ -63,7 +63,7 @@ internal sealed class LargeRequests(MemoryBudget budget, TimeProvider time)
     }
 
     /// <summary>
-    /// The refusal of a body that held its room for <see cref="Deadline"/> without coming to its end.
+    /// Returns the error for a body that held its room for <see cref="Deadline"/> and is still incomplete: 408.
     /// </summary>
     public static RefusedException TooSlow(HttpContext http) =>
         new(
@@ -73,7 +73,7 @@ internal sealed class LargeRequests(MemoryBudget budget, TimeProvider time)
                 + $"within {Deadline.TotalMinutes} minutes, because others wait for the memory that it holds."
         );
 
-    /// <summary>The refusal of a request for which there is no memory now.</summary>
+    /// <summary>Returns the error for a request for which there is no room: 429.</summary>
     public RefusedException NoRoom(HttpContext http, long bytes)
     {
         if (!http.Response.HasStarted)
@@ -92,29 +92,28 @@ internal sealed class LargeRequests(MemoryBudget budget, TimeProvider time)
     }
 
     /// <summary>
-    /// The room of one request, or of one part of its answer. From when it first holds bytes it has
-    /// <see cref="Deadline"/>; then a read of the body is ended, or the connection cut, so that a client that is
-    /// silent, or takes nothing, keeps no room from others. Who holds none has no timer. Disposing it again does
-    /// nothing.
+    /// The room of one request, or of one part of its answer. The <see cref="Deadline"/> runs from when the lease first
+    /// holds bytes. After it, the lease cancels the read of the body or closes the connection, so a client that sends
+    /// or takes nothing cannot keep room from others. A lease of zero bytes has no timer. It may be disposed twice.
     /// </summary>
     internal sealed class Lease(LargeRequests requests, HttpContext http) : IDisposable
     {
-        // The answer of a part of a multi_get goes out through the request around it.
+        // A part of a multi_get is sent through the connection of the multi_get.
         private readonly HttpContext _connection = http.Features.Get<MultiGetPart>()?.Around ?? http;
         private readonly Lock _gate = new();
         private long _bytes;
         private ITimer? _deadline;
 
-        /// <summary>Bytes taken.</summary>
+        /// <summary>Bytes held.</summary>
         public long Bytes => Volatile.Read(ref _bytes);
 
         /// <summary>
-        /// The read that the deadline ends, which then returns cancelled; null when the body was read, and the deadline
-        /// cuts the connection.
+        /// The reader whose pending read the deadline cancels; null once the body is read, and the deadline then closes
+        /// the connection.
         /// </summary>
         public PipeReader? Reading { get; set; }
 
-        /// <summary>Takes more at once, until there are so many bytes in all.</summary>
+        /// <summary>Grows the lease to <paramref name="bytes"/> in all if there is room now; false otherwise.</summary>
         public bool TryGrow(long bytes)
         {
             long more = bytes - _bytes;
@@ -131,16 +130,22 @@ internal sealed class LargeRequests(MemoryBudget budget, TimeProvider time)
             return true;
         }
 
-        /// <summary>Waits until there are so many bytes in all; patiently when the answer has begun.</summary>
+        /// <summary>
+        /// Waits until the lease holds <paramref name="bytes"/> in all; longer if the answer has begun.
+        /// </summary>
         /// <exception cref="RefusedException">There was no room in time: 429.</exception>
         public ValueTask GrowAsync(long bytes) =>
             bytes <= _bytes
                 ? ValueTask.CompletedTask
                 : GrowAsync(bytes, isPatient: _connection.Response.HasStarted, http.RequestAborted);
 
-        /// <summary>The same for what is read: nobody waits for that when the node stops.</summary>
+        /// <summary>
+        /// Waits like <see cref="GrowAsync(long)"/>, and also ends when the node stops. For reads, which may be
+        /// abandoned then.
+        /// </summary>
         /// <exception cref="RefusedException">There was no room in time: 429.</exception>
-        /// <exception cref="OperationCanceledException">The client left, or the node stops.</exception>
+        /// <exception cref="OperationCanceledException">The client closed the connection, or the node
+        /// stops.</exception>
         public async ValueTask GrowToReadAsync(long bytes)
         {
             if (!TryGrow(bytes))
@@ -177,7 +182,7 @@ internal sealed class LargeRequests(MemoryBudget budget, TimeProvider time)
             Take(more);
         }
 
-        /// <summary>Keeps so many bytes and gives the others back.</summary>
+        /// <summary>Releases all but <paramref name="bytes"/>.</summary>
         public void Shrink(long bytes)
         {
             long given = _bytes - bytes;
@@ -188,7 +193,7 @@ internal sealed class LargeRequests(MemoryBudget budget, TimeProvider time)
             }
         }
 
-        /// <summary>Begins a new deadline: what the room was taken for is done, and it is used again.</summary>
+        /// <summary>Begins a new deadline, because the room is used for the next thing.</summary>
         public void Renew() => _deadline?.Change(Deadline, Deadline);
 
         public void Dispose()
@@ -212,12 +217,12 @@ internal sealed class LargeRequests(MemoryBudget budget, TimeProvider time)
         {
             _bytes += more;
 
-            // It repeats, for a read that came to its end just when it was to be ended: then the answer is cut off in
-            // its turn.
+            // The timer repeats: if the read completed just before the first expiry cancelled it, the next expiry
+            // closes the connection while the answer is sent.
             _deadline ??= requests._time.CreateTimer(static lease => ((Lease)lease!).End(), this, Deadline, Deadline);
         }
 
-        // Not once the room was given back: the connection may serve another request by then.
+        // Without room the lease is done, and the connection may already serve another request.
         private void End()
         {
             lock (_gate)

@@ -3,19 +3,19 @@ using Microsoft.AspNetCore.Http;
 namespace Rookery.Server.Raven;
 
 /// <summary>
-/// Where one request of a multi_get answers: into the answer of all, part by part, so that no answer lies in memory as
-/// a whole however long it is. A feature of the part's context, which says too that the room of its body is taken
-/// already.
+/// The response body of one request in a multi_get. It writes into the answer of the multi_get, which is sent part by
+/// part, so no answer is in memory as a whole. It is also a feature of the inner request's context, which shows that
+/// the memory of the inner body is already admitted.
 /// </summary>
 internal sealed class MultiGetPart(HttpContext http, AnswerBuffer answer) : Stream
 {
     private readonly int _start = answer.Length;
     private bool _isPartSent;
 
-    /// <summary>The multi_get.</summary>
+    /// <summary>The request of the multi_get itself.</summary>
     public HttpContext Around => http;
 
-    /// <summary>Bytes answered so far.</summary>
+    /// <summary>Bytes of this inner answer so far.</summary>
     public long Answered { get; private set; }
 
     public override bool CanRead => false;
@@ -32,8 +32,8 @@ internal sealed class MultiGetPart(HttpContext http, AnswerBuffer answer) : Stre
         set => throw new NotSupportedException();
     }
 
-    /// <summary>Takes back what was answered, so that something else can be.</summary>
-    /// <returns>False when some of it is with the client already.</returns>
+    /// <summary>Removes what this inner request wrote, so that an error can replace it.</summary>
+    /// <returns>False if some of it was already sent.</returns>
     public bool TryTakeBack()
     {
         if (_isPartSent)
@@ -68,7 +68,7 @@ internal sealed class MultiGetPart(HttpContext http, AnswerBuffer answer) : Stre
 
     public override void Flush()
     {
-        // What is written is in the answer of all.
+        // Written bytes are already in the answer of the multi_get.
     }
 
     public override Task FlushAsync(CancellationToken cancellationToken) => Task.CompletedTask;

@@ -9,15 +9,15 @@ using Rookery.Server.Raven.Queries;
 namespace Rookery.Server.Raven;
 
 /// <summary>
-/// POST multi_get: several reads of one database in one request, as lazy sessions send them. Each runs through the same
-/// handler as alone.
+/// POST multi_get: several reads of one database in one request, as lazy sessions send them. Each inner request runs
+/// through the same handler as a request of its own.
 /// </summary>
 internal sealed class MultiGetRoute(ServerContext context, GetDocuments documents, RunQuery queries)
 {
-    // Sessions make 30 requests by default.
+    // RavenDB's sessions make at most 30 requests by default.
     private const int MostParts = 1024;
 
-    // Those that change what a read answers, or that its handler refuses.
+    // Headers that change the answer of a read, or that its handler refuses.
     private static readonly string[] ReadHeaderNames = ["If-None-Match", "If-Match", "Content-Encoding"];
 
     public async Task HandleAsync(HttpContext http, Database database)
@@ -35,7 +35,7 @@ internal sealed class MultiGetRoute(ServerContext context, GetDocuments document
             parts = ReadParts(body);
         }
 
-        // Parts that are each too short for a turn of their own are long together.
+        // Each inner request may be shorter than a turn; together they can be long.
         var turns = new WorkTurns(context, http);
         using var answer = AnswerBuffer.Rent();
         answer.Write("{\"Results\":["u8);
@@ -66,7 +66,7 @@ internal sealed class MultiGetRoute(ServerContext context, GetDocuments document
         }
         catch (Exception refused) when (RavenErrors.TryRefuse(refused) is not null && !body.TryTakeBack())
         {
-            // Half an answer cannot become an error: cutting the connection is the only sign left.
+            // An answer that is partly sent cannot become an error; closing the connection is the only signal left.
             throw new OperationCanceledException("An answer broke off.", refused, part.RequestAborted);
         }
     }
@@ -135,7 +135,7 @@ internal sealed class MultiGetRoute(ServerContext context, GetDocuments document
         answer.Write("}}"u8);
     }
 
-    // A lazy load of one id that is not there: the client parses the part whatever its status, and fails on null.
+    // A lazy load of one missing id: the client parses this body whatever the status is, and fails on null.
     private static ReadOnlySpan<byte> Nothing(int status) =>
         status == StatusCodes.Status404NotFound ? "{\"Results\":[null],\"Includes\":{}}"u8 : "null"u8;
 
@@ -197,7 +197,7 @@ internal sealed class MultiGetRoute(ServerContext context, GetDocuments document
                     case "Content" when value.TokenType == JsonTokenType.String:
                         part.Content = Encoding.UTF8.GetBytes(value.GetString()!);
                         break;
-                    // The Node client sends JSON as text; .NET's and Python's send it as it is.
+                    // The Node client sends JSON as a string; the clients for .NET and Python send an object.
                     case "Content" when value.TokenType == JsonTokenType.StartObject:
                         part.Content = JsonBody.Raw(ref value, body.Span).ToArray();
                         break;
@@ -234,7 +234,7 @@ internal sealed class MultiGetRoute(ServerContext context, GetDocuments document
             }
         );
 
-    /// <summary>One of the requests.</summary>
+    /// <summary>One inner request.</summary>
     private sealed class Part
     {
         public string Url { get; set; } = "";

@@ -6,9 +6,9 @@ using Microsoft.AspNetCore.Http;
 namespace Rookery.Server.Raven;
 
 /// <summary>
-/// The parameters of a URL, read in place and without allocation. Tolerates what clients send: "?&amp;a=b",
-/// "a=b&amp;&amp;c=d", a dangling "?". Names are compared without case; a plus sign is a plus sign (RavenDB unescapes
-/// by percent signs only, and its change vectors may contain it).
+/// The parameters of a URL's query string, read in place without allocation. It accepts what clients send: "?&amp;a=b",
+/// "a=b&amp;&amp;c=d", a trailing "?". Names are compared without case. A plus sign stands for itself: RavenDB resolves
+/// percent escapes only, and its change vectors may contain a plus.
 /// </summary>
 internal readonly ref struct QueryParameters(ReadOnlySpan<char> query)
 {
@@ -19,7 +19,7 @@ internal readonly ref struct QueryParameters(ReadOnlySpan<char> query)
 
     public Enumerator GetEnumerator() => new(_query);
 
-    /// <summary>The first parameter of this name, still escaped.</summary>
+    /// <summary>Finds the first parameter with this name; its value is still escaped.</summary>
     public bool TryGetEscaped(string name, out ReadOnlySpan<char> escaped)
     {
         foreach (var parameter in this)
@@ -35,17 +35,17 @@ internal readonly ref struct QueryParameters(ReadOnlySpan<char> query)
         return false;
     }
 
-    /// <summary>The first parameter of this name, unescaped; null when it is absent.</summary>
+    /// <summary>Returns the first parameter with this name, unescaped; null if it is absent.</summary>
     public string? Text(string name) => TryGetEscaped(name, out var escaped) ? Unescape(name, escaped) : null;
 
-    /// <summary>The first parameter of this name, unescaped.</summary>
-    /// <exception cref="RefusedException">It is absent or empty.</exception>
+    /// <summary>Returns the first parameter with this name, unescaped.</summary>
+    /// <exception cref="RefusedException">The parameter is absent or empty: 400.</exception>
     public string RequiredText(string name) =>
         Text(name) is { Length: > 0 } text
             ? text
             : throw RefusedException.BadRequest($"The parameter '{name}' is missing in the query string.");
 
-    /// <summary>A whole number, at least 0.</summary>
+    /// <summary>Reads a whole number of zero or more; <paramref name="otherwise"/> if it is absent or empty.</summary>
     public long Number(string name, long otherwise)
     {
         if (!TryGetEscaped(name, out var escaped) || escaped.IsEmpty)
@@ -60,8 +60,8 @@ internal readonly ref struct QueryParameters(ReadOnlySpan<char> query)
             );
     }
 
-    /// <summary>True when the parameter says "true"; false when it says "false" or nothing.</summary>
-    /// <exception cref="RefusedException">It says something else.</exception>
+    /// <summary>Reads a Boolean: true for "true"; false for "false", an empty value or an absent parameter.</summary>
+    /// <exception cref="RefusedException">The value is something else: 400.</exception>
     public bool Flag(string name)
     {
         if (
@@ -78,8 +78,8 @@ internal readonly ref struct QueryParameters(ReadOnlySpan<char> query)
             : throw RefusedException.BadRequest($"The parameter '{name}' must be true or false, not '{escaped}'.");
     }
 
-    /// <summary>Unescapes a value into UTF-8.</summary>
-    /// <returns>The bytes written, or -1 when <paramref name="destination"/> is too short or the escapes are not
+    /// <summary>Writes an unescaped value as UTF-8.</summary>
+    /// <returns>The bytes written, or -1 if <paramref name="destination"/> is too short or the result is not
     /// UTF-8.</returns>
     public static int Unescape(ReadOnlySpan<char> escaped, Span<byte> destination)
     {
@@ -105,7 +105,7 @@ internal readonly ref struct QueryParameters(ReadOnlySpan<char> query)
                 return -1;
             }
 
-            // A percent sign that begins no escape stands for itself, as in RavenDB.
+            // A percent sign without two hexadecimal digits stands for itself, as in RavenDB.
             bool isEscape =
                 escaped.Length >= 3
                 && byte.TryParse(
@@ -144,24 +144,26 @@ internal readonly ref struct QueryParameters(ReadOnlySpan<char> query)
         }
     }
 
-    /// <summary>One "name=value".</summary>
+    /// <summary>One parameter, "name=value" or "name".</summary>
     public readonly ref struct Parameter(ReadOnlySpan<char> name, ReadOnlySpan<char> escaped, bool hasValue)
     {
+        /// <summary>The value, still escaped; empty without an equals sign.</summary>
         public ReadOnlySpan<char> Escaped { get; } = escaped;
 
-        /// <summary>The name as it came; names are not escaped.</summary>
+        /// <summary>The name as it was sent; names are never escaped.</summary>
         public ReadOnlySpan<char> Name { get; } = name;
 
         /// <summary>Whether an equals sign follows the name.</summary>
         public bool HasValue { get; } = hasValue;
 
+        /// <summary>Whether the parameter has this name, compared without case.</summary>
         public bool Is(string name) => Name.Equals(name, StringComparison.OrdinalIgnoreCase);
 
-        /// <summary>The value, unescaped.</summary>
+        /// <summary>Returns the value, unescaped.</summary>
         public string Text() => Unescape(Name.ToString(), Escaped);
     }
 
-    /// <summary>Walks over the parameters.</summary>
+    /// <summary>Enumerates the parameters and skips empty ones.</summary>
     public ref struct Enumerator(ReadOnlySpan<char> rest)
     {
         private ReadOnlySpan<char> _rest = rest;

@@ -6,13 +6,13 @@ using Rookery.Storage;
 
 namespace Rookery.Server.Raven;
 
-/// <summary>Maps every refusal of the rooms below to status, exception type and headers, in one place.</summary>
+/// <summary>Maps each rejection and exception to the status, exception type and headers of its error answer.</summary>
 internal static class RavenErrors
 {
-    /// <summary>Answers with a rejected command or read.</summary>
+    /// <summary>Answers a request whose command or read was rejected.</summary>
     /// <param name="http">The request.</param>
-    /// <param name="rejection">What was refused.</param>
-    /// <param name="mayBeRepeated">Whether it may be sent again when nobody can say whether it was done: see
+    /// <param name="rejection">The rejection.</param>
+    /// <param name="mayBeRepeated">Whether the client may send the request again if its outcome is unknown: see
     /// <see cref="RepeatableWrite"/>.</param>
     public static Task WriteAsync(HttpContext http, Rejection rejection, bool mayBeRepeated = false)
     {
@@ -28,7 +28,7 @@ internal static class RavenErrors
 
         if (rejection.Kind == RejectionKind.Stopping && !http.Response.HasStarted)
         {
-            // So that a client ends what it still sends.
+            // Tells the client to stop sending on this connection.
             http.Response.Headers.Connection = "close";
         }
 
@@ -37,7 +37,7 @@ internal static class RavenErrors
             http.Response.Headers[Readiness.TakesNoPart] = "true";
         }
 
-        // Apply knows a database by its number only; the route has the name.
+        // The apply thread knows a database only by its number; the route has its name.
         if (
             rejection.Kind == RejectionKind.DatabaseMissing
             && (rejection.Database ?? http.Request.RouteValues["database"] as string) is { } database
@@ -49,7 +49,7 @@ internal static class RavenErrors
         return ErrorAnswer.WriteAsync(http, status, type, rejection.Message);
     }
 
-    /// <summary>Answers with a refusal.</summary>
+    /// <summary>Answers a request that a handler refused.</summary>
     public static Task WriteAsync(HttpContext http, RefusedException refused)
     {
         if (
@@ -67,13 +67,15 @@ internal static class RavenErrors
     }
 
     /// <summary>
-    /// What a client is told of a rejection. A node that is no member any more knows no leader and never will: it says
-    /// so instead of having its clients try again.
+    /// Returns the rejection to send. A node that is no longer a member never learns of a leader, so for "no leader" it
+    /// returns the reason why it takes no part; otherwise clients would retry forever.
     /// </summary>
     public static Rejection Explain(HttpContext http, Rejection rejection) =>
         rejection.Kind == RejectionKind.NoLeader ? WhyNoPart(http) ?? rejection : rejection;
 
-    /// <summary>What a handler threw that is no fault of the node, as it is answered; null for anything else.</summary>
+    /// <summary>
+    /// Returns the error answer for an exception that is not a fault of the node; null for any other exception.
+    /// </summary>
     public static RefusedException? TryRefuse(Exception failure) =>
         failure switch
         {
@@ -91,14 +93,14 @@ internal static class RavenErrors
             _ => null,
         };
 
-    /// <summary>A rejected command within a request that ends otherwise.</summary>
+    /// <summary>Returns a rejection as an exception, for handlers that do not answer with it directly.</summary>
     public static RefusedException Refuse(Rejection rejection)
     {
         var (status, type) = Of(rejection.Kind);
         return new RefusedException(status, type, rejection.Message);
     }
 
-    /// <summary>Answers with bytes that were refused.</summary>
+    /// <summary>Returns the error for invalid input: 413, 501 or 400.</summary>
     public static RefusedException Refuse(in InputError error) =>
         error.Kind switch
         {
@@ -111,7 +113,9 @@ internal static class RavenErrors
             _ => RefusedException.BadRequest(error.ToString()),
         };
 
-    /// <summary>Answers that there is no such database, as clients expect it on every route.</summary>
+    /// <summary>
+    /// Answers that the database does not exist, in the form RavenDB's clients expect on every route.
+    /// </summary>
     public static Task WriteDatabaseMissingAsync(HttpContext http, string name)
     {
         NameMissingDatabase(http, name);
@@ -152,7 +156,7 @@ internal static class RavenErrors
             _ => (StatusCodes.Status503ServiceUnavailable, RavenType.RavenException),
         };
 
-    // A header takes visible ASCII only.
+    // A header value can carry visible ASCII only.
     private static void NameMissingDatabase(HttpContext http, string name) =>
         http.Response.Headers["Database-Missing"] = Uri.EscapeDataString(name);
 }

@@ -1,8 +1,8 @@
 namespace Rookery.Server.Raven;
 
 /// <summary>
-/// What each route reads of its query string, beside what all pass over (<see
-/// cref="RouteParameters.PassedOverAnywhere"/>). docs/reference/clients.md lists the same.
+/// The query parameters that each route takes, besides those that every route ignores
+/// (<see cref="RouteParameters.PassedOverAnywhere"/>). docs/reference/clients.md lists the same.
 /// </summary>
 internal static class RavenParameters
 {
@@ -103,22 +103,22 @@ internal static class RavenParameters
     public static RouteParameters StreamOfDocuments { get; } =
         new("format", "startsWith", "matches", "exclude", "startAfter", "start", "pageSize", Consistency);
 
-    /// <summary>Reads of a database that ask for nothing in particular.</summary>
+    /// <summary>Reads of a database without parameters of their own.</summary>
     public static RouteParameters Read { get; } = new(Consistency);
 
-    /// <summary>GET stats and its like.</summary>
+    /// <summary>GET stats and similar routes.</summary>
     public static RouteParameters Statistics { get; } = new(Consistency) { TakesNotes = true };
 
     /// <summary>GET changes/stream.</summary>
     public static RouteParameters ChangesStream { get; } = new("since", Consistency);
 
     /// <summary>
-    /// GET indexes. The Python client writes its page size without an equals sign, and no server reads that.
+    /// GET indexes. The Python client sends its page size without an equals sign; RavenDB ignores it too.
     /// </summary>
     public static RouteParameters Indexes { get; } =
         new("name", "start", "pageSize", "namesOnly", Consistency) { TakesNotes = true };
 
-    /// <summary>PUT indexes and whatever else changes indexes that its body names.</summary>
+    /// <summary>PUT indexes, and other routes that change the indexes named in the body.</summary>
     public static RouteParameters IndexWrite { get; } = new() { TakesKey = true };
 
     /// <summary>DELETE of an index.</summary>
@@ -141,7 +141,7 @@ internal static class RavenParameters
     /// <summary>POST admin/indexes/start and stop.</summary>
     public static RouteParameters IndexPause { get; } = new("name", "type");
 
-    /// <summary>Reads about indexes by their names.</summary>
+    /// <summary>Reads about several indexes by name.</summary>
     public static RouteParameters OfIndexes { get; } = new("name*", Consistency);
 
     /// <summary>DELETE indexes/errors.</summary>
@@ -156,7 +156,7 @@ internal static class RavenParameters
     /// <summary>GET indexes/terms.</summary>
     public static RouteParameters IndexTerms { get; } = new("name", "field", "fromValue", "pageSize", Consistency);
 
-    /// <summary>Operations by their number.</summary>
+    /// <summary>Routes about a long operation, by its number.</summary>
     public static RouteParameters Operation { get; } = new("id");
 
     /// <summary>GET topology.</summary>

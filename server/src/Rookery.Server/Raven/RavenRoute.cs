@@ -6,16 +6,16 @@ using Rookery.Server.Dashboard;
 
 namespace Rookery.Server.Raven;
 
-/// <summary>What an answer about one database needs.</summary>
+/// <summary>Handles a request for one database.</summary>
 internal delegate Task DatabaseHandler(HttpContext http, Database database);
 
 /// <summary>
-/// The frame around every handler of this dialect: finds the database, waits for the read barrier, answers refusals. A
-/// handler that completes synchronously passes without a state machine.
+/// Wraps every handler of the dialect: finds the database, waits for the read barrier, turns refusals into error
+/// answers. A handler that completes synchronously runs without a state machine.
 /// </summary>
 internal static class RavenRoute
 {
-    /// <summary>A route of the server as a whole.</summary>
+    /// <summary>Wraps a handler that needs no database.</summary>
     public static RequestDelegate OnServer(RequestDelegate handler) =>
         http =>
         {
@@ -30,7 +30,7 @@ internal static class RavenRoute
             }
         };
 
-    /// <summary>A route of the server as a whole, whose clients go by the topology of the cluster.</summary>
+    /// <summary>Wraps a handler that needs no database and whose clients use the topology of the cluster.</summary>
     public static RequestDelegate OnCluster(ServerContext context, RequestDelegate handler) =>
         OnServer(http =>
         {
@@ -38,7 +38,7 @@ internal static class RavenRoute
             return handler(http);
         });
 
-    /// <summary>A route under /databases/{database} that changes something, or that needs no fresh state.</summary>
+    /// <summary>Wraps a handler of /databases/{database} that writes, or that needs no read barrier.</summary>
     public static RequestDelegate OnDatabase(ServerContext context, DatabaseHandler handler) =>
         OnServer(http =>
         {
@@ -47,14 +47,14 @@ internal static class RavenRoute
         });
 
     /// <summary>
-    /// Answers about a database that exists. A node that has just started knows only what it had applied before, and a
-    /// follower may be behind. Says that a database is missing only behind the read barrier, because clients take that
-    /// as final.
+    /// Finds the database and calls <paramref name="handler"/>. If the database is unknown here, waits for the read
+    /// barrier before it answers that it is missing: a node that has just started, or a lagging follower, may not have
+    /// applied its creation yet, and clients take "missing" as final.
     /// </summary>
     public static Task WithDatabase(ServerContext context, HttpContext http, string name, DatabaseHandler handler) =>
         WithDatabase(context, http, name, handler, RavenErrors.WriteDatabaseMissingAsync);
 
-    /// <summary>The same, with another answer for a missing database.</summary>
+    /// <summary>Does the same with <paramref name="missing"/> as the answer for a missing database.</summary>
     public static Task WithDatabase(
         ServerContext context,
         HttpContext http,
@@ -67,8 +67,9 @@ internal static class RavenRoute
             : FindBehindBarrierAsync(context, http, name, handler, missing);
 
     /// <summary>
-    /// A route under /databases/{database} that reads: it sees every write that was acknowledged before it began; with
-    /// <c>consistency=local</c> what this node has, which works without a leader, and says so.
+    /// Wraps a handler of /databases/{database} that reads. The handler sees every write that was acknowledged before
+    /// the request. With <c>consistency=local</c> it reads what this node has applied, which needs no leader; the
+    /// header Rookery-Applied-Index then reports the index.
     /// </summary>
     public static RequestDelegate OnFreshDatabase(ServerContext context, DatabaseHandler handler) =>
         OnDatabase(
@@ -80,8 +81,8 @@ internal static class RavenRoute
                     return handler(http, database);
                 }
 
-                // Not the token of the request: reading RequestAborted makes Kestrel allocate, and one node alone never
-                // waits here.
+                // Without the token of the request: reading RequestAborted makes Kestrel allocate, and a single node
+                // never waits here.
                 var barrier = context.Node.Consensus.ReadBarrierAsync();
                 return barrier.IsCompletedSuccessfully
                     ? AnswerBehind(barrier.Result, context, handler, http, database)
@@ -90,9 +91,9 @@ internal static class RavenRoute
         );
 
     /// <summary>
-    /// The same outside a database: waits for the read barrier, unless the request asks for what this node has.
+    /// Waits for the read barrier, for routes outside a database. With <c>consistency=local</c> it does not wait.
     /// </summary>
-    /// <returns>False when it cannot say; the request is answered then.</returns>
+    /// <returns>False if no read barrier was reached; the error is already sent.</returns>
     public static async ValueTask<bool> IsFreshAsync(ServerContext context, HttpContext http)
     {
         if (IsLocal(context, http) || await context.Node.Consensus.ReadBarrierAsync())
@@ -104,7 +105,7 @@ internal static class RavenRoute
         return false;
     }
 
-    /// <summary>Why this node cannot say what is newest, and what helps, in sentences.</summary>
+    /// <summary>Returns why this node has no read barrier now, and what the client can do.</summary>
     public static Rejection NotFresh(ServerContext context, string whatElse = "") =>
         context.Node.Consensus.Refusal
         ?? (
@@ -142,7 +143,8 @@ internal static class RavenRoute
     }
 
     /// <summary>
-    /// RavenDB's client sends the etag of the topology that it goes by, and asks for a new one when it is told to.
+    /// RavenDB's clients send the etag of the topology they use. If it is old, sets the header that makes them fetch
+    /// the new one.
     /// </summary>
     private static void TellOfNewTopology(ServerContext context, HttpContext http, string header)
     {

@@ -17,8 +17,8 @@ using Rookery.Server.Raven.Streams;
 namespace Rookery.Server.Raven;
 
 /// <summary>
-/// RavenDB's HTTP dialect (docs/reference): every route of it that this version has, and a refusal by name for the
-/// rest.
+/// Maps the routes of RavenDB's HTTP dialect that this version has (docs/reference/http.md). Every other path is
+/// refused by name.
 /// </summary>
 public static class RavenRoutes
 {
@@ -38,8 +38,8 @@ public static class RavenRoutes
             .Map(Database + "{**rest}", RavenRoute.OnDatabase(context, UnsupportedRoutes.OnDatabaseAsync))
             .For(RouteScope.ReadOrWrite)
             .Taking(RouteParameters.Any);
-        // Not MapFallback, whose pattern leaves out paths with a dot in their last segment: they would be 404 without a
-        // body.
+        // Not MapFallback: its pattern excludes paths whose last segment contains a dot, which would be answered 404
+        // without a body.
         routes
             .Map("/{**rest}", RavenRoute.OnServer(UnsupportedRoutes.OnServerAsync))
             .For(RouteScope.ReadOrWrite)
@@ -208,7 +208,7 @@ public static class RavenRoutes
     ) =>
         routes.MapMethods(Database + path, [method], RavenRoute.OnFreshDatabase(context, handler)).For(RouteScope.Read);
 
-    // What clients ask beside reading and writing, of nothing that writes change: no read barrier.
+    // Requests that are neither reads nor writes of data, and whose answer no write changes: no read barrier.
     private static IEndpointConventionBuilder Ask(
         IEndpointRouteBuilder routes,
         ServerContext context,

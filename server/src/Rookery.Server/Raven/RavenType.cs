@@ -1,8 +1,8 @@
 namespace Rookery.Server.Raven;
 
 /// <summary>
-/// Names of RavenDB's exceptions. Its clients throw what the last segment says; types they do not know become
-/// RavenException.
+/// Names of RavenDB's exceptions. Its clients throw the exception named by the last segment; a name they do not know
+/// becomes RavenException.
 /// </summary>
 internal static class RavenType
 {
@@ -15,7 +15,7 @@ internal static class RavenType
     public const string NoLeader = "Raven.Client.Exceptions.Cluster.NoLeaderException";
     public const string Timeout = "System.TimeoutException";
 
-    // What clients expect of a batch that waited for indexes or replicas in vain.
+    // Clients expect it for a batch whose wait for indexes or replicas timed out.
     public const string BatchTimeout = "Raven.Client.Exceptions.RavenTimeoutException";
 
     public const string PatchFailed = "Raven.Client.Exceptions.Documents.Patching.JavaScriptException";

@@ -6,9 +6,9 @@ using Rookery.Documents.Consensus;
 namespace Rookery.Server.Raven;
 
 /// <summary>
-/// On the request header <c>Rookery-Receipt: 1</c> a write's answer says which members had it on disk when it was
-/// committed, as a dictionary of structured fields (RFC 9651, 3.2):
-/// <c>entry=812, bytes=4096, commands=3, synced=(A;ms=2.148 C;ms=3.402)</c>.
+/// The header <c>Rookery-Receipt</c>. If a write request has it with the value 1, the answer reports which members had
+/// the write on disk when it was committed, as a dictionary of structured fields (RFC 9651, 3.2): <c>entry=812,
+/// bytes=4096, commands=3, synced=(A;ms=2.148 C;ms=3.402)</c>.
 /// </summary>
 internal static class ReceiptHeader
 {
@@ -21,7 +21,7 @@ internal static class ReceiptHeader
         return asked.Count == 1 && string.Equals(asked[0], "1", StringComparison.Ordinal);
     }
 
-    /// <summary>Sets the header of an answer, where a receipt came with the outcome.</summary>
+    /// <summary>Sets the header of the answer if the outcome carries a receipt.</summary>
     public static void Set(HttpContext http, in CommandOutcome outcome)
     {
         if (outcome.Receipt is { } receipt)
@@ -30,7 +30,7 @@ internal static class ReceiptHeader
         }
     }
 
-    /// <summary>The header's value.</summary>
+    /// <summary>Returns the header's value.</summary>
     internal static string Of(long index, CommitReceipt receipt)
     {
         var text = new StringBuilder();

@@ -5,34 +5,34 @@ using Rookery.Platform;
 
 namespace Rookery.Server.Raven;
 
-/// <summary>What becomes of a body, which says how much memory its request takes in all.</summary>
+/// <summary>How a body is used, which determines how much memory its request takes in all.</summary>
 internal enum BodyUse
 {
-    /// <summary>It becomes a command: room is kept until the request is answered.</summary>
+    /// <summary>It becomes a command. Its room is kept until the request is answered.</summary>
     Write,
 
-    /// <summary>It is one document, and becomes a command as <see cref="Write"/> does.</summary>
+    /// <summary>It is one document, and becomes a command as in <see cref="Write"/>.</summary>
     Document,
 
     /// <summary>
-    /// It is a list of texts, each of which becomes an object: room is kept until the request is answered.
+    /// It is a list of values, each of which becomes an object. Its room is kept until the request is answered.
     /// </summary>
     Objects,
 }
 
 /// <summary>
-/// A whole request body as one span: in place when it lies in one piece, otherwise copied to pooled memory. Dispose it
-/// when it is parsed.
+/// A whole request body as one span: the pipe's own memory if the body is contiguous, otherwise a copy in pooled
+/// memory. Dispose it once it is parsed.
 /// </summary>
 internal readonly struct RequestBody : IDisposable
 {
-    // What is taken before anything came, whatever length the client announced: memory follows what it really sends.
+    // Largest first buffer, whatever Content-Length announces: memory grows with the bytes that arrive.
     private const int FirstBytes = 16 << 10;
 
-    // A body of unknown length asks for room as if it had so many, and once more if it has more.
+    // A body of unknown length takes room for 1 MiB first, and for the largest body once it is longer.
     private const int UnknownBytes = 1 << 20;
 
-    // A text of three bytes of JSON becomes an object of 32 and its place in a list.
+    // Three bytes of JSON, an empty text and a comma, can become an object of 32 bytes and its slot in a list.
     private const int BytesPerByteOfObjects = 12;
 
     private readonly PipeReader? _reader;
@@ -53,18 +53,21 @@ internal readonly struct RequestBody : IDisposable
         Room = room;
     }
 
-    /// <summary>The room of the request, when its body is large; given back when the request is answered.</summary>
+    /// <summary>
+    /// The room of the request if its body is large; null otherwise. It is released when the request is answered.
+    /// </summary>
     public LargeRequests.Lease? Room { get; }
 
+    /// <summary>The bytes of the body; valid until <see cref="Dispose"/>.</summary>
     public ReadOnlySpan<byte> Span => _reader is not null ? _sequence.FirstSpan : _copy.Span[.._length];
 
-    /// <summary>Reads a body.</summary>
+    /// <summary>Reads the whole body.</summary>
     /// <param name="http">The request.</param>
-    /// <param name="maxBytes">What it may weigh at most.</param>
-    /// <param name="requests">Where a large one finds room.</param>
-    /// <param name="use">What becomes of it.</param>
-    /// <exception cref="RefusedException">It is larger: 413. It is compressed: 415. There is no room: 429. It is large
-    /// and came too slowly: 408.</exception>
+    /// <param name="maxBytes">Length limit in bytes.</param>
+    /// <param name="requests">Admits large bodies.</param>
+    /// <param name="use">How the body is used.</param>
+    /// <exception cref="RefusedException">The body is longer: 413. It is compressed: 415. There is no room: 429. It is
+    /// large and arrived too slowly: 408.</exception>
     public static ValueTask<RequestBody> ReadAsync(HttpContext http, int maxBytes, LargeRequests requests, BodyUse use)
     {
         if (
@@ -189,7 +192,7 @@ internal readonly struct RequestBody : IDisposable
             copy.Return();
             if (unread is { } bytes)
             {
-                // The rest of the body is read behind the refusal, which an open read would not allow.
+                // Kestrel reads the rest of the body after the error is sent, which needs this read to be ended.
                 reader.AdvanceTo(bytes.End);
             }
 

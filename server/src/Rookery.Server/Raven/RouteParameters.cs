@@ -4,15 +4,14 @@ using Microsoft.AspNetCore.Http;
 namespace Rookery.Server.Raven;
 
 /// <summary>
-/// Endpoint metadata: what a route reads of the query string and of the headers that make a request conditional.
-/// Whatever else stands there is refused by name: an option that is taken and
-/// not carried out is a wrong answer that nobody sees.
+/// Endpoint metadata: the query parameters and conditional headers that a route takes. Any other is refused by name: an
+/// option that is accepted but ignored gives a wrong answer that nobody notices.
 /// </summary>
-/// <param name="obeyed">The parameters that the route carries out, or refuses itself; a star behind a name that may
-/// stand there several times.</param>
+/// <param name="obeyed">Names of the parameters that the route obeys, or refuses itself. A star after a name allows it
+/// several times. At most 64.</param>
 internal sealed class RouteParameters(params string[] obeyed)
 {
-    // What every client may send to every route, and why it changes nothing.
+    // Parameters that every client may send to every route, and why ignoring them is harmless.
     private static readonly Dictionary<string, string> Anywhere = new(StringComparer.OrdinalIgnoreCase)
     {
         ["nodeTag"] = "names the node to which the client sends the request",
@@ -24,37 +23,40 @@ internal sealed class RouteParameters(params string[] obeyed)
         .. obeyed.Select(static name => (name.TrimEnd('*'), name.EndsWith('*'))),
     ];
 
-    /// <summary>A route that reads none.</summary>
+    /// <summary>A route without parameters.</summary>
     public static RouteParameters None { get; } = new();
 
-    /// <summary>A route that refuses whatever it is asked.</summary>
+    /// <summary>A route that refuses every request, whatever its parameters.</summary>
     public static RouteParameters Any { get; } = new() { TakesAll = true };
 
-    /// <summary>The names that are carried out, or refused by the route itself.</summary>
+    /// <summary>Names of the parameters that the route obeys, or refuses itself.</summary>
     public IEnumerable<string> Obeyed => _obeyed.Select(static known => known.Name);
 
-    /// <summary>The names that are passed over, each with the reason why that changes nothing.</summary>
+    /// <summary>Names of parameters that the route ignores, each with the reason why that is harmless.</summary>
     public IReadOnlyDictionary<string, string> PassedOver { get; init; } =
         new Dictionary<string, string>(StringComparer.Ordinal);
 
-    /// <summary>Those that are passed over by every route.</summary>
+    /// <summary>Names of parameters that every route ignores, each with the reason.</summary>
     public static IReadOnlyDictionary<string, string> PassedOverAnywhere => Anywhere;
 
-    /// <summary>Whether a name without a value is only a note of why the client asks.</summary>
+    /// <summary>
+    /// Whether a name without a value is ignored: clients add such names to note why they send a request.
+    /// </summary>
     public bool TakesNotes { get; init; }
 
-    /// <summary>Whether If-Match is carried out.</summary>
+    /// <summary>Whether the route obeys If-Match.</summary>
     public bool TakesIfMatch { get; init; }
 
-    /// <summary>Whether an Idempotency-Key is carried out, or refused by the route itself.</summary>
+    /// <summary>Whether the route obeys an Idempotency-Key, or refuses it itself.</summary>
     public bool TakesKey { get; init; }
 
     private bool TakesAll { get; init; }
 
-    /// <summary>Refuses what is not carried out.</summary>
+    /// <summary>Refuses parameters and headers that the route does not take.</summary>
     /// <param name="http">The request.</param>
-    /// <param name="isWrite">Whether the route changes something.</param>
-    /// <exception cref="RefusedException">The request asks for something that would be passed over.</exception>
+    /// <param name="isWrite">Whether the route writes.</param>
+    /// <exception cref="RefusedException">The request has a parameter or header that would be ignored: 501, or 400 for
+    /// one that appears twice.</exception>
     public void Check(HttpContext http, bool isWrite)
     {
         if (!TakesAll)
@@ -128,7 +130,7 @@ internal sealed class RouteParameters(params string[] obeyed)
             return;
         }
 
-        // A write that was to depend on them must not be done without.
+        // Without these conditions a write could overwrite what its client wanted to keep.
         string? condition =
             headers.IfNoneMatch.Count > 0 ? "If-None-Match"
             : headers.IfUnmodifiedSince.Count > 0 ? "If-Unmodified-Since"
@@ -159,10 +161,10 @@ internal sealed class RouteParameters(params string[] obeyed)
         );
 }
 
-/// <summary>How routes say what they read.</summary>
+/// <summary>Attaches <see cref="RouteParameters"/> to routes.</summary>
 internal static class RouteParametersExtensions
 {
-    /// <summary>Says what the route reads of the query string.</summary>
+    /// <summary>Declares the parameters that the route takes.</summary>
     public static TBuilder Taking<TBuilder>(this TBuilder route, RouteParameters parameters)
         where TBuilder : IEndpointConventionBuilder => route.WithMetadata(parameters);
 }

@@ -5,17 +5,17 @@ using Rookery.Documents.Parsing;
 namespace Rookery.Server.Raven;
 
 /// <summary>
-/// The room of a body that is read as a stream of documents and stored chunk by chunk. A chunk of small documents grows
-/// only as long as there is room for it at once, and is stored earlier otherwise; a large document is waited for, with
-/// nothing else held meanwhile. A read of the body returns cancelled when what it reads kept its room for
-/// <see cref="LargeRequests.Deadline"/>. One thread at a time.
+/// The room of a body that is read as a stream of documents and stored in chunks. A chunk of small documents grows only
+/// while there is room at once; otherwise it is stored earlier. For a large document the stream waits, and holds
+/// nothing else meanwhile. A read of the body returns cancelled once its lease has held room for
+/// <see cref="LargeRequests.Deadline"/>. Not thread-safe.
 /// </summary>
 internal sealed class StreamedRoom(HttpContext http, PipeReader body, LargeRequests requests) : IDisposable
 {
-    // The one that is gathered, the one on its way, and its copy to be proposed again.
+    // The chunk being gathered, the chunk being stored, and its copy for another proposal.
     private const int Chunks = 3;
 
-    // One that is cut by its chunks, parsed, encoded, and perhaps kept to be proposed again.
+    // The document as split from the stream, parsed, encoded, and perhaps kept for another proposal.
     private const int CopiesOfDocument = LargeRequests.CopiesOfWrite + 1;
     private const int OrdinaryDocumentBytes = 1 << 20;
     private const int LargestDocumentBytes = DocumentLimits.MaxDocumentBytes + (64 << 10);
@@ -25,27 +25,29 @@ internal sealed class StreamedRoom(HttpContext http, PipeReader body, LargeReque
 
     private int _collectedBytes;
 
-    /// <summary>Whether a chunk may grow on to its full length.</summary>
+    /// <summary>
+    /// Whether the chunk, now <paramref name="length"/> bytes, may grow to <paramref name="fullLength"/> bytes.
+    /// </summary>
     public bool HasRoomForChunk(int length, int fullLength) =>
         length <= LargeRequests.FreeBytes || _document.Bytes > 0 || _chunk.TryGrow((long)Chunks * fullLength);
 
-    /// <summary>Whether the chunks hold room, which they need not while nothing comes.</summary>
+    /// <summary>Whether the chunks hold room. They need none while no bytes arrive.</summary>
     public bool IsHeldByChunks => _chunk.Bytes > 0;
 
-    /// <summary>A chunk is on its way, and the next is gathered in its place.</summary>
+    /// <summary>Renews the deadline, because a chunk was proposed and the next one is gathered.</summary>
     public void ChunkIsSent() => _chunk.Renew();
 
-    /// <summary>What was gathered is stored: its room is others'.</summary>
+    /// <summary>Releases the room of the chunks, because all of them are stored.</summary>
     public void ChunksAreStored() => _chunk.Dispose();
 
     /// <summary>
-    /// Makes room for the document of which so many bytes have come. Asked behind each piece, so that one that is whole
-    /// holds none while its client pauses.
+    /// Makes room for the document that is being received. Call it after each piece, so that a complete document holds
+    /// no room while its client pauses.
     /// </summary>
-    /// <param name="collectedBytes">Its bytes so far; 0 between documents.</param>
-    /// <param name="storeGathered">Stores the documents before it, to the last.</param>
+    /// <param name="collectedBytes">Bytes of the document so far; 0 between documents.</param>
+    /// <param name="storeGathered">Stores all documents before it.</param>
     /// <param name="cancellation">Ends the wait.</param>
-    /// <exception cref="RefusedException">Others held all room for minutes: 429.</exception>
+    /// <exception cref="RefusedException">There was no room for minutes: 429.</exception>
     public ValueTask FitDocumentAsync(int collectedBytes, Func<ValueTask> storeGathered, CancellationToken cancellation)
     {
         long needed =
@@ -54,8 +56,8 @@ internal sealed class StreamedRoom(HttpContext http, PipeReader body, LargeReque
                 : CopiesOfDocument
                     * (long)(collectedBytes <= OrdinaryDocumentBytes ? OrdinaryDocumentBytes : LargestDocumentBytes);
 
-        // The next may begin in the bytes that ended this one: each document has a deadline of its own, and others may
-        // go first.
+        // The next document may begin in the bytes that ended this one. Its length then starts again, and it gets a
+        // deadline of its own after others had their turn.
         bool isDone = _document.Bytes > 0 && collectedBytes < _collectedBytes;
         _collectedBytes = collectedBytes;
         return !isDone && _document.Bytes >= needed

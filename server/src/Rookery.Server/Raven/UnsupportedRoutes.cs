@@ -4,7 +4,7 @@ using Rookery.Documents.Databases;
 namespace Rookery.Server.Raven;
 
 /// <summary>
-/// What RavenDB has and this version has not: refused by name with 501, never 404, which its clients read as "no
+/// Refuses by name what RavenDB has and this version has not: with 501, because RavenDB's clients read 404 as "no
 /// result".
 /// </summary>
 internal static class UnsupportedRoutes
@@ -68,7 +68,7 @@ internal static class UnsupportedRoutes
         ("info/remote-task", "data subscriptions"),
     ];
 
-    /// <summary>Anything else under /databases/{database}/.</summary>
+    /// <summary>Refuses any other path under /databases/{database}/.</summary>
     public static Task OnDatabaseAsync(HttpContext http, Database database)
     {
         string rest = (string?)http.Request.RouteValues["rest"] ?? "";
@@ -79,7 +79,7 @@ internal static class UnsupportedRoutes
         );
     }
 
-    /// <summary>Anything else.</summary>
+    /// <summary>Refuses any other path.</summary>
     public static Task OnServerAsync(HttpContext http) =>
         throw Refuse(http, FeatureOf(OfServer, http.Request.Path.Value.AsSpan().TrimStart('/')));
 

@@ -3,29 +3,29 @@ using Microsoft.AspNetCore.Http;
 namespace Rookery.Server.Raven;
 
 /// <summary>
-/// Lets a long answer go on in turns with what else the node does, until its client leaves or the node stops. Not
-/// thread-safe.
+/// Divides the work of a long answer into turns of 10 ms, so that other requests run in between. It ends the work when
+/// the client closes the connection or the node stops. Not thread-safe.
 /// </summary>
 /// <param name="context">The server.</param>
 /// <param name="http">The request.</param>
 internal sealed class WorkTurns(ServerContext context, HttpContext http)
 {
-    /// <summary>How long an answer goes on before others go first.</summary>
+    /// <summary>How long an answer works before it yields.</summary>
     public static readonly TimeSpan Turn = TimeSpan.FromMilliseconds(10);
 
-    // So many documents are passed in less time than a turn.
+    // Skipping so many documents takes less time than a turn.
     private const int PassedBetweenChecks = 1024;
 
     private long _begun = context.Time.GetTimestamp();
     private int _passed;
 
-    /// <summary>Called before each piece of work: lets others work when the turn is over.</summary>
-    /// <exception cref="OperationCanceledException">The client left, or the node stops.</exception>
+    /// <summary>Yields if the turn is over. Call it before each piece of work.</summary>
+    /// <exception cref="OperationCanceledException">The client closed the connection, or the node stops.</exception>
     public ValueTask TakeAsync() =>
         context.Time.GetElapsedTime(_begun) <= Turn ? ValueTask.CompletedTask : LetOthersAsync();
 
-    /// <summary>Called for each document that is passed over without a piece of work.</summary>
-    /// <exception cref="OperationCanceledException">The client left, or the node stops.</exception>
+    /// <summary>Checks for cancellation at every 1,024th call. Call it for each document that is skipped.</summary>
+    /// <exception cref="OperationCanceledException">The client closed the connection, or the node stops.</exception>
     public void Pass()
     {
         if (++_passed == PassedBetweenChecks)
@@ -35,9 +35,9 @@ internal sealed class WorkTurns(ServerContext context, HttpContext http)
         }
     }
 
-    /// <summary>Called within a long piece of work, now and then.</summary>
-    /// <exception cref="OperationCanceledException">The client left, or the node stops.</exception>
-    // Reading the token of a request makes Kestrel allocate, so it is not asked for each piece.
+    /// <summary>Throws if the work must end. Call it now and then within a long piece of work.</summary>
+    /// <exception cref="OperationCanceledException">The client closed the connection, or the node stops.</exception>
+    // Reading the token of a request makes Kestrel allocate, so callers do not check at each step.
     public void Check()
     {
         http.RequestAborted.ThrowIfCancellationRequested();

@@ -8,13 +8,13 @@ using Rookery.Server.Raven.Documents;
 
 namespace Rookery.Server.Raven.Batches;
 
-/// <summary>An operation of a batch, as much of it as its result repeats.</summary>
-/// <param name="Kind">What it does.</param>
-/// <param name="Id">The id as asked.</param>
-/// <param name="MayBeRepeated">Whether it comes to the same when it is done twice.</param>
+/// <summary>The parts of one batch operation that its result needs.</summary>
+/// <param name="Kind">Kind of operation.</param>
+/// <param name="Id">The id in the request.</param>
+/// <param name="MayBeRepeated">Whether applying it twice in a row has the same effect as once.</param>
 internal readonly record struct BatchOperation(OperationKind Kind, string Id, bool MayBeRepeated)
 {
-    /// <summary>The operations of a batch, in order.</summary>
+    /// <summary>Returns the operations of a batch, in order.</summary>
     public static BatchOperation[] ReadAll(in ParsedBatch batch)
     {
         var operations = new BatchOperation[batch.Count];

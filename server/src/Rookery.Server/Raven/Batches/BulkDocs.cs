@@ -8,7 +8,7 @@ using Rookery.Server.Access;
 
 namespace Rookery.Server.Raven.Batches;
 
-/// <summary>POST bulk_docs: one atomic batch, as a session's saveChanges sends it.</summary>
+/// <summary>POST bulk_docs: one atomic batch, as a session's SaveChanges sends it.</summary>
 internal sealed class BulkDocs(ServerContext context)
 {
     public async Task HandleAsync(HttpContext http, Database database)
@@ -41,7 +41,7 @@ internal sealed class BulkDocs(ServerContext context)
             room = body.Room;
         }
 
-        // Read before the command passes on: afterwards its memory belongs to others.
+        // Read them before proposing: consensus then owns the command, and its memory may be reused.
         var operations = BatchOperation.ReadAll(batch);
         if (
             operations.Any(static operation => operation.Kind == OperationKind.Patch)
@@ -54,8 +54,8 @@ internal sealed class BulkDocs(ServerContext context)
 
         if (batch.Count == 0)
         {
-            // A command without operations would take no etag, so its rows could not be told from those of the frame
-            // before.
+            // A command without operations takes no etag, so its rows could not be told from those of the previous
+            // frame.
             batch.Command.Dispose();
             await JsonAnswer.SendAsync(http, WriteNoResults, StatusCodes.Status201Created);
             return;
@@ -107,9 +107,9 @@ internal sealed class BulkDocs(ServerContext context)
     }
 
     /// <summary>
-    /// What is committed has its majority: waiting for that is over at once. More than that is not waited for, so it
-    /// is refused before anything is written, unless the client says that it
-    /// does not want to know.
+    /// Checks a request to wait for replicas. A committed batch is on a majority already, so a wait for up to a
+    /// majority is satisfied. A wait for more is refused before anything is stored, unless the client ignores its
+    /// timeout.
     /// </summary>
     private void CheckReplicas(QueryParameters parameters)
     {
@@ -175,7 +175,7 @@ internal sealed class BulkDocs(ServerContext context)
         }
     }
 
-    // Nobody else lets go of the documents that the client asked for.
+    // The documents that the patches returned are disposed by nothing else.
     private static void ForgetDocuments(BatchOperation[] operations, CommandOutcome outcome, int from)
     {
         for (int i = from; i < operations.Length; i++)
@@ -184,7 +184,7 @@ internal sealed class BulkDocs(ServerContext context)
         }
     }
 
-    // Clients send a batch in parts when attachments come with it, and only then.
+    // Clients send a multipart body only for a batch with attachments.
     private static void RefuseAttachments(HttpContext http)
     {
         if (http.Request.ContentType?.StartsWith("multipart/", StringComparison.OrdinalIgnoreCase) == true)
@@ -230,7 +230,7 @@ internal sealed class BulkDocs(ServerContext context)
         }
         finally
         {
-            // The client went away, unless all are written.
+            // If the client disconnected, the rest was not written.
             ForgetDocuments(operations, outcome, written);
         }
 

@@ -9,14 +9,13 @@ using Rookery.Server.Raven.Indexes;
 
 namespace Rookery.Server.Raven.Batches;
 
-/// <summary>What a batch asked to wait for behind its commit: that indexes follow the documents through it.</summary>
-/// <param name="Timeout">How long at most.</param>
-/// <param name="Throws">Whether the batch is answered with an error when they do not come so far in time; it is stored
-/// all the same.</param>
-/// <param name="Names">Which indexes; none: those of the collections that it changed.</param>
+/// <summary>The wait that a batch requests after its commit: until indexes have caught up with it.</summary>
+/// <param name="Timeout">Longest wait.</param>
+/// <param name="Throws">Whether a timeout is answered with an error. The batch is stored all the same.</param>
+/// <param name="Names">Names of the indexes; if empty, all indexes of the collections that the batch changed.</param>
 internal sealed record IndexWait(TimeSpan Timeout, bool Throws, IReadOnlyList<string> Names)
 {
-    // As RavenDB's clients have it.
+    // The default of RavenDB's clients.
     private static readonly TimeSpan UsualTimeout = TimeSpan.FromSeconds(15);
 
     private const string NodeStops =
@@ -25,8 +24,8 @@ internal sealed record IndexWait(TimeSpan Timeout, bool Throws, IReadOnlyList<st
     private static readonly TimeSpan LongestTimeout = TimeSpan.FromHours(1);
 
     /// <summary>Reads waitForIndexesTimeout, waitForIndexThrow and waitForSpecificIndex.</summary>
-    /// <returns>Null when nothing is to be waited for.</returns>
-    /// <exception cref="RefusedException">What stands there cannot be meant.</exception>
+    /// <returns>Null if the request asks for no wait.</returns>
+    /// <exception cref="RefusedException">A parameter is invalid: 400.</exception>
     public static IndexWait? Read(QueryParameters parameters)
     {
         var names = new List<string>();
@@ -50,8 +49,8 @@ internal sealed record IndexWait(TimeSpan Timeout, bool Throws, IReadOnlyList<st
         );
     }
 
-    /// <summary>Reads a duration; null when there is none.</summary>
-    /// <exception cref="RefusedException">It is no duration.</exception>
+    /// <summary>Reads a duration; null without one.</summary>
+    /// <exception cref="RefusedException">The value is not a duration: 400.</exception>
     public static TimeSpan? ReadDuration(QueryParameters parameters, string name)
     {
         if (parameters.Text(name) is not { Length: > 0 } text)
@@ -66,11 +65,11 @@ internal sealed record IndexWait(TimeSpan Timeout, bool Throws, IReadOnlyList<st
             );
     }
 
-    /// <summary>Refuses, before anything is stored, to wait for an index that there is not.</summary>
-    /// <exception cref="RefusedException">There is none of a name.</exception>
+    /// <summary>Checks, before anything is stored, that the named indexes exist.</summary>
+    /// <exception cref="RefusedException">There is no index with one of the names: 404.</exception>
     public async ValueTask CheckAsync(ServerContext context, Database database)
     {
-        // A follower that is behind may not know the indexes yet.
+        // A lagging follower may not know the indexes yet.
         if (Names.Count > 0 && !await context.Node.Consensus.ReadBarrierAsync())
         {
             throw RavenErrors.Refuse(RavenRoute.NotFresh(context));
@@ -79,12 +78,13 @@ internal sealed record IndexWait(TimeSpan Timeout, bool Throws, IReadOnlyList<st
         IndexCommand.Find(database, Names);
     }
 
-    /// <summary>Waits.</summary>
+    /// <summary>Waits for the indexes.</summary>
     /// <param name="context">The server.</param>
-    /// <param name="database">Where the batch was stored.</param>
-    /// <param name="collections">The collections that it changed; null when that is not known of all.</param>
-    /// <param name="cancellationToken">Gives up.</param>
-    /// <exception cref="RefusedException">An index did not come so far in time, or before the node stops.</exception>
+    /// <param name="database">Database of the batch.</param>
+    /// <param name="collections">Collections that the batch changed; null if that is not known for all
+    /// operations.</param>
+    /// <param name="cancellationToken">Ends the wait.</param>
+    /// <exception cref="RefusedException">An index did not catch up in time, or before the node stops.</exception>
     public async Task WaitAsync(
         ServerContext context,
         Database database,
@@ -92,7 +92,7 @@ internal sealed record IndexWait(TimeSpan Timeout, bool Throws, IReadOnlyList<st
         CancellationToken cancellationToken
     )
     {
-        // This node has applied the batch then, wherever it was decided.
+        // After the barrier this node has applied the batch, whichever member led.
         if (!await context.Node.Consensus.ReadBarrierAsync())
         {
             if (Throws)
@@ -130,7 +130,7 @@ internal sealed record IndexWait(TimeSpan Timeout, bool Throws, IReadOnlyList<st
         }
         catch (OperationCanceledException) when (context.Stopping.IsCancellationRequested)
         {
-            // What is stored is acknowledged.
+            // The batch is stored, so it is acknowledged.
             if (Throws)
             {
                 throw new RefusedException(StatusCodes.Status500InternalServerError, RavenType.BatchTimeout, NodeStops);
@@ -165,12 +165,12 @@ internal sealed record IndexWait(TimeSpan Timeout, bool Throws, IReadOnlyList<st
         bool isOpen = context.Indexes.ReadPosition(database, name) is not null;
         if (!isOpen && context.Indexes.WhyNotKept(database, name) is not null)
         {
-            return false; // at once: it is known already
+            return false; // without waiting: the reason is already known
         }
 
         if (!isOpen && Names.Count == 0)
         {
-            // One that this node has not opened yet says only then what it is of.
+            // The collections of an index are known once this node has opened it.
             if (!await context.Indexes.WaitAsync(database, name, 0, left, cancellationToken, evenAtRest: true))
             {
                 return false;
@@ -187,8 +187,8 @@ internal sealed record IndexWait(TimeSpan Timeout, bool Throws, IReadOnlyList<st
         return await context.Indexes.WaitAsync(database, name, etag, left, cancellationToken, evenAtRest: true);
     }
 
-    // As in RavenDB, a disabled index is waited for only by its name. One that this node does not keep, and that may be
-    // of what the batch changed, fails the wait: nobody may take the batch for found by it.
+    // As in RavenDB, a disabled index is waited for only by name. An index that this node does not keep fails the wait
+    // if it may cover what the batch changed: the client must not conclude that its queries find the batch.
     private static bool Concerns(ShownIndex index, IReadOnlyList<string>? collections) =>
         !index.Record.Settings.IsDisabled
         && !index.IsReplacement
@@ -201,7 +201,7 @@ internal sealed record IndexWait(TimeSpan Timeout, bool Throws, IReadOnlyList<st
                     || own.Intersect(collections, StringComparer.OrdinalIgnoreCase).Any()
         );
 
-    // Of one that this node has not opened; null when that cannot be known.
+    // For an index that is not open on this node; null if its collections cannot be determined.
     private static IReadOnlyList<string>? CollectionsOf(ShownIndex index) =>
         index.IsAutomatic ? index.Collections : StaticIndexDefinition.TryReadCollections(index.Record.Definition);
 

@@ -4,19 +4,19 @@ using Rookery.Documents.Consensus;
 namespace Rookery.Server.Raven.BulkInsert;
 
 /// <summary>
-/// Proposes a command again when its leader is lost, so that a stream goes on at the node that it lies at while another
-/// member comes to lead. Its idempotency key sees to it that it is carried out once.
+/// Proposes a command again when the leader is lost, so that a stream at this node continues under the next leader. The
+/// command's idempotency key prevents it from being applied twice.
 /// </summary>
 internal static class AcrossLeaders
 {
-    // Some elections one after the other, each of a few seconds.
+    // Enough for several elections in a row, each of a few seconds.
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(30);
 
     private static readonly TimeSpan Pause = TimeSpan.FromMilliseconds(100);
 
-    /// <summary>What became of a command; one without a key is proposed once.</summary>
-    /// <param name="consensus">The way of every write.</param>
-    /// <param name="command">The command, which passes on.</param>
+    /// <summary>Proposes a command and returns its outcome. A command without a key is proposed once.</summary>
+    /// <param name="consensus">Takes the proposals.</param>
+    /// <param name="command">The command; consensus disposes it.</param>
     /// <param name="time">The clock.</param>
     /// <param name="cancellation">Ends the wait for a leader.</param>
     public static ValueTask<CommandOutcome> ProposeAsync(

@@ -11,8 +11,7 @@ using Rookery.Server.Raven.LongOperations;
 namespace Rookery.Server.Raven.BulkInsert;
 
 /// <summary>
-/// Gathers documents into commands of a little less than 1 MiB and keeps one of them on its way to the disk while the
-/// next is gathered.
+/// Gathers documents into commands of a little less than 1 MiB. One command is proposed while the next is gathered.
 /// </summary>
 internal sealed class BulkInsertChunks(
     ServerContext context,
@@ -23,13 +22,13 @@ internal sealed class BulkInsertChunks(
     bool skipUnchanged
 ) : IDisposable
 {
-    // With the document that ends it, a chunk seldom passes 1 MiB, so that it and its frame stay within buffers of 1
-    // MiB: twice the size for one byte more.
+    // The last document of a chunk exceeds this limit, yet the chunk and its frame usually fit into pooled buffers of 1
+    // MiB. A byte more would take a buffer of twice the size.
     private const int ChunkBytes = 896 << 10;
     private const int ChunkDocuments = 8192;
 
-    // Chunks of all bulk inserts together that may be in flight. The next waits here, which holds its client back;
-    // admission would refuse it.
+    // Limits the chunks in flight of all bulk inserts together. Waiting here slows the client down; without the limit,
+    // admission would refuse the chunk.
     private static readonly SemaphoreSlim Passage = new(4);
 
     private readonly IConsensus _consensus = context.Node.Consensus;
@@ -39,7 +38,7 @@ internal sealed class BulkInsertChunks(
     private int _documentsInFlight;
 
     /// <summary>Adds documents until the reader has no more or the chunk is full.</summary>
-    /// <returns><see cref="StreamRead.Item"/> when the chunk is full, otherwise what the reader said.</returns>
+    /// <returns><see cref="StreamRead.Item"/> if the chunk is full, otherwise the reader's result.</returns>
     public StreamRead Fill(BulkInsertReader documents, out InputError error)
     {
         while (true)
@@ -68,8 +67,8 @@ internal sealed class BulkInsertChunks(
         }
     }
 
-    /// <summary>Sends the chunk on its way, as soon as the one before has arrived.</summary>
-    /// <exception cref="RefusedException">The one before was refused.</exception>
+    /// <summary>Proposes the chunk, after the previous one is stored.</summary>
+    /// <exception cref="RefusedException">The previous chunk was refused.</exception>
     public async ValueTask StoreAsync()
     {
         await ArriveAsync();
@@ -77,7 +76,7 @@ internal sealed class BulkInsertChunks(
         room.ChunkIsSent();
     }
 
-    /// <summary>Stores everything gathered and waits until it is durable.</summary>
+    /// <summary>Stores all gathered documents and waits until they are durable.</summary>
     /// <exception cref="RefusedException">A chunk was refused.</exception>
     public async ValueTask StoreRestAsync()
     {
@@ -91,7 +90,7 @@ internal sealed class BulkInsertChunks(
         room.ChunksAreStored();
     }
 
-    /// <summary>Waits for bytes; when the client pauses, what was gathered goes to the disk meanwhile.</summary>
+    /// <summary>Reads from the body. While the client pauses, it stores the gathered documents.</summary>
     /// <exception cref="RefusedException">A chunk was refused.</exception>
     public async ValueTask<ReadResult> StoreWhileWaitingAsync(PipeReader body)
     {
@@ -113,8 +112,8 @@ internal sealed class BulkInsertChunks(
 
             if (!read.IsCompleted)
             {
-                // A refusal is told during the pause. Nothing is gathered and nothing on its way then: a client that
-                // pauses for long holds no room.
+                // Wait for the chunk in flight, so an error is reported during the pause, and a client that pauses for
+                // long holds no room.
                 await ArriveAsync();
                 room.ChunksAreStored();
             }
@@ -132,8 +131,8 @@ internal sealed class BulkInsertChunks(
     public void Dispose() => _chunk.Dispose();
 
     /// <summary>
-    /// Where another member may come to lead, a chunk has a key, so that it can be proposed again when nobody knows
-    /// what became of it. The database remembers few bytes for it.
+    /// Begins a chunk. In a cluster it has an idempotency key, so it can be proposed again if its outcome is unknown.
+    /// The database remembers a key in a few bytes.
     /// </summary>
     private static BatchWriter NewChunk(ServerContext context, Database database, bool skipUnchanged) =>
         new(

@@ -8,9 +8,9 @@ using Rookery.Server.Raven.LongOperations;
 namespace Rookery.Server.Raven.BulkInsert;
 
 /// <summary>
-/// POST bulk_insert: one endless array of documents. Chunks are parsed while the one before is being made durable; a
-/// client that is faster than the disk is held back by its own connection. The answer comes at the closing bracket,
-/// because RavenDB's clients never end the request.
+/// POST bulk_insert: one endless array of documents. A chunk is parsed while the previous one becomes durable; if the
+/// client is faster than the disk, its connection holds it back. The answer is sent at the closing bracket, because
+/// RavenDB's clients never end the request.
 /// </summary>
 internal sealed class BulkInsertRoute(ServerContext context, OperationRegistry operations)
 {
@@ -63,8 +63,8 @@ internal sealed class BulkInsertRoute(ServerContext context, OperationRegistry o
             _ => "the client left, or sent malformed HTTP",
         };
 
-    // RavenDB's clients look for the reason in operations/state, whatever the status, unless it is one that sends them
-    // to another node (503 and its like) or means "no result" (404).
+    // RavenDB's clients read the reason from operations/state whatever the status is, except for statuses that send
+    // them to another node (503 and similar) or that mean "no result" (404).
     private static Task FailAsync(HttpContext http, BulkOperation operation, RefusedException refused)
     {
         http.Response.Headers.Connection = "close";
@@ -88,8 +88,8 @@ internal sealed class BulkInsertRoute(ServerContext context, OperationRegistry o
     {
         var body = GzipBody.Open(http);
 
-        // Not a token of the read: the server takes a read that was ended by one for open, and logs that as an error. A
-        // client that leaves ends it by itself.
+        // Without a token for the read: Kestrel treats a read that a token ended as still open, and logs an error. If
+        // the client closes the connection, the read ends by itself.
         using var stop = CancellationTokenSource.CreateLinkedTokenSource(operation.Killed, context.Stopping);
         await using var interrupt = stop.Token.UnsafeRegister(
             static reader => ((PipeReader)reader!).CancelPendingRead(),
@@ -99,7 +99,7 @@ internal sealed class BulkInsertRoute(ServerContext context, OperationRegistry o
         using var room = new StreamedRoom(http, body.Reader, context.LargeRequests);
         using var chunks = new BulkInsertChunks(context, database, operation, operations, room, skipUnchanged);
 
-        // Only a length that was announced says that the client ends its request; the others do not.
+        // Only a request with a Content-Length ends; RavenDB's clients send none and keep the request open.
         bool isEnded = http.Request.ContentLength is not null;
         bool isAtBracket = false;
         bool isComplete = false;
@@ -123,7 +123,7 @@ internal sealed class BulkInsertRoute(ServerContext context, OperationRegistry o
             }
             finally
             {
-                // Behind a refusal too: the rest is read then, which an open read would not allow.
+                // Also after an error: Kestrel then reads the rest of the body, which needs this read to be ended.
                 body.Reader.AdvanceTo(read.Buffer.End);
             }
 
@@ -139,9 +139,10 @@ internal sealed class BulkInsertRoute(ServerContext context, OperationRegistry o
         await body.CompleteAsync();
     }
 
-    /// <summary>Takes documents from what was fed; hands full chunks on.</summary>
-    /// <returns>True behind the closing bracket.</returns>
-    /// <exception cref="RefusedException">Something is wrong there, or follows the bracket.</exception>
+    /// <summary>Parses the documents of the bytes that were fed, and proposes full chunks.</summary>
+    /// <returns>True after the closing bracket.</returns>
+    /// <exception cref="RefusedException">The stream is malformed, or something follows the closing
+    /// bracket.</exception>
     private static async ValueTask<bool> ParseAsync(BulkInsertReader documents, BulkInsertChunks chunks)
     {
         while (true)

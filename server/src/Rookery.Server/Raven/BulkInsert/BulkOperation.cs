@@ -3,7 +3,7 @@ using Rookery.Server.Raven.LongOperations;
 
 namespace Rookery.Server.Raven.BulkInsert;
 
-/// <summary>One bulk insert as others see it.</summary>
+/// <summary>One bulk insert: its progress and result.</summary>
 internal sealed class BulkOperation(uint database, long id) : LongOperation(database, id)
 {
     private long _total;
@@ -11,7 +11,7 @@ internal sealed class BulkOperation(uint database, long id) : LongOperation(data
 
     public long Total => Interlocked.Read(ref _total);
 
-    /// <summary>The id of a document that was stored in the last batch.</summary>
+    /// <summary>The id of the last document in the most recent full chunk; null before the first one.</summary>
     public string? LastProcessedId { get; private set; }
 
     public void Progress(int documents, string? lastId)

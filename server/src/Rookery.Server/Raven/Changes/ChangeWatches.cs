@@ -3,10 +3,15 @@ using Rookery.Documents.Changes;
 
 namespace Rookery.Server.Raven.Changes;
 
-/// <summary>What one connection wants to hear of. Safe for several threads: one changes it, others ask.</summary>
+/// <summary>
+/// The topics that one connection watches. Thread-safe: one thread changes them while others check changes against
+/// them.
+/// </summary>
 internal sealed class ChangeWatches
 {
-    /// <summary>Watches of one connection at most, of each kind: every change is compared with them.</summary>
+    /// <summary>
+    /// Watches of one kind on one connection at most, because every change is compared with all of them.
+    /// </summary>
     public const int MostOfAKind = 4096;
 
     private readonly Lock _gate = new();
@@ -20,11 +25,11 @@ internal sealed class ChangeWatches
     private bool _allOperations;
     private bool _caches;
 
-    /// <summary>Whether "something changed" is to be told, for aggressive caches.</summary>
+    /// <summary>Whether aggressive caches are told that something changed.</summary>
     public bool Caches => Volatile.Read(ref _caches);
 
-    /// <summary>Obeys a command ("watch-doc", "unwatch-prefix", …).</summary>
-    /// <returns>False when there is no such command, or there are too many watches already.</returns>
+    /// <summary>Executes a command ("watch-doc", "unwatch-prefix", …).</summary>
+    /// <returns>False if the command is unknown, lacks its parameter, or exceeds <see cref="MostOfAKind"/>.</returns>
     public bool Obey(string command, string? parameter)
     {
         bool watch = !command.StartsWith("unwatch-", StringComparison.Ordinal);
@@ -58,8 +63,7 @@ internal sealed class ChangeWatches
                 case "aggressive-caching":
                     _caches = watch;
                     return true;
-                // Nothing of these ever happens here: there is one node, and no such feature. The client waits for its
-                // confirmation all the same.
+                // This version sends no changes of these topics, but clients wait for the confirmation of the command.
                 case "topology-change"
                 or "counters"
                 or "counter"

@@ -5,13 +5,13 @@ namespace Rookery.Server.Raven.Changes;
 /// <summary>
 /// A command of a client: {"CommandId":1,"Command":"watch-doc","Param":"users/1"} or with "Params":["users/1","likes"].
 /// </summary>
-/// <param name="Id">The number to confirm.</param>
-/// <param name="Name">The command.</param>
-/// <param name="Parameter">What to watch.</param>
+/// <param name="Id">Number that the confirmation repeats.</param>
+/// <param name="Name">Name of the command.</param>
+/// <param name="Parameter">What to watch; null if the command has no parameter.</param>
 internal readonly record struct ChangesCommand(long Id, string Name, string? Parameter)
 {
-    /// <summary>Reads a message.</summary>
-    /// <exception cref="RefusedException">It is no command.</exception>
+    /// <summary>Parses a message.</summary>
+    /// <exception cref="RefusedException">The message is not a command.</exception>
     public static ChangesCommand Read(ReadOnlySpan<byte> message) =>
         JsonBody.Read(
             message,
@@ -40,7 +40,7 @@ internal readonly record struct ChangesCommand(long Id, string Name, string? Par
                             case "Param" when value.TokenType == JsonTokenType.String:
                                 parameter = value.GetString();
                                 break;
-                            // The two names of what belongs to counters and time series, of which nothing is ever told.
+                            // Two names, for counters and time series, of which no changes are ever sent.
                             case "Params":
                                 value.Skip();
                                 break;

@@ -11,9 +11,9 @@ using Rookery.Server.Raven.LongOperations;
 namespace Rookery.Server.Raven.Changes;
 
 /// <summary>
-/// One client that listens to changes. One loop reads its commands, one sends what was applied, one sends how
-/// operations stand, two what becomes of indexes; a client that does not keep up is disconnected, because it could not
-/// know what it missed (it reconnects by itself).
+/// One WebSocket that listens to changes. One loop reads commands, one sends document changes, one sends states of
+/// operations, and two send index changes. A client that lags too far is disconnected, because it could not know what
+/// it missed; RavenDB's clients then reconnect.
 /// </summary>
 internal sealed class ChangesConnection(
     WebSocket socket,
@@ -24,7 +24,7 @@ internal sealed class ChangesConnection(
     TimeProvider time
 ) : IDisposable
 {
-    // A reason has 123 bytes at most (RFC 6455 5.5); whoever connects again hears the sentence.
+    // A close reason has at most 123 bytes (RFC 6455, 5.5). A client that reconnects receives the full sentence.
     private const string AccessEnded =
         "The credential of this connection was withdrawn, has ended, or has lost its rights here.";
 
@@ -33,10 +33,10 @@ internal sealed class ChangesConnection(
 
     private static readonly TimeSpan GoodbyeTime = TimeSpan.FromSeconds(2);
 
-    // How long a message may wait for a client that takes none: its changes pile up meanwhile.
+    // How long sending one message may take; changes queue up meanwhile.
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(30);
 
-    // A command names one id, of 512 bytes at most, every one of which may be escaped.
+    // A command names one id of at most 512 bytes, each of which may be escaped as six.
     private const int MessageBytes = 4 << 10;
     private const int ChangesPerMessage = 256;
 
@@ -45,7 +45,8 @@ internal sealed class ChangesConnection(
     private readonly OperationsToTell _operations = new();
 
     /// <summary>
-    /// Serves until the client leaves or may not listen any more, the database is deleted, or the node stops.
+    /// Serves until the client disconnects, loses its rights, or lags too far, the database is deleted, or the node
+    /// stops.
     /// </summary>
     public async Task RunAsync(CancellationToken stopping)
     {
@@ -75,7 +76,7 @@ internal sealed class ChangesConnection(
         }
         catch (Exception left) when (left is WebSocketException or OperationCanceledException or IOException)
         {
-            // The client left, or the node stops; nobody waits for more.
+            // The client disconnected, or the node stops.
         }
         finally
         {
@@ -197,7 +198,7 @@ internal sealed class ChangesConnection(
             }
             catch (RefusedException)
             {
-                // It waited until its result was forgotten.
+                // The operation was forgotten before its state was sent.
                 return;
             }
         }
@@ -331,7 +332,8 @@ internal sealed class ChangesConnection(
     }
 
     /// <summary>
-    /// Says goodbye and gives the client a moment to say it too: hanging up at once could overtake what was sent last.
+    /// Sends a close frame and waits up to two seconds for the client's. An immediate disconnect could discard the
+    /// messages sent last.
     /// </summary>
     private async Task CloseAsync(Task receiving, WebSocketCloseStatus status, string? reason)
     {

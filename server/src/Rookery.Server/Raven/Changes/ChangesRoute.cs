@@ -5,10 +5,11 @@ using Rookery.Server.Raven.LongOperations;
 
 namespace Rookery.Server.Raven.Changes;
 
-/// <summary>GET changes, a WebSocket.</summary>
+/// <summary>GET changes: the WebSocket on which RavenDB's clients listen to changes.</summary>
 internal sealed class ChangesRoute(ServerContext context, OperationRegistry operations)
 {
-    // What waits for one that takes nothing, before it is disconnected: 4,096 changes, and as many batches of indexes.
+    // Estimate for a client that reads nothing: up to 4,096 changes and as many index batches queue until it is
+    // disconnected.
     private const int BytesPerListener = 256 << 10;
 
     private readonly int _most = (int)Math.Clamp(context.Memory.TotalBytes / 8 / BytesPerListener, 64, 4096);

@@ -4,12 +4,12 @@ using Rookery.Server.Raven.LongOperations;
 namespace Rookery.Server.Raven.Changes;
 
 /// <summary>
-/// The operations of which one connection is still to be told. Each waits once, however often it went on meanwhile: how
-/// it stands is read when it is told. Safe for several threads that post, and one that reads.
+/// Queue of the operations whose state one connection still has to send. An operation is queued once, however often it
+/// changed; its state is read when it is sent. Thread-safe for many writers and one reader.
 /// </summary>
 internal sealed class OperationsToTell
 {
-    /// <summary>Operations that wait at most.</summary>
+    /// <summary>Operations in the queue at most.</summary>
     public const int Capacity = 256;
 
     private readonly Lock _gate = new();
@@ -18,9 +18,7 @@ internal sealed class OperationsToTell
         new UnboundedChannelOptions { SingleReader = true }
     );
 
-    /// <summary>
-    /// Takes an operation that went on or ended. One that finds no room ends the queue behind the others.
-    /// </summary>
+    /// <summary>Queues an operation that changed. If the queue is full, it ends after the operations in it.</summary>
     public void Post(LongOperation operation)
     {
         lock (_gate)
@@ -42,7 +40,7 @@ internal sealed class OperationsToTell
     }
 
     /// <summary>Waits for the next operation.</summary>
-    /// <returns>Null when one was lost behind those that were read.</returns>
+    /// <returns>Null if the queue ended because an operation was lost.</returns>
     public async ValueTask<LongOperation?> ReadAsync(CancellationToken cancellation)
     {
         if (!await _queue.Reader.WaitToReadAsync(cancellation) || !_queue.Reader.TryRead(out var operation))
@@ -50,7 +48,7 @@ internal sealed class OperationsToTell
             return null;
         }
 
-        // Before its state is read: what changes from now on has to be told again.
+        // Remove it before its state is read, so that a later change queues it again.
         lock (_gate)
         {
             _waiting.Remove(operation);

@@ -5,9 +5,9 @@ using Rookery.Documents.Consensus;
 namespace Rookery.Server.Raven.Cluster;
 
 /// <summary>
-/// Where a client reaches the members: in the form in which it asked this one, because that is what works where the
-/// client is. Whoever asked by address gets addresses, by name (pi-1, pi-1.local, pi-1.example.org) names, by the
-/// public URL public URLs. Another form than these is nobody's but this node's.
+/// Finds the URLs under which a client can reach the members, in the form in which it reached this node: a request to
+/// an address gets addresses, a request to a name (pi-1, pi-1.local, pi-1.example.org) gets names, a request to the
+/// public URL gets public URLs. For any other host only this node's URL is known to work.
 /// </summary>
 /// <param name="http">The request.</param>
 /// <param name="members">The members.</param>
@@ -17,8 +17,7 @@ internal sealed class NodeUrl(HttpContext http, IReadOnlyList<ClusterViewMember>
     private readonly ClusterViewMember? _self = members.FirstOrDefault(static member => member.IsSelf);
 
     /// <summary>
-    /// Whether the client asked at this node's public URL. The scheme may be another, when something before it speaks
-    /// TLS.
+    /// Whether the client used this node's public URL. The scheme may differ if a proxy terminates TLS.
     /// </summary>
     private bool IsPublic =>
         _self?.PublicUrl is { } known
@@ -27,11 +26,12 @@ internal sealed class NodeUrl(HttpContext http, IReadOnlyList<ClusterViewMember>
         && string.Equals(url.Authority, asked.Authority, StringComparison.OrdinalIgnoreCase);
 
     /// <summary>
-    /// The address by which the client reached this node: it works for the client whatever lies between.
+    /// Returns the URL under which the client reached this node. It works for the client whatever proxies are in
+    /// between.
     /// </summary>
     public static string Of(HttpContext http) => $"{http.Request.Scheme}://{http.Request.Host.Value}";
 
-    /// <summary>Where the client reaches a member; null when nobody has said.</summary>
+    /// <summary>Returns the URL of a member for this client; null if none is known.</summary>
     public string? Of(ClusterViewMember member)
     {
         if (member.IsSelf)
@@ -47,8 +47,8 @@ internal sealed class NodeUrl(HttpContext http, IReadOnlyList<ClusterViewMember>
     }
 
     /// <summary>
-    /// What follows this node's name in the host that was asked: empty, ".local", ".example.org"; null when the host is
-    /// no name of this node.
+    /// Returns what follows this node's name in the requested host: empty, ".local", ".example.org"; null if the host
+    /// is not a name of this node.
     /// </summary>
     private string? DomainAfter(string? name) =>
         name is { Length: > 0 }
@@ -65,8 +65,8 @@ internal sealed class NodeUrl(HttpContext http, IReadOnlyList<ClusterViewMember>
     }
 
     /// <summary>
-    /// Of a member's addresses the one in the nearest network to the one that was asked; an address of the other family
-    /// only when there is no other.
+    /// Returns the member's address that shares the longest prefix with the requested address; one of the other address
+    /// family only if there is no other.
     /// </summary>
     private static string? Nearest(IReadOnlyList<string> urls, IPAddress asked)
     {

@@ -5,7 +5,9 @@ using Rookery.Documents.Databases;
 
 namespace Rookery.Server.Raven.Cluster;
 
-/// <summary>Who is there: topology, cluster/topology, cluster/node-info, healthcheck, configuration/client.</summary>
+/// <summary>
+/// topology, cluster/topology, cluster/node-info, build/version, healthcheck and configuration/client.
+/// </summary>
 internal sealed class TopologyRoutes(ServerContext context)
 {
     private string Tag => context.Node.Consensus.NodeTag;
@@ -59,12 +61,10 @@ internal sealed class TopologyRoutes(ServerContext context)
             }
         );
 
-    /// <summary>GET healthcheck: a client asks it before it comes back to a node.</summary>
+    /// <summary>GET healthcheck: RavenDB's clients send it before they use a node again that had failed.</summary>
     public static Task HealthAsync(HttpContext http, Database database) => Empty.NoContent(http);
 
-    /// <summary>
-    /// GET configuration/client: how the owner of the database wishes its clients to behave, or null.
-    /// </summary>
+    /// <summary>GET configuration/client: the client configuration stored for the database, or null.</summary>
     public static Task ClientConfigurationAsync(HttpContext http, Database database)
     {
         byte[]? configuration = ReadConfiguration(database);
@@ -79,7 +79,9 @@ internal sealed class TopologyRoutes(ServerContext context)
         );
     }
 
-    /// <summary>GET build/version: the version whose dialect this is; some clients switch features by it.</summary>
+    /// <summary>
+    /// GET build/version: the RavenDB version whose dialect this is. Some clients switch features on it.
+    /// </summary>
     public static Task VersionAsync(HttpContext http) =>
         JsonAnswer.SendAsync(
             http,
@@ -116,8 +118,8 @@ internal sealed class TopologyRoutes(ServerContext context)
             json.WriteString("ClusterTag"u8, member.Tag);
             json.WriteString("Database"u8, database.Name);
 
-            // Clients write to the first Member, the leader, and read from Members; from others only when no Member
-            // answers.
+            // Clients write to the first Member, which is the leader, and read from Members; from other roles only if
+            // no Member answers.
             json.WriteString(
                 "ServerRole"u8,
                 !member.IsVoter ? "Promotable"u8

@@ -4,22 +4,20 @@ using Rookery.Documents.Databases;
 namespace Rookery.Server.Raven.Databases;
 
 /// <summary>
-/// The body of PUT admin/databases. Clients write every member of a record, most of them empty; whatever asks for
-/// something is refused by name, because a database without it would do
-/// something else with documents than its owner thinks.
+/// Reads the body of PUT admin/databases. Clients send every member of a record, most of them empty. A member that
+/// requests something is refused by name, so that no database differs silently from its record.
 /// </summary>
 internal static class DatabaseRecordBody
 {
-    // Every member holds every database, which is as many copies as any topology asks for; there are no conflicts to
-    // solve.
+    // All members hold all databases, so any requested topology is satisfied; there are no conflicts to resolve.
     private static readonly string[] Harmless = ["Topology", "ConflictSolverConfig"];
 
-    // Data lies where the node has it, and is kept longer than who asks for memory alone.
+    // The node decides where data is stored, and it is always stored durably.
     private static readonly string[] HarmlessSettings = ["DataDir", "RunInMemory", "Core.RunInMemory"];
 
-    /// <summary>The name of the database: that of the query string, or of the record.</summary>
-    /// <exception cref="RefusedException">The record asks for what this version has not, or names another
-    /// database.</exception>
+    /// <summary>Returns the database's name, from the query string or the record.</summary>
+    /// <exception cref="RefusedException">The record requests something unsupported (501), or names another database
+    /// (400).</exception>
     public static string? ReadName(ReadOnlySpan<byte> body, string? name) =>
         body.IsEmpty
             ? name

@@ -9,14 +9,13 @@ using Rookery.Server.Raven.Indexes;
 
 namespace Rookery.Server.Raven.Databases;
 
-/// <summary>admin/databases (PUT, DELETE, GET) and /databases: databases made, removed, described, listed.</summary>
+/// <summary>admin/databases and databases: creates, deletes, describes and lists databases.</summary>
 internal sealed class DatabaseRoutes(ServerContext context)
 {
     private const int BodyBytes = 1 << 20;
 
     /// <summary>
-    /// PUT admin/databases?name=…. Every member holds every database, however few replicas are asked for. What a
-    /// record asks for beside its name is refused.
+    /// PUT admin/databases?name=…: creates a database on all members, whatever replication factor is requested.
     /// </summary>
     public async Task CreateAsync(HttpContext http)
     {
@@ -69,7 +68,7 @@ internal sealed class DatabaseRoutes(ServerContext context)
         );
     }
 
-    /// <summary>DELETE admin/databases: {"DatabaseNames":[…]}. What is not there stays so.</summary>
+    /// <summary>DELETE admin/databases with {"DatabaseNames":[…]}. Databases that do not exist are ignored.</summary>
     public async Task DeleteAsync(HttpContext http)
     {
         IdempotencyHeader.Refuse(http, "admin/databases", "a repetition finds the databases gone already");
@@ -109,7 +108,7 @@ internal sealed class DatabaseRoutes(ServerContext context)
         );
     }
 
-    /// <summary>GET admin/databases?name=…: the record of one, or 404.</summary>
+    /// <summary>GET admin/databases?name=…: the record of one database, or 404.</summary>
     public Task GetAsync(HttpContext http) =>
         RavenRoute.WithDatabase(
             context,
@@ -139,7 +138,7 @@ internal sealed class DatabaseRoutes(ServerContext context)
             }
         );
 
-    /// <summary>The definitions of indexes by name, which only who may read the database is told.</summary>
+    /// <summary>Writes the index definitions by name, for callers that may read the database.</summary>
     private void WriteIndexes(Utf8JsonWriter json, Database database)
     {
         var defined = ShownIndex
@@ -159,7 +158,7 @@ internal sealed class DatabaseRoutes(ServerContext context)
         }
     }
 
-    /// <summary>GET databases: all of them, by name.</summary>
+    /// <summary>GET databases: all databases that the caller may see, by name.</summary>
     public async Task ListAsync(HttpContext http)
     {
         if (!await RavenRoute.IsFreshAsync(context, http))
@@ -219,7 +218,7 @@ internal sealed class DatabaseRoutes(ServerContext context)
         }
         catch (DatabaseGoneException)
         {
-            // It went since the list was taken.
+            // The database was deleted after the list was taken.
         }
     }
 
@@ -272,8 +271,8 @@ internal sealed class DatabaseRoutes(ServerContext context)
                             case "DatabaseNames":
                                 names = JsonBody.ReadTexts(ref value, member);
                                 break;
-                            // The Node client leaves it out unless it is told otherwise, and then means no more than
-                            // "delete".
+                            // The Node client omits it by default; if it is set to false there, the user still expects
+                            // a deletion.
                             case "HardDelete" when value.TokenType == JsonTokenType.False:
                                 throw RefusedException.NotSupported(
                                     "\"HardDelete\":false is not supported by this version: a database is "
@@ -282,8 +281,8 @@ internal sealed class DatabaseRoutes(ServerContext context)
                                 );
                             case "HardDelete" when value.TokenType is not (JsonTokenType.True or JsonTokenType.Null):
                                 throw RefusedException.BadRequest("'HardDelete' must be true.");
-                            // A deletion is decided by all members together, and they need not be waited for one by
-                            // one.
+                            // A deletion is one command that all members apply; there is no confirmation of each member
+                            // to wait for.
                             case "HardDelete" or "TimeToWaitForConfirmation":
                                 break;
                             case "FromNodes" when value.TokenType == JsonTokenType.StartArray:

@@ -8,8 +8,8 @@ using Rookery.Server.Raven.Indexes;
 namespace Rookery.Server.Raven.Databases;
 
 /// <summary>
-/// stats, stats/essential, stats/detailed, collections/stats, collections/stats/detailed: counts of a database at one
-/// moment.
+/// stats, stats/essential, stats/detailed, collections/stats and collections/stats/detailed: counts of a database, from
+/// one snapshot.
 /// </summary>
 internal sealed class StatisticsRoutes(ServerContext context)
 {
@@ -138,7 +138,7 @@ internal sealed class StatisticsRoutes(ServerContext context)
             bytes += collection.Bytes;
         }
 
-        // Documents before compression; the node's files hold all its databases together.
+        // The size of the uncompressed documents: the node's files contain all databases together.
         WriteSize(json, "SizeOnDisk"u8, bytes);
         WriteSize(json, "TempBuffersSizeOnDisk"u8, 0);
         json.WriteNumber("NumberOfTransactionMergerQueueOperations"u8, 0);

@@ -10,7 +10,8 @@ using Rookery.Documents.Parsing;
 namespace Rookery.Server.Raven.Documents;
 
 /// <summary>
-/// PUT and DELETE of one document. The command is made before anything is awaited, straight from the request's bytes.
+/// PUT, DELETE and HEAD of one document. If the whole body of a PUT is already buffered, its command is encoded from
+/// the buffer before anything is awaited, without a copy of the body.
 /// </summary>
 internal sealed class ChangeDocument(ServerContext context)
 {
@@ -40,7 +41,7 @@ internal sealed class ChangeDocument(ServerContext context)
         await Empty.NoContent(http);
     }
 
-    /// <summary>HEAD docs: whether a document is there, and its change vector as ETag.</summary>
+    /// <summary>HEAD docs: whether a document exists, with its change vector as ETag.</summary>
     public static Task HeadAsync(HttpContext http, Database database)
     {
         if (!new QueryParameters(http).TryGetEscaped("id", out var escaped))
@@ -95,7 +96,7 @@ internal sealed class ChangeDocument(ServerContext context)
         using (body)
         {
             Span<byte> id = stackalloc byte[DocumentId.MaxBytes];
-            new QueryParameters(http).TryGetEscaped("id", out var escaped); // absent: the server makes one
+            new QueryParameters(http).TryGetEscaped("id", out var escaped); // without an id the server generates one
             id = id[..DocumentIdParameter.ReadForStore(escaped, id)];
             Span<byte> vector = stackalloc byte[ExpectedChangeVector.MaxBytes];
             var expected = IfMatch.Read(http, vector);

@@ -4,14 +4,14 @@ using Rookery.Json;
 
 namespace Rookery.Server.Raven.Documents;
 
-/// <summary>A document's id in a URL.</summary>
+/// <summary>Reads document ids from URLs and bodies.</summary>
 internal static class DocumentIdParameter
 {
-    /// <summary>Unescapes and checks the id of an existing document.</summary>
-    /// <param name="escaped">As in the URL.</param>
+    /// <summary>Unescapes and validates the id of an existing document.</summary>
+    /// <param name="escaped">The id as in the URL.</param>
     /// <param name="destination">At least <see cref="DocumentId.MaxBytes"/> bytes.</param>
-    /// <returns>Bytes of the id.</returns>
-    /// <exception cref="RefusedException">It is no id.</exception>
+    /// <returns>Length of the id in bytes.</returns>
+    /// <exception cref="RefusedException">It is not a valid id: 400.</exception>
     public static int Read(ReadOnlySpan<char> escaped, Span<byte> destination)
     {
         int length = QueryParameters.Unescape(escaped, destination);
@@ -20,7 +20,7 @@ internal static class DocumentIdParameter
             : throw Explain(escaped, forStore: false);
     }
 
-    /// <summary>The same for an id to store under, which may be empty or end with a slash or a bar.</summary>
+    /// <summary>Reads an id for a PUT, which may also be empty or end with a slash or a bar.</summary>
     /// <inheritdoc cref="Read"/>
     public static int ReadForStore(ReadOnlySpan<char> escaped, Span<byte> destination)
     {
@@ -30,7 +30,7 @@ internal static class DocumentIdParameter
             : throw Explain(escaped, forStore: true);
     }
 
-    /// <summary>Checks an id that a body names.</summary>
+    /// <summary>Validates an id from a body and returns it as UTF-8.</summary>
     public static byte[] Check(string id)
     {
         byte[] bytes = Encoding.UTF8.GetBytes(id);

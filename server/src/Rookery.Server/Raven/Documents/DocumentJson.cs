@@ -9,7 +9,7 @@ namespace Rookery.Server.Raven.Documents;
 /// <summary>Writes stored documents into answers.</summary>
 internal static class DocumentJson
 {
-    /// <summary>Writes a document as clients read it, whole or only its metadata.</summary>
+    /// <summary>Writes a document as clients read it, or only its metadata.</summary>
     public static void Write(
         IBufferWriter<byte> output,
         in Document document,
@@ -29,7 +29,7 @@ internal static class DocumentJson
         }
     }
 
-    /// <summary>Writes the document that a walk is at.</summary>
+    /// <summary>Writes the cursor's current document.</summary>
     public static void Write(
         IBufferWriter<byte> output,
         DocumentCursor walk,
@@ -49,10 +49,10 @@ internal static class DocumentJson
         }
     }
 
-    /// <summary>The collection as clients see it: documents without one are in "@empty".</summary>
+    /// <summary>Returns the collection's name as clients see it: "@empty" for documents without one.</summary>
     public static string CollectionName(string? collection) => string.IsNullOrEmpty(collection) ? "@empty" : collection;
 
-    /// <summary>A stamp as clients read it.</summary>
+    /// <summary>Returns a time as clients read it.</summary>
     public static string Date(long utcTicks)
     {
         Span<byte> text = stackalloc byte[WireDate.Length];

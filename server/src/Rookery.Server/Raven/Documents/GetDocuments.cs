@@ -9,12 +9,12 @@ namespace Rookery.Server.Raven.Documents;
 /// <summary>GET and POST docs: documents by id, with includes.</summary>
 internal sealed class GetDocuments(ServerContext context)
 {
-    // Answers beyond this go out in parts and without an ETag, instead of piling up in memory.
+    // A longer answer is sent in parts and without an ETag, instead of being collected in memory.
     private const int WholeAnswerBytes = 4 << 20;
 
     private static readonly string[] OfLists = ["startsWith", "matches", "exclude", "startAfter", "start", "pageSize"];
 
-    /// <summary>GET docs?id=…: hot when it names one id and includes nothing.</summary>
+    /// <summary>GET docs: documents by id, or a list. One id without other parameters is the hot path.</summary>
     public Task GetAsync(HttpContext http, Database database)
     {
         ReadOnlySpan<char> id = default;
@@ -51,7 +51,7 @@ internal sealed class GetDocuments(ServerContext context)
             );
     }
 
-    /// <summary>POST docs: the ids are in the body, because they are too long for a URL.</summary>
+    /// <summary>POST docs: the ids are in the body, for lists that are too long for a URL.</summary>
     public async Task PostAsync(HttpContext http, Database database)
     {
         List<string> ids;
@@ -89,7 +89,7 @@ internal sealed class GetDocuments(ServerContext context)
     }
 
     /// <summary>
-    /// A large document waits for room, and is read again when it has it: it may have grown, or be gone.
+    /// Answers with a document that needs room. After the wait it is read again: it may have grown, or been deleted.
     /// </summary>
     private async Task AnswerLargeAsync(HttpContext http, Database database, byte[] id, long neededBytes)
     {
@@ -109,13 +109,13 @@ internal sealed class GetDocuments(ServerContext context)
 
     private enum OneWritten
     {
-        /// <summary>The status says it all: 304 or 404.</summary>
+        /// <summary>There is no body: the status is 304 or 404.</summary>
         Nothing,
 
-        /// <summary>The answer with the document.</summary>
+        /// <summary>The whole answer is in the buffer.</summary>
         Whole,
 
-        /// <summary>The document is larger than the room that was taken.</summary>
+        /// <summary>The document needs more room than the request has.</summary>
         NoRoom,
     }
 
@@ -147,7 +147,7 @@ internal sealed class GetDocuments(ServerContext context)
             neededBytes = document.Length;
             if (neededBytes > roomBytes)
             {
-                // What is answered instead, or later, is not this version.
+                // The next attempt may answer with another version, so the ETag must not stay.
                 http.Response.Headers.ETag = default;
                 return OneWritten.NoRoom;
             }
@@ -169,7 +169,7 @@ internal sealed class GetDocuments(ServerContext context)
             (isFound, tag) = await WriteAsync(http, answer, reader, ids, tag);
         }
 
-        // The moment is not held while a slow client takes the last part.
+        // Dispose the snapshot first: a slow client must not hold it while it takes the last part.
         if (!isFound)
         {
             await Empty.NotFound(http);
@@ -180,8 +180,8 @@ internal sealed class GetDocuments(ServerContext context)
         }
     }
 
-    /// <summary>Writes the documents and what they include.</summary>
-    /// <returns>False when one is asked for that is not there.</returns>
+    /// <summary>Writes the documents and those that they include.</summary>
+    /// <returns>False if a single id was requested and no such document exists.</returns>
     private async Task<(bool IsFound, EntityTag Tag)> WriteAsync(
         HttpContext http,
         DocumentAnswer answer,
@@ -256,8 +256,8 @@ internal sealed class GetDocuments(ServerContext context)
         return (true, tag);
     }
 
-    /// <summary>Writes a document, or null when there is none.</summary>
-    /// <returns>False when it needs more room than there is.</returns>
+    /// <summary>Writes a document, or null if it does not exist.</summary>
+    /// <returns>False if the document needs more room than the answer has.</returns>
     private static bool TryWrite(
         DocumentAnswer answer,
         in DatabaseReader reader,
@@ -298,7 +298,7 @@ internal sealed class GetDocuments(ServerContext context)
         }
     }
 
-    // What narrows a list of all documents has no meaning for those that are named.
+    // Paging parameters apply to a list, not to documents requested by id.
     private static void RefuseBesideIds(HttpContext http)
     {
         var parameters = new QueryParameters(http);

@@ -6,7 +6,7 @@ using Rookery.Json;
 
 namespace Rookery.Server.Raven.Documents;
 
-/// <summary>hilo/next and hilo/return: ranges of numbers from which clients make ids by themselves.</summary>
+/// <summary>hilo/next and hilo/return: ranges of numbers from which clients generate document ids.</summary>
 internal sealed class HiloRoutes(ServerContext context)
 {
     private const int TagBytes = 256;
@@ -44,7 +44,7 @@ internal sealed class HiloRoutes(ServerContext context)
         var outcome = await HttpProposal.ProposeAsync(context, http, command);
         if (outcome.Rejection is { } rejection)
         {
-            // at worst a range of numbers is left out
+            // Repeating it is safe: at worst one range of numbers stays unused.
             await RavenErrors.WriteAsync(http, rejection, mayBeRepeated: true);
             return;
         }
@@ -78,7 +78,7 @@ internal sealed class HiloRoutes(ServerContext context)
         var outcome = await HttpProposal.ProposeAsync(context, http, command);
         if (outcome.Rejection is { } rejection)
         {
-            // Done twice, it would take back a range that another client has been given since.
+            // Not repeatable: a second return could take back a range that another client has received since.
             await RavenErrors.WriteAsync(http, rejection);
             return;
         }

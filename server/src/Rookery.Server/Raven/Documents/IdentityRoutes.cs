@@ -8,12 +8,12 @@ using Rookery.Documents.Ids;
 namespace Rookery.Server.Raven.Documents;
 
 /// <summary>
-/// identity/next, identity/seed and debug/identities: numbers without gaps that the server gives ("users|").
+/// identity/next, identity/seed and debug/identities: consecutive numbers that the server assigns ("users|").
 /// </summary>
 internal sealed class IdentityRoutes(ServerContext context)
 {
     private const int NameBytes = 256;
-    private const long LargestValue = 1L << 53; // what JavaScript counts exactly
+    private const long LargestValue = 1L << 53; // JavaScript represents integers exactly up to here
 
     public async Task NextAsync(HttpContext http, Database database)
     {
@@ -80,7 +80,7 @@ internal sealed class IdentityRoutes(ServerContext context)
         await JsonAnswer.SendAsync(http, json => json.WriteNumber(member, outcome[0].Low));
     }
 
-    // Lower-cased as ids are: "Users|" counts on where documents stored as "users|" ended.
+    // Identities share their counter with ids, which are compared in lower case: "Users|" continues "users|".
     private static byte[] ReadName(QueryParameters parameters)
     {
         string name = parameters.RequiredText("name");

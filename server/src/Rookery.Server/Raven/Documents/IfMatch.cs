@@ -5,15 +5,16 @@ using Rookery.Documents.Commands;
 namespace Rookery.Server.Raven.Documents;
 
 /// <summary>
-/// The change vector that If-Match expects: quoted or bare; quoted nothing means that there must be no document.
+/// Reads the change vector that If-Match expects, quoted or bare. An empty pair of quotes expects that no document
+/// exists.
 /// </summary>
 internal static class IfMatch
 {
-    /// <summary>Reads the header.</summary>
+    /// <summary>Reads the header; <see cref="ExpectedChangeVector.None"/> without one.</summary>
     /// <param name="http">The request.</param>
     /// <param name="destination">At least <see cref="ExpectedChangeVector.MaxBytes"/> bytes; the result points into
     /// it.</param>
-    /// <exception cref="RefusedException">It cannot be a change vector.</exception>
+    /// <exception cref="RefusedException">The header is not a change vector: 400.</exception>
     public static ExpectedChangeVector Read(HttpContext http, Span<byte> destination)
     {
         var header = http.Request.Headers.IfMatch;

@@ -9,37 +9,38 @@ namespace Rookery.Server.Raven.Documents;
 
 /// <summary>
 /// Collects the ids that documents refer to, by RavenDB's include paths: <c>friend</c>, <c>a.b</c>,
-/// <c>lines[].product</c>. Each id is given once, in the order met. All paths are followed in one pass over a document.
+/// <c>lines[].product</c>. Each id is collected once, in order of appearance. All paths are followed in one pass over a
+/// document.
 /// </summary>
 internal sealed class IncludePaths : IReferenceCollector, IDisposable
 {
-    /// <summary>Paths of one request, at most: as many as an <c>order by</c> has keys.</summary>
+    /// <summary>Largest number of paths in one request: the same as the number of keys in an <c>order by</c>.</summary>
     public const int MostPaths = 64;
 
-    // Two texts, their places in a list and in a table.
+    // Estimated overhead: two strings, a list slot and a hash table slot.
     private const int BytesPerId = 128;
 
     private const int MostIdBytes = 512;
 
-    // So many steps of paths take about a millisecond.
+    // This many steps take about a millisecond.
     private const int StepsBetweenChecks = 1 << 16;
 
     private readonly Step _root = new();
     private readonly List<Place> _places = [];
 
-    // Lower-cased, as ids are compared: by upper case, ς and σ would be one.
+    // Ids in lower case, in which ids are compared: in upper case ς and σ would be equal.
     private readonly HashSet<string> _seen = new(StringComparer.Ordinal);
     private readonly MemoryShare _memory;
     private readonly Action _check;
     private long _heldBytes;
     private int _steps;
 
-    /// <summary>Reads the paths.</summary>
+    /// <summary>Parses the paths.</summary>
     /// <param name="paths">The paths.</param>
-    /// <param name="memory">What the ids take is drawn from here.</param>
-    /// <param name="check">Called while paths are followed, again and again: ends it by an exception. Many paths in a
-    /// document of many members take long.</param>
-    /// <exception cref="RefusedException">A path is empty or in a form we do not have, or there are too
+    /// <param name="memory">Reserves the memory of the collected ids.</param>
+    /// <param name="check">Called regularly while paths are followed; may throw to end it. Many paths in a document
+    /// with many members take long.</param>
+    /// <exception cref="RefusedException">A path is empty or has an unsupported form, or there are too
     /// many.</exception>
     public IncludePaths(IReadOnlyCollection<string> paths, MemoryShare memory, Action check)
     {
@@ -58,17 +59,19 @@ internal sealed class IncludePaths : IReferenceCollector, IDisposable
         }
     }
 
+    /// <summary>Whether there are no paths.</summary>
     public bool IsEmpty => _root.IsLeaf;
 
     /// <summary>The ids to include, without those given to <see cref="Exclude"/>.</summary>
     public List<string> Ids { get; } = [];
 
     /// <summary>
-    /// What writing a document and following its references takes: it is put together for that, and once more as JSON.
+    /// Returns the memory, in bytes, for writing a document and following its references, which copies it once as
+    /// stored and once as JSON.
     /// </summary>
     public long BytesFor(long documentBytes) => IsEmpty ? documentBytes : 3 * documentBytes;
 
-    /// <summary>Keeps ids out of the includes, because they are among the results.</summary>
+    /// <summary>Removes ids from the includes, because they are among the results.</summary>
     public void Exclude(IEnumerable<string> results)
     {
         var excluded = results.Select(static id => id.ToLowerInvariant()).ToHashSet(StringComparer.Ordinal);
@@ -79,7 +82,7 @@ internal sealed class IncludePaths : IReferenceCollector, IDisposable
     public void Collect(in DocumentView document) => Collect(document.Body);
 
     /// <inheritdoc/>
-    /// <exception cref="RefusedException">They take more memory than queries have.</exception>
+    /// <exception cref="RefusedException">The ids need more memory than queries have: 400.</exception>
     public void Collect(ReadOnlySpan<byte> members)
     {
         if (IsEmpty)
@@ -106,7 +109,7 @@ internal sealed class IncludePaths : IReferenceCollector, IDisposable
         }
     }
 
-    /// <summary>Gives memory back.</summary>
+    /// <summary>Releases the memory of the ids.</summary>
     public void Dispose()
     {
         _memory.Release(_heldBytes);
@@ -142,11 +145,11 @@ internal sealed class IncludePaths : IReferenceCollector, IDisposable
     }
 
     /// <summary>
-    /// Follows the paths that have come to the value that the reader stands on, and leaves the reader on that value's
-    /// last token.
+    /// Follows the paths that reach the reader's current value, and moves the reader to that value's last token.
     /// </summary>
-    /// <param name="reader">Stands on the value's first token.</param>
-    /// <param name="from">The first of <see cref="_places"/> at which those paths are; none stands behind them.</param>
+    /// <param name="reader">The reader, at the value's first token.</param>
+    /// <param name="from">Index in <see cref="_places"/> of the first place at this value; the places to the end of the
+    /// list belong to it.</param>
     private void Follow(ref Utf8JsonReader reader, int from)
     {
         int to = _places.Count;
@@ -193,7 +196,7 @@ internal sealed class IncludePaths : IReferenceCollector, IDisposable
         }
     }
 
-    // An array may stand where a path has no brackets; where it has, they are used up by one array.
+    // A path without brackets passes through arrays; brackets match one array and no array nested in it.
     private void EnterArray(int from, int to)
     {
         for (int i = from; i < to; i++)
@@ -207,7 +210,7 @@ internal sealed class IncludePaths : IReferenceCollector, IDisposable
         }
     }
 
-    // Brackets stand for each member where an object is, too.
+    // For an object, brackets match each member.
     private void EnterMember(ref Utf8JsonReader reader, int from, int to)
     {
         for (int i = from; i < to; i++)
@@ -283,20 +286,21 @@ internal sealed class IncludePaths : IReferenceCollector, IDisposable
         Ids.Add(id);
     }
 
-    /// <summary>How far some paths have come.</summary>
+    /// <summary>A node of the tree of paths.</summary>
     private sealed class Step
     {
-        /// <summary>The members that they lead on to.</summary>
+        /// <summary>The members that follow in some path.</summary>
         public List<(byte[] Name, Step Next)> Members { get; } = [];
 
-        /// <summary>Where those lead on to that have brackets here.</summary>
+        /// <summary>The node after brackets; null if no path has brackets here.</summary>
         public Step? Each { get; set; }
 
-        /// <summary>Whether a path ends here.</summary>
+        /// <summary>Whether a path ends at this node.</summary>
         public bool IsEnd { get; set; }
 
         public bool IsLeaf => Members.Count == 0 && Each is null;
 
+        /// <summary>Returns the node for a member, and adds it if necessary.</summary>
         public Step Of(byte[] name)
         {
             foreach (var (known, next) in Members)
@@ -313,9 +317,9 @@ internal sealed class IncludePaths : IReferenceCollector, IDisposable
         }
     }
 
-    /// <summary>How far paths have come at one value.</summary>
-    /// <param name="Step">The steps behind which it stands.</param>
-    /// <param name="IsInside">Whether it stands in an array that brackets would have meant: those are for no deeper
-    /// one.</param>
+    /// <summary>A node of the tree that was reached at one JSON value.</summary>
+    /// <param name="Step">The node.</param>
+    /// <param name="IsInside">Whether the value is inside an array that the path passed through, where brackets no
+    /// longer match.</param>
     private readonly record struct Place(Step Step, bool IsInside);
 }

@@ -4,11 +4,11 @@ using Rookery.Documents.Databases;
 
 namespace Rookery.Server.Raven.Documents;
 
-/// <summary>Writes the members of "Includes": documents by their ids, as the referring documents write them.</summary>
+/// <summary>Writes the members of "Includes": documents by id, spelled as in the referring document.</summary>
 internal static class IncludedDocuments
 {
-    /// <summary>Writes one; nothing when there is no such document.</summary>
-    /// <returns>False when it needs more room than the answer has.</returns>
+    /// <summary>Writes one document; writes nothing if it does not exist.</summary>
+    /// <returns>False if the document needs more room than the answer has.</returns>
     public static bool TryWrite(
         DocumentAnswer answer,
         in DatabaseReader reader,

@@ -3,7 +3,7 @@ using Rookery.Documents.Databases;
 
 namespace Rookery.Server.Raven.Documents;
 
-/// <summary>GET docs without ids: documents by the beginning of their ids, or all, newest first.</summary>
+/// <summary>GET docs without ids: the documents whose ids have a prefix, or all documents, newest first.</summary>
 internal static class ListDocuments
 {
     public static async Task AnswerAsync(HttpContext http, Database database, ServerContext context)
@@ -17,7 +17,7 @@ internal static class ListDocuments
             await WriteAsync(answer, walk, database, metadataOnly, turns);
         }
 
-        // The moment is not held while a slow client takes the last part.
+        // The snapshot is disposed first: a slow client must not hold it while it takes the last part.
         answer.Write("],\"Includes\":{}}"u8);
         await answer.SendAsync();
     }

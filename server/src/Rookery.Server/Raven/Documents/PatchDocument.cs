@@ -10,8 +10,8 @@ using Rookery.Server.Raven.Batches;
 namespace Rookery.Server.Raven.Documents;
 
 /// <summary>
-/// PATCH docs: a script in RavenDB's envelope, or an RFC 7396 merge patch by its content type,
-/// application/merge-patch+json.
+/// PATCH docs: a script in RavenDB's envelope or, with the content type application/merge-patch+json, a merge patch
+/// (RFC 7396).
 /// </summary>
 internal sealed class PatchDocument(ServerContext context)
 {
@@ -96,7 +96,7 @@ internal sealed class PatchDocument(ServerContext context)
             }
             else
             {
-                // That nothing changed would tell that the document had these very values.
+                // "NotModified" would reveal that the document already had these values.
                 json.WriteString("Status"u8, PatchResult.StatusName(OperationStatus.Patched));
             }
 

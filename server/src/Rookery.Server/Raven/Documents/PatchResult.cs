@@ -6,7 +6,7 @@ using Rookery.Documents.Stored;
 
 namespace Rookery.Server.Raven.Documents;
 
-/// <summary>What a patch did, in RavenDB's words.</summary>
+/// <summary>Writes the result of a patch in RavenDB's terms.</summary>
 internal static class PatchResult
 {
     public static string StatusName(OperationStatus status) =>
@@ -19,7 +19,7 @@ internal static class PatchResult
             _ => "DocumentDoesNotExist",
         };
 
-    /// <summary>Writes ChangeVector, LastModified and, when the patch asked for it, ModifiedDocument.</summary>
+    /// <summary>Writes ChangeVector, LastModified and, if the patch requested it, ModifiedDocument.</summary>
     public static void WriteMembers(Utf8JsonWriter json, in OperationResult result, Database database)
     {
         if (result.Etag == 0)

@@ -7,8 +7,8 @@ using Rookery.Queries.Answering;
 namespace Rookery.Server.Raven.Documents;
 
 /// <summary>
-/// The documents that startsWith, matches, exclude, startAfter, start and pageSize ask for: in id order, or newest
-/// first without startsWith.
+/// Enumerates the documents selected by startsWith, matches, exclude, startAfter, start and pageSize: in id order, or
+/// newest first without startsWith and startAfter.
 /// </summary>
 internal sealed class PrefixWalk : IDisposable
 {
@@ -46,11 +46,11 @@ internal sealed class PrefixWalk : IDisposable
         _cursor = isByPrefix ? _reader.Current.ByIdPrefix(prefix, startAfter) : _reader.Current.ByEtagBackward();
     }
 
-    /// <summary>Bytes of the document at hand.</summary>
+    /// <summary>Length of the current document in bytes.</summary>
     public long Length => _cursor.Length;
 
-    /// <summary>Begins at the first document asked for.</summary>
-    /// <exception cref="RefusedException">A parameter is wrong.</exception>
+    /// <summary>Opens an enumeration, before the first document.</summary>
+    /// <exception cref="RefusedException">A parameter is invalid: 400.</exception>
     public static PrefixWalk Open(HttpContext http, Database database, DocumentAnswer answer, WorkTurns turns) =>
         new(http, database, answer, turns);
 
@@ -82,11 +82,11 @@ internal sealed class PrefixWalk : IDisposable
         return false;
     }
 
-    /// <summary>Writes the document at hand.</summary>
+    /// <summary>Writes the current document.</summary>
     public void Write(AnswerBuffer answer, Database database, bool metadataOnly = false) =>
         DocumentJson.Write(answer, _cursor, database, metadataOnly);
 
-    /// <summary>Lets go of the document at hand, which the next move meets again.</summary>
+    /// <summary>Releases the current document; the next <see cref="MoveNext"/> returns it again.</summary>
     public void StepBack()
     {
         _left++;
@@ -94,7 +94,7 @@ internal sealed class PrefixWalk : IDisposable
         _reader.Pause();
     }
 
-    /// <summary>Lets go of the document at hand until the next move.</summary>
+    /// <summary>Releases the current document and the snapshot until the next move.</summary>
     public void Pause()
     {
         _cursor.Pause();

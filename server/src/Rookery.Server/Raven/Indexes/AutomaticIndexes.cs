@@ -8,15 +8,16 @@ using Rookery.Queries.Answering;
 namespace Rookery.Server.Raven.Indexes;
 
 /// <summary>
-/// Makes the indexes that queries need, and deletes those that no query needs any more. Safe from any thread.
+/// Defines the indexes that queries need, and deletes automatic indexes that are no longer used. Thread-safe.
 /// </summary>
 /// <param name="context">The server.</param>
 internal sealed class AutomaticIndexes(ServerContext context) : IAutomaticIndexes
 {
-    /// <summary>An automatic index that answered no query on the leader for so long is deleted.</summary>
+    /// <summary>An automatic index that answered no query on the leader for this long is deleted.</summary>
     public static readonly TimeSpan UnusedLifetime = TimeSpan.FromHours(72);
 
-    // One that a wider one makes superfluous stays so long, because queries that chose it before may wait for it.
+    // An index that a wider one replaces is kept this long, because queries that chose it earlier may still wait for
+    // it.
     private static readonly TimeSpan SuperfluousLifetime = TimeSpan.FromMinutes(1);
 
     private readonly ConcurrentDictionary<(uint Database, string Name), Task<Rejection?>> _defining = new();
@@ -27,7 +28,7 @@ internal sealed class AutomaticIndexes(ServerContext context) : IAutomaticIndexe
         _lastUsed[(database.Number, name.ToLowerInvariant())] = context.Time.GetTimestamp();
 
     /// <inheritdoc/>
-    // Many queries at once that need the same one send one command.
+    // Concurrent queries that need the same index propose one command.
     public async Task<Rejection?> DefineAsync(Database database, IAutoDefinition definition)
     {
         var key = (database.Number, definition.Name);
@@ -40,9 +41,8 @@ internal sealed class AutomaticIndexes(ServerContext context) : IAutomaticIndexe
 
         try
         {
-            // Each that is being defined counts itself and those before it: so many at once are no more than one by
-            // one. Those that are defined are counted last: one that is defined meanwhile counts twice, and never not
-            // at all.
+            // Count the definitions in progress before the defined indexes: a definition that completes in between is
+            // counted twice rather than not at all, so concurrent definitions never exceed the limit.
             var refusal = context.Indexes.MayDefine(_defining.Count)
                 ? await ProposeAsync(database, writer => writer.Put(definition.Name, definition.ToJson(), default))
                 : new Rejection(RejectionKind.Overloaded, context.Indexes.WhyNoMore);
@@ -61,8 +61,8 @@ internal sealed class AutomaticIndexes(ServerContext context) : IAutomaticIndexe
     }
 
     /// <summary>
-    /// Deletes automatic indexes that another makes superfluous, and those that were not used for long. Only the leader
-    /// does: it is the one that most clients ask.
+    /// Deletes automatic indexes that a wider index replaces, and those unused for <see cref="UnusedLifetime"/>. Only
+    /// the leader deletes, because most clients query it.
     /// </summary>
     public async Task RetireAsync()
     {
@@ -75,7 +75,7 @@ internal sealed class AutomaticIndexes(ServerContext context) : IAutomaticIndexe
         }
     }
 
-    // What was not used since the start counts from there.
+    // An index that was not used since the node started counts as unused from the first call.
     private List<string> Retired(Database database)
     {
         var candidates = context.Indexes.ReadAutoIndexes(database);
@@ -115,7 +115,7 @@ internal sealed class AutomaticIndexes(ServerContext context) : IAutomaticIndexe
             return outcome.Rejection;
         }
 
-        // A follower has to apply it too before its own index can be waited for.
+        // Wait until this node has applied the command too, so that the caller can wait for the index on it.
         return await context.Node.Consensus.ReadBarrierAsync() ? null : RavenRoute.NotFresh(context);
     }
 }

@@ -7,15 +7,13 @@ using Rookery.Indexing.Mapping;
 
 namespace Rookery.Server.Raven.Indexes;
 
-/// <summary>
-/// PUT of indexes that applications define, and whether a definition differs from the one that is stored.
-/// </summary>
+/// <summary>PUT of static indexes, and whether a definition differs from the stored one.</summary>
 internal sealed class DefineIndexes(ServerContext context)
 {
     private const int BodyBytes = 4 << 20;
     private const string Shape = "The body must be {\"Indexes\":[{\"Name\":\"Users/ByName\",\"Maps\":[\"…\"]}]}.";
 
-    /// <summary>PUT indexes and admin/indexes: {"Indexes":[…]}, all or none.</summary>
+    /// <summary>PUT indexes and admin/indexes with {"Indexes":[…]}: stores all definitions or none.</summary>
     public async Task PutAsync(HttpContext http, Database database)
     {
         var requests = new List<StaticIndexRequest>();
@@ -30,7 +28,7 @@ internal sealed class DefineIndexes(ServerContext context)
 
             foreach (var index in indexes.EnumerateArray())
             {
-                // A new definition with a reduce is tried, which may take seconds.
+                // A new definition with a reduce is tested here, which can take seconds.
                 http.RequestAborted.ThrowIfCancellationRequested();
                 requests.Add(Parse(index, database));
             }
@@ -62,7 +60,7 @@ internal sealed class DefineIndexes(ServerContext context)
         );
     }
 
-    /// <summary>POST indexes/has-changed: a definition.</summary>
+    /// <summary>POST indexes/has-changed with a definition: whether it differs from the stored one.</summary>
     public async Task HasChangedAsync(HttpContext http, Database database)
     {
         StaticIndexRequest request;

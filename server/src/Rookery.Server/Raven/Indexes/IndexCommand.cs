@@ -8,18 +8,20 @@ using Rookery.Queries.Execution;
 
 namespace Rookery.Server.Raven.Indexes;
 
-/// <summary>Changes of indexes go through the log, so that all members have the same ones.</summary>
+/// <summary>
+/// Proposes changes of indexes, so that all members have the same indexes, and finds indexes for requests.
+/// </summary>
 internal static class IndexCommand
 {
-    // As long as a query may wait.
+    // The same as the default wait of a query.
     private static readonly TimeSpan OpeningPatience = TimeSpan.FromSeconds(15);
 
-    /// <summary>Proposes a change. A repetition with the same key comes to the same.</summary>
+    /// <summary>Proposes a change. With the same key a repetition has no further effect.</summary>
     /// <param name="context">The server.</param>
     /// <param name="http">The request.</param>
-    /// <param name="database">Whose indexes are changed.</param>
-    /// <param name="encode">Writes the change.</param>
-    /// <exception cref="RefusedException">It was refused; nothing was changed.</exception>
+    /// <param name="database">The database of the indexes.</param>
+    /// <param name="encode">Encodes the change.</param>
+    /// <exception cref="RefusedException">The change was rejected; nothing was changed.</exception>
     public static async ValueTask<CommandOutcome> ProposeAsync(
         ServerContext context,
         HttpContext http,
@@ -39,8 +41,8 @@ internal static class IndexCommand
         return outcome;
     }
 
-    /// <summary>The indexes that a request names.</summary>
-    /// <exception cref="RefusedException">A name is none, or there is no index of it.</exception>
+    /// <summary>Finds the indexes with these names.</summary>
+    /// <exception cref="RefusedException">There is no index with one of the names: 404.</exception>
     public static List<IndexRecord> Find(Database database, IEnumerable<string> names)
     {
         using var reader = database.OpenReader();
@@ -53,13 +55,11 @@ internal static class IndexCommand
         return found;
     }
 
-    /// <summary>There is no such index: 404, as RavenDB's clients know it.</summary>
+    /// <summary>Returns the error for an unknown index: 404, as RavenDB's clients expect.</summary>
     public static RefusedException Missing(string name) =>
         new(StatusCodes.Status404NotFound, RavenType.IndexMissing, $"There is no index '{name}'.");
 
-    /// <summary>
-    /// There is one, but this node does not keep it, has not opened it, or closed it a moment ago: 503.
-    /// </summary>
+    /// <summary>Returns the error for an index that is defined but not open on this node: 503.</summary>
     public static RefusedException NotAtWork(ServerContext context, Database database, string name) =>
         new(
             StatusCodes.Status503ServiceUnavailable,
@@ -68,15 +68,15 @@ internal static class IndexCommand
         );
 
     /// <summary>
-    /// Does something with an index as it is on this node. One that was defined a moment ago is waited for.
+    /// Acts on an index on this node only. If the index was defined a moment ago, waits until it is open.
     /// </summary>
     /// <param name="context">The server.</param>
     /// <param name="http">The request.</param>
     /// <param name="database">The database.</param>
-    /// <param name="name">The index.</param>
-    /// <param name="act">Does it, and returns whether the index is at work here.</param>
-    /// <exception cref="RefusedException">There is none: 404. This node does not keep it: 500 with the reason, which
-    /// RavenDB's clients do not take to another node. It is not at work yet, or this node does not know what is newest:
+    /// <param name="name">Name of the index.</param>
+    /// <param name="act">The action; false if the index is not open on this node.</param>
+    /// <exception cref="RefusedException">There is no such index: 404. This node does not keep it: 500 with the reason,
+    /// which RavenDB's clients do not repeat on another node. It is not open yet, or there is no read barrier:
     /// 503.</exception>
     public static async Task OnThisNodeAsync(
         ServerContext context,
@@ -91,7 +91,7 @@ internal static class IndexCommand
             return;
         }
 
-        // A follower that is behind may not know the index yet.
+        // A lagging follower may not know the index yet.
         if (!await context.Node.Consensus.ReadBarrierAsync())
         {
             throw RavenErrors.Refuse(RavenRoute.NotFresh(context));
@@ -107,8 +107,8 @@ internal static class IndexCommand
         }
     }
 
-    /// <summary>Waits a moment until this node has opened the indexes that are defined, where it keeps them.</summary>
-    /// <exception cref="RefusedException">It has not opened one of them, or does not know what is newest:
+    /// <summary>Waits until this node has opened all defined indexes that it keeps.</summary>
+    /// <exception cref="RefusedException">An index was not opened in time, or there is no read barrier:
     /// 503.</exception>
     public static async Task UntilOpenAsync(ServerContext context, HttpContext http, Database database)
     {
@@ -131,7 +131,8 @@ internal static class IndexCommand
     }
 
     /// <summary>
-    /// It cannot be read, and is built again: 503, so that clients ask another node, whose index is its own.
+    /// Returns the error for a damaged index, which is rebuilt: 503, so that clients try another node, which has its
+    /// own index.
     /// </summary>
     public static RefusedException Damaged(IndexDamagedException damaged) =>
         new(StatusCodes.Status503ServiceUnavailable, RavenType.RavenException, damaged.Message);

@@ -5,7 +5,7 @@ using Rookery.Indexing.Mapping;
 
 namespace Rookery.Server.Raven.Indexes;
 
-/// <summary>Definitions of indexes in RavenDB's shape.</summary>
+/// <summary>Writes index definitions in RavenDB's JSON form.</summary>
 internal static class IndexDefinitionJson
 {
     /// <summary>Writes a definition as an object.</summary>
@@ -42,7 +42,7 @@ internal static class IndexDefinitionJson
         }
         catch (Exception unread) when (unread is IndexDefinitionException or InvalidOperationException)
         {
-            return null; // of a newer program
+            return null; // written by a newer version
         }
     }
 

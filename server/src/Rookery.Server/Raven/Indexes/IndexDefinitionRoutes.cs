@@ -5,7 +5,7 @@ using Rookery.Documents.Indexes;
 
 namespace Rookery.Server.Raven.Indexes;
 
-/// <summary>GET, DELETE and RESET of indexes: which there are and what they hold.</summary>
+/// <summary>GET, DELETE and RESET of indexes.</summary>
 internal sealed class IndexDefinitionRoutes(ServerContext context)
 {
     /// <summary>GET indexes[?name=…][&amp;start=&amp;pageSize=][&amp;namesOnly=true]: definitions, by name.</summary>
@@ -44,7 +44,7 @@ internal sealed class IndexDefinitionRoutes(ServerContext context)
             );
     }
 
-    /// <summary>DELETE indexes?name=…, on all members.</summary>
+    /// <summary>DELETE indexes?name=…: deletes an index on all members.</summary>
     public async Task DeleteAsync(HttpContext http, Database database)
     {
         string name = ReadName(http);
@@ -53,8 +53,7 @@ internal sealed class IndexDefinitionRoutes(ServerContext context)
     }
 
     /// <summary>
-    /// RESET indexes?name=…: this node builds it from the beginning. It answers nothing new until it has come as far as
-    /// it was.
+    /// RESET indexes?name=…: rebuilds an index from the beginning on this node. It is stale until it has caught up.
     /// </summary>
     public async Task ResetAsync(HttpContext http, Database database)
     {

@@ -5,12 +5,12 @@ using Rookery.Documents.Indexes;
 
 namespace Rookery.Server.Raven.Indexes;
 
-/// <summary>How indexes are kept: lock, priority, disabled on all members, paused on this one.</summary>
+/// <summary>Settings of indexes: lock mode and priority, disabled on all members, paused on this node.</summary>
 internal sealed class IndexSettingRoutes(ServerContext context)
 {
     private const int BodyBytes = 1 << 20;
 
-    /// <summary>POST indexes/set-lock: {"IndexNames":[…],"Mode":"LockedIgnore"}.</summary>
+    /// <summary>POST indexes/set-lock with {"IndexNames":[…],"Mode":"LockedIgnore"}.</summary>
     public Task SetLockAsync(HttpContext http, Database database) =>
         ConfigureAsync(
             http,
@@ -19,7 +19,7 @@ internal sealed class IndexSettingRoutes(ServerContext context)
             static mode => new IndexSettingsChange(LockMode: Read<IndexLockMode>(mode, "Mode"))
         );
 
-    /// <summary>POST indexes/set-priority: {"IndexNames":[…],"Priority":"High"}.</summary>
+    /// <summary>POST indexes/set-priority with {"IndexNames":[…],"Priority":"High"}.</summary>
     public Task SetPriorityAsync(HttpContext http, Database database) =>
         ConfigureAsync(
             http,
@@ -28,17 +28,18 @@ internal sealed class IndexSettingRoutes(ServerContext context)
             static priority => new IndexSettingsChange(Priority: Read<IndexPriority>(priority, "Priority"))
         );
 
-    /// <summary>POST admin/indexes/enable?name=…, on all members.</summary>
+    /// <summary>POST admin/indexes/enable?name=…: enables an index on all members.</summary>
     public Task EnableAsync(HttpContext http, Database database) => SetDisabledAsync(http, database, isDisabled: false);
 
-    /// <summary>POST admin/indexes/disable?name=…, on all members.</summary>
+    /// <summary>POST admin/indexes/disable?name=…: disables an index on all members.</summary>
     public Task DisableAsync(HttpContext http, Database database) => SetDisabledAsync(http, database, isDisabled: true);
 
-    /// <summary>POST admin/indexes/start[?name=…]: this node indexes again.</summary>
+    /// <summary>POST admin/indexes/start[?name=…]: resumes one index or all on this node.</summary>
     public Task StartAsync(HttpContext http, Database database) => SetPausedAsync(http, database, isPaused: false);
 
     /// <summary>
-    /// POST admin/indexes/stop[?name=…]: this node indexes no more until it is told to, or starts again.
+    /// POST admin/indexes/stop[?name=…]: pauses one index or all on this node, until they are resumed or the node
+    /// restarts.
     /// </summary>
     public Task StopAsync(HttpContext http, Database database) => SetPausedAsync(http, database, isPaused: true);
 
@@ -79,7 +80,7 @@ internal sealed class IndexSettingRoutes(ServerContext context)
         {
             if (isPaused)
             {
-                // Those too that were defined a moment ago. What this node does not keep is at rest anyway.
+                // Include indexes that were defined a moment ago. An index that this node does not keep needs no pause.
                 await IndexCommand.UntilOpenAsync(context, http, database);
             }
 
@@ -126,7 +127,7 @@ internal sealed class IndexSettingRoutes(ServerContext context)
         IndexSettingsChange change
     )
     {
-        // A follower that is behind may not know the indexes yet.
+        // A lagging follower may not know the indexes yet.
         if (!await context.Node.Consensus.ReadBarrierAsync())
         {
             throw RavenErrors.Refuse(RavenRoute.NotFresh(context));

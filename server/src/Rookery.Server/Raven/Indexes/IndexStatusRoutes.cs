@@ -8,22 +8,21 @@ using Rookery.Server.Raven.Documents;
 
 namespace Rookery.Server.Raven.Indexes;
 
-/// <summary>
-/// How the indexes of a database are on the node that is asked: stats, progress, staleness, status, errors.
-/// </summary>
+/// <summary>State of a database's indexes on this node: stats, progress, staleness, status, terms and errors.</summary>
 internal sealed class IndexStatusRoutes(ServerContext context)
 {
     private const int MostTerms = 1024;
 
-    // As long as a query may wait.
+    // The same as the default wait of a query.
     private const long MostWaitMilliseconds = 15_000;
 
-    /// <summary>GET indexes/stats[?name=…].</summary>
+    /// <summary>GET indexes/stats[?name=…]: one object for each index.</summary>
     public Task StatsAsync(HttpContext http, Database database) => SendAsync(http, Find(http, database), WriteStats);
 
     /// <summary>
-    /// GET indexes/progress[?name=…][&amp;wait=…]. With <c>wait</c>, milliseconds, it is told when they have seen what
-    /// there is now, or after that time: what nobody waits for is gathered for seconds before it is written.
+    /// GET indexes/progress[?name=…][&amp;wait=…]. With <c>wait</c>, in milliseconds, it answers when the indexes have
+    /// caught up with the documents stored before the request, or when the time is over. An index for which no request
+    /// waits may gather changes for seconds before it writes them.
     /// </summary>
     public async Task ProgressAsync(HttpContext http, Database database)
     {
@@ -45,8 +44,8 @@ internal sealed class IndexStatusRoutes(ServerContext context)
     }
 
     /// <summary>
-    /// GET indexes/errors[?name=…&amp;name=…]. By the name of an index come those of what is built to take its place,
-    /// too: a definition that was changed for the worse is sought by its name.
+    /// GET indexes/errors[?name=…&amp;name=…]. The name of an index also selects the replacement that is built for its
+    /// changed definition, because users look for its errors under that name.
     /// </summary>
     public Task ErrorsAsync(HttpContext http, Database database) =>
         SendAsync(
@@ -70,7 +69,7 @@ internal sealed class IndexStatusRoutes(ServerContext context)
             }
         );
 
-    /// <summary>DELETE indexes/errors[?name=…&amp;name=…]: this node forgets them.</summary>
+    /// <summary>DELETE indexes/errors[?name=…&amp;name=…]: deletes the errors on this node.</summary>
     public Task ForgetErrorsAsync(HttpContext http, Database database)
     {
         foreach (var index in Find(http, database, withReplacements: true))
@@ -82,8 +81,8 @@ internal sealed class IndexStatusRoutes(ServerContext context)
     }
 
     /// <summary>
-    /// GET indexes/terms?name=…&amp;field=…[&amp;fromValue=…][&amp;pageSize=…]: what an index holds of a field, in
-    /// order, behind a value.
+    /// GET indexes/terms?name=…&amp;field=…[&amp;fromValue=…][&amp;pageSize=…]: the terms of a field in an index, in
+    /// order, after a value.
     /// </summary>
     public Task TermsAsync(HttpContext http, Database database)
     {
@@ -132,7 +131,7 @@ internal sealed class IndexStatusRoutes(ServerContext context)
         }
     }
 
-    /// <summary>GET indexes/staleness?name=….</summary>
+    /// <summary>GET indexes/staleness?name=…: whether an index is stale, and why.</summary>
     public Task StalenessAsync(HttpContext http, Database database)
     {
         var index = Find(database, [new QueryParameters(http).RequiredText("name")])[0];
@@ -157,7 +156,7 @@ internal sealed class IndexStatusRoutes(ServerContext context)
         );
     }
 
-    /// <summary>GET indexes/status: whether this node indexes.</summary>
+    /// <summary>GET indexes/status: whether each index runs on this node.</summary>
     public Task StatusAsync(HttpContext http, Database database)
     {
         var indexes = ShownIndex.All(context.Indexes, database);
@@ -182,7 +181,7 @@ internal sealed class IndexStatusRoutes(ServerContext context)
         );
     }
 
-    /// <summary>The members of an index in the answer to <c>stats</c>.</summary>
+    /// <summary>Writes the members that an index has in the answer to <c>stats</c>.</summary>
     public static void WriteSummary(Utf8JsonWriter json, ShownIndex index)
     {
         json.WriteString("Name"u8, index.Name);

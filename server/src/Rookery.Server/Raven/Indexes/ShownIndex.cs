@@ -7,16 +7,15 @@ using Rookery.Indexing.Mapping;
 
 namespace Rookery.Server.Raven.Indexes;
 
-/// <summary>An index as clients are told of it: what the log defines, and how this node is with it.</summary>
-/// <param name="Record">Its definition, and how it is kept.</param>
-/// <param name="Automatic">What it holds, when a query made it; null when its definition is of another kind, or one
-/// that this program does not know.</param>
-/// <param name="Grouped">The same of one that holds groups.</param>
-/// <param name="Type">The kind, in RavenDB's words.</param>
-/// <param name="Status">How it is on this node; null while that has not begun with it, or cannot.</param>
-/// <param name="WhyNotKept">
-/// Why this node does not follow its newest definition; null when it does, or did not look yet.
-/// </param>
+/// <summary>An index as clients see it: its replicated definition and settings, and its state on this node.</summary>
+/// <param name="Record">Its definition and settings.</param>
+/// <param name="Automatic">Its definition if it is an automatic map index; null for other kinds, and for definitions
+/// that this program cannot read.</param>
+/// <param name="Grouped">Its definition if it is an automatic map/reduce index; otherwise null.</param>
+/// <param name="Type">Its type, in RavenDB's terms.</param>
+/// <param name="Status">Its state on this node; null if it is not open here.</param>
+/// <param name="WhyNotKept">Why this node does not follow the newest definition; null if it does, or has not tried
+/// yet.</param>
 internal sealed record ShownIndex(
     IndexRecord Record,
     AutoIndexDefinition? Automatic,
@@ -26,33 +25,31 @@ internal sealed record ShownIndex(
     string? WhyNotKept
 )
 {
-    /// <summary>
-    /// The name; what is built to take the place of another one has a name of its own, as RavenDB gives it.
-    /// </summary>
+    /// <summary>Its name. A replacement that is still being built has the name that RavenDB gives it.</summary>
     public string Name => IsReplacement ? "ReplacementOf/" + Record.Name : Record.Name;
 
-    /// <summary>Whether it is built to take the place of another one.</summary>
+    /// <summary>Whether it is built to replace the index with the same record name.</summary>
     public bool IsReplacement => Status is { IsReplacement: true };
 
-    /// <summary>Whether a query made it.</summary>
+    /// <summary>Whether a query defined it.</summary>
     public bool IsAutomatic => Automatic is not null || Grouped is not null;
 
-    /// <summary>What it does, in RavenDB's words.</summary>
+    /// <summary>State in RavenDB's terms.</summary>
     public string State =>
         Record.Settings.IsDisabled ? "Disabled"
         : Status?.State == IndexState.Error || WhyNotKept is not null ? "Error"
         : "Normal";
 
-    /// <summary>Why it does not do what it should on this node, in a sentence or two; null when it does.</summary>
+    /// <summary>What is wrong with it on this node, in one or two sentences; null if nothing is.</summary>
     public string? Trouble =>
         WhyNotKept is null ? Status?.Trouble
         : Status is null ? $"Not kept on this node. {WhyNotKept}"
         : $"Its changed definition is not followed on this node, and the one before answers. {WhyNotKept}";
 
-    /// <summary>How many errors <c>indexes/errors</c> lists of it, and how many there were before those.</summary>
+    /// <summary>Number of errors on this node, including those too old for <c>indexes/errors</c> to list.</summary>
     public long Errors => (Status?.ErrorCount ?? 0) + (WhyNotKept is null ? 0 : 1);
 
-    /// <summary>Whether it follows the documents, in RavenDB's words.</summary>
+    /// <summary>Whether it follows the documents, in RavenDB's terms.</summary>
     public string RunningStatus =>
         Status?.State switch
         {
@@ -62,17 +59,18 @@ internal sealed record ShownIndex(
             _ => "Running",
         };
 
-    /// <summary>Whether there are documents that it has not looked at.</summary>
+    /// <summary>Whether there are documents that it has not indexed.</summary>
     public bool IsStale => Status?.IsStale ?? true;
 
-    /// <summary>The names of the collections whose documents it is of, as RavenDB shows them.</summary>
+    /// <summary>Names of the collections that it indexes, as RavenDB shows them.</summary>
     public IReadOnlyList<string> Collections =>
         Status?.Collections is { Count: > 0 } collections
             ? collections
             : [Automatic?.Collection ?? Grouped?.Collection ?? AutoIndexDefinition.AllDocuments];
 
     /// <summary>
-    /// All indexes of a database, by name; those that are built to take the place of another one behind it.
+    /// Returns all indexes of a database, by name. A replacement that is being built comes after the index it will
+    /// replace.
     /// </summary>
     public static List<ShownIndex> All(IndexHost host, Database database)
     {
@@ -92,11 +90,11 @@ internal sealed record ShownIndex(
         ];
     }
 
-    /// <summary>The indexes of these names, or all of them when none is named.</summary>
+    /// <summary>Returns the indexes with these names, or all if <paramref name="names"/> is empty.</summary>
     /// <param name="host">The indexes.</param>
-    /// <param name="database">Whose.</param>
+    /// <param name="database">The database.</param>
     /// <param name="names">The names.</param>
-    /// <param name="withReplacements">Whether what is built to take the place of one goes by its name, too.</param>
+    /// <param name="withReplacements">Whether a name also selects the replacement that is built for the index.</param>
     public static List<ShownIndex> Named(
         IndexHost host,
         Database database,
@@ -139,12 +137,12 @@ internal sealed record ShownIndex(
         }
         catch (Exception unread) when (unread is IndexDefinitionException or JsonException or InvalidOperationException)
         {
-            // Of another program; that it is not kept, and why, is said all the same.
+            // The definition of another version. The index is listed all the same, with the reason why it is not kept.
             return new ShownIndex(record, null, null, "None", status, whyNotKept);
         }
     }
 
-    // Without compiling its texts, because many may be listed.
+    // The texts are not compiled, because many indexes may be listed.
     private static string TypeOf(ReadOnlyMemory<byte> definition)
     {
         using var json = JsonDocument.Parse(definition);

@@ -2,7 +2,7 @@ using System.Text.Json;
 
 namespace Rookery.Server.Raven.LongOperations;
 
-/// <summary>Where a long operation stands. Names are RavenDB's.</summary>
+/// <summary>State of a long operation, with RavenDB's names.</summary>
 internal enum OperationStage
 {
     InProgress,
@@ -11,12 +11,9 @@ internal enum OperationStage
     Faulted,
 }
 
-/// <summary>
-/// One long operation as others see it: how far it is, how it ended, and the switch that ends it. Safe for several
-/// threads.
-/// </summary>
-/// <param name="database">The number of the database that it works in: rights are by database.</param>
-/// <param name="id">Its number on this node.</param>
+/// <summary>One long operation: its progress, its result, and the token that ends it. Thread-safe.</summary>
+/// <param name="database">Number of the database in which it works; rights are checked by database.</param>
+/// <param name="id">Its number, unique on this node.</param>
 internal abstract class LongOperation(uint database, long id) : IDisposable
 {
     private readonly CancellationTokenSource _killed = new();
@@ -27,15 +24,17 @@ internal abstract class LongOperation(uint database, long id) : IDisposable
 
     public long Id => id;
 
-    /// <summary>The name of whoever began it, as its credential is called.</summary>
+    /// <summary>Name of the credential that started it.</summary>
     public string BegunBy { get; set; } = "";
 
     public OperationStage Stage => _stage;
 
-    /// <summary>Why it failed: type and text of the refusal.</summary>
+    /// <summary>Why it failed; null if it did not.</summary>
     public RefusedException? Failure { get; private set; }
 
-    /// <summary>Whether its result is no longer kept, or soon will not be.</summary>
+    /// <summary>
+    /// Whether its result is no longer kept. A result that was written before this became true is complete.
+    /// </summary>
     public bool IsForgotten => _isForgotten;
 
     public CancellationToken Killed => _killed.Token;
@@ -52,7 +51,7 @@ internal abstract class LongOperation(uint database, long id) : IDisposable
         _stage = OperationStage.Faulted;
     }
 
-    /// <summary>Ends it as one that a fault of the node ended, unless it ended before.</summary>
+    /// <summary>Marks it as failed by a fault of the node, unless it has ended.</summary>
     public void FailUnlessEnded()
     {
         if (_stage == OperationStage.InProgress)
@@ -67,13 +66,13 @@ internal abstract class LongOperation(uint database, long id) : IDisposable
         }
     }
 
-    /// <summary>What it holds for as long as it is remembered, unless it draws that from a memory share.</summary>
+    /// <summary>Bytes held while it is remembered, besides those reserved in a memory share.</summary>
     public virtual long HeldBytes => 0;
 
-    /// <summary>Writes how far it is, as members of an object.</summary>
+    /// <summary>Writes its progress as members of an object.</summary>
     public abstract void WriteProgress(Utf8JsonWriter json);
 
-    /// <summary>Writes what it came to, as members of an object.</summary>
+    /// <summary>Writes its result as members of an object.</summary>
     public abstract void WriteResult(Utf8JsonWriter json);
 
     public void Dispose()
@@ -83,6 +82,6 @@ internal abstract class LongOperation(uint database, long id) : IDisposable
         Forget();
     }
 
-    /// <summary>Gives back what is held for <see cref="WriteResult"/>.</summary>
+    /// <summary>Releases the memory held for <see cref="WriteResult"/>.</summary>
     protected virtual void Forget() { }
 }

@@ -6,17 +6,18 @@ using Rookery.Server.Access;
 namespace Rookery.Server.Raven.LongOperations;
 
 /// <summary>
-/// The long operations of this node, running and lately finished. Each is its database's: whoever has rights in another
-/// one does not find it. Safe for several threads.
+/// The running and recently finished long operations of this node. An operation is found only under its own database,
+/// so rights in another database do not reach it. Thread-safe.
 /// </summary>
 /// <param name="time">The clock.</param>
 internal sealed class OperationRegistry(TimeProvider time)
 {
-    /// <summary>How many finished operations are remembered: clients ask for the state right after the end.</summary>
+    /// <summary>Number of finished operations to remember: clients read the state right after the end.</summary>
     private const int Remembered = 256;
 
     /// <summary>
-    /// How much they hold at most, beside what is drawn from a memory share. The longest query is an eighth of it.
+    /// Bytes that remembered operations may hold, besides those reserved in a memory share. One query text takes at
+    /// most an eighth of it.
     /// </summary>
     private const long RememberedBytes = 4 << 20;
 
@@ -24,20 +25,19 @@ internal sealed class OperationRegistry(TimeProvider time)
     private readonly ConcurrentQueue<LongOperation> _finished = new();
     private long _finishedBytes;
 
-    // Numbers go on from the clock, so that who asks after a restart for an operation from before it does not find
-    // another one.
+    // Numbering starts at the clock's milliseconds, so after a restart an old number does not name a new operation.
     private long _lastId = time.GetUtcNow().ToUnixTimeMilliseconds();
 
-    /// <summary>Told of every change of an operation's state, on the thread that made it.</summary>
+    /// <summary>Raised at each change of an operation's state, on the thread that changed it.</summary>
     public event EventHandler<OperationChangedEventArgs>? Changed;
 
-    /// <summary>A number no operation had since the node started.</summary>
+    /// <summary>Returns a number that no operation has had since the node started.</summary>
     public long NextId() => Interlocked.Increment(ref _lastId);
 
-    /// <summary>Begins an operation under a number from <see cref="NextId"/>.</summary>
+    /// <summary>Registers an operation under a number from <see cref="NextId"/>.</summary>
     /// <param name="operation">The operation.</param>
-    /// <param name="by">Who begins it.</param>
-    /// <exception cref="RefusedException">The number is in use, or was never given. The operation is
+    /// <param name="by">The caller who starts it.</param>
+    /// <exception cref="RefusedException">The number is in use, or was never assigned: 400. The operation is
     /// disposed.</exception>
     public T Begin<T>(T operation, Principal by)
         where T : LongOperation
@@ -58,7 +58,7 @@ internal sealed class OperationRegistry(TimeProvider time)
     public bool TryGet(Database database, long id, [NotNullWhen(true)] out LongOperation? operation) =>
         _operations.TryGetValue((database.Number, id), out operation);
 
-    /// <summary>Tells watchers how an operation stands.</summary>
+    /// <summary>Raises <see cref="Changed"/>; queues an operation that has ended for removal.</summary>
     public void Announce(LongOperation operation)
     {
         Changed?.Invoke(this, new OperationChangedEventArgs(operation));
@@ -88,7 +88,7 @@ internal sealed class OperationRegistry(TimeProvider time)
     private static (uint Database, long Id) KeyOf(LongOperation operation) => (operation.Database, operation.Id);
 }
 
-/// <summary>An operation went on, or ended.</summary>
+/// <summary>The operation that made progress or ended.</summary>
 internal sealed class OperationChangedEventArgs(LongOperation operation) : EventArgs
 {
     public LongOperation Operation => operation;

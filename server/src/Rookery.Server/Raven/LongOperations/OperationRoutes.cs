@@ -5,12 +5,12 @@ using Rookery.Server.Access;
 
 namespace Rookery.Server.Raven.LongOperations;
 
-/// <summary>operations/next-operation-id, operations/state, operations/kill.</summary>
+/// <summary>operations/next-operation-id, operations/state and operations/kill.</summary>
 internal sealed class OperationRoutes(ServerContext context, OperationRegistry operations)
 {
     /// <summary>
-    /// The tag keeps the client's bulk insert at the node that counts it, which answered just now. The one that leads
-    /// may be dead already; clients who know who leads ask there.
+    /// Answers with a new number and this node's tag. The client sends its bulk insert to the node with that tag,
+    /// because the number is known only there.
     /// </summary>
     public Task NextIdAsync(HttpContext http, Database database) =>
         JsonAnswer.SendAsync(
@@ -39,8 +39,8 @@ internal sealed class OperationRoutes(ServerContext context, OperationRegistry o
         return Empty.NoContent(http);
     }
 
-    /// <summary>Writes Status, Progress and Result, inside an object.</summary>
-    /// <exception cref="RefusedException">It ended so long ago that its result was forgotten meanwhile.</exception>
+    /// <summary>Writes Status, Progress and Result as members of an object.</summary>
+    /// <exception cref="RefusedException">The operation was forgotten while its result was written: 400.</exception>
     public static void WriteState(Utf8JsonWriter json, LongOperation operation)
     {
         json.WriteString("Status"u8, operation.Stage.ToString());
@@ -68,7 +68,7 @@ internal sealed class OperationRoutes(ServerContext context, OperationRegistry o
 
         json.WriteEndObject();
 
-        // Behind it: what is forgotten from now on was written whole.
+        // Check after writing: a result that is forgotten from now on was written completely.
         if (operation.IsForgotten)
         {
             throw RefusedException.BadRequest(
@@ -78,12 +78,13 @@ internal sealed class OperationRoutes(ServerContext context, OperationRegistry o
         }
     }
 
-    // A query, a count and a refusal tell what others read and sent. Whoever only writes knows of his own operations.
+    // An operation's state contains a query, a count or an error message. A caller without the right to read sees only
+    // operations that it started.
     private static bool MayKnow(HttpContext http, Database database, LongOperation operation) =>
         ReadRight.IsHeld(http, database)
         || string.Equals(operation.BegunBy, Principal.Of(http).Name, StringComparison.Ordinal);
 
-    // Not 404, which RavenDB's clients take for "no result": they would go on asking, or fail without a word.
+    // Not 404, which RavenDB's clients read as "no result": they would poll forever or fail silently.
     private LongOperation Find(HttpContext http, Database database)
     {
         long id = new QueryParameters(http).Number("id", 0);

@@ -5,10 +5,10 @@ using Rookery.Queries.Language;
 
 namespace Rookery.Server.Raven.Queries;
 
-/// <summary>The body of a query's request, read and planned, and the room that it takes until it is answered.</summary>
-/// <param name="plan">How it is answered.</param>
-/// <param name="tag">The ETag of its answer, unless that is stale; null when it differs each time.</param>
-/// <param name="room">Room for what was read, which grows for the answer; null when that is little.</param>
+/// <summary>The planned query of a request, and the room that it holds until it is answered.</summary>
+/// <param name="plan">Plan of the query.</param>
+/// <param name="tag">ETag of a non-stale answer; null if the answer differs each time.</param>
+/// <param name="room">Room for the body, which grows for the answer; null if the body is small.</param>
 internal sealed class QueryBody(QueryPlan plan, string? tag, LargeRequests.Lease? room) : IDisposable
 {
     public QueryPlan Plan => plan;
@@ -17,8 +17,9 @@ internal sealed class QueryBody(QueryPlan plan, string? tag, LargeRequests.Lease
 
     public LargeRequests.Lease? Room => room;
 
-    /// <summary>Receives and reads a query.</summary>
-    /// <exception cref="RefusedException">It is none, not supported, or there is no room for it.</exception>
+    /// <summary>Receives, parses and plans a query.</summary>
+    /// <exception cref="RefusedException">The query is invalid or not supported, or there is no room for
+    /// it.</exception>
     public static async ValueTask<QueryBody> ReadAsync(HttpContext http, Database database, ServerContext context)
     {
         LargeRequests.Lease? room = null;
@@ -45,8 +46,7 @@ internal sealed class QueryBody(QueryPlan plan, string? tag, LargeRequests.Lease
                 room ??= context.LargeRequests.Begin(http);
                 if (!room.TryGrow(request.HeldBytes))
                 {
-                    // What is held is given back first: otherwise two requests could each wait for what the other
-                    // holds.
+                    // Release the room before waiting: otherwise two requests could each wait for what the other holds.
                     room.Dispose();
                     await room.GrowAsync(request.HeldBytes);
                 }
@@ -58,7 +58,7 @@ internal sealed class QueryBody(QueryPlan plan, string? tag, LargeRequests.Lease
         }
         catch
         {
-            // Its deadline would cut the connection later, which may serve another request by then.
+            // The room's deadline would close the connection later, which may serve another request by then.
             room?.Dispose();
             throw;
         }
@@ -86,8 +86,8 @@ internal sealed class QueryBody(QueryPlan plan, string? tag, LargeRequests.Lease
         query.OrderBy.Count > 0 && query.OrderBy.Any(static order => order is { Kind: OrderKind.Random, Seed: null });
 
     /// <summary>
-    /// Nothing was applied to the database since, and the query is the same: so is the answer, because only those have
-    /// a tag that are not stale.
+    /// Returns the tag of the query at the database's last etag. It identifies the answer, because only answers that
+    /// are not stale are sent with a tag.
     /// </summary>
     private static EntityTag TagOf(Database database, ReadOnlySpan<byte> query)
     {

@@ -6,11 +6,11 @@ using Rookery.Queries.Language;
 
 namespace Rookery.Server.Raven.Queries;
 
-/// <summary>Reads the bodies of queries.</summary>
+/// <summary>Parses the bodies of queries.</summary>
 internal static class QueryBodyJson
 {
-    // What changes no answer: the first is for the client's cache, the next two allow a server to leave work out,
-    // which this one does not, and the last says that PageSize was set.
+    // Members that change no answer: DisableCaching concerns the client's cache, the next two allow the server to skip
+    // work, and PageSizeSet only notes that PageSize was set.
     private static readonly string[] Harmless =
     [
         "DisableCaching",
@@ -37,9 +37,9 @@ internal static class QueryBodyJson
     private static readonly TimeSpan LongestWait = TimeSpan.FromHours(1);
 
     /// <summary>
-    /// Reads the body of a query: <c>{"Query","QueryParameters","Start","PageSize","WaitForNonStaleResults",…}</c>.
+    /// Parses the body of a query: <c>{"Query","QueryParameters","Start","PageSize","WaitForNonStaleResults",…}</c>.
     /// </summary>
-    /// <exception cref="RefusedException">It is no such body.</exception>
+    /// <exception cref="RefusedException">The body is invalid: 400. It has an unsupported member: 501.</exception>
     public static QueryRequest Read(ReadOnlySpan<byte> body)
     {
         try
@@ -52,8 +52,8 @@ internal static class QueryBodyJson
         }
     }
 
-    /// <summary>Reads {"Query":{"Query",…}}, the body of a patch by query.</summary>
-    /// <exception cref="RefusedException">It is no such body.</exception>
+    /// <summary>Parses {"Query":{"Query",…}}, the body of a patch by query.</summary>
+    /// <exception cref="RefusedException">The body is invalid: 400. It has an unsupported member: 501.</exception>
     public static QueryRequest ReadWrapped(ReadOnlySpan<byte> body)
     {
         try
@@ -151,7 +151,7 @@ internal static class QueryBodyJson
             }
         }
 
-        json.Read(); // refuses what follows the object
+        json.Read(); // throws if anything follows the object
         if (string.IsNullOrWhiteSpace(text))
         {
             throw RefusedException.InvalidQuery("The member 'Query' is missing or empty.");
@@ -173,7 +173,7 @@ internal static class QueryBodyJson
             );
     }
 
-    // Without a text of its own for each that is known.
+    // Returns the known name where possible, so that no string is allocated.
     private static string MemberOf(ref Utf8JsonReader json)
     {
         foreach (string known in Members)

@@ -3,10 +3,12 @@ using Rookery.Queries.Language;
 
 namespace Rookery.Server.Raven.Queries;
 
-/// <summary>Turns the refusal of a query into that of its request, with the place in its text.</summary>
+/// <summary>
+/// Maps the error of a query to the error answer of its request, with the position in the query's text.
+/// </summary>
 internal static class QueryRefusal
 {
-    /// <summary>What to answer: 400 where nothing else is said.</summary>
+    /// <summary>Returns the error answer; 400 unless the fault has another status.</summary>
     public static RefusedException Of(QueryException error, string query)
     {
         string text = QueryErrorText.Of(error, query);

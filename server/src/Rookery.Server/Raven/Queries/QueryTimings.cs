@@ -4,7 +4,7 @@ using System.Text;
 namespace Rookery.Server.Raven.Queries;
 
 /// <summary>
-/// How long the parts of one query took, one after the other, its client not waited for. Not thread-safe.
+/// Measures the consecutive parts of one query, without the time that its client takes. Not thread-safe.
 /// </summary>
 internal sealed class QueryTimings
 {
@@ -14,10 +14,10 @@ internal sealed class QueryTimings
     private long _paused;
     private long _last;
 
-    /// <summary>The first part begins.</summary>
+    /// <summary>Begins the first part.</summary>
     /// <param name="time">The clock.</param>
-    /// <param name="begun">The timestamp of the beginning.</param>
-    /// <param name="areShown">Whether the answer shows the parts; else only all of them count.</param>
+    /// <param name="begun">Timestamp of the beginning.</param>
+    /// <param name="areShown">Whether the answer shows each part; otherwise only the total is measured.</param>
     public QueryTimings(TimeProvider time, long begun, bool areShown)
     {
         (_time, _begun, _last) = (time, begun, begun);
@@ -27,10 +27,10 @@ internal sealed class QueryTimings
     /// <summary>The time since the beginning, in milliseconds.</summary>
     public long TotalMilliseconds => (long)_time.GetElapsedTime(_begun).TotalMilliseconds;
 
-    /// <summary>What passes from here to <see cref="Resume"/> belongs to no part.</summary>
+    /// <summary>Stops the clock until <see cref="Resume"/>.</summary>
     public void Pause() => _paused = _time.GetTimestamp();
 
-    /// <summary>Goes on.</summary>
+    /// <summary>Continues after <see cref="Pause"/>.</summary>
     public void Resume()
     {
         long waited = _time.GetTimestamp() - _paused;
@@ -38,7 +38,7 @@ internal sealed class QueryTimings
         _last += waited;
     }
 
-    /// <summary>A part ends here.</summary>
+    /// <summary>Ends the current part under a name, and begins the next.</summary>
     public void End(string part)
     {
         if (_parts is null)
@@ -49,7 +49,7 @@ internal sealed class QueryTimings
         long now = _time.GetTimestamp();
         long took = (long)_time.GetElapsedTime(_last, now).TotalMilliseconds;
 
-        // A query whose index was reset chooses again.
+        // A part can repeat: a query whose index was reset chooses an index again.
         int known = _parts.FindIndex(one => string.Equals(one.Part, part, StringComparison.Ordinal));
         if (known < 0)
         {
@@ -63,7 +63,7 @@ internal sealed class QueryTimings
         _last = now;
     }
 
-    /// <summary>As RavenDB's clients read it.</summary>
+    /// <summary>Returns the timings as RavenDB's clients read them.</summary>
     public string ToJson()
     {
         var json = new StringBuilder();

@@ -13,9 +13,7 @@ using Rookery.Server.Raven.Indexes;
 
 namespace Rookery.Server.Raven.Queries;
 
-/// <summary>
-/// POST queries. An answer from an index says whether it is stale; one from documents never is.
-/// </summary>
+/// <summary>POST queries. The answer reports whether its index is stale; an answer from a scan never is.</summary>
 internal sealed class RunQuery(ServerContext context)
 {
     private const int LongestNumber = 20;
@@ -113,7 +111,7 @@ internal sealed class RunQuery(ServerContext context)
         {
             if (answer.IsStale)
             {
-                http.Response.Headers.ETag = default; // what it says depends on more than the documents
+                http.Response.Headers.ETag = default; // a stale answer depends on more than the documents
             }
 
             timings.End("Query");
@@ -121,12 +119,12 @@ internal sealed class RunQuery(ServerContext context)
             WriteStatistics(output.Buffer, answer, total, timings);
         }
 
-        // The moment is not held while a slow client takes the last part.
+        // The snapshot is disposed first: a slow client must not hold it while it takes the last part.
         await output.SendAsync();
     }
 
-    /// <summary>Writes the results and what they include.</summary>
-    /// <returns>How many results there are, on the page or not.</returns>
+    /// <summary>Writes the results and the documents that they include.</summary>
+    /// <returns>The total number of results, on this page or not.</returns>
     private async Task<long> WriteAsync(
         HttpContext http,
         DocumentAnswer output,

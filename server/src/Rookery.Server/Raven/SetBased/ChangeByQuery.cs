@@ -10,10 +10,12 @@ using Rookery.Server.Raven.Queries;
 
 namespace Rookery.Server.Raven.SetBased;
 
-/// <summary>DELETE queries and PATCH queries: operations that go on when the request is answered.</summary>
+/// <summary>
+/// DELETE queries and PATCH queries: start an operation that continues after the request is answered.
+/// </summary>
 internal sealed class ChangeByQuery(ServerContext context, OperationRegistry operations)
 {
-    // Each walks over documents and writes in batches; more of them at once would only be slower.
+    // Each operation reads documents and writes batches; running more at once would not be faster.
     private const int MostRunning = 4;
 
     private int _running;

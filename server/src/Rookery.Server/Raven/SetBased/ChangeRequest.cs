@@ -9,29 +9,31 @@ using QueryValues = Rookery.Queries.Conditions.QueryParameters;
 
 namespace Rookery.Server.Raven.SetBased;
 
-/// <summary>A change by query as it was asked for, to be carried out once.</summary>
+/// <summary>A change by query, parsed and planned; it runs once.</summary>
 internal sealed class ChangeRequest : IDisposable
 {
-    /// <summary>How long an index may be behind before the operation fails, unless the request says so.</summary>
+    /// <summary>
+    /// How long the operation waits for a stale index before it fails, if the request sets no timeout.
+    /// </summary>
     private static readonly TimeSpan UsualWait = TimeSpan.FromMinutes(1);
 
-    /// <summary>Which documents.</summary>
+    /// <summary>Selects the documents.</summary>
     public required QueryPlan Plan { get; init; }
 
-    /// <summary>What is done to each: an encoded patch; null where they are deleted.</summary>
+    /// <summary>The encoded patch for each document; null if they are deleted.</summary>
     public required byte[]? Patch { get; init; }
 
-    /// <summary>Whether what became of each document is remembered.</summary>
+    /// <summary>Whether the outcome of each document is recorded.</summary>
     public required bool WantsDetails { get; init; }
 
-    /// <summary>Documents a second, at most; 0 for any number.</summary>
+    /// <summary>Documents to change in a second at most; 0 means no limit.</summary>
     public required long MostPerSecond { get; init; }
 
-    /// <summary>Memory that the query takes for as long as it runs.</summary>
+    /// <summary>Bytes of memory that the query takes while it runs.</summary>
     public required long HeldBytes { get; init; }
 
     /// <summary>Reads a request.</summary>
-    /// <exception cref="RefusedException">It is wrong, or asks for what this version does not have.</exception>
+    /// <exception cref="RefusedException">The request is invalid, or asks for something unsupported.</exception>
     public static ChangeRequest Read(
         HttpContext http,
         QueryRequest request,
@@ -78,7 +80,7 @@ internal sealed class ChangeRequest : IDisposable
         }
     }
 
-    /// <summary>Gives memory back.</summary>
+    /// <summary>Releases the memory of the plan.</summary>
     public void Dispose() => Plan.Dispose();
 
     private static TimeSpan? WaitOf(Raven.QueryParameters parameters)

@@ -12,15 +12,15 @@ using Rookery.Server.Raven.LongOperations;
 namespace Rookery.Server.Raven.SetBased;
 
 /// <summary>
-/// Changes the documents that a query finds, in batches that go the way of all writes. While a batch is on its way no
-/// snapshot is held, and each document is changed as it is then. What matches is looked for while others write:
-/// documents that come, go or change meanwhile are met as they are then, or not at all, and none twice.
+/// Changes the documents that a query finds, in batches proposed like any write. No snapshot is held while a batch is
+/// proposed, and the batch changes each document's version at apply. Documents that are written meanwhile are found in
+/// their new version or not at all; no document is changed twice.
 /// </summary>
 /// <param name="context">The server.</param>
-/// <param name="database">Where the documents are.</param>
-/// <param name="request">What is done.</param>
-/// <param name="operation">How far it is.</param>
-/// <param name="announce">Tells watchers.</param>
+/// <param name="database">The database.</param>
+/// <param name="request">The change.</param>
+/// <param name="operation">Counts the progress.</param>
+/// <param name="announce">Reports the progress to watchers.</param>
 internal sealed class DocumentChanges(
     ServerContext context,
     Database database,
@@ -31,10 +31,11 @@ internal sealed class DocumentChanges(
 {
     private const int MostDocuments = 256;
 
-    // Patched documents are held several times over while a batch is applied.
+    // A batch holds several copies of a patched document while it is applied.
     private const long MostDocumentBytes = 512 << 10;
     private const int MostCommandBytes = 896 << 10;
 
+    // How long a batch is proposed again while the node is overloaded, and the time between two attempts.
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(30);
     private static readonly TimeSpan Pause = TimeSpan.FromMilliseconds(100);
 
@@ -52,14 +53,14 @@ internal sealed class DocumentChanges(
     private readonly long _begun = context.Time.GetTimestamp();
     private long _documentBytes;
 
-    /// <summary>Changes all of them.</summary>
-    /// <param name="ending">Ends it between two batches.</param>
-    /// <exception cref="OperationCanceledException">It was ended.</exception>
+    /// <summary>Changes all documents.</summary>
+    /// <param name="ending">Ends the operation between two batches.</param>
+    /// <exception cref="OperationCanceledException">The operation was ended.</exception>
     /// <exception cref="RefusedException">A batch was refused.</exception>
-    /// <exception cref="QueryException">The query would cost more than one may.</exception>
+    /// <exception cref="QueryException">The query would cost more than one query may.</exception>
     public async Task RunAsync(CancellationToken ending)
     {
-        // No request stands behind it any more: what the query needs of one is when to end.
+        // The request has ended. The query needs a context only for its cancellation token.
         var detached = new DefaultHttpContext { RequestAborted = ending };
         using var sink = new DocumentAnswer(detached, context.LargeRequests);
         using var answer = await context.Queries.ExecuteAsync(database, request.Plan, sink);
@@ -112,8 +113,8 @@ internal sealed class DocumentChanges(
     }
 
     /// <summary>
-    /// Stores a part of the batch. One that is too large, or in which a patch fails, is stored in halves, so that all
-    /// before that document are changed.
+    /// Stores a part of the batch. If it is too large or a patch in it fails, its halves are stored one after the
+    /// other, so that all documents before the failing one are changed.
     /// </summary>
     private async Task StoreAsync(int start, int count, CancellationToken ending)
     {
@@ -134,8 +135,8 @@ internal sealed class DocumentChanges(
     }
 
     /// <summary>
-    /// Proposes a part of the batch, again where the node has too much to do. Across leaders it has a key, so that it
-    /// is carried out once.
+    /// Proposes a part of the batch, and again while the node is overloaded. In a cluster the batch has an idempotency
+    /// key, so that it is applied once even if the leader changes.
     /// </summary>
     private async Task<CommandOutcome> ProposeAsync(int start, int count, CancellationToken ending)
     {

@@ -4,11 +4,11 @@ using Rookery.Server.Raven.LongOperations;
 
 namespace Rookery.Server.Raven.SetBased;
 
-/// <summary>One change by query as others see it.</summary>
-/// <param name="database">The number of its database.</param>
+/// <summary>One change by query: its progress and result.</summary>
+/// <param name="database">Number of its database.</param>
 /// <param name="id">Its number.</param>
-/// <param name="query">What was asked, for the result.</param>
-/// <param name="memory">What details take is drawn from here, for as long as the operation is remembered.</param>
+/// <param name="query">Text of the query, for the result.</param>
+/// <param name="memory">Reserves the memory of the details while the operation is remembered.</param>
 internal sealed class SetOperation(uint database, long id, string query, MemoryShare memory)
     : LongOperation(database, id)
 {
@@ -19,24 +19,24 @@ internal sealed class SetOperation(uint database, long id, string query, MemoryS
     private long _processed;
     private long _heldBytes;
 
-    /// <summary>Documents that it is about.</summary>
+    /// <summary>Documents that the query matched when it was counted; at least <see cref="Processed"/>.</summary>
     public long Total
     {
         get => Math.Max(Interlocked.Read(ref _total), Processed);
         set => Interlocked.Exchange(ref _total, value);
     }
 
-    /// <summary>Documents that it has dealt with.</summary>
+    /// <summary>Documents processed so far.</summary>
     public long Processed => Interlocked.Read(ref _processed);
 
     /// <inheritdoc/>
     public override long HeldBytes => sizeof(char) * (long)query.Length;
 
-    /// <summary>Counts documents that are dealt with.</summary>
+    /// <summary>Adds to <see cref="Processed"/>.</summary>
     public void Progress(int documents) => Interlocked.Add(ref _processed, documents);
 
-    /// <summary>Remembers what became of a document.</summary>
-    /// <returns>False when there is no memory for it.</returns>
+    /// <summary>Records the outcome of one document.</summary>
+    /// <returns>False if there is no memory for it.</returns>
     public bool TryAddDetail(string id, string changeVector, string status)
     {
         long bytes = BytesPerDetail + (2L * (id.Length + changeVector.Length));

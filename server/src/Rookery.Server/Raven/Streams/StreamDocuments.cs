@@ -4,7 +4,7 @@ using Rookery.Server.Raven.Documents;
 
 namespace Rookery.Server.Raven.Streams;
 
-/// <summary>GET streams/docs: documents by the beginning of their ids, of any number, at the client's pace.</summary>
+/// <summary>GET streams/docs: all documents with an id prefix, sent as fast as the client reads.</summary>
 internal sealed class StreamDocuments(ServerContext context)
 {
     public async Task HandleAsync(HttpContext http, Database database)
@@ -20,7 +20,7 @@ internal sealed class StreamDocuments(ServerContext context)
             await WriteAsync(answer, walk, database, isLines, turns);
         }
 
-        // The moment is not held while a slow client takes the last part.
+        // The snapshot is disposed first: a slow client must not hold it while it takes the last part.
         answer.Write(isLines ? ""u8 : "]}"u8);
         await answer.SendAsync();
     }

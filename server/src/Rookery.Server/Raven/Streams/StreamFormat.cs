@@ -2,7 +2,7 @@ using Microsoft.AspNetCore.Http;
 
 namespace Rookery.Server.Raven.Streams;
 
-/// <summary>How a stream is framed: a JSON value a line (7.x), or one object with "Results" (5.4).</summary>
+/// <summary>Framing of a stream: one JSON value a line (RavenDB 7.x), or one object with "Results" (5.4).</summary>
 internal enum StreamFormat
 {
     JsonLines,
@@ -15,8 +15,8 @@ internal static class StreamFormats
     public const string JsonLinesType = "application/x-ndjson; charset=utf-8";
     public const string JsonType = "application/json; charset=utf-8";
 
-    /// <summary>The format asked for; "json" when none is.</summary>
-    /// <exception cref="RefusedException">Another format is asked for.</exception>
+    /// <summary>Returns the requested format; "json" without one.</summary>
+    /// <exception cref="RefusedException">The format is unknown: 501.</exception>
     public static StreamFormat Read(HttpContext http) =>
         new QueryParameters(http).Text("format") switch
         {

@@ -12,7 +12,9 @@ using Rookery.Server.Raven.Queries;
 
 namespace Rookery.Server.Raven.Streams;
 
-/// <summary>POST streams/queries: all results of a query, at the client's pace, statistics first.</summary>
+/// <summary>
+/// POST streams/queries: the statistics and then all results of a query, sent as fast as the client reads.
+/// </summary>
 internal sealed class StreamQuery(ServerContext context)
 {
     public async Task HandleAsync(HttpContext http, Database database)
@@ -49,12 +51,12 @@ internal sealed class StreamQuery(ServerContext context)
         using var output = new DocumentAnswer(http, context.LargeRequests, type, body.Room);
         using (var answer = await context.Queries.ExecuteAsync(database, body.Plan, output))
         {
-            // The total comes before the first result.
+            // The statistics with the total are sent before the first result.
             long total = await answer.CountAheadAsync(settles: true);
             await WriteAsync(output, answer, total, isLines, new WorkTurns(context, http));
         }
 
-        // The moment is not held while a slow client takes the last part.
+        // The snapshot is disposed first: a slow client must not hold it while it takes the last part.
         await output.SendAsync();
     }
 
