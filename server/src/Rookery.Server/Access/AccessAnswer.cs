@@ -6,13 +6,13 @@ using Rookery.Server.Raven;
 
 namespace Rookery.Server.Access;
 
-/// <summary>What the routes of access have in common: small bodies read, records committed, tokens written.</summary>
+/// <summary>Shared parts of the access routes: parses small bodies, commits records, writes tokens.</summary>
 internal static class AccessAnswer
 {
-    /// <summary>What a body may weigh.</summary>
+    /// <summary>Largest body in bytes.</summary>
     public const int BodyBytes = 64 << 10;
 
-    /// <summary>Reads the members of the one object of a body.</summary>
+    /// <summary>Reads the members of a body that is one object.</summary>
     public static void ReadMembers(ReadOnlySpan<byte> body, JsonMember member) =>
         JsonBody.Read(
             body,
@@ -24,16 +24,17 @@ internal static class AccessAnswer
         );
 
     /// <summary>
-    /// A member that would be ignored is refused: here a misspelt one gives more rights than were meant.
+    /// Returns the error for an unknown member. It must not be ignored: a misspelt member could grant more rights than
+    /// intended.
     /// </summary>
     public static RefusedException UnknownMember(string name) =>
         RefusedException.BadRequest($"The body has the unknown member '{name}'.");
 
-    /// <summary>Stores records, all or none.</summary>
-    /// <param name="context">What the routes share.</param>
+    /// <summary>Commits records, all or none.</summary>
+    /// <param name="context">State that the routes share.</param>
     /// <param name="writer">The records.</param>
-    /// <param name="conflict">What to say when one of them has changed meanwhile.</param>
-    /// <exception cref="RefusedException">They were not stored.</exception>
+    /// <param name="conflict">Message for a record that has changed meanwhile.</param>
+    /// <exception cref="RefusedException">The records were not stored.</exception>
     public static async Task CommitAsync(ServerContext context, ClusterRecordWriter writer, string? conflict = null)
     {
         var outcome = await context.Node.Consensus.ProposeAsync(writer.Complete(), CancellationToken.None);
@@ -45,8 +46,8 @@ internal static class AccessAnswer
         }
     }
 
-    /// <summary>Waits until this node knows what was acknowledged before.</summary>
-    /// <exception cref="RefusedException">It cannot say now.</exception>
+    /// <summary>Waits until this node has applied all acknowledged writes.</summary>
+    /// <exception cref="RefusedException">There is no read barrier: 503.</exception>
     public static async Task ReadBarrierAsync(ServerContext context)
     {
         if (!await context.Node.Consensus.ReadBarrierAsync())
@@ -60,8 +61,8 @@ internal static class AccessAnswer
     }
 
     /// <summary>
-    /// What to remark on the databases that a new credential names, in a sentence; null for nothing. As in RavenDB they
-    /// may be made later; or a name is misspelt.
+    /// Returns a notice about databases that a new credential names and that do not exist, in a sentence or two; null
+    /// if all exist. As in RavenDB they may be created later, or the name may be misspelt.
     /// </summary>
     public static string? NoticeOf(ServerContext context, IEnumerable<string>? databases)
     {
@@ -73,7 +74,7 @@ internal static class AccessAnswer
                 + $"and make another.";
     }
 
-    /// <summary>Writes it, if there is one.</summary>
+    /// <summary>Writes the notice if there is one.</summary>
     public static void WriteNotice(Utf8JsonWriter json, string? notice)
     {
         if (notice is not null)
@@ -82,7 +83,7 @@ internal static class AccessAnswer
         }
     }
 
-    /// <summary>Answers with a new token, which is not shown again.</summary>
+    /// <summary>Answers with a new token, which is never shown again.</summary>
     public static Task SendTokenAsync(HttpContext http, MadeToken made, string? notice = null) =>
         JsonAnswer.SendAsync(
             http,
@@ -95,7 +96,7 @@ internal static class AccessAnswer
             StatusCodes.Status201Created
         );
 
-    /// <summary>Writes what is kept of a token.</summary>
+    /// <summary>Writes the stored record of a token.</summary>
     public static void WriteToken(Utf8JsonWriter json, TokenRecord token)
     {
         json.WriteString("Name"u8, token.Name);

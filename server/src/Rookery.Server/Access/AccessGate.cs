@@ -7,33 +7,33 @@ using Rookery.Server.Dashboard;
 
 namespace Rookery.Server.Access;
 
-/// <summary>A request that its sender may not make.</summary>
-/// <param name="Status">The status.</param>
-/// <param name="Sentence">Why, and what to do.</param>
-/// <param name="MayBeBehind">The credential is not known here, or no owner is; a node that is behind may know it
-/// later.</param>
+/// <summary>Why a request is not allowed.</summary>
+/// <param name="Status">HTTP status.</param>
+/// <param name="Sentence">The reason, and what to do.</param>
+/// <param name="MayBeBehind">Whether this node may lag: it knows no such credential, or no owner, but may learn of it
+/// after the read barrier.</param>
 internal readonly record struct AccessRefusal(int Status, string Sentence, bool MayBeBehind = false);
 
-/// <summary>By what a request shows who sends it.</summary>
+/// <summary>How a request authenticates.</summary>
 internal enum CredentialKind
 {
-    /// <summary>By nothing.</summary>
+    /// <summary>Without a credential.</summary>
     None,
 
-    /// <summary>A bearer token.</summary>
+    /// <summary>By a bearer token.</summary>
     Token,
 
-    /// <summary>The connection's client certificate.</summary>
+    /// <summary>By the client certificate of its connection.</summary>
     Certificate,
 
-    /// <summary>The cookie of a session.</summary>
+    /// <summary>By the cookie of a session.</summary>
     Session,
 }
 
 /// <summary>
-/// Decides who may use which route (docs/reference/access.md). Plain HTTP is for this machine, or for everybody by the
-/// owner's word, and asks nobody who he is. Over TLS each request brings a bearer token, or its connection a client
-/// certificate, or it the cookie of a session that a token began.
+/// Decides who may use which route (docs/reference/access.md). Plain HTTP needs no credential: it serves this machine
+/// only, unless the owner allowed more. Over TLS each request needs a bearer token, the client certificate of its
+/// connection, or the cookie of a session that a token began. Thread-safe.
 /// </summary>
 internal sealed class AccessGate(ServerContext context)
 {
@@ -42,15 +42,16 @@ internal sealed class AccessGate(ServerContext context)
     private readonly Lock _loading = new();
     private AccessTable? _table;
 
-    /// <summary>Who signed in with a browser.</summary>
+    /// <summary>The browser sessions of this node.</summary>
     public Sessions Sessions { get; } = new(context.Time);
 
-    /// <summary>Whether the node has an owner. A node alone that listens on plain HTTP needs none.</summary>
-    /// <param name="node">Its opened data.</param>
+    /// <summary>Whether the cluster has an owner. A single node on plain HTTP needs none.</summary>
+    /// <param name="node">The opened node.</param>
     public bool IsClaimed(Node node) => Table(node).IsClaimed;
 
     /// <summary>
-    /// Why a request is refused; null when it is not. For plain HTTP without a credential: three comparisons.
+    /// Returns why a request is refused; null if it is allowed. On plain HTTP without a credential it costs three
+    /// comparisons.
     /// </summary>
     public AccessRefusal? Refusal(HttpContext http, Endpoint? endpoint)
     {
@@ -64,9 +65,7 @@ internal sealed class AccessGate(ServerContext context)
         return scope == RouteScope.Open ? null : Judge(http, scope, authorization);
     }
 
-    /// <summary>
-    /// Whether who makes a request of a route that is open to everybody could also use those of a scope.
-    /// </summary>
+    /// <summary>Whether the caller of an open route could also use routes with a scope.</summary>
     public bool May(HttpContext http, RouteScope scope)
     {
         string? authorization = http.Request.Headers.Authorization;
@@ -74,10 +73,10 @@ internal sealed class AccessGate(ServerContext context)
     }
 
     /// <summary>
-    /// Who makes a request, by the first credential that it brings; null when that opens nothing, or it brings none.
+    /// Returns the caller of a request, by the first credential in it; null if that is invalid or there is none.
     /// </summary>
     /// <param name="http">The request.</param>
-    /// <param name="kind">What was brought.</param>
+    /// <param name="kind">Kind of the credential.</param>
     public Principal? Who(HttpContext http, out CredentialKind kind)
     {
         string? authorization = http.Request.Headers.Authorization;
@@ -92,8 +91,8 @@ internal sealed class AccessGate(ServerContext context)
     }
 
     /// <summary>
-    /// Why nobody may sign in with a token, or null; then <paramref name="hash"/> is its hash, for
-    /// <see cref="Sessions"/>.
+    /// Returns why no session can begin with a token; null if one can. <paramref name="hash"/> then is the token's hash
+    /// for <see cref="Sessions"/>.
     /// </summary>
     public AccessRefusal? WhyNoSession(string token, Span<byte> hash) =>
         AccessToken.TryHash(token.AsSpan().Trim(), hash)
@@ -101,12 +100,13 @@ internal sealed class AccessGate(ServerContext context)
             : Unknown("That is no token of Rookery, which looks like 'rookery_…'.");
 
     /// <summary>
-    /// Plain HTTP asks nobody who he is; who brings a credential of Rookery all the same has its rights only.
+    /// Whether the request is allowed everything: on plain HTTP, unless it carries a credential of Rookery, whose
+    /// rights then apply.
     /// </summary>
     private bool AsksNobody(HttpContext http, string? authorization) =>
         !context.Options.IsSecure && (authorization is null ? !HasSession(http) : !AccessToken.IsMeant(authorization));
 
-    // There a cookie may be of a node that listens on another port: browsers do not tell those apart.
+    // On plain HTTP the cookie may belong to a node on another port, because browsers share cookies across ports.
     private bool HasSession(HttpContext http) => SessionCookie.Of(http) is { } cookie && Sessions.TryUse(cookie, out _);
 
     private AccessRefusal? Judge(HttpContext http, RouteScope scope, string? authorization)
@@ -130,8 +130,8 @@ internal sealed class AccessGate(ServerContext context)
             );
         }
 
-        // Whom it knew may look what is wrong; whether they may still change anything only a node can say that hears of
-        // what was withdrawn.
+        // In diagnosis mode a known caller may read, to see what is wrong. Writes need a node that learns of withdrawn
+        // credentials.
         if (
             !ReferenceEquals(principal, Principal.Everything)
             && context.Readiness.Node is { Diagnosis: not null }
@@ -146,7 +146,7 @@ internal sealed class AccessGate(ServerContext context)
         return null;
     }
 
-    /// <summary>Why nobody is known to ask, or null and who does.</summary>
+    /// <summary>Identifies the caller; returns why that failed, or null.</summary>
     private AccessRefusal? WhoAsks(
         HttpContext http,
         string? authorization,
@@ -220,7 +220,9 @@ internal sealed class AccessGate(ServerContext context)
         return null;
     }
 
-    /// <summary>Found once for a connection, as long as nobody's access changes.</summary>
+    /// <summary>
+    /// Identifies the caller by certificate; the result is kept for the connection until the access records change.
+    /// </summary>
     private AccessRefusal? WhoHoldsCertificate(HttpContext http, X509Certificate2 certificate, out Principal? principal)
     {
         principal = null;
@@ -274,11 +276,15 @@ internal sealed class AccessGate(ServerContext context)
         return null;
     }
 
-    /// <summary>The name under which a certificate is registered: its SHA-256.</summary>
+    /// <summary>
+    /// Returns the name under which a certificate is registered: its SHA-256 in lower-case hexadecimal.
+    /// </summary>
     public static string ThumbprintOf(X509Certificate2 certificate) =>
         Convert.ToHexStringLower(SHA256.HashData(certificate.RawDataMemory.Span));
 
-    /// <summary>By the cluster's time. Most tokens have no end, and cost no look at it.</summary>
+    /// <summary>
+    /// Whether a credential has expired, by the cluster's time. Most tokens never expire, so that is checked first.
+    /// </summary>
     private static bool HasEnded(Node node, DateTimeOffset end) =>
         end != DateTimeOffset.MaxValue && node.Consensus.Time.IsPast(end);
 
@@ -301,11 +307,11 @@ internal sealed class AccessGate(ServerContext context)
         }
     }
 
-    /// <summary>For a node that cannot say now whether it knows all that was acknowledged.</summary>
+    /// <summary>Returns the refusal of a node that may lack acknowledged access records: 503.</summary>
     public AccessRefusal NotKnownYet() =>
         new(StatusCodes.Status503ServiceUnavailable, $"Who you are cannot be checked now. {WhyNotNow()}");
 
-    // One whose disk failed after it had opened knows whom it knew: its owner has to be able to see why.
+    // A node whose disk failed after opening still has its records, so that its owner can see the reason.
     private Node? KnowingNode =>
         context.Readiness.Node is { } node && (node.Diagnosis is null || node.HasOpened) ? node : null;
 
@@ -321,7 +327,7 @@ internal sealed class AccessGate(ServerContext context)
             _ => "The node is opening its data.",
         };
 
-    // A member that has just joined has not heard yet of the cluster's owner.
+    // A member that has just joined may not know yet that the cluster has an owner.
     private AccessRefusal Unknown(string sentence)
     {
         bool isClaimed = context.Readiness.Node is not { Diagnosis: null } node || IsClaimed(node);

@@ -3,22 +3,23 @@ using Rookery.Documents.Records;
 
 namespace Rookery.Server.Access;
 
-/// <summary>How tokens and certificates may be called.</summary>
+/// <summary>Rules for the names of tokens and certificates.</summary>
 internal static class AccessNames
 {
-    private const int MaxLength = 63; // a label of the DNS, because certificates carry it
+    private const int MaxLength = 63; // the longest DNS label: certificates contain the name
 
     private static readonly SearchValues<char> Allowed = SearchValues.Create("abcdefghijklmnopqrstuvwxyz0123456789-");
 
     /// <summary>
-    /// The record that stands for the name of a token: of two who make one of the same name at once, one is refused.
+    /// Returns the key of the record that reserves a token's name: of two concurrent requests for one name, one is
+    /// refused.
     /// </summary>
     public static string KeyOfToken(string name) => ClusterRecordPrefix.Access + "name/" + name;
 
-    /// <summary>The same of a certificate.</summary>
+    /// <summary>Returns the key of the record that reserves a certificate's name.</summary>
     public static string KeyOfCertificate(string name) => ClusterRecordPrefix.ClientCertificate + "name/" + name;
 
-    /// <summary>Why a text is no name, in a sentence; null when it is one.</summary>
+    /// <summary>Returns why a text is not a valid name, in one sentence; null if it is valid.</summary>
     public static string? Problem(string? name) =>
         name is { Length: > 0 and <= MaxLength }
         && !name.AsSpan().ContainsAnyExcept(Allowed)

@@ -3,12 +3,12 @@ using System.Text.Json.Serialization;
 
 namespace Rookery.Server.Access;
 
-/// <summary>What is kept of a bearer token under <c>access/HASH</c>: never the token.</summary>
-/// <param name="Name">As its owner called it.</param>
-/// <param name="Scopes">Names of scopes; those that a newer version invented are passed over.</param>
-/// <param name="Databases">The databases in which read and write hold; null for all.</param>
-/// <param name="Created">When it was made.</param>
-/// <param name="Expires">When it ends; null for never.</param>
+/// <summary>The record of a bearer token under <c>access/HASH</c>. The token itself is not stored.</summary>
+/// <param name="Name">Name given by its maker.</param>
+/// <param name="Scopes">Names of scopes; unknown names, of a newer version, are ignored.</param>
+/// <param name="Databases">Databases for the scopes read and write; null for all.</param>
+/// <param name="Created">Creation time.</param>
+/// <param name="Expires">Time of expiry; null for never.</param>
 internal sealed record TokenRecord(
     string Name,
     string[] Scopes,
@@ -17,7 +17,7 @@ internal sealed record TokenRecord(
     DateTimeOffset? Expires
 )
 {
-    /// <summary>What its holder may do.</summary>
+    /// <summary>Returns the rights of its holder.</summary>
     public Principal ToPrincipal()
     {
         var scopes = Scopes.Aggregate(AccessScopes.None, static (all, name) => all | AccessScopeNames.Parse(name));
@@ -32,14 +32,14 @@ internal sealed record TokenRecord(
 }
 
 /// <summary>
-/// What is kept of a client's certificate under <c>certificate/THUMBPRINT</c>, the SHA-256 of the certificate in
-/// lower-case hexadecimal.
+/// The record of a client certificate under <c>certificate/THUMBPRINT</c>, the SHA-256 of the certificate in lower-case
+/// hexadecimal.
 /// </summary>
-/// <param name="Name">As its owner called it.</param>
-/// <param name="IsAdmin">Whether it may do everything.</param>
-/// <param name="Databases">Rights by database: "ro", "rw".</param>
-/// <param name="Created">When it was registered.</param>
-/// <param name="Expires">When the certificate ends.</param>
+/// <param name="Name">Name given by its maker.</param>
+/// <param name="IsAdmin">Whether its holder may do everything.</param>
+/// <param name="Databases">Right for each database: "ro" or "rw".</param>
+/// <param name="Created">Time of registration.</param>
+/// <param name="Expires">Time of expiry.</param>
 internal sealed record CertificateRecord(
     string Name,
     bool IsAdmin,
@@ -48,7 +48,7 @@ internal sealed record CertificateRecord(
     DateTimeOffset Expires
 )
 {
-    /// <summary>What its holder may do.</summary>
+    /// <summary>Returns the rights of its holder.</summary>
     public Principal ToPrincipal() =>
         new(
             Name,
@@ -56,7 +56,7 @@ internal sealed record CertificateRecord(
             Databases.Select(static pair => KeyValuePair.Create(pair.Key, ScopesOf(pair.Value)))
         );
 
-    /// <summary>What a right stands for; <see cref="AccessScopes.None"/> when it is none.</summary>
+    /// <summary>Returns the scopes of a right; <see cref="AccessScopes.None"/> for an unknown one.</summary>
     public static AccessScopes ScopesOf(string right) =>
         right switch
         {
@@ -66,7 +66,7 @@ internal sealed record CertificateRecord(
         };
 }
 
-/// <summary>How these records are written: JSON.</summary>
+/// <summary>Encodes and decodes access records as JSON.</summary>
 [JsonSourceGenerationOptions(
     PropertyNamingPolicy = JsonKnownNamingPolicy.CamelCase,
     DefaultIgnoreCondition = JsonIgnoreCondition.WhenWritingNull
@@ -75,7 +75,7 @@ internal sealed record CertificateRecord(
 [JsonSerializable(typeof(CertificateRecord))]
 internal sealed partial class AccessJson : JsonSerializerContext
 {
-    /// <summary>A record as it is kept.</summary>
+    /// <summary>Encodes a record.</summary>
     public static byte[] Encode(TokenRecord record) => JsonSerializer.SerializeToUtf8Bytes(record, Default.TokenRecord);
 
     /// <inheritdoc cref="Encode(TokenRecord)"/>
@@ -83,12 +83,12 @@ internal sealed partial class AccessJson : JsonSerializerContext
         JsonSerializer.SerializeToUtf8Bytes(record, Default.CertificateRecord);
 
     /// <summary>
-    /// Reads a token's record; null when a newer version wrote something else there: then it opens nothing.
+    /// Decodes the record of a token; null if a newer version wrote it in another form, so that it grants nothing.
     /// </summary>
     public static TokenRecord? DecodeToken(ReadOnlySpan<byte> value) =>
         Decode(value, Default.TokenRecord) is { Name: not null, Scopes: not null } record ? record : null;
 
-    /// <summary>Reads a certificate's record; null as in <see cref="DecodeToken"/>.</summary>
+    /// <summary>Decodes the record of a certificate; null as in <see cref="DecodeToken"/>.</summary>
     public static CertificateRecord? DecodeCertificate(ReadOnlySpan<byte> value) =>
         Decode(value, Default.CertificateRecord) is { Name: not null, Databases: not null } record ? record : null;
 

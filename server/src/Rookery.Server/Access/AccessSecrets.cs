@@ -4,8 +4,8 @@ using System.Text;
 namespace Rookery.Server.Access;
 
 /// <summary>
-/// What a node makes for its own machine when it starts: a token that may do everything, and a code by which it is
-/// claimed. Both end with the process.
+/// Secrets that a node creates at its start: a token with all rights for its own machine, and the code that claims it.
+/// Both are valid until the process ends.
 /// </summary>
 public sealed class AccessSecrets
 {
@@ -15,18 +15,18 @@ public sealed class AccessSecrets
             presetClaimCode is not null
         );
 
-    /// <summary>Makes both; of the code only what was not preset.</summary>
+    /// <summary>Creates both; uses <paramref name="presetClaimCode"/> as the code if it is not null.</summary>
     public static AccessSecrets Create(string? presetClaimCode) => new(presetClaimCode);
 
-    /// <summary>For root and the owner of the process, who can read its file.</summary>
+    /// <summary>The token with all rights. Root and the owner of the process can read its file.</summary>
     public string LocalToken { get; } = AccessToken.Create();
 
-    /// <summary>For whoever sees the output of a node without an owner, or has preset it.</summary>
+    /// <summary>The claim code. A node without an owner prints it, unless it was preset.</summary>
     public string ClaimCode { get; }
 
-    /// <summary>Whether the owner chose the code. He knows it, and it is not printed.</summary>
+    /// <summary>Whether the owner preset the code. It is then not printed.</summary>
     public bool IsClaimCodePreset { get; }
 
-    /// <summary>What the server keeps of <see cref="LocalToken"/>.</summary>
+    /// <summary>SHA-256 of <see cref="LocalToken"/>, which is all that the server keeps.</summary>
     public ReadOnlyMemory<byte> LocalTokenHash => SHA256.HashData(Encoding.ASCII.GetBytes(LocalToken));
 }

@@ -7,8 +7,8 @@ using Rookery.Documents.Records;
 namespace Rookery.Server.Access;
 
 /// <summary>
-/// Whom the cluster knows: every token and certificate, as the records were at one
-/// <see cref="ClusterRecords.Revision"/>. Immutable, so that asking it takes no lock and allocates nothing.
+/// All tokens and certificates, from the records at one <see cref="ClusterRecords.Revision"/>. Immutable, so lookups
+/// take no lock and allocate nothing.
 /// </summary>
 internal sealed class AccessTable
 {
@@ -23,7 +23,8 @@ internal sealed class AccessTable
     )
     {
         Revision = revision;
-        // By eight bytes of the hash, which whoever tries tokens cannot steer; the rest is compared in constant time.
+        // Keyed by eight bytes of the hash, which an attacker cannot choose; the whole hash is compared in constant
+        // time.
         _tokens = tokens
             .GroupBy(static token => BinaryPrimitives.ReadInt64LittleEndian(token.Hash))
             .ToFrozenDictionary(static group => group.Key, static group => group.ToArray());
@@ -35,12 +36,11 @@ internal sealed class AccessTable
         IsClaimed = isClaimed;
     }
 
-    /// <summary>The revision of the records that it was made of, or an earlier one.</summary>
+    /// <summary>Revision of the records, or an earlier one if they changed while they were read.</summary>
     public long Revision { get; }
 
     /// <summary>
-    /// Whether the cluster has an owner, who may give access: since its first admin token or certificate, whatever
-    /// became of that.
+    /// Whether the cluster has an owner: true from its first admin token or certificate on, even if that was withdrawn.
     /// </summary>
     public bool IsClaimed { get; }
 
@@ -71,10 +71,10 @@ internal sealed class AccessTable
         return new AccessTable(revision, records.TryGet(ClaimRoute.OwnerKey, out _), foundTokens, foundCertificates);
     }
 
-    /// <summary>Who holds the token of a hash.</summary>
+    /// <summary>Finds the holder of a token, which may have expired.</summary>
     /// <param name="hash">SHA-256 of the token.</param>
-    /// <param name="principal">Who it is.</param>
-    /// <param name="expires">When it ends, or ended.</param>
+    /// <param name="principal">The holder.</param>
+    /// <param name="expires">Time of expiry; <see cref="DateTimeOffset.MaxValue"/> for never.</param>
     public bool TryFindToken(
         ReadOnlySpan<byte> hash,
         [NotNullWhen(true)] out Principal? principal,
@@ -97,7 +97,7 @@ internal sealed class AccessTable
         return principal is not null;
     }
 
-    /// <summary>Who holds the certificate of a thumbprint.</summary>
+    /// <summary>Finds the holder of a certificate.</summary>
     public bool TryFindCertificate(string thumbprint, [NotNullWhen(true)] out Principal? principal) =>
         _certificates.TryGetValue(thumbprint, out principal);
 

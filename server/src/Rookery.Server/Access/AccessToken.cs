@@ -7,37 +7,37 @@ namespace Rookery.Server.Access;
 
 /// <summary>
 /// Bearer tokens (RFC 6750): <c>rookery_</c> and 32 random bytes in base64url. The prefix lets scanners for leaked
-/// secrets find them. A token has 256 bits of its own, so its plain SHA-256 can be kept: nobody finds the token by
-/// trying.
+/// secrets find them. A token has 256 random bits, so a plain SHA-256 of it can be stored: the token cannot be found by
+/// guessing.
 /// </summary>
 internal static class AccessToken
 {
-    /// <summary>Characters of a token.</summary>
+    /// <summary>Length of a token in characters.</summary>
     public const int Length = 8 + 43;
 
-    /// <summary>Bytes of its hash.</summary>
+    /// <summary>Length of a hash in bytes.</summary>
     public const int HashBytes = SHA256.HashSizeInBytes;
 
     private const string Prefix = "rookery_";
     private const string Scheme = "Bearer ";
     private const int RandomBytes = 32;
 
-    /// <summary>Makes one. It is shown once, and not kept.</summary>
+    /// <summary>Creates a token. It is shown once and not stored.</summary>
     public static string Create() => Prefix + Base64Url.EncodeToString(RandomNumberGenerator.GetBytes(RandomBytes));
 
-    /// <summary>Whether an Authorization header means to be one of ours.</summary>
+    /// <summary>Whether an Authorization header carries a token of Rookery, valid or not.</summary>
     public static bool IsMeant(string header) => header.StartsWith(Scheme + Prefix, StringComparison.OrdinalIgnoreCase);
 
-    /// <summary>Hashes the token of an Authorization header. Allocates nothing.</summary>
+    /// <summary>Hashes the token of an Authorization header, without allocation.</summary>
     /// <param name="header">The header's value.</param>
-    /// <param name="hash"><see cref="HashBytes"/> bytes.</param>
-    /// <returns>False when it is not a bearer token of ours.</returns>
+    /// <param name="hash">Receives <see cref="HashBytes"/> bytes.</param>
+    /// <returns>False if the header is not a bearer token of Rookery.</returns>
     public static bool TryHashHeader(string header, Span<byte> hash) =>
         header.StartsWith(Scheme, StringComparison.OrdinalIgnoreCase)
         && TryHash(header.AsSpan(Scheme.Length).Trim(' '), hash);
 
     /// <summary>Hashes a token.</summary>
-    /// <returns>False when it is none.</returns>
+    /// <returns>False if the text is not a token.</returns>
     public static bool TryHash(ReadOnlySpan<char> token, Span<byte> hash)
     {
         if (token.Length != Length || !token.StartsWith(Prefix, StringComparison.Ordinal) || !Ascii.IsValid(token))
@@ -51,10 +51,10 @@ internal static class AccessToken
         return true;
     }
 
-    /// <summary>A hash as it stands in the key of a cluster record.</summary>
+    /// <summary>Returns the key of the cluster record for a hash.</summary>
     public static string KeyOf(ReadOnlySpan<byte> hash) => ClusterRecordPrefix.Access + Base64Url.EncodeToString(hash);
 
-    /// <summary>The hash in the key of a cluster record; null when it is none.</summary>
+    /// <summary>Returns the hash in the key of a cluster record; null if the key has none.</summary>
     public static byte[]? HashIn(string key)
     {
         byte[] hash = new byte[HashBytes];

@@ -14,14 +14,14 @@ using Rookery.Server.Support;
 namespace Rookery.Server.Access;
 
 /// <summary>
-/// /admin/access/certificates: GET lists the certificates of clients, POST {"Name","Request","Admin","Databases"} signs
-/// one for the key of a PKCS #10 request (PEM), DELETE ?name= withdraws one. The private key stays with the client.
+/// /admin/access/certificates: GET lists the client certificates, POST {"Name","Request","Admin","Databases"} signs one
+/// for the key in a PKCS #10 request (PEM), DELETE ?name= withdraws one. The private key never leaves the client.
 /// </summary>
 internal sealed class CertificateRoutes(ServerContext context)
 {
     private const string Path = "/admin/access/certificates";
 
-    // RFC 5480 2.1.1.1.
+    // Object identifiers of the curves: RFC 5480, 2.1.1.1.
     private const string P256 = "1.2.840.10045.3.1.7";
     private const string P384 = "1.3.132.0.34";
     private const string P521 = "1.3.132.0.35";
@@ -219,7 +219,7 @@ internal sealed class CertificateRoutes(ServerContext context)
             : asked;
     }
 
-    /// <summary>The public key of a request whose signature holds.</summary>
+    /// <summary>Returns the public key of a request whose signature is valid.</summary>
     private static PublicKey ReadKey(string? pem)
     {
         try

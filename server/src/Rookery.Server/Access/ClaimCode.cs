@@ -4,26 +4,26 @@ using System.Text;
 namespace Rookery.Server.Access;
 
 /// <summary>
-/// The code by which a node without an owner is claimed: made by the node at each start, or preset by who set the
-/// machine up.
+/// The code that claims a node without an owner. The node creates it at each start, unless it was preset when the
+/// machine was set up.
 /// </summary>
 public static class ClaimCode
 {
-    // 80 bits of those that are made here, which nobody tries out.
+    // A created code has 80 random bits, too many to guess.
     private const int Length = 16;
 
-    // Of a preset one, so that a row of the same sign is none.
+    // Different characters in a preset code, so that one repeated character is refused.
     private const int LeastDifferent = 8;
 
-    // Without 0, O, 1, I and l: it is read from a screen.
+    // Without 0, O, 1, I and l, because the code is read from a screen.
     private const string Letters = "23456789ABCDEFGHJKLMNPQRSTUVWXYZ";
 
-    /// <summary>Makes a code.</summary>
+    /// <summary>Creates a code.</summary>
     public static string Create() => RandomNumberGenerator.GetString(Letters, Length);
 
     /// <summary>
-    /// Why a preset code is none, as the end of a sentence that begins with where it stands; null when it is one. The
-    /// code itself is never part of it.
+    /// Returns why a preset code is unusable, as the end of a sentence whose subject is the code's source; null if it
+    /// is usable. The code itself is never included.
     /// </summary>
     public static string? WhyUnusable(string preset)
     {
@@ -39,13 +39,13 @@ public static class ClaimCode
             : null;
     }
 
-    /// <summary>Whether what was typed is the code. It takes as long whatever was.</summary>
+    /// <summary>Whether the typed text is the code, compared in constant time.</summary>
     internal static bool IsSame(string typed, string code) =>
         CryptographicOperations.FixedTimeEquals(Hash(typed), Hash(code));
 
     private static byte[] Hash(string code) => SHA256.HashData(Encoding.UTF8.GetBytes(Plain(code)));
 
-    /// <summary>Blanks, hyphens and small letters are for people.</summary>
+    /// <summary>Normalises a code: blanks and hyphens are dropped and letters are upper-cased.</summary>
     private static string Plain(string code) =>
         new([
             .. code.Where(static letter => letter is not ('-' or ' ' or '\t' or '\r' or '\n'))

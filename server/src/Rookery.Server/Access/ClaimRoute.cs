@@ -9,15 +9,15 @@ using Rookery.Server.Support;
 namespace Rookery.Server.Access;
 
 /// <summary>
-/// POST /claim {"Code","Name"}: gives the first admin token of a node without an owner to whoever knows its
-/// <see cref="ClaimCode"/>. The record <see cref="OwnerKey"/> makes sure that this happens once in the life of a
-/// cluster, whichever of its nodes are asked.
+/// POST /claim {"Code","Name"}: returns the first admin token of a node without an owner, if the code is its
+/// <see cref="ClaimCode"/>. The record <see cref="OwnerKey"/> ensures that this happens once in the life of a cluster,
+/// on whichever node.
 /// </summary>
 internal sealed class ClaimRoute(ServerContext context)
 {
     /// <summary>
-    /// Stored with the first admin token, and never deleted: who withdraws the last one must not open the node to the
-    /// next who comes.
+    /// Record that is stored with the first admin token and never deleted, so a cluster whose last admin token was
+    /// withdrawn cannot be claimed again.
     /// </summary>
     public const string OwnerKey = ClusterRecordPrefix.Access + "owner";
 
@@ -53,7 +53,7 @@ internal sealed class ClaimRoute(ServerContext context)
             );
         }
 
-        // Who has no code must not make the members ask each other.
+        // Check the code first: a caller without it must not cause traffic between members.
         CheckUnclaimed();
         CheckCode(code);
         await AccessAnswer.ReadBarrierAsync(context);

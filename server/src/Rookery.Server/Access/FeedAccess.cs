@@ -3,23 +3,23 @@ using Microsoft.AspNetCore.Http;
 namespace Rookery.Server.Access;
 
 /// <summary>
-/// Whether whoever listens to a feed still may: it goes on for as long as he likes, and his credential may be withdrawn
-/// or end meanwhile.
+/// Checks again and again whether the listener of a feed is still allowed: a feed can last for days, while its
+/// credential can be withdrawn or expire.
 /// </summary>
-/// <param name="context">What the routes share.</param>
+/// <param name="context">State that the routes share.</param>
 /// <param name="http">The request that began the feed.</param>
 internal sealed class FeedAccess(ServerContext context, HttpContext http)
 {
-    /// <summary>Between two looks.</summary>
+    /// <summary>Time between two checks.</summary>
     public static readonly TimeSpan Interval = TimeSpan.FromSeconds(10);
 
     private long _lookedAt = context.Time.GetTimestamp();
     private string? _reason;
 
-    /// <summary>Why he may not, in a sentence; null when he may.</summary>
+    /// <summary>Checks now; returns why the listener is no longer allowed, or null.</summary>
     public string? WhyEnded() => context.Access.Refusal(http, http.GetEndpoint())?.Sentence;
 
-    /// <summary>The same as it was at the last look, which is at most <see cref="Interval"/> ago.</summary>
+    /// <summary>Returns the result of the last check, which is at most <see cref="Interval"/> old.</summary>
     public string? WhyEndedLately()
     {
         if (context.Time.GetElapsedTime(_lookedAt) >= Interval)

@@ -4,32 +4,33 @@ using Rookery.Documents.Consensus;
 namespace Rookery.Server.Access;
 
 /// <summary>
-/// What this node shows of itself over TLS, and whom it vouches for. Immutable: a certificate that is renewed makes a
-/// new one. Filled by the cluster's room.
+/// The TLS identity of this node and the authority of its cluster. Immutable: a renewed certificate is a new instance.
+/// Rookery.Cluster implements it.
 /// </summary>
 public interface IServerIdentity
 {
     /// <summary>
-    /// The node's certificate with its private key. It stays valid as long as connections that began with it.
+    /// Certificate of the node with its private key. It stays valid while connections that began with it are open.
     /// </summary>
     X509Certificate2 Certificate { get; }
 
     /// <summary>
-    /// The cluster's authorities: one or, during a rotation, two. Clients are asked for certificates of these.
+    /// Certificates of the cluster's authorities: one or, during a rotation, two. The handshake names them, so clients
+    /// present certificates that they signed.
     /// </summary>
     X509Certificate2Collection Authorities { get; }
 
     /// <summary>
-    /// Why a client's certificate does not hold, in a sentence; null when it does. What its owner may do is said by its
-    /// record.
+    /// Returns why a client certificate is not valid, in one sentence; null if it is. The rights of its holder are in
+    /// its record.
     /// </summary>
-    /// <param name="client">What came in the handshake.</param>
-    /// <param name="now">The cluster's time, by which it ends.</param>
+    /// <param name="client">The certificate of the connection.</param>
+    /// <param name="now">The cluster's time, which decides whether the certificate has expired.</param>
     string? WhyRefused(X509Certificate2 client, ClusterTime now);
 
-    /// <summary>Signs the certificate of a client.</summary>
-    /// <param name="key">Its public key.</param>
-    /// <param name="name">Its name: letters, digits and hyphens.</param>
-    /// <param name="now">When.</param>
+    /// <summary>Signs a client certificate.</summary>
+    /// <param name="key">Public key of the client.</param>
+    /// <param name="name">Name of the client: letters, digits and hyphens.</param>
+    /// <param name="now">Time of signing.</param>
     X509Certificate2 SignClient(PublicKey key, string name, DateTimeOffset now);
 }

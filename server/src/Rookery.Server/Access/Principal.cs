@@ -4,7 +4,7 @@ using Rookery.Documents.Databases;
 
 namespace Rookery.Server.Access;
 
-/// <summary>Who sent a request, and what he may do. Immutable.</summary>
+/// <summary>The caller of a request and its rights. Immutable.</summary>
 internal sealed class Principal
 {
     private readonly AccessScopes _everywhere;
@@ -12,10 +12,10 @@ internal sealed class Principal
     private readonly FrozenDictionary<string, AccessScopes>.AlternateLookup<ReadOnlySpan<char>> _lookup;
     private readonly AccessScopes _somewhere;
 
-    /// <summary>Somebody who was given access.</summary>
-    /// <param name="name">As its owner called it.</param>
-    /// <param name="everywhere">What it may do, in all databases.</param>
-    /// <param name="databases">What it may do besides, by database, named in any case.</param>
+    /// <summary>Creates a caller.</summary>
+    /// <param name="name">Name of the credential.</param>
+    /// <param name="everywhere">Scopes in all databases.</param>
+    /// <param name="databases">Additional scopes by database; names in any case.</param>
     public Principal(string name, AccessScopes everywhere, IEnumerable<KeyValuePair<string, AccessScopes>> databases)
     {
         Name = name;
@@ -31,38 +31,38 @@ internal sealed class Principal
         _somewhere = lower.Values.Aggregate(everywhere, static (all, scopes) => all | scopes);
     }
 
-    /// <summary>Whoever may do everything: on loopback, and by the local key.</summary>
+    /// <summary>The caller with all rights: on plain HTTP, or with the local token.</summary>
     public static Principal Everything { get; } = new("local", AccessScopes.All, []);
 
-    /// <summary>As its owner called it.</summary>
+    /// <summary>Name of the credential.</summary>
     public string Name { get; }
 
-    /// <summary>What it may do in all databases, and with the node.</summary>
+    /// <summary>Scopes in all databases and for the node.</summary>
     public AccessScopes Everywhere => _everywhere;
 
-    /// <summary>What it may do besides, by database, named in lower case.</summary>
+    /// <summary>Additional scopes by database; names in lower case.</summary>
     public IReadOnlyDictionary<string, AccessScopes> ByDatabase => _byLowerDatabase;
 
-    /// <summary>The principal of a request.</summary>
+    /// <summary>Returns the caller of a request.</summary>
     public static Principal Of(HttpContext http) => http.Features.Get<Principal>() ?? Everything;
 
-    /// <summary>Whether it has one of these scopes.</summary>
+    /// <summary>Whether the caller has at least one of the scopes.</summary>
     /// <param name="anyOf">The scopes.</param>
-    /// <param name="database">In which database, in any case; null for what no database is named for, where a right in
-    /// any of them is enough.</param>
+    /// <param name="database">Name of the database, in any case; null if the request names none, and a right in any
+    /// database is enough.</param>
     public bool May(AccessScopes anyOf, string? database) =>
         (In(database) & (anyOf | AccessScopes.Admin)) != AccessScopes.None;
 
-    /// <summary>Whether it has all of these scopes.</summary>
+    /// <summary>Whether the caller has all of the scopes.</summary>
     /// <param name="all">The scopes.</param>
-    /// <param name="database">As of <see cref="May"/>.</param>
+    /// <param name="database">As in <see cref="May"/>.</param>
     public bool MayAll(AccessScopes all, string? database)
     {
         var held = In(database);
         return (held & AccessScopes.Admin) != AccessScopes.None || (held & all) == all;
     }
 
-    /// <summary>Whether it may know that a database exists.</summary>
+    /// <summary>Whether the caller may know that a database exists.</summary>
     public bool MaySee(string database) => May(AccessScopes.Read | AccessScopes.Write, database);
 
     private AccessScopes In(string? database)

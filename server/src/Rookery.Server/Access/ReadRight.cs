@@ -4,20 +4,24 @@ using Rookery.Server.Raven;
 
 namespace Rookery.Server.Access;
 
-/// <summary>What routes that need only <c>write</c> keep from whoever may not read in the database too.</summary>
+/// <summary>
+/// Checks the right to read on routes that need only <c>write</c>, for parts of them that reveal documents.
+/// </summary>
 internal static class ReadRight
 {
-    /// <summary>Whether the sender may read documents of a database.</summary>
+    /// <summary>Whether the caller may read documents of a database.</summary>
     public static bool IsHeld(HttpContext http, Database database) =>
         Principal.Of(http).May(AccessScopes.Read, database.Name);
 
     /// <summary>
-    /// A script decides by what it reads; whether it fails, what it says and what it changes tell that.
+    /// Returns the error for a script: its failure, its output and its changes reveal the document that it reads.
     /// </summary>
     public static RefusedException MissingForScript(HttpContext http, Database database, string instead) =>
         Missing(http, database, "with a script", $"a script reads the document that it changes. {instead}");
 
-    /// <summary>An index that somebody defined for it stops at documents that hold what it looks for.</summary>
+    /// <summary>
+    /// Returns the error for a wait: an index defined for the purpose can stop at documents with a certain value.
+    /// </summary>
     public static RefusedException MissingForWait(HttpContext http, Database database) =>
         Missing(http, database, "that waits for indexes", "how far an index comes tells what the documents hold.");
 

@@ -3,67 +3,64 @@ using Microsoft.AspNetCore.Builder;
 namespace Rookery.Server.Access;
 
 /// <summary>
-/// Endpoint metadata: who may use a route. Every route carries one; the server does not start when one lacks it.
+/// Endpoint metadata: which scopes a route needs. Every route has one; the server does not start if one is missing.
 /// </summary>
 internal sealed class RouteScope
 {
     private RouteScope(AccessScopes scopes, string name) => (Scopes, Name) = (scopes, name);
 
-    /// <summary>
-    /// Everybody who reaches the port: signs of life, the manual, and what tells a client how to get in.
-    /// </summary>
+    /// <summary>Open to every caller: health, the manual, and how to authenticate.</summary>
     public static RouteScope Open { get; } = new(AccessScopes.None, "open");
 
     /// <summary>Reads documents of the database in the path.</summary>
     public static RouteScope Read { get; } = new(AccessScopes.Read, "read");
 
-    /// <summary>Changes documents of the database in the path.</summary>
+    /// <summary>Writes documents of the database in the path.</summary>
     public static RouteScope Write { get; } = new(AccessScopes.Write, "write");
 
-    /// <summary>Changes what it finds: which documents change, and how many, tells what is in them.</summary>
+    /// <summary>Changes documents that a query finds, which reveals what they contain.</summary>
     public static RouteScope ReadAndWrite { get; } =
         new(AccessScopes.Read | AccessScopes.Write, "read and write") { NeedsAll = true };
 
-    /// <summary>
-    /// What a client of any database needs before it reads or writes: topology, its own operations, settings.
-    /// </summary>
+    /// <summary>Requests of clients that either read or write: topology, their own operations, settings.</summary>
     public static RouteScope ReadOrWrite { get; } = new(AccessScopes.Read | AccessScopes.Write, "read or write");
 
-    /// <summary>As <see cref="ReadOrWrite"/>, of the database that the query parameter <c>name</c> names.</summary>
+    /// <summary>As <see cref="ReadOrWrite"/>, for the database in the query parameter <c>name</c>.</summary>
     public static RouteScope NamedDatabase { get; } =
         new(AccessScopes.Read | AccessScopes.Write, "read or write") { IsNamedInQuery = true };
 
-    /// <summary>Concerns the node or the cluster as a whole.</summary>
+    /// <summary>Administers the node or the cluster.</summary>
     public static RouteScope Admin { get; } = new(AccessScopes.Admin, "admin");
 
-    /// <summary>Figures of the node.</summary>
+    /// <summary>Reads metrics of the node.</summary>
     public static RouteScope Metrics { get; } = new(AccessScopes.Metrics, "metrics");
 
     /// <summary>
-    /// What is needed; nothing for <see cref="Open"/>. <see cref="AccessScopes.Admin"/> includes every other.
+    /// The scopes that the route needs; none for <see cref="Open"/>. <see cref="AccessScopes.Admin"/> includes every
+    /// other.
     /// </summary>
     public AccessScopes Scopes { get; }
 
-    /// <summary>Whether all of <see cref="Scopes"/> are needed, or one of them.</summary>
+    /// <summary>Whether all of <see cref="Scopes"/> are needed; otherwise one is enough.</summary>
     public bool NeedsAll { get; private init; }
 
-    /// <summary>As written in messages and in docs/reference/access.md.</summary>
+    /// <summary>Name in messages and in docs/reference/access.md.</summary>
     public string Name { get; }
 
-    /// <summary>Whether the database is named by the query instead of the path.</summary>
+    /// <summary>Whether the query string names the database instead of the path.</summary>
     public bool IsNamedInQuery { get; private init; }
 
-    /// <summary>Whether somebody may use the route.</summary>
-    /// <param name="principal">Who.</param>
-    /// <param name="database">In which database; null for what no database is named for.</param>
+    /// <summary>Whether a caller may use the route.</summary>
+    /// <param name="principal">The caller.</param>
+    /// <param name="database">Name of the database; null if the request names none.</param>
     public bool Admits(Principal principal, string? database) =>
         NeedsAll ? principal.MayAll(Scopes, database) : principal.May(Scopes, database);
 }
 
-/// <summary>How routes are given their scope.</summary>
+/// <summary>Attaches scopes to routes.</summary>
 internal static class RouteScopes
 {
-    /// <summary>Says who may use the route.</summary>
+    /// <summary>Sets the scope of the route.</summary>
     public static TBuilder For<TBuilder>(this TBuilder route, RouteScope scope)
         where TBuilder : IEndpointConventionBuilder => route.WithMetadata(scope);
 }

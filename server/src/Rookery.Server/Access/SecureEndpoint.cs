@@ -6,21 +6,20 @@ using Microsoft.AspNetCore.Server.Kestrel.Https;
 namespace Rookery.Server.Access;
 
 /// <summary>
-/// TLS as clients meet it. Every connection is asked for a certificate in the handshake, because that is where
-/// RavenDB's clients send theirs (renegotiation is gone from TLS 1.3, and they know nothing of authentication after the
-/// handshake). The question names the cluster's own authorities (RFC 8446 4.2.4), so a browser that holds no
-/// certificate of theirs does not ask its user for one. Whom a certificate belongs to is decided per request, where a
-/// refusal can be a sentence.
+/// TLS for clients. Every handshake requests a client certificate, because RavenDB's clients send theirs only there
+/// (TLS 1.3 has no renegotiation, and they do not support authentication after the handshake). The request names the
+/// cluster's authorities (RFC 8446, 4.2.4), so a browser without a certificate of theirs does not prompt its user.
+/// Whether a certificate is registered is checked at each request, where a refusal can carry a message.
 /// </summary>
-/// <param name="identity">What the node shows now; null while it has nothing to show.</param>
+/// <param name="identity">Returns the node's identity; null if it has none yet.</param>
 internal sealed class SecureEndpoint(Func<IServerIdentity?> identity)
 {
     private volatile Current? _current;
 
     public TlsHandshakeCallbackOptions ToOptions() => new() { OnConnection = _ => ValueTask.FromResult(OptionsNow()) };
 
-    // One set of options for all connections of an identity: the TLS library keeps what it prepared, and resumes
-    // sessions, by it.
+    // One set of options for all connections of an identity, because the TLS library caches contexts and sessions by
+    // it.
     private SslServerAuthenticationOptions OptionsNow()
     {
         var shown = identity() ?? throw new AuthenticationException("This node has no certificate yet.");
@@ -52,8 +51,8 @@ internal sealed class SecureEndpoint(Func<IServerIdentity?> identity)
                 RevocationMode = X509RevocationMode.NoCheck,
                 DisableCertificateDownloads = true,
             },
-            // None is fine: the request may bring a token. TLS has proven that whoever shows one holds its key, and
-            // AccessGate says whether it is registered.
+            // No certificate is accepted too, because the request may carry a token. TLS has proven that the client
+            // holds the key of its certificate; AccessGate checks whether it is registered.
 #pragma warning disable CA5359
             RemoteCertificateValidationCallback = static (_, _, _, _) => true,
 #pragma warning restore CA5359

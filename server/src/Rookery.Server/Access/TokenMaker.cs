@@ -8,11 +8,11 @@ using Rookery.Server.Raven;
 
 namespace Rookery.Server.Access;
 
-/// <summary>What somebody asks of a new token.</summary>
-/// <param name="Name">What to call it.</param>
+/// <summary>A request for a new token.</summary>
+/// <param name="Name">Name of the token.</param>
 /// <param name="Scopes">Names of scopes.</param>
-/// <param name="Databases">The databases in which read and write hold; null for all.</param>
-/// <param name="Lifetime">How long it holds; null for ever.</param>
+/// <param name="Databases">Databases for the scopes read and write; null for all.</param>
+/// <param name="Lifetime">Time until it expires; null for never.</param>
 internal sealed record TokenRequest(
     string? Name,
     IReadOnlyList<string> Scopes,
@@ -20,7 +20,7 @@ internal sealed record TokenRequest(
     TimeSpan? Lifetime
 )
 {
-    /// <summary>Why it cannot be made, in a sentence; null when it can.</summary>
+    /// <summary>Returns why the request is invalid, in one sentence; null if it is valid.</summary>
     public string? Problem() =>
         AccessNames.Problem(Name)
         ?? (Scopes.Count == 0 ? $"A token needs a scope: {AccessScopeNames.All}." : null)
@@ -34,19 +34,19 @@ internal sealed record TokenRequest(
         ?? (Lifetime <= TimeSpan.Zero ? "A token must hold for some time." : null);
 }
 
-/// <summary>A token that was made, with what is kept of it. The token itself is shown once.</summary>
+/// <summary>A new token and its record. The token itself is shown once.</summary>
 internal sealed record MadeToken(string Token, TokenRecord Record);
 
 /// <summary>
-/// Makes tokens, and keeps their hashes. They live by the cluster's time, whatever clock the node that is asked has.
+/// Creates tokens and stores their hashes. Expiry is by the cluster's time, whatever this node's clock shows.
 /// </summary>
 internal sealed class TokenMaker(ServerContext context)
 {
-    /// <summary>Makes one, together with other changes or not at all.</summary>
-    /// <param name="request">What is asked for.</param>
-    /// <param name="taken">What to say when another has the name; null when it takes the place of any other.</param>
+    /// <summary>Creates a token and commits it with other changes, all or none.</summary>
+    /// <param name="request">The token to create.</param>
+    /// <param name="taken">Message if another token has the name; null to replace any other.</param>
     /// <param name="alongside">Adds the other changes.</param>
-    /// <exception cref="RefusedException">It was not made; the sentence says why.</exception>
+    /// <exception cref="RefusedException">The token was not created; the message has the reason.</exception>
     public async Task<MadeToken> MakeAsync(TokenRequest request, string? taken, Action<ClusterRecordWriter> alongside)
     {
         if (request.Problem() is { } problem)
@@ -83,7 +83,7 @@ internal sealed class TokenMaker(ServerContext context)
         return new MadeToken(token, record);
     }
 
-    /// <summary>The tokens there are.</summary>
+    /// <summary>Returns all tokens with their keys.</summary>
     public static IEnumerable<(string Key, TokenRecord Token)> All(Node node)
     {
         foreach (var record in node.ClusterRecords.List(ClusterRecordPrefix.Access))

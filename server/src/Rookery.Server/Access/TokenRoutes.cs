@@ -10,9 +10,9 @@ using Rookery.Server.Support;
 namespace Rookery.Server.Access;
 
 /// <summary>
-/// /admin/access/tokens: GET lists what is kept of tokens, POST {"Name","Scopes","Databases","LifetimeSeconds"} makes
-/// one, DELETE ?name= withdraws one; POST /admin/access/tokens/reset {"Name"} replaces an admin token that was lost.
-/// Each change is logged with who made it.
+/// /admin/access/tokens: GET lists the tokens' records, POST {"Name","Scopes","Databases","LifetimeSeconds"} creates a
+/// token, DELETE ?name= withdraws one; POST /admin/access/tokens/reset {"Name"} replaces a lost admin token. Each
+/// change is logged with the name of the caller.
 /// </summary>
 internal sealed class TokenRoutes(ServerContext context)
 {
@@ -67,7 +67,7 @@ internal sealed class TokenRoutes(ServerContext context)
             throw new RefusedException(StatusCodes.Status409Conflict, RavenType.Concurrency, Taken(request.Name));
         }
 
-        // From the first admin token on the node has an owner, and cannot be claimed any more.
+        // The first admin token gives the node an owner; it cannot be claimed afterwards.
         var made = await _maker.MakeAsync(
             request,
             Taken(request.Name),
@@ -190,7 +190,7 @@ internal sealed class TokenRoutes(ServerContext context)
         json.TokenType switch
         {
             JsonTokenType.Null => null,
-            // A century is for ever; more overflows the calendar.
+            // At most a century, because more could overflow the calendar.
             JsonTokenType.Number when json.TryGetInt64(out long seconds) && seconds is > 0 and <= 100L * 365 * 86_400 =>
                 TimeSpan.FromSeconds(seconds),
             _ => throw RefusedException.BadRequest(

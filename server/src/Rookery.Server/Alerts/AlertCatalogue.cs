@@ -5,8 +5,8 @@ using Rookery.Platform;
 namespace Rookery.Server.Alerts;
 
 /// <summary>
-/// All alerts: one list for the product, for Prometheus' rules (ansible/roles/monitoring/files/rookery.rules.yml) and
-/// for docs/reference/alerts.md; tests hold them together.
+/// All alerts. Prometheus' rules (ansible/roles/monitoring/files/rookery.rules.yml) and docs/reference/alerts.md have
+/// the same list; tests compare them.
 /// </summary>
 public static class AlertCatalogue
 {
@@ -18,7 +18,7 @@ public static class AlertCatalogue
     private const int CertificateDays = 30;
     private const int BackupDays = 3;
 
-    /// <summary>The alerts, the gravest first.</summary>
+    /// <summary>All alerts, most severe first.</summary>
     public static IReadOnlyList<AlertDefinition> All { get; } =
     [
         new()
@@ -420,13 +420,13 @@ public static class AlertCatalogue
         },
     ];
 
-    /// <summary>The alert of a name; null for one that this version does not know.</summary>
+    /// <summary>Returns the alert with a name; null if this version does not have it.</summary>
     public static AlertDefinition? Find(string name) =>
         All.FirstOrDefault(alert => string.Equals(alert.Name, name, StringComparison.Ordinal));
 
     /// <summary>
-    /// Of the cluster, so the leader says it. That no backup is known is said after three days in which this node would
-    /// have heard of one.
+    /// Judges the age of the last backup, on the leader only, because it concerns the cluster. A missing backup is
+    /// reported after this process ran for three days, in which it would have learnt of one.
     /// </summary>
     private static string? JudgeBackup(AlertFacts facts) =>
         !facts.IsLeader ? null
@@ -438,7 +438,7 @@ public static class AlertCatalogue
             ? $"No backup is known to this node since it started {facts.Uptime.TotalDays:0} days ago."
         : null;
 
-    /// <summary>The others for which something holds, as the leader sees them.</summary>
+    /// <summary>Returns a sentence for each other member that meets a condition, on the leader only.</summary>
     private static IEnumerable<(string Member, string Sentence)> MembersWho(
         AlertFacts facts,
         Func<MemberStatistics, bool> holds,

@@ -3,59 +3,66 @@ using System.Text;
 namespace Rookery.Server.Alerts;
 
 /// <summary>
-/// One thing that may be wrong: how this node finds it out, how Prometheus does, and what to do.
-/// docs/reference/alerts.md has them all.
+/// Definition of one alert: how this node detects it, how Prometheus does, and what to do. docs/reference/alerts.md
+/// describes all of them.
 /// </summary>
 public sealed record AlertDefinition
 {
-    /// <summary>The page on which each alert has a section of its name.</summary>
+    /// <summary>Page of the manual with a section for each alert.</summary>
     public const string Page = "/help/reference/alerts.md";
 
-    /// <summary>Its name ("sync_slow").</summary>
+    /// <summary>Name of the alert ("sync_slow").</summary>
     public required string Name { get; init; }
 
     /// <summary>One of <see cref="AlertSeverity"/>.</summary>
     public required string Severity { get; init; }
 
-    /// <summary>When it holds, in PromQL over docs/reference/metrics.md.</summary>
+    /// <summary>Its condition in PromQL, over docs/reference/metrics.md.</summary>
     public required string Expression { get; init; }
 
-    /// <summary>How long it must hold before it is told.</summary>
+    /// <summary>How long the condition must hold until the alert is active.</summary>
     public TimeSpan For { get; init; }
 
-    /// <summary>How long it must not hold before it is over: what comes and goes within minutes is one alert.</summary>
+    /// <summary>
+    /// How long the condition must be absent until the alert ends, so that a condition that comes and goes within
+    /// minutes is one alert.
+    /// </summary>
     public TimeSpan KeepFiring { get; init; }
 
     /// <summary>What is wrong, in one sentence without figures.</summary>
     public required string Sentence { get; init; }
 
-    /// <summary>The same with figures, as a template of Prometheus.</summary>
+    /// <summary>What is wrong, with figures, as a template of Prometheus.</summary>
     public required string Summary { get; init; }
 
     /// <summary>What to do.</summary>
     public required string Fix { get; init; }
 
     /// <summary>
-    /// What is wrong by a node's own statistics, with figures; null when it does not hold or is not known. Null itself
-    /// for what only Prometheus can see from outside, and where <see cref="JudgeMembers"/> does it.
+    /// Returns what is wrong by the node's own facts, with figures; null if the condition does not hold or is not
+    /// known. The property is null for alerts that only Prometheus can detect from outside, and for those with
+    /// <see cref="JudgeMembers"/>.
     /// </summary>
     public Func<AlertFacts, string?>? Judge { get; init; }
 
     /// <summary>
-    /// The same of what is an alert of its own for each member that it holds for, with their letters.
+    /// Returns the members for which the condition holds, by tag, each with a sentence; each is an alert of its own.
+    /// Null for alerts with <see cref="Judge"/>.
     /// </summary>
     public Func<AlertFacts, IEnumerable<(string Member, string Sentence)>>? JudgeMembers { get; init; }
 
-    /// <summary>Whether it is of the cluster, and the leader's to say.</summary>
+    /// <summary>Whether it is about the cluster, so that only the leader reports it.</summary>
     public bool IsOfCluster { get; init; }
 
-    /// <summary>Whether a node sees it by itself.</summary>
+    /// <summary>Whether a node detects it itself.</summary>
     public bool IsOwn => Judge is not null || JudgeMembers is not null;
 
-    /// <summary>Where the manual explains it, a path of every node.</summary>
+    /// <summary>Path of its section in the manual, on every node.</summary>
     public string Help => $"{Page}#{Name}";
 
-    /// <summary>What it finds: at most one sentence of this node or of the cluster, or one for each member.</summary>
+    /// <summary>
+    /// Evaluates the condition: at most one sentence about the node or the cluster, or one for each member.
+    /// </summary>
     public IEnumerable<(string? Member, string Sentence)> Find(AlertFacts facts) =>
         Judge is not null
             ? Judge(facts) is { } sentence
@@ -63,7 +70,7 @@ public sealed record AlertDefinition
                 : []
             : JudgeMembers?.Invoke(facts).Select(static one => ((string?)one.Member, one.Sentence)) ?? [];
 
-    /// <summary>Its name among Prometheus' rules ("RookerySyncSlow").</summary>
+    /// <summary>Name in Prometheus' rules ("RookerySyncSlow").</summary>
     public string PrometheusName
     {
         get

@@ -1,21 +1,21 @@
 namespace Rookery.Server.Alerts;
 
 /// <summary>
-/// What is to be told to the webhook, and by whom. A node whose turn it is not remembers what another has told, so that
-/// a new leader does not tell it again. One caller at a time.
+/// Decides which alerts this node sends to the webhook. It also tracks alerts that another node sends, so that a new
+/// leader does not send them again. Not thread-safe.
 /// </summary>
 internal sealed class AlertDuty
 {
-    // Whoever led may have died with it: what is younger is told by the next one, too.
+    // The previous leader may have failed before it sent an alert; a younger alert is sent by the new leader too.
     private static readonly TimeSpan ToldByOthers = TimeSpan.FromSeconds(30);
 
     private readonly Dictionary<(string Of, string Name), Seen> _seen = [];
 
-    /// <summary>What begins and ends.</summary>
-    /// <param name="alerts">What holds now.</param>
-    /// <param name="isMine">Whether this node tells of one.</param>
-    /// <param name="mayBeOver">Whether one that is not said any more is over; otherwise who says it may only not know
-    /// it yet.</param>
+    /// <summary>Returns the alerts to send: those that began and those that ended.</summary>
+    /// <param name="alerts">The alerts that are active now.</param>
+    /// <param name="isMine">Whether this node sends an alert.</param>
+    /// <param name="mayBeOver">Whether an alert that is no longer reported has ended; otherwise its reporter may not
+    /// have judged it yet.</param>
     /// <param name="now">The time.</param>
     public IReadOnlyList<(string State, MemberAlert Alert)> Take(
         IReadOnlyList<MemberAlert> alerts,
@@ -61,7 +61,10 @@ internal sealed class AlertDuty
         return told;
     }
 
-    /// <summary>What an alert is about: what is of the cluster stays the same when another leads and says it.</summary>
+    /// <summary>
+    /// Returns the subject of an alert's key. It is empty for an alert about the cluster, which stays the same if
+    /// another leader reports it.
+    /// </summary>
     private static string OfWhom(MemberAlert alert) =>
         alert.Alert.Member
         ?? (AlertCatalogue.Find(alert.Alert.Name) is { IsOfCluster: true } ? string.Empty : alert.Node);

@@ -5,59 +5,59 @@ using Rookery.Platform;
 namespace Rookery.Server.Alerts;
 
 /// <summary>
-/// What alerts are judged by: this node, and of the cluster what it sees, at one moment. What is not known is null, and
-/// nothing follows from it.
+/// The facts by which alerts are judged: this node, and the cluster as this node sees it, at one moment. An unknown
+/// fact is null and raises no alert.
 /// </summary>
 public sealed record AlertFacts
 {
-    /// <summary>The time: the cluster's where it is known, this machine's otherwise.</summary>
+    /// <summary>The cluster's time if it is known, otherwise this machine's.</summary>
     public required DateTimeOffset Now { get; init; }
 
-    /// <summary>How long this process runs.</summary>
+    /// <summary>How long this process has run.</summary>
     public TimeSpan Uptime { get; init; }
 
-    /// <summary>Why documents are not served; null when they are.</summary>
+    /// <summary>Why documents are not served; null if they are.</summary>
     public string? NotServing { get; init; }
 
-    /// <summary>How the node stands in its cluster.</summary>
+    /// <summary>State of the node in its cluster; null if it is not known.</summary>
     public ConsensusStatistics? Cluster { get; init; }
 
-    /// <summary>Free bytes and the reserve of the data's file system.</summary>
+    /// <summary>Free bytes and reserve of the file system of the data.</summary>
     public ReserveState? Space { get; init; }
 
-    /// <summary>Places on disk whose checksum does not match.</summary>
+    /// <summary>Number of places on disk whose checksum does not match.</summary>
     public int DamagedPlaces { get; init; }
 
-    /// <summary>What is wrong with flushes and compactions, in a sentence; null when nothing is.</summary>
+    /// <summary>What is wrong with flushes and merges, in one sentence; null if nothing is.</summary>
     public string? StorageTrouble { get; init; }
 
-    /// <summary>The board's last reading.</summary>
+    /// <summary>The board's last reading; null without a board.</summary>
     public BoardReading? Board { get; init; }
 
-    /// <summary>The devices below data and journal.</summary>
+    /// <summary>Storage devices of data and journal.</summary>
     public IReadOnlyList<StorageReading> Devices { get; init; } = [];
 
     /// <summary>
-    /// What 99 % of the recent syncs of the journal did not exceed; null where none ended in the last ten minutes.
+    /// 99th percentile of the recent journal syncs in microseconds; null if there was none in the last ten minutes.
     /// </summary>
     public long? SyncMicroseconds { get; init; }
 
-    /// <summary>When the certificate that clients are shown ends.</summary>
+    /// <summary>Expiry of the certificate for clients; null without one.</summary>
     public DateTimeOffset? CertificateEnds { get; init; }
 
-    /// <summary>What others noted on this machine.</summary>
+    /// <summary>Reports of other programs on this machine.</summary>
     public MachineNotes Notes { get; init; } = MachineNotes.None;
 
-    /// <summary>Indexes that cannot go on, each as "database/index: why".</summary>
+    /// <summary>Indexes with trouble, each as "database/index: why".</summary>
     public IReadOnlyList<string> IndexTroubles { get; init; } = [];
 
-    /// <summary>Whether no other node has the documents too.</summary>
+    /// <summary>Whether no other node has the documents.</summary>
     public bool IsAlone => Cluster is null or { Members.Count: <= 1 };
 
-    /// <summary>Whether this node leads its cluster.</summary>
+    /// <summary>Whether this node is leader.</summary>
     public bool IsLeader => Cluster is { } cluster && ClusterMargin.Leads(cluster);
 
-    /// <summary>Whether the node was refused, removed or halted.</summary>
+    /// <summary>Whether the node was refused or removed, or has halted.</summary>
     public bool TakesNoPart =>
         Cluster is { } cluster && string.Equals(cluster.Role, ConsensusStatistics.NoRole, StringComparison.Ordinal);
 }

@@ -3,14 +3,13 @@ using System.Text.Json;
 
 namespace Rookery.Server.Alerts;
 
-/// <summary>What the webhook is told of one alert.</summary>
+/// <summary>The webhook's message about one alert.</summary>
 /// <param name="State">"firing", "resolved" or "test".</param>
-/// <param name="Cluster">The cluster's name; empty for a node alone.</param>
-/// <param name="Node">Which node it is of, by letter.</param>
+/// <param name="Cluster">Name of the cluster; empty for a single node.</param>
+/// <param name="Node">Tag of the node that reports the alert.</param>
 /// <param name="Alert">The alert.</param>
-/// <param name="Time">When that began or ended.</param>
-/// <param name="Address">Where the node that sends it is reached, for a link to its manual; null when that is not
-/// known.</param>
+/// <param name="Time">When the alert began or ended.</param>
+/// <param name="Address">URL of the sending node, for a link to its manual; null if it is not known.</param>
 internal sealed record AlertMessage(
     string State,
     string Cluster,
@@ -24,7 +23,7 @@ internal sealed record AlertMessage(
     public const string Resolved = "resolved";
     public const string Test = "test";
 
-    // ntfy: 1 to 5, of which 3 is the usual one.
+    // ntfy has priorities 1 to 5; 3 is the default.
     private const int UsualPriority = 3;
 
     private string Help => Address is null ? Alert.Help : new Uri(Address, Alert.Help).ToString();
@@ -33,8 +32,8 @@ internal sealed record AlertMessage(
         $"{(Cluster.Length > 0 ? Cluster + " " : string.Empty)}{Alert.Member ?? Node}: {Alert.Name}"
         + $"{(string.Equals(State, Resolved, StringComparison.Ordinal) ? " is over" : string.Empty)}";
 
-    /// <summary>The body of the request.</summary>
-    /// <param name="topic">ntfy's topic; null for our own form.</param>
+    /// <summary>Returns the body of the request.</summary>
+    /// <param name="topic">Topic of ntfy; null for the form "json".</param>
     public byte[] Encode(string? topic)
     {
         var body = new ArrayBufferWriter<byte>();
@@ -71,7 +70,7 @@ internal sealed record AlertMessage(
         json.WriteString("Member"u8, Alert.Member);
     }
 
-    /// <summary>https://docs.ntfy.sh/publish/#publish-as-json.</summary>
+    /// <summary>Writes the form of ntfy: https://docs.ntfy.sh/publish/#publish-as-json.</summary>
     private void WriteNtfy(Utf8JsonWriter json, string topic)
     {
         bool isFiring = string.Equals(State, Firing, StringComparison.Ordinal);

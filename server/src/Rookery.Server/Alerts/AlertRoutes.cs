@@ -8,8 +8,8 @@ using Rookery.Server.Raven;
 namespace Rookery.Server.Alerts;
 
 /// <summary>
-/// GET /dashboard/alerts: the whole catalogue, for a page that explains it. POST /admin/alerts/test: sends a message to
-/// the webhook and says what came of it.
+/// GET /dashboard/alerts: the catalogue, for a page that explains it. POST /admin/alerts/test: sends a test message to
+/// the webhook and reports the result.
 /// </summary>
 internal static class AlertRoutes
 {

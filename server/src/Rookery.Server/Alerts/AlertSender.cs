@@ -9,11 +9,10 @@ using Rookery.Server.Support;
 namespace Rookery.Server.Alerts;
 
 /// <summary>
-/// Sends beginning and end of alerts to a webhook, each once for the cluster: the leader sends those of all members it
-/// hears of, who does not know a leader sends his own. Where members do not tell each other of their alerts, each sends
-/// his own, and those of the cluster as a whole are the leader's anyway. A message that is not taken is tried again,
-/// ever more seldom; what piles up is bounded, and the oldest goes first. Where it sends to may be a secret, and is
-/// never logged beyond the host.
+/// Sends the beginning and end of alerts to a webhook, each once for the cluster: the leader sends the alerts of all
+/// members that report to it, and a node that knows no leader sends its own. If members do not exchange alerts, each
+/// sends its own, and the leader also those about the cluster. A message that fails is retried at growing intervals;
+/// the queue is bounded and drops the oldest. The webhook's URL may be secret, so only its host is logged.
 /// </summary>
 public sealed class AlertSender : IAsyncDisposable
 {
@@ -23,7 +22,7 @@ public sealed class AlertSender : IAsyncDisposable
     private static readonly TimeSpan FirstPause = TimeSpan.FromSeconds(5);
     private static readonly TimeSpan LongestPause = TimeSpan.FromMinutes(5);
 
-    // A node that starts judges at its second look, and says it with its next sample.
+    // A node that has just started judges at its second check, and reports the result with its next sample.
     private static readonly TimeSpan UntilItIsHeard = TimeSpan.FromMinutes(1);
 
     private readonly ServerContext _context;
@@ -40,9 +39,9 @@ public sealed class AlertSender : IAsyncDisposable
     private int _isDisposed;
     private int _isSending;
 
-    /// <summary>Sends from now on.</summary>
-    /// <param name="context">The node whose alerts they are.</param>
-    /// <param name="webhook">Where to.</param>
+    /// <summary>Starts to send.</summary>
+    /// <param name="context">The node whose alerts are sent.</param>
+    /// <param name="webhook">Where to send.</param>
     /// <param name="token">The bearer token to send; null for none.</param>
     public AlertSender(ServerContext context, WebhookConfiguration webhook, string? token)
     {
@@ -56,7 +55,7 @@ public sealed class AlertSender : IAsyncDisposable
             dropped => GiveUp(dropped, $"{MostWaiting} newer ones wait")
         );
 
-        // A redirect could lead the token elsewhere.
+        // Redirects are not followed, because they could send the token elsewhere.
         _client = new HttpClient(
             new SocketsHttpHandler
             {
@@ -89,18 +88,18 @@ public sealed class AlertSender : IAsyncDisposable
         _sending = Task.Run(SendAllAsync);
     }
 
-    /// <summary>Where messages go, without what may be secret.</summary>
+    /// <summary>Scheme and host of the webhook, without what may be secret.</summary>
     public string Place => ShownSetting.PlaceOf(_webhook.Url);
 
-    /// <summary>Whether a request is under way.</summary>
+    /// <summary>Whether a request is in progress.</summary>
     internal bool IsSending => Volatile.Read(ref _isSending) != 0;
 
     private Uri Target { get; }
 
     private string? Topic { get; }
 
-    /// <summary>Sends a message that is no alert, once.</summary>
-    /// <returns>Why it was not taken, in a sentence; null when it was.</returns>
+    /// <summary>Sends a test message once.</summary>
+    /// <returns>Why it failed, in one sentence; null if it was accepted.</returns>
     public async Task<string?> TestAsync(CancellationToken cancellationToken)
     {
         var now = _context.Time.GetUtcNow();
@@ -128,7 +127,7 @@ public sealed class AlertSender : IAsyncDisposable
             return;
         }
 
-        // Behind it no look is under way: the node may be closed then.
+        // After this no check runs, so the caller may close the node.
         await _timer.DisposeAsync();
         await _ends.CancelAsync();
         await _sending;
@@ -144,12 +143,12 @@ public sealed class AlertSender : IAsyncDisposable
         }
         catch (Exception failure) when (failure is IOException or ObjectDisposedException or InvalidOperationException)
         {
-            // The node closes meanwhile, or a file system does not answer: there is another look.
+            // The node is closing or a file system does not answer; the next check tries again.
             _context.Log.LogDebug(failure, "Alerts could not be looked at");
         }
         catch (Exception failure) when (failure is not InvariantViolationException)
         {
-            // As in AlertWatch: on a timer's thread it would end the process.
+            // An exception on the timer's thread would end the process, as in AlertWatch.
             if (!_hasFailed)
             {
                 _hasFailed = true;
@@ -198,11 +197,11 @@ public sealed class AlertSender : IAsyncDisposable
         );
 
     /// <summary>
-    /// Whether who judges an alert has done so for as long as it must hold: who has just started, or leads only now,
-    /// does not say yet what has been standing all the time.
+    /// Whether the judge of an alert has run long enough to report it again. A node that has just started, or has just
+    /// become leader, does not report yet what held all the time.
     /// </summary>
-    /// <param name="name">The alert's name.</param>
-    /// <param name="judging">For how long; null when that is not known.</param>
+    /// <param name="name">Name of the alert.</param>
+    /// <param name="judging">How long the judge has run; null if it is not known.</param>
     internal static bool IsJudgedAgain(string name, TimeSpan? judging) =>
         judging is null || judging >= (AlertCatalogue.Find(name)?.For ?? TimeSpan.Zero) + UntilItIsHeard;
 
@@ -328,7 +327,7 @@ public sealed class AlertSender : IAsyncDisposable
             _ => string.Empty,
         };
 
-    /// <summary>Whoever refuses a message will refuse it again; it is not waited for then.</summary>
+    /// <summary>Whether a retry is useless, because the receiver refuses the message itself.</summary>
     private static bool IsFinal(HttpStatusCode status) =>
         status
             is >= HttpStatusCode.BadRequest

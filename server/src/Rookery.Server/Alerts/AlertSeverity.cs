@@ -1,11 +1,11 @@
 namespace Rookery.Server.Alerts;
 
-/// <summary>How soon an alert wants its owner.</summary>
+/// <summary>Severities of alerts: how soon someone must act.</summary>
 public static class AlertSeverity
 {
-    /// <summary>Nothing is lost or stands still yet.</summary>
+    /// <summary>Nothing has failed or been lost yet.</summary>
     public const string Warning = "warning";
 
-    /// <summary>Something stands still, or data are in danger.</summary>
+    /// <summary>Something has failed, or data are in danger.</summary>
     public const string Critical = "critical";
 }

@@ -6,13 +6,13 @@ using Rookery.Server.Support;
 namespace Rookery.Server.Alerts;
 
 /// <summary>
-/// Judges every ten seconds which alerts hold on this node. One that holds for as long as its definition says becomes
-/// active; it is over when it did not hold for as long as that says, so that what comes and goes is told once. Any
-/// thread may ask.
+/// Evaluates the alerts of this node every ten seconds. An alert becomes active once its condition has held for
+/// <see cref="AlertDefinition.For"/>, and ends once it was absent for <see cref="AlertDefinition.KeepFiring"/>.
+/// Thread-safe.
 /// </summary>
 public sealed class AlertWatch : IDisposable
 {
-    /// <summary>How often it is judged.</summary>
+    /// <summary>Time between two evaluations.</summary>
     public static readonly TimeSpan Interval = TimeSpan.FromSeconds(10);
 
     private readonly Func<AlertFacts?> _read;
@@ -20,7 +20,7 @@ public sealed class AlertWatch : IDisposable
     private readonly ILogger _log;
     private readonly ITimer _timer;
 
-    // Of each one state, or one for each other member that it is about.
+    // The states of each alert: one, or one for each other member.
     private readonly (AlertDefinition Definition, List<State> States)[] _watched =
     [
         .. AlertCatalogue.All.Where(static alert => alert.IsOwn).Select(static alert => (alert, new List<State>())),
@@ -29,33 +29,33 @@ public sealed class AlertWatch : IDisposable
     private int _isJudging;
     private bool _hasFailed;
 
-    /// <summary>Judges from now on.</summary>
-    /// <param name="context">The node, which shows what is active from now on.</param>
+    /// <summary>Starts to evaluate.</summary>
+    /// <param name="context">The node; its active alerts are set here.</param>
     public AlertWatch(ServerContext context)
         : this(new FactsReader(context).Read, context.Time, context.Log) => context.ActiveAlerts = () => Active;
 
-    /// <summary>The same by other facts.</summary>
-    /// <param name="read">Reads them; null for none at this moment.</param>
+    /// <summary>Starts to evaluate the facts of a function.</summary>
+    /// <param name="read">Reads the facts; null if there are none now.</param>
     /// <param name="time">The clock.</param>
-    /// <param name="log">Where beginning and end of each alert are told.</param>
+    /// <param name="log">Log for the beginning and end of each alert.</param>
     internal AlertWatch(Func<AlertFacts?> read, TimeProvider time, ILogger log)
     {
         (_read, _time, _log) = (read, time, log);
         _timer = time.CreateTimer(static watch => ((AlertWatch)watch!).Look(), this, Interval, Interval);
     }
 
-    /// <summary>What holds now, the gravest first.</summary>
+    /// <summary>The active alerts, most severe first.</summary>
     public IReadOnlyList<ActiveAlert> Active => _active;
 
-    /// <summary>Told after each change of what is active, on the timer's thread; must return at once.</summary>
+    /// <summary>Called after each change of <see cref="Active"/>, on the timer's thread; must return at once.</summary>
     public Action? Changed { get; set; }
 
-    /// <summary>Judges no more.</summary>
+    /// <summary>Stops to evaluate.</summary>
     public void Dispose() => _timer.Dispose();
 
     private void Look()
     {
-        // A reading that hangs in a driver is not joined by others.
+        // If a previous evaluation hangs in a driver, no other one joins it.
         if (Interlocked.Exchange(ref _isJudging, 1) != 0)
         {
             return;
@@ -70,13 +70,13 @@ public sealed class AlertWatch : IDisposable
         }
         catch (Exception failure) when (failure is IOException or ObjectDisposedException or InvalidOperationException)
         {
-            // The node closes meanwhile, or a file system does not answer: what was known stays.
+            // The node is closing or a file system does not answer; the known alerts stay.
             _log.LogDebug(failure, "Alerts could not be judged");
         }
         catch (Exception failure) when (failure is not InvariantViolationException)
         {
-            // On a timer's thread it would end the process: a node that serves without alerts is better than none. It
-            // looks again, and says it once.
+            // An exception on the timer's thread would end the process, and a node without alerts is better than none.
+            // It is logged once.
             if (!_hasFailed)
             {
                 _hasFailed = true;
@@ -124,8 +124,8 @@ public sealed class AlertWatch : IDisposable
         }
     }
 
-    /// <summary>Takes in how one alert is now.</summary>
-    /// <returns>Whether it began or ended.</returns>
+    /// <summary>Records the result of an evaluation of one alert.</summary>
+    /// <returns>Whether the alert began or ended.</returns>
     private bool Take(State state, string? sentence)
     {
         long now = _time.GetTimestamp();
@@ -173,7 +173,7 @@ public sealed class AlertWatch : IDisposable
         return ends;
     }
 
-    /// <summary>What is known of one alert.</summary>
+    /// <summary>State of one alert.</summary>
     private sealed class State(AlertDefinition definition, string? member)
     {
         public AlertDefinition Definition => definition;
@@ -192,7 +192,7 @@ public sealed class AlertWatch : IDisposable
 
         public bool IsAbout(string? other) => string.Equals(member, other, StringComparison.Ordinal);
 
-        // Its figures are those of then, and what they called for may be done.
+        // Its figures are from its last occurrence, and what they called for may be done.
         public ActiveAlert ToAlert() =>
             Holds
                 ? new(definition.Name, definition.Severity, Since, Sentence, definition.Fix, definition.Help, member)

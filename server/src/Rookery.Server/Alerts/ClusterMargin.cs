@@ -2,14 +2,16 @@ using Rookery.Documents.Consensus;
 
 namespace Rookery.Server.Alerts;
 
-/// <summary>How many more voters may fail before writes stop.</summary>
+/// <summary>Computes how many more voters may fail before writes stop.</summary>
 internal static class ClusterMargin
 {
-    /// <summary>Whether this node leads.</summary>
+    /// <summary>Whether this node is leader.</summary>
     public static bool Leads(ConsensusStatistics cluster) =>
         cluster.Members.Any(static one => one.Member is { IsSelf: true, IsLeader: true });
 
-    /// <summary>By what the leader sees; null where this node does not lead.</summary>
+    /// <summary>
+    /// Returns the margin as the leader sees it; null on other nodes. Negative if writes have stopped.
+    /// </summary>
     public static int? Of(ConsensusStatistics cluster)
     {
         if (!Leads(cluster))
@@ -24,6 +26,6 @@ internal static class ClusterMargin
         return answering - ((voters / 2) + 1);
     }
 
-    /// <summary>How many members vote.</summary>
+    /// <summary>Returns the number of voters.</summary>
     public static int VotersOf(ConsensusStatistics cluster) => cluster.Members.Count(static one => one.Member.IsVoter);
 }

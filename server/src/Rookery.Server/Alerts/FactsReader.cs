@@ -3,7 +3,7 @@ using Rookery.Platform;
 
 namespace Rookery.Server.Alerts;
 
-/// <summary>Reads from a node what its alerts are judged by. One caller at a time.</summary>
+/// <summary>Reads the facts by which a node's alerts are judged. Not thread-safe.</summary>
 /// <param name="context">The node.</param>
 internal sealed class FactsReader(ServerContext context)
 {
@@ -13,13 +13,13 @@ internal sealed class FactsReader(ServerContext context)
     private long _syncs;
     private long? _syncSeenAt;
 
-    /// <summary>The facts now; null while the node opens or stops, when nothing is wrong with that.</summary>
+    /// <summary>Reads the facts; null while the node stops.</summary>
     public AlertFacts? Read()
     {
         var readiness = context.Readiness;
         if (readiness.IsPassing && readiness.Node is not null)
         {
-            return null; // it stops
+            return null; // the node is stopping
         }
 
         var node = readiness.Node;
@@ -45,7 +45,7 @@ internal sealed class FactsReader(ServerContext context)
         };
     }
 
-    /// <summary>A card that nothing was written to says nothing new.</summary>
+    /// <summary>Returns the 99th percentile of journal syncs; null if there was no recent sync.</summary>
     private long? ReadSync()
     {
         long syncs = context.Io.TotalOf(IoKind.JournalSync).Count;

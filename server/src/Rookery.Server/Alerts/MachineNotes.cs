@@ -4,28 +4,28 @@ using Rookery.Server.Operations;
 namespace Rookery.Server.Alerts;
 
 /// <summary>
-/// What programs beside the node noted on this machine for Prometheus, as text files for node_exporter: the backup
-/// playbook when the last backup was found whole, the image's `rookery-slot` how its slots are.
+/// What other programs on this machine reported for Prometheus, in text files for node_exporter: the backup playbook
+/// writes when the last backup was verified, the image's `rookery-slot` writes the state of its slots.
 /// </summary>
-/// <param name="LastBackup">When the last backup was found whole; null when none is known here.</param>
-/// <param name="IsSlotOnTrial">Whether the system that runs is on trial; null where there are no slots.</param>
-/// <param name="HasSlotFallenBack">Whether an update did not come up, and the system before it runs; null where there
-/// are no slots.</param>
+/// <param name="LastBackup">When the last backup was verified; null if none is known here.</param>
+/// <param name="IsSlotOnTrial">Whether the running system is on trial; null on machines without slots.</param>
+/// <param name="HasSlotFallenBack">Whether an update failed to start and the previous system runs; null on machines
+/// without slots.</param>
 public sealed record MachineNotes(DateTimeOffset? LastBackup, bool? IsSlotOnTrial, bool? HasSlotFallenBack)
 {
-    /// <summary>The metric of <see cref="LastBackup"/>.</summary>
+    /// <summary>Metric of <see cref="LastBackup"/>.</summary>
     public const string BackupMetric = "rookery_backup_last_success_timestamp_seconds";
 
-    /// <summary>The metric of <see cref="IsSlotOnTrial"/>.</summary>
+    /// <summary>Metric of <see cref="IsSlotOnTrial"/>.</summary>
     public const string TrialMetric = "rookery_slot_on_trial";
 
-    /// <summary>The metric of <see cref="HasSlotFallenBack"/>.</summary>
+    /// <summary>Metric of <see cref="HasSlotFallenBack"/>.</summary>
     public const string FallenBackMetric = "rookery_slot_fell_back";
 
-    /// <summary>Nothing is known.</summary>
+    /// <summary>No reports.</summary>
     public static MachineNotes None { get; } = new(null, null, null);
 
-    /// <summary>Reads files in Prometheus' text format; null for one that is not there.</summary>
+    /// <summary>Parses files in Prometheus' text format; a null stands for a missing file.</summary>
     public static MachineNotes Parse(params IEnumerable<string?> files)
     {
         var notes = None;
@@ -53,7 +53,7 @@ public sealed record MachineNotes(DateTimeOffset? LastBackup, bool? IsSlotOnTria
         return notes;
     }
 
-    /// <summary>Adds what is known.</summary>
+    /// <summary>Adds the known values to the metrics.</summary>
     internal void Add(PrometheusText text)
     {
         if (LastBackup is { } backup)
@@ -85,7 +85,7 @@ public sealed record MachineNotes(DateTimeOffset? LastBackup, bool? IsSlotOnTria
         }
     }
 
-    // Seconds since 1970 within what a date can be: the file is another program's.
+    // The file is another program's, so the time is accepted only within the range of dates.
     private MachineNotes With(string metric, double value) =>
         metric switch
         {

@@ -1,6 +1,6 @@
 namespace Rookery.Server.Alerts;
 
-/// <summary>An alert of another member, as this node was told.</summary>
-/// <param name="Node">The member's letter.</param>
-/// <param name="Alert">What it says.</param>
+/// <summary>An alert that another member reported to this node.</summary>
+/// <param name="Node">Tag of the member.</param>
+/// <param name="Alert">The alert.</param>
 public sealed record MemberAlert(string Node, ActiveAlert Alert);

@@ -3,15 +3,15 @@ using System.Text;
 namespace Rookery.Server.Alerts;
 
 /// <summary>
-/// Writes the catalogue as a file of rules for Prometheus, 2.42 or later. `rookery alerts --prometheus` prints it;
-/// ansible/roles/monitoring carries a copy.
+/// Writes the catalogue as a rules file for Prometheus 2.42 or later. `rookery alerts --prometheus` prints it;
+/// ansible/roles/monitoring contains a copy.
 /// </summary>
 public static class PrometheusRules
 {
-    // What the collection's linter allows is 160.
+    // ansible-lint allows 160 columns.
     private const int Width = 140;
 
-    /// <summary>The file.</summary>
+    /// <summary>Returns the text of the file.</summary>
     public static string Write()
     {
         var text = new StringBuilder(
@@ -43,7 +43,7 @@ public static class PrometheusRules
     }
 
     /// <summary>
-    /// Text over several lines, which YAML puts together again: a block needs no quotes, whatever stands in it.
+    /// Writes text as a folded block, which YAML joins again. A block needs no quotes, whatever it contains.
     /// </summary>
     private static void Fold(StringBuilder text, int indent, string name, string value)
     {
