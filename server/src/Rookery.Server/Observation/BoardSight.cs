@@ -3,21 +3,21 @@ using Rookery.Board;
 namespace Rookery.Server.Observation;
 
 /// <summary>
-/// Reads of a board what its kernel says of devices and processors, and does not wait for long: where a driver hangs,
-/// the figures are unknown until it answers, and nobody asks it meanwhile. Thread-safe.
+/// Reads the storage devices and the processor use of the machine, and waits at most 500 ms. If a driver hangs, the
+/// values are unknown until it answers, and no further read starts. Thread-safe.
 /// </summary>
-/// <param name="board">The board; null where there is none.</param>
+/// <param name="board">The board; null without one.</param>
 internal sealed class BoardSight(IBoard? board)
 {
-    // Small files of the kernel, read in under a millisecond; a card that stalls may take longer to say how it is.
+    // Small kernel files are read in under a millisecond; a card that stalls may take longer to report its state.
     private static readonly TimeSpan Patience = TimeSpan.FromMilliseconds(500);
 
     private readonly Lock _access = new();
     private Task<Seen>? _reading;
     private bool _isLate;
 
-    /// <summary>How it is now; nothing when it did not answer in time.</summary>
-    /// <exception cref="IOException">It could not be read.</exception>
+    /// <summary>Reads the values; <see cref="Seen.Nothing"/> if they are late.</summary>
+    /// <exception cref="IOException">A file could not be read.</exception>
     public Seen Read()
     {
         if (board is null)
@@ -35,7 +35,7 @@ internal sealed class BoardSight(IBoard? board)
 
             if (_reading is null or { IsCompleted: true })
             {
-                // A thread of its own: one that hangs is not to be missed by the pool.
+                // On a thread of its own, so that a hanging read does not block a thread of the pool.
                 _isLate = false;
                 _reading = Task.Factory.StartNew(
                     () => new Seen(board.ReadStorage(), board.ReadUse()),
@@ -61,7 +61,7 @@ internal sealed class BoardSight(IBoard? board)
         return Seen.Nothing;
     }
 
-    /// <summary>What was read.</summary>
+    /// <summary>The values that were read.</summary>
     internal sealed record Seen(IReadOnlyList<StorageReading> Devices, MachineUse Use)
     {
         public static readonly Seen Nothing = new([], default);

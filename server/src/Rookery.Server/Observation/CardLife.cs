@@ -4,19 +4,21 @@ using Rookery.Board;
 namespace Rookery.Server.Observation;
 
 /// <summary>
-/// How much of a card's life is used, and how much is left at that rate, by what the card itself says. An SD card says
-/// nothing of it.
+/// Estimates from a card's own report how much of its life is used and left. SD cards report nothing.
 /// </summary>
 internal static class CardLife
 {
-    /// <summary>The worse of its two kinds of cells; null when it does not say.</summary>
+    /// <summary>
+    /// Returns the used part of its life, 0 to 1, of the worse of its two kinds of cells; null if it does not report
+    /// it.
+    /// </summary>
     public static double? UsedOf(StorageReading device) =>
         Nullable.Compare(device.LifeUsedA, device.LifeUsedB) > 0 ? device.LifeUsedA : device.LifeUsedB;
 
     /// <summary>
-    /// Days until all of it is used, if it goes on as since the card was made: at least so many, because the card tells
-    /// its use in tenths, rounded up, and was not in use since it was made. Null where it does not say one of the two,
-    /// and for a clock that is before that.
+    /// Returns the days until its whole life is used, at the average rate since it was made. It is a lower bound: the
+    /// card reports its use in tenths, rounded up, and was not used from the day it was made. Null if use or date is
+    /// unknown, or if the clock is before that date.
     /// </summary>
     public static double? DaysLeftOf(StorageReading device, DateTimeOffset now)
     {

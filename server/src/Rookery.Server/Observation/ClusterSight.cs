@@ -4,11 +4,12 @@ using Rookery.Documents.Consensus;
 namespace Rookery.Server.Observation;
 
 /// <summary>How one member sees the others. Only the leader knows most of it.</summary>
-/// <param name="IsLeader">Whether it leads.</param>
-/// <param name="LeaderTag">Who leads, as far as it knows; null for nobody.</param>
-/// <param name="Term">The term in which it says so.</param>
-/// <param name="LimitedBy">The member that limits what the cluster takes; null when it does not know.</param>
-/// <param name="SuccessorTag">Who would lead after it; null when it does not know, or nobody could.</param>
+/// <param name="IsLeader">Whether this member is leader.</param>
+/// <param name="LeaderTag">Tag of the leader; null if none is known.</param>
+/// <param name="Term">Term in which this holds.</param>
+/// <param name="LimitedBy">Tag of the member that limits the cluster's capacity; null if it is not known.</param>
+/// <param name="SuccessorTag">Tag of the member that would become leader next; null if it is not known or there is
+/// none.</param>
 /// <param name="Members">The members.</param>
 internal sealed record ClusterSight(
     bool IsLeader,
@@ -19,7 +20,7 @@ internal sealed record ClusterSight(
     IReadOnlyList<SeenMember> Members
 )
 {
-    /// <summary>What this node sees.</summary>
+    /// <summary>Returns this node's view.</summary>
     public static ClusterSight Of(ConsensusStatistics cluster) =>
         new(
             cluster.Members.Any(static one => one.Member is { IsSelf: true, IsLeader: true }),
@@ -39,7 +40,7 @@ internal sealed record ClusterSight(
             ]
         );
 
-    /// <summary>Writes it as an object.</summary>
+    /// <summary>Writes the view as an object.</summary>
     public void WriteTo(Utf8JsonWriter json)
     {
         json.WriteStartObject();
@@ -65,8 +66,8 @@ internal sealed record ClusterSight(
         json.WriteEndObject();
     }
 
-    /// <summary>Reads it from another member's answer; null for null.</summary>
-    /// <exception cref="JsonException">It is something else.</exception>
+    /// <summary>Reads a view from another member's answer; null for null.</summary>
+    /// <exception cref="JsonException">The JSON is not a view.</exception>
     public static ClusterSight? Read(JsonElement json) =>
         json.ValueKind != JsonValueKind.Object
             ? null
@@ -94,13 +95,13 @@ internal sealed record ClusterSight(
             );
 }
 
-/// <summary>One member, as another sees it. Null is "not known".</summary>
-/// <param name="Tag">Its letter.</param>
-/// <param name="IsReachable">Whether it answers.</param>
-/// <param name="LagEntries">How many entries of the log it lacks.</param>
-/// <param name="SyncP99Milliseconds">What 99 % of its recent journal writes did not exceed.</param>
-/// <param name="SpareBytes">Bytes free there beyond its reserve.</param>
-/// <param name="HeardSeconds">How long ago it last answered.</param>
+/// <summary>One member, as another sees it. Null means unknown.</summary>
+/// <param name="Tag">Its tag.</param>
+/// <param name="IsReachable">Whether it answers requests.</param>
+/// <param name="LagEntries">Number of log entries that it lacks.</param>
+/// <param name="SyncP99Milliseconds">99th percentile of its recent journal syncs.</param>
+/// <param name="SpareBytes">Free bytes beyond its reserve; negative below it.</param>
+/// <param name="HeardSeconds">Seconds since it last answered.</param>
 internal sealed record SeenMember(
     string Tag,
     bool? IsReachable,

@@ -3,16 +3,16 @@ using Rookery.Platform;
 
 namespace Rookery.Server.Observation;
 
-/// <summary>What counts up in a node, at one moment: the difference of two is what happened between them.</summary>
+/// <summary>Counters of a node at one moment. Rates are computed from two of them.</summary>
 internal sealed class Counts
 {
-    /// <summary>When (<see cref="TimeProvider.GetTimestamp"/>).</summary>
+    /// <summary>When they were read (<see cref="TimeProvider.GetTimestamp"/>).</summary>
     public required long Timestamp { get; init; }
 
-    /// <summary>What the machine's processors did.</summary>
+    /// <summary>Use of the machine's processors.</summary>
     public required MachineUse Use { get; init; }
 
-    /// <summary>Bytes written to the devices by everybody; null when it is not known.</summary>
+    /// <summary>Bytes written to the devices by all programs; null if unknown.</summary>
     public required long? WrittenBytes { get; init; }
 
     private TimeSpan Processor { get; init; }
@@ -27,7 +27,7 @@ internal sealed class Counts
 
     private long JournalBytes { get; init; }
 
-    /// <summary>Reads them now.</summary>
+    /// <summary>Reads the counters.</summary>
     public static Counts Of(ServerContext context, MachineUse use, long? writtenBytes) =>
         new()
         {
@@ -42,7 +42,7 @@ internal sealed class Counts
             JournalBytes = context.Io.TotalOf(IoKind.JournalWrite).Bytes,
         };
 
-    /// <summary>Sets the figures that follow from what happened since earlier counts.</summary>
+    /// <summary>Sets the figures that are computed from the difference to earlier counters.</summary>
     public void Fill(NodeSample sample, Counts since, TimeProvider time)
     {
         double seconds = time.GetElapsedTime(since.Timestamp, Timestamp).TotalSeconds;

@@ -1,8 +1,8 @@
 namespace Rookery.Server.Observation;
 
 /// <summary>
-/// A number that a node says of itself. The names are those of the JSON, of the members' wire and of the columns of
-/// history.
+/// A number that a node reports about itself. The names are used in JSON answers, between members, and as columns of
+/// the history.
 /// </summary>
 internal enum Figure
 {
@@ -50,26 +50,26 @@ internal enum Figure
     ClockAheadSeconds,
 }
 
-/// <summary>What becomes of several samples of a figure when one stands for them.</summary>
+/// <summary>How several samples of a figure become one.</summary>
 internal enum FigureMerge
 {
     /// <summary>Their mean.</summary>
     Mean,
 
-    /// <summary>The largest: a mean of percentiles hides what they are read for.</summary>
+    /// <summary>The largest, for percentiles: a mean would hide the peaks.</summary>
     Largest,
 
-    /// <summary>The last: it counts up, or is a size.</summary>
+    /// <summary>The last, for counters and sizes.</summary>
     Last,
 }
 
 /// <summary>
-/// How figures are called, how finely they are kept and how they are merged. In one place, so that live view, history
-/// and wire cannot differ.
+/// Name, precision and merge rule of each figure. They are defined once, so that live view, history and the protocol
+/// between members agree.
 /// </summary>
 internal static class Figures
 {
-    /// <summary>How many there are.</summary>
+    /// <summary>Number of figures.</summary>
     public static readonly int Count = Enum.GetValues<Figure>().Length;
 
     private static readonly string[] Names = Enum.GetNames<Figure>();
@@ -78,25 +78,25 @@ internal static class Figures
     private static readonly Dictionary<string, Figure> ByName = Enum.GetValues<Figure>()
         .ToDictionary(static figure => Names[(int)figure], StringComparer.Ordinal);
 
-    /// <summary>As JSON calls it.</summary>
+    /// <summary>Returns the name in JSON.</summary>
     public static string NameOf(Figure figure) => Names[(int)figure];
 
-    /// <summary>Finds it by that name; false for one of a newer version.</summary>
+    /// <summary>Finds a figure by name; false for a figure of a newer version.</summary>
     public static bool TryFind(string name, out Figure figure) => ByName.TryGetValue(name, out figure);
 
     /// <summary>
-    /// How finely it is told and kept: what is finer is noise, and costs a byte or more in each sample.
+    /// Returns the precision of a figure. Finer differences are noise and cost a byte or more in each sample.
     /// </summary>
     public static double StepOf(Figure figure) => Steps[(int)figure];
 
-    /// <summary>How it is merged.</summary>
+    /// <summary>Returns the merge rule of a figure.</summary>
     public static FigureMerge MergeOf(Figure figure) => Merges[(int)figure];
 
-    /// <summary>Rounds to the step.</summary>
+    /// <summary>Rounds a value to the figure's precision.</summary>
     public static double Round(Figure figure, double value)
     {
         double step = StepOf(figure);
-        // Of steps below one the inverse is whole: a product with 0.001 has more digits than it says.
+        // For steps below one, divide by the whole inverse: a product with 0.001 has spurious digits.
         return step >= 1 ? Math.Round(value / step) * step : Math.Round(value / step) / Math.Round(1 / step);
     }
 

@@ -10,7 +10,8 @@ using Rookery.Server.Support;
 namespace Rookery.Server.Observation;
 
 /// <summary>
-/// POST /admin/node/find?node=TAG&amp;seconds=30: blinks the light of that board, so that it is found among its like.
+/// POST /admin/node/find?node=TAG&amp;seconds=30: blinks the light of that node's board, so that people find it among
+/// others.
 /// </summary>
 internal sealed class FindRoute(ServerContext context)
 {
@@ -88,7 +89,7 @@ internal sealed class FindRoute(ServerContext context)
         }
         catch (OperationCanceledException)
         {
-            // The node stops, and leaves the light as it was.
+            // The node stops; the light returns to its previous state.
         }
         finally
         {

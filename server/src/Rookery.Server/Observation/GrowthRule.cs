@@ -1,17 +1,17 @@
 namespace Rookery.Server.Observation;
 
 /// <summary>
-/// Whether new data can be written: a majority of the voters must be there and have room. Pure, so that a test needs
-/// only the cluster.
+/// Decides whether new data can be written: a majority of the voters must answer and have room. It depends only on its
+/// arguments.
 /// </summary>
 internal static class GrowthRule
 {
-    /// <summary>Whether a node has less free than it keeps in reserve.</summary>
+    /// <summary>Whether the node has less free space than its reserve.</summary>
     public static bool IsFull(LiveNode node) => node.SpareBytes < 0;
 
     /// <summary>
-    /// Why nothing new can be written, the consequence first; null where it can, or where fewer than a majority answer,
-    /// which is another trouble.
+    /// Returns why nothing new can be written, with the consequence first. Null if it can, or if fewer than a majority
+    /// answer, which is reported elsewhere.
     /// </summary>
     public static string? WhyRefused(LiveCluster cluster)
     {

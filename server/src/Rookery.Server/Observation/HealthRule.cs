@@ -3,23 +3,21 @@ using Rookery.Server.Alerts;
 
 namespace Rookery.Server.Observation;
 
-/// <summary>
-/// How the whole is, in one sentence that needs no explanation. Pure, so that a test needs only the cluster.
-/// </summary>
+/// <summary>Describes the health of the cluster in one sentence. It depends only on its arguments.</summary>
 internal static class HealthRule
 {
-    /// <summary>All is as it should be.</summary>
+    /// <summary>Everything is in order.</summary>
     public const string Well = "ok";
 
-    /// <summary>It serves, and somebody should look.</summary>
+    /// <summary>Documents are served, but someone should look.</summary>
     public const string Warning = "warning";
 
     /// <summary>Something is not served, or may be lost.</summary>
     public const string Error = "error";
 
-    /// <summary>The level and the sentence.</summary>
+    /// <summary>Returns the level and the sentence.</summary>
     /// <param name="cluster">The nodes.</param>
-    /// <param name="alerts">What their owner should know.</param>
+    /// <param name="alerts">The active alerts.</param>
     public static (string Level, string Sentence) Judge(LiveCluster cluster, IReadOnlyList<MemberAlert> alerts)
     {
         if (cluster.Nodes.FirstOrDefault(static node => node.IsSelf) is { Reason: { } reason })

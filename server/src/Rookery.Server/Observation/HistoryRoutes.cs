@@ -8,15 +8,15 @@ using Rookery.Server.Raven.Documents;
 namespace Rookery.Server.Observation;
 
 /// <summary>
-/// GET /dashboard/history?node=TAG[&amp;from=][&amp;to=][&amp;points=] and GET /dashboard/slow?node=TAG: the figures of
-/// a member for 24 hours, and its slow disk events, as this node remembers them: also of a member that is dead, and of
-/// itself before it was started.
+/// GET /dashboard/history?node=TAG[&amp;from=][&amp;to=][&amp;points=]: the figures of a member for 24 hours. GET
+/// /dashboard/slow?node=TAG: its slow disk events. This node remembers them also for a member that is down, and for
+/// itself from before its start.
 /// </summary>
 internal sealed class HistoryRoutes(ServerContext context)
 {
     private const int UsualPoints = 600;
     private const int MostPoints = 1440;
-    private const long LastSecond = 253_402_300_799; // of the year 9999
+    private const long LastSecond = 253_402_300_799; // the last second of the year 9999
 
     public static void Map(IEndpointRouteBuilder routes, ServerContext context)
     {
@@ -53,13 +53,13 @@ internal sealed class HistoryRoutes(ServerContext context)
         );
     }
 
-    /// <summary>Writes what is remembered of a node, as the members of an object.</summary>
-    /// <param name="json">Where to.</param>
-    /// <param name="context">This node.</param>
-    /// <param name="node">The one that is remembered.</param>
-    /// <param name="from">Seconds since 1970.</param>
-    /// <param name="to">Seconds since 1970, included.</param>
-    /// <param name="points">How many rows there may be.</param>
+    /// <summary>Writes the history of a node as members of an object.</summary>
+    /// <param name="json">Writer of the object.</param>
+    /// <param name="context">State of this node.</param>
+    /// <param name="node">The node whose history is written.</param>
+    /// <param name="from">First second, since 1970 UTC.</param>
+    /// <param name="to">Last second, since 1970 UTC, inclusive.</param>
+    /// <param name="points">Number of rows at most.</param>
     public static void WriteMembers(
         Utf8JsonWriter json,
         ServerContext context,

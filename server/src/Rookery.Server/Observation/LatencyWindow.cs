@@ -1,8 +1,8 @@
 namespace Rookery.Server.Observation;
 
-/// <summary>How long requests took between two moments, by the buckets of their durations.</summary>
-/// <param name="now">The counts at the end.</param>
-/// <param name="before">The counts at the beginning.</param>
+/// <summary>Durations of the requests between two moments, by their buckets.</summary>
+/// <param name="now">Counts at the end.</param>
+/// <param name="before">Counts at the beginning; empty for zero.</param>
 internal readonly ref struct LatencyWindow(ReadOnlySpan<long> now, ReadOnlySpan<long> before)
 {
     private const double MicrosecondsPerMillisecond = 1000;
@@ -10,7 +10,7 @@ internal readonly ref struct LatencyWindow(ReadOnlySpan<long> now, ReadOnlySpan<
     private readonly ReadOnlySpan<long> _now = now;
     private readonly ReadOnlySpan<long> _before = before;
 
-    /// <summary>How many there were.</summary>
+    /// <summary>Number of requests.</summary>
     public long Count
     {
         get
@@ -26,8 +26,7 @@ internal readonly ref struct LatencyWindow(ReadOnlySpan<long> now, ReadOnlySpan<
     }
 
     /// <summary>
-    /// What a part of them (0 to 1) did not exceed, between the bounds of its bucket as if they were spread evenly
-    /// there; null when there were none.
+    /// Returns a percentile, for a fraction from 0 to 1, with even distribution within a bucket; null without requests.
     /// </summary>
     public double? Milliseconds(double fraction)
     {
@@ -51,7 +50,7 @@ internal readonly ref struct LatencyWindow(ReadOnlySpan<long> now, ReadOnlySpan<
             seen += count;
         }
 
-        // Slower than the last bound: how much is not known.
+        // Slower than the last bound: the value is unknown, so the bound is returned.
         return bounds[^1] / MicrosecondsPerMillisecond;
     }
 

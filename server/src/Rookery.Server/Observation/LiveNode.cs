@@ -2,76 +2,74 @@ using Rookery.Documents.Consensus;
 
 namespace Rookery.Server.Observation;
 
-/// <summary>Whether a node can be heard.</summary>
+/// <summary>Whether a node answers.</summary>
 internal enum NodeState
 {
-    /// <summary>Nobody has said.</summary>
+    /// <summary>No member has reported on it.</summary>
     Unknown,
 
-    /// <summary>This node hears it, or the leader does.</summary>
+    /// <summary>It answers this node or the leader.</summary>
     Up,
 
     /// <summary>It does not answer.</summary>
     Down,
 }
 
-/// <summary>One node as the page shows it. Null is "not known".</summary>
-/// <param name="Tag">Its letter.</param>
-/// <param name="Name">What it is called; empty for a node alone.</param>
-/// <param name="IsVoter">Whether it votes.</param>
-/// <param name="IsLeader">Whether it leads.</param>
-/// <param name="IsSelf">Whether it is the one that says this.</param>
+/// <summary>One node as the page shows it. Null means unknown.</summary>
+/// <param name="Tag">Its tag.</param>
+/// <param name="Name">Its name; empty for a single node.</param>
+/// <param name="IsVoter">Whether it is a voter.</param>
+/// <param name="IsLeader">Whether it is leader.</param>
+/// <param name="IsSelf">Whether it is the node that answers this request.</param>
 internal sealed record LiveNode(string Tag, string Name, bool IsVoter, bool IsLeader, bool IsSelf)
 {
-    /// <summary>Where clients reach it.</summary>
+    /// <summary>URL for clients.</summary>
     public string? Url { get; init; }
 
-    /// <summary>Whether it can be heard.</summary>
+    /// <summary>Whether it answers.</summary>
     public NodeState State { get; init; }
 
-    /// <summary>
-    /// Seconds since the leader heard it, as its alerts and its list of members say; since this node did where the
-    /// leader does not tell.
-    /// </summary>
+    /// <summary>Seconds since the leader heard from it; since this node did if the leader does not report it.</summary>
     public double? SeenSeconds { get; init; }
 
-    /// <summary>Entries of the log that it lacks.</summary>
+    /// <summary>Number of log entries that it lacks.</summary>
     public long? LagEntries { get; init; }
 
-    /// <summary>What 99 % of its recent journal writes did not exceed.</summary>
+    /// <summary>99th percentile of its recent journal syncs.</summary>
     public double? SyncP99Milliseconds { get; init; }
 
-    /// <summary>Bytes free there beyond its reserve.</summary>
+    /// <summary>Free bytes beyond its reserve; negative below it.</summary>
     public long? SpareBytes { get; init; }
 
-    /// <summary>Why it does not serve; null when it does, or is not known to.</summary>
+    /// <summary>Why it does not serve documents; null if it does or if that is unknown.</summary>
     public string? Reason { get; init; }
 
-    /// <summary>Its last sample as it wrote it; null when there is none, and for the node itself.</summary>
+    /// <summary>Its last sample in JSON, as it wrote it; null if there is none, and for this node itself.</summary>
     public byte[]? Sample { get; init; }
 
-    /// <summary>What people call it.</summary>
+    /// <summary>Name for display.</summary>
     public string Called => Name.Length > 0 ? Name : $"node {Tag}";
 
-    /// <summary>Whether it has, or will have in a moment, all that is committed: what is on its way counts.</summary>
+    /// <summary>Whether it has all committed entries, apart from those usually in flight.</summary>
     public bool? HasCaughtUp =>
         IsLeader ? true
         : LagEntries is { } lag ? lag <= EntriesInFlight
         : null;
 
-    // As consensus counts who catches up.
+    // The same number as consensus uses to decide whether a member catches up.
     private const int EntriesInFlight = 4096;
 }
 
 /// <summary>
-/// The cluster as the page shows it: the sight of the leader where that is known, and what this node hears itself.
+/// The cluster as the page shows it: the leader's view if it is known, and what this node sees itself.
 /// </summary>
-/// <param name="Nodes">The nodes, the leader first.</param>
-/// <param name="LeaderTag">Who leads; null when nobody is known to.</param>
-/// <param name="SuccessorTag">Who would lead next; null when nobody could, or that is not known.</param>
-/// <param name="LimitedBy">Who limits what the cluster takes; null when that is not known.</param>
-/// <param name="IsLeadersSight">Whether the leader said how the others are.</param>
-/// <param name="Trouble">Why writes do not go through the node that is asked; null when they do.</param>
+/// <param name="Nodes">The nodes.</param>
+/// <param name="LeaderTag">Tag of the leader; null if none is known.</param>
+/// <param name="SuccessorTag">Tag of the member that would become leader next; null if it is not known or there is
+/// none.</param>
+/// <param name="LimitedBy">Tag of the member that limits the cluster's capacity; null if it is not known.</param>
+/// <param name="IsLeadersSight">Whether the view is the leader's.</param>
+/// <param name="Trouble">Why this node cannot write; null if it can.</param>
 internal sealed record LiveCluster(
     IReadOnlyList<LiveNode> Nodes,
     string? LeaderTag,
@@ -81,21 +79,21 @@ internal sealed record LiveCluster(
     string? Trouble
 )
 {
-    /// <summary>Votes that are needed.</summary>
+    /// <summary>Number of votes that a majority needs.</summary>
     public int Majority => (Voters / 2) + 1;
 
-    /// <summary>Nodes that vote.</summary>
+    /// <summary>Number of voters.</summary>
     public int Voters => Nodes.Count(static node => node.IsVoter);
 
-    /// <summary>Whether there is one node only.</summary>
+    /// <summary>Whether there is only one node.</summary>
     public bool IsAlone => Nodes.Count == 1;
 
-    /// <summary>Puts together what is known.</summary>
-    /// <param name="own">This node's own view of its cluster; null when it has no data open.</param>
-    /// <param name="observation">What it heard.</param>
-    /// <param name="self">Its letter.</param>
-    /// <param name="reason">Why it does not serve; null when it does.</param>
-    /// <param name="name">What it is called.</param>
+    /// <summary>Combines what is known.</summary>
+    /// <param name="own">This node's own view of its cluster; null while its data are not open.</param>
+    /// <param name="observation">What other members reported.</param>
+    /// <param name="self">Tag of this node.</param>
+    /// <param name="reason">Why it does not serve documents; null if it does.</param>
+    /// <param name="name">Name of this node.</param>
     public static LiveCluster Of(
         ConsensusStatistics? own,
         NodeObservation observation,
@@ -173,7 +171,7 @@ internal sealed record LiveCluster(
         bool? isHeard = heard?.IsHeard(watchedFor);
         return node with
         {
-            // Of two that do not hear each other the leader's word counts: it is on it that writes depend.
+            // If this node and the leader disagree, a member that one of them reaches counts as up.
             State =
                 isHeard is true || seen?.IsReachable is true ? NodeState.Up
                 : isHeard is false || seen?.IsReachable is false ? NodeState.Down

@@ -7,8 +7,8 @@ using Rookery.Server.Raven;
 namespace Rookery.Server.Observation;
 
 /// <summary>
-/// GET /dashboard/live: Server-Sent Events, each the state of the whole cluster as this node knows it, one a second. It
-/// needs neither a leader nor data.
+/// GET /dashboard/live: Server-Sent Events, one a second, each with the state of the whole cluster as this node knows
+/// it. It needs neither a leader nor open data.
 /// </summary>
 internal static class LiveRoute
 {
@@ -59,7 +59,7 @@ internal static class LiveRoute
                 return;
             }
 
-            // Who stopped listening without a word is found by this too.
+            // Writing the comment also detects a client that has silently gone.
             await http.Response.BodyWriter.WriteAsync(state ?? ": \n\n"u8.ToArray(), ends.Token);
         }
     }

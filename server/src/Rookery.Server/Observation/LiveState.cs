@@ -6,10 +6,10 @@ using Rookery.Storage;
 
 namespace Rookery.Server.Observation;
 
-/// <summary>Writes the state of the whole cluster as the page shows it, by what this node knows now.</summary>
+/// <summary>Writes the state of the whole cluster, as this node knows it, for the page.</summary>
 internal sealed class LiveState(ServerContext context)
 {
-    /// <summary>Writes the object.</summary>
+    /// <summary>Writes the state as an object.</summary>
     public void WriteTo(Utf8JsonWriter json)
     {
         var observation = context.Observation;
@@ -63,8 +63,8 @@ internal sealed class LiveState(ServerContext context)
     }
 
     /// <summary>
-    /// What the owner should know of all that answer, each once. What a node said that is off now may be so no more,
-    /// and that it is off others say.
+    /// Returns the alerts of all nodes that answer, without duplicates. Alerts of a node that is down may be outdated,
+    /// and other alerts report that it is down.
     /// </summary>
     private List<MemberAlert> AlertsOf(LiveCluster cluster, NodeObservation observation)
     {
@@ -167,7 +167,7 @@ internal sealed class LiveState(ServerContext context)
         }
     }
 
-    // One database that cannot be read keeps nobody from seeing the rest.
+    // A database that cannot be read is left out, so that the rest is still shown.
     private static List<ShownIndex> IndexesOf(
         Indexing.Indexes.IndexHost host,
         Rookery.Documents.Databases.Database database

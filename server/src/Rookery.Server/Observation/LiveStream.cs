@@ -5,15 +5,15 @@ using Rookery.Platform;
 namespace Rookery.Server.Observation;
 
 /// <summary>
-/// The state of the cluster once a second for all who listen: it is put together once and encoded once, and while
-/// nobody listens nothing is done. Whoever is slow gets the newest when he is ready, and misses what lay between.
+/// Sends the state of the cluster to all listeners once a second. It is built and encoded once for all of them, and not
+/// at all without listeners. A slow listener gets the newest state and misses those in between.
 /// </summary>
 internal sealed class LiveStream(ServerContext context)
 {
-    /// <summary>How many may listen at once; each costs a connection and some kilobytes a second.</summary>
+    /// <summary>Listeners at most; each costs a connection and some KiB a second.</summary>
     public const int MostListeners = 32;
 
-    /// <summary>How many of these may have come by one name of a token or certificate.</summary>
+    /// <summary>Listeners with the same token or certificate at most.</summary>
     public const int MostOfName = 8;
 
     private static readonly TimeSpan Interval = TimeSpan.FromSeconds(1);
@@ -27,9 +27,9 @@ internal sealed class LiveStream(ServerContext context)
     private int _listeners;
     private bool _isRunning;
 
-    /// <summary>Begins to listen; null when too many do. Dispose to end.</summary>
-    /// <param name="name">By which credential; null where none is asked for.</param>
-    /// <param name="refusal">Why not.</param>
+    /// <summary>Begins to listen; null if the limit is reached. Dispose the result to end.</summary>
+    /// <param name="name">Name of the credential; null if none is needed.</param>
+    /// <param name="refusal">The reason, if the result is null.</param>
     public Listener? TryListen(string? name, out string refusal)
     {
         refusal = string.Empty;
@@ -91,7 +91,7 @@ internal sealed class LiveStream(ServerContext context)
                 _newest = null;
                 if (_listeners > 0 && !context.Stopping.IsCancellationRequested)
                 {
-                    // What could not be put together now may be in a second.
+                    // The state could not be built; try again in a second.
                     _isRunning = context.Background.TryBegin("the live view", RunAgainAsync);
                 }
             }
@@ -162,14 +162,16 @@ internal sealed class LiveStream(ServerContext context)
 
     private static TaskCompletionSource<byte[]> NewSignal() => new(TaskCreationOptions.RunContinuationsAsynchronously);
 
-    /// <summary>Somebody who listens. One caller at a time.</summary>
+    /// <summary>One listener. Not thread-safe.</summary>
     public sealed class Listener(LiveStream stream, string? name, byte[]? newest, Task<byte[]> next) : IDisposable
     {
         private byte[]? _first = newest;
         private Task<byte[]> _next = next;
         private bool _isOver;
 
-        /// <summary>The next event, as it is sent; null when none came for so long.</summary>
+        /// <summary>
+        /// Waits for the next event, as bytes to send; null after <paramref name="patience"/> without one.
+        /// </summary>
         public async Task<byte[]?> NextAsync(TimeSpan patience, TimeProvider time, CancellationToken cancellationToken)
         {
             if (_first is { } known)

@@ -6,30 +6,30 @@ using Rookery.Server.Raven;
 namespace Rookery.Server.Observation;
 
 /// <summary>
-/// Answers other members, on the port for members, which says who may ask there: <c>GET
-/// /observe/samples?since=&amp;slowSince=&amp;show=</c> with what this node is and what it sampled after the sample of
-/// that time, when there is something new, or after a while; <c>GET
-/// /observe/kept?node=TAG&amp;since=&amp;slowSince=</c> with what it keeps of a member; <c>/observe/on-any/…</c> as the
-/// route behind it, of those marked <see cref="OnAnyMember"/>.
+/// Answers other members on the port for members, which authenticates them. <c>GET
+/// /observe/samples?since=&amp;slowSince=&amp;show=</c> returns this node's state and the samples it took after the one
+/// at that time, once there is a new one or after <see cref="LongestWait"/>. <c>GET
+/// /observe/kept?node=TAG&amp;since=&amp;slowSince=</c> returns what this node remembers of a member.
+/// <c>/observe/on-any/…</c> runs the route with the rest of the path, if it is marked <see cref="OnAnyMember"/>.
 /// </summary>
 internal sealed class MemberQuestions(ServerContext context)
 {
-    /// <summary>What paths begin with.</summary>
+    /// <summary>Prefix of all paths.</summary>
     public const string Prefix = "/observe/";
 
-    /// <summary>Samples of the node that is asked.</summary>
+    /// <summary>Path for the samples of this node.</summary>
     public const string SamplesPath = Prefix + "samples";
 
-    /// <summary>What the node that is asked keeps of another.</summary>
+    /// <summary>Path for what this node remembers of another member.</summary>
     public const string KeptPath = Prefix + "kept";
 
-    /// <summary>Before the path of a route that is passed on.</summary>
+    /// <summary>Prefix before the path of a forwarded route.</summary>
     public const string PassedOnPrefix = Prefix + "on-any";
 
-    /// <summary>After so long there is an answer in any case: who asks sees that this node lives.</summary>
+    /// <summary>Longest wait for a new sample. The answer then shows that this node still runs.</summary>
     public static readonly TimeSpan LongestWait = TimeSpan.FromSeconds(20);
 
-    // Two hours: a day is told in some answers, none of which takes long to make or much memory to read.
+    // Samples of two hours in one answer, so that no answer takes much time or memory; a day takes several answers.
     private const int MostRows = 720;
 
     /// <summary>Answers a request whose path begins with <see cref="Prefix"/>.</summary>
@@ -97,12 +97,12 @@ internal sealed class MemberQuestions(ServerContext context)
     }
 
     /// <summary>
-    /// Who knows of one in what is the future here knows it from before the clock was set back, and is told of all
-    /// until now.
+    /// Returns this node's slow events after a time. A time in the future means that this node's clock was set back
+    /// since; then all events until now are returned.
     /// </summary>
     private IEnumerable<SlowEvent> SlowSince(long unixMicroseconds)
     {
-        // To the microsecond, as events are: by the millisecond, what ended in this one would be left out.
+        // In microseconds, as events are: in milliseconds, events of the current millisecond would be left out.
         long now = (context.Time.GetUtcNow() - DateTimeOffset.UnixEpoch).Ticks / TimeSpan.TicksPerMicrosecond;
         var happened =
             unixMicroseconds > now ? context.Io.SlowEventsSince(0, now) : context.Io.SlowEventsSince(unixMicroseconds);
@@ -138,11 +138,11 @@ internal sealed class MemberQuestions(ServerContext context)
         }
         catch (TimeoutException)
         {
-            // Nothing new, which is a word too.
+            // There is no new sample; the answer shows that this node still runs.
         }
         catch (OperationCanceledException) when (!left.IsCancellationRequested)
         {
-            // This node stops; it says what it is until then.
+            // This node stops; it answers with its state until then.
         }
     }
 }

@@ -6,26 +6,26 @@ using Rookery.Platform;
 namespace Rookery.Server.Observation;
 
 /// <summary>
-/// Asks one other member again and again what it saw: it answers when it has taken a sample, every ten seconds, or at
-/// once while somebody watches, every second. One request at a time over a connection that is kept, because each new
-/// one costs a handshake.
+/// Polls one other member for its samples. The member answers when it has taken a sample, every ten seconds; while the
+/// page is watched it is polled every second. There is one request at a time on a kept connection, because each new one
+/// costs a TLS handshake.
 /// </summary>
 internal sealed class MemberWatch(ServerContext context, NodeObservation observation, ObservedNode seen, string nodeId)
 {
-    // A client's certificate and addresses are those of when it was made.
+    // A client is replaced after this time, because certificate and addresses may have changed.
     private static readonly TimeSpan ClientKept = TimeSpan.FromMinutes(10);
     private static readonly TimeSpan Watched = TimeSpan.FromSeconds(1);
     private static readonly TimeSpan PatienceWatched = TimeSpan.FromSeconds(2.5);
     private static readonly TimeSpan PatienceUnwatched = MemberQuestions.LongestWait + TimeSpan.FromSeconds(5);
 
-    // A day of history, and some more.
+    // A day of history, with some reserve.
     private const int MostAnswerBytes = 8 << 20;
 
     private HttpClient? _client;
     private long _clientMadeAt;
     private bool _hasGivenBack;
 
-    /// <summary>Until it is cancelled.</summary>
+    /// <summary>Polls until it is cancelled.</summary>
     public async Task RunAsync(CancellationToken stopping)
     {
         try
@@ -49,13 +49,13 @@ internal sealed class MemberWatch(ServerContext context, NodeObservation observa
         {
             if (!await AskAsync(isWatched, stopping))
             {
-                return; // there is more already, or somebody begins to watch
+                return; // ask again at once: the member has more
             }
         }
         catch (Exception failure) when (failure is not InvariantViolationException)
         {
-            // Also what a member of another version says and this one does not understand: the watch goes on, or
-            // nothing would be seen of it when it does.
+            // Also for an answer of another version that this version does not understand: polling goes on, or the
+            // member would stay unseen after its next upgrade.
             _client?.Dispose();
             _client = null;
             if (
@@ -70,7 +70,7 @@ internal sealed class MemberWatch(ServerContext context, NodeObservation observa
             return;
         }
 
-        // Unwatched it is the other that waits, but one that answers at once is not to be asked without a pause.
+        // Unwatched, the member delays its answer; the pause is for members that answer at once.
         await PauseAsync(Watched, begun, isWatched, stopping);
     }
 
@@ -92,12 +92,12 @@ internal sealed class MemberWatch(ServerContext context, NodeObservation observa
         }
         catch (OperationCanceledException)
         {
-            // The node stops, or somebody watches from now on.
+            // The node stops, or someone begins to watch.
         }
     }
 
-    /// <summary>Asks once, and remembers the answer.</summary>
-    /// <returns>False when the member has more to say at once.</returns>
+    /// <summary>Sends one request and records the answer.</summary>
+    /// <returns>False if the next request is due at once.</returns>
     private async Task<bool> AskAsync(bool isWatched, CancellationToken stopping)
     {
         if (_client is not null && context.Time.GetElapsedTime(_clientMadeAt) >= ClientKept)
@@ -143,7 +143,7 @@ internal sealed class MemberWatch(ServerContext context, NodeObservation observa
         return !Remember(root, seen);
     }
 
-    /// <summary>What this node was before it started, the others kept.</summary>
+    /// <summary>Restores this node's history from before its start, which the other member remembers.</summary>
     private async Task TakeBackAsync(CancellationToken stopping)
     {
         var self = observation.Self;
@@ -177,8 +177,8 @@ internal sealed class MemberWatch(ServerContext context, NodeObservation observa
         }
     }
 
-    /// <summary>Adds what an answer says to what is known of the member.</summary>
-    /// <returns>Whether there is more.</returns>
+    /// <summary>Records the history and the slow events of an answer.</summary>
+    /// <returns>Whether the member has more.</returns>
     private static bool Remember(JsonElement answer, ObservedNode node)
     {
         node.Slow.Add(ObservationJson.ReadSlow(answer.GetProperty("Slow"u8)));

@@ -9,10 +9,10 @@ using Rookery.Server.Support;
 namespace Rookery.Server.Observation;
 
 /// <summary>
-/// What this node knows of itself and of the other members for whoever watches: a sample every ten seconds, kept for a
-/// day, and what each other member sampled meanwhile, so that the survivors can tell the last hours of one that died.
-/// All of it is memory: an idle node writes nothing for it, and wakes once in ten seconds. While somebody watches, all
-/// are asked every second.
+/// What this node knows of itself and of the other members, for the page: a sample every ten seconds, kept for a day,
+/// and the samples of each other member, so that the last hours of a failed member are still known. It is all in
+/// memory: an idle node writes nothing for it and wakes once in ten seconds. While the page is watched, all members are
+/// polled every second.
 /// </summary>
 internal sealed class NodeObservation : IHostedService, IDisposable
 {
@@ -35,16 +35,16 @@ internal sealed class NodeObservation : IHostedService, IDisposable
         Self = new ObservedNode(context.Options.NodeTag, Memory, context.Time);
     }
 
-    /// <summary>What it is charged to.</summary>
+    /// <summary>Memory of the histories.</summary>
     public MemoryShare Memory { get; }
 
     /// <summary>Takes samples of this node.</summary>
     public NodeSampler Sampler { get; }
 
-    /// <summary>This node.</summary>
+    /// <summary>What is known of this node.</summary>
     public ObservedNode Self { get; }
 
-    /// <summary>The other members of which something is known, by their letters.</summary>
+    /// <summary>The other members of which something is known, by tag.</summary>
     public IReadOnlyList<ObservedNode> Others =>
         [
             .. _others
@@ -52,14 +52,14 @@ internal sealed class NodeObservation : IHostedService, IDisposable
                 .OrderBy(static seen => seen.Tag, StringComparer.Ordinal),
         ];
 
-    /// <summary>Whether somebody watches.</summary>
+    /// <summary>Whether someone watches.</summary>
     public bool IsWatched => Volatile.Read(ref _watchers) > 0;
 
-    /// <summary>For how long somebody has been watching.</summary>
+    /// <summary>How long someone has been watching; zero if no one is.</summary>
     public TimeSpan WatchedFor =>
         IsWatched ? _context.Time.GetElapsedTime(Volatile.Read(ref _watchedSince)) : TimeSpan.Zero;
 
-    /// <summary>Cancelled when somebody begins to watch.</summary>
+    /// <summary>Cancelled when someone begins to watch.</summary>
     public CancellationToken WatchBegins
     {
         get
@@ -71,14 +71,14 @@ internal sealed class NodeObservation : IHostedService, IDisposable
         }
     }
 
-    /// <summary>Done when the next sample is kept.</summary>
+    /// <summary>Completes when the next sample is recorded.</summary>
     public Task NextSample => Volatile.Read(ref _sampled).Task;
 
-    /// <summary>What the other members say their owner should know, as they were last heard.</summary>
+    /// <summary>The alerts of the other members, from their last answers.</summary>
     public IReadOnlyList<MemberAlert> AlertsOfOthers =>
         [.. Others.SelectMany(static other => other.Word?.Alerts ?? [])];
 
-    /// <summary>What is known of a member, itself or another; null for an unknown letter.</summary>
+    /// <summary>Returns what is known of a member or this node; null for an unknown tag.</summary>
     public ObservedNode? Find(string tag) =>
         string.Equals(tag, Self.Tag, StringComparison.Ordinal)
             ? Self
@@ -87,7 +87,8 @@ internal sealed class NodeObservation : IHostedService, IDisposable
                 ?.Seen;
 
     /// <summary>
-    /// All slow events of this node: since its start by its own timeline, before it by what others kept.
+    /// Returns all slow events of this node: since its start from its own timeline, before that from what other members
+    /// remember.
     /// </summary>
     public IReadOnlyList<SlowEvent> OwnSlowEvents(long sinceUnixMicroseconds)
     {
@@ -106,7 +107,7 @@ internal sealed class NodeObservation : IHostedService, IDisposable
         ];
     }
 
-    /// <summary>Watches until it is disposed.</summary>
+    /// <summary>Watches until the result is disposed.</summary>
     public IDisposable Watch()
     {
         CancellationTokenSource? begins = null;
@@ -160,7 +161,7 @@ internal sealed class NodeObservation : IHostedService, IDisposable
 
     private void Sample()
     {
-        // A disk that hangs while it is asked is not asked by another thread as well.
+        // If a disk hangs while a sample is taken, no second sample begins.
         if (_stopping.IsCancellationRequested || Interlocked.Exchange(ref _isSampling, 1) != 0)
         {
             return;
@@ -175,7 +176,7 @@ internal sealed class NodeObservation : IHostedService, IDisposable
         }
         catch (Exception failure) when (failure is not InvariantViolationException)
         {
-            // What cannot be read now is read the next time; nothing else waits for it.
+            // What could not be read is tried again with the next sample; nothing else depends on it.
             _context.Log.LogWarning(LogEvents.SampleFailed, failure, "This node could not be sampled");
         }
         finally
@@ -184,7 +185,7 @@ internal sealed class NodeObservation : IHostedService, IDisposable
         }
     }
 
-    /// <summary>Whom the records name is asked from now on, and whom they name no more is forgotten.</summary>
+    /// <summary>Begins to poll members that were added, and forgets members that were removed.</summary>
     private void KeepMembers()
     {
         if (
@@ -201,7 +202,7 @@ internal sealed class NodeObservation : IHostedService, IDisposable
             .ToDictionary(static member => member.NodeId, StringComparer.Ordinal);
         foreach (var (nodeId, known) in _others)
         {
-            // Who was halted or removed itself is told of nobody any more, and remembers whom it knew.
+            // A node that was removed or halted knows no members any more; it keeps what it remembers.
             if (
                 named.Count > 0
                 && (
@@ -250,8 +251,8 @@ internal sealed class NodeObservation : IHostedService, IDisposable
             _context.Log.LogError(LogEvents.WatchFailed, failure, "Another member is not watched any more");
         }
 
-        // Of a member that was removed, what was kept is given back: here, behind the last answer, which may have come
-        // as it was removed.
+        // The memory of a removed member is released here, after its last answer, which may have arrived during the
+        // removal.
         if (stop.IsCancellationRequested && !_stopping.IsCancellationRequested)
         {
             seen.History.Clear();

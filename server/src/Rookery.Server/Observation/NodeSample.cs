@@ -4,44 +4,44 @@ using Rookery.Server.Operations;
 
 namespace Rookery.Server.Observation;
 
-/// <summary>What a node says of itself at one moment. Immutable once it is handed on.</summary>
-/// <param name="UnixMilliseconds">When, by the node's own clock.</param>
+/// <summary>The state of a node at one moment. Immutable once it is published.</summary>
+/// <param name="UnixMilliseconds">Time by the node's own clock.</param>
 internal sealed record NodeSample(long UnixMilliseconds)
 {
     private readonly double[] _figures = NewFigures();
 
-    /// <summary>Why it does not serve; null when it does.</summary>
+    /// <summary>Why it does not serve documents; null if it does.</summary>
     public string? Reason { get; init; }
 
-    /// <summary>The board's model; null when it is not known.</summary>
+    /// <summary>Model of the board; null if unknown.</summary>
     public string? Model { get; init; }
 
     /// <summary>Whether the board is simulated.</summary>
     public bool IsSimulated { get; init; }
 
-    /// <summary>Flags that the board can report.</summary>
+    /// <summary>The flags that the board can report.</summary>
     public Throttling KnownFlags { get; init; }
 
-    /// <summary>What it reports now.</summary>
+    /// <summary>The flags that are set now.</summary>
     public Throttling ThrottledNow { get; init; }
 
-    /// <summary>What it reported since it was booted.</summary>
+    /// <summary>The flags that were set since the board booted.</summary>
     public Throttling ThrottledSinceBoot { get; init; }
 
-    /// <summary>Whether its clock follows a source of time; null when it is not known.</summary>
+    /// <summary>Whether its clock follows a time source; null if unknown.</summary>
     public bool? IsClockSynchronised { get; init; }
 
-    /// <summary>All figures, by their number; NaN for what is not known.</summary>
+    /// <summary>All figures, by their number; NaN for unknown ones.</summary>
     public ReadOnlySpan<double> All => _figures;
 
-    /// <summary>A figure; null when it is not known. Set only while the sample is made.</summary>
+    /// <summary>A figure; null if unknown. It is set only while the sample is built.</summary>
     public double? this[Figure figure]
     {
         get => double.IsNaN(_figures[(int)figure]) ? null : _figures[(int)figure];
         set => _figures[(int)figure] = value is { } known && double.IsFinite(known) ? known : double.NaN;
     }
 
-    /// <summary>Writes it as the object SAMPLE of docs/reference/http.md.</summary>
+    /// <summary>Writes the object SAMPLE of docs/reference/http.md.</summary>
     public void WriteTo(Utf8JsonWriter json)
     {
         json.WriteStartObject();
@@ -55,7 +55,7 @@ internal sealed record NodeSample(long UnixMilliseconds)
         WriteFlags(json, "ThrottledSinceBoot", ThrottledSinceBoot);
         foreach (var figure in Enum.GetValues<Figure>())
         {
-            // These repeat fields above; only the history needs them.
+            // These repeat members above; they exist for the history only.
             if (figure is not (Figure.ReadyRatio or Figure.UnderVoltageRatio or Figure.ThrottledRatio))
             {
                 json.WritePropertyName(Figures.NameOf(figure));
@@ -75,7 +75,7 @@ internal sealed record NodeSample(long UnixMilliseconds)
         json.WriteEndObject();
     }
 
-    /// <summary>Writes a value rounded to the figure's step; null for NaN.</summary>
+    /// <summary>Writes a value, rounded to the figure's precision; null for NaN.</summary>
     public static void WriteFigure(Utf8JsonWriter json, Figure figure, double value)
     {
         if (double.IsNaN(value))

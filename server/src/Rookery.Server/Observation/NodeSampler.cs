@@ -7,15 +7,15 @@ using Rookery.Storage;
 namespace Rookery.Server.Observation;
 
 /// <summary>
-/// Takes samples of this node: one every ten seconds to be kept, and one a second while somebody watches. Thread-safe;
-/// no lock is held while board, disk and tables are asked, so that one of them that hangs holds up nobody else.
+/// Takes samples of this node: one every ten seconds for the history, and one a second while the page is watched.
+/// Thread-safe. It reads board, disk and tables without a lock, so a read that hangs blocks no other caller.
 /// </summary>
 internal sealed class NodeSampler(ServerContext context)
 {
-    /// <summary>How old a sample may be that is shown.</summary>
+    /// <summary>Age up to which a sample for display is reused.</summary>
     public static readonly TimeSpan Freshness = TimeSpan.FromMilliseconds(900);
 
-    // Rates over a shorter time jump, over a longer one tell of what is past.
+    // Over a shorter time rates fluctuate, over a longer one they are outdated.
     private static readonly TimeSpan ShortestWindow = TimeSpan.FromMilliseconds(800);
 
     private const double MicrosecondsPerMillisecond = 1000;
@@ -30,7 +30,7 @@ internal sealed class NodeSampler(ServerContext context)
     private bool _isTaking;
     private long? _documents;
 
-    /// <summary>A sample to be kept, with the rates since the one before it that was. One caller at a time.</summary>
+    /// <summary>Takes a sample for the history, with rates since the previous one. Not for concurrent calls.</summary>
     public NodeSample TakeToKeep()
     {
         long? counted = CountDocuments();
@@ -51,8 +51,8 @@ internal sealed class NodeSampler(ServerContext context)
     }
 
     /// <summary>
-    /// A sample to be shown, with the rates of the last second or some more; the same as before to whoever asks within
-    /// <see cref="Freshness"/>, or while another is taken.
+    /// Takes a sample for display, with rates over about the last second. Returns the previous sample if it is younger
+    /// than <see cref="Freshness"/>, or while another one is being taken.
     /// </summary>
     public NodeSample TakeToShow()
     {
@@ -92,8 +92,8 @@ internal sealed class NodeSampler(ServerContext context)
     }
 
     /// <summary>
-    /// The latest counts that are old enough for rates: when nobody watched for a while, those of a sample that was
-    /// kept.
+    /// Returns the newest counters that are old enough for rates. If no one has watched for a while, they are from the
+    /// history.
     /// </summary>
     private Counts? Nearest()
     {
@@ -219,7 +219,9 @@ internal sealed class NodeSampler(ServerContext context)
         }
     }
 
-    /// <summary>Documents of all databases; null when they are not open, or their counts cannot be read.</summary>
+    /// <summary>
+    /// Counts the documents of all databases; null if they are not open, or their counts cannot be read.
+    /// </summary>
     private long? CountDocuments()
     {
         if (context.Readiness is not { Reason: null, Node: { } node })

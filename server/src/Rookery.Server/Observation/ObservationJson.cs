@@ -5,15 +5,15 @@ using Rookery.Server.Operations;
 namespace Rookery.Server.Observation;
 
 /// <summary>
-/// The JSON in which members tell each other what they saw, and pages are told of it: columns and rows. A reader takes
-/// the columns that it knows, so that members of different versions understand each other.
+/// JSON of samples, slow events and alerts, between members and for the page: columns and rows. A reader uses the
+/// columns that it knows, so members of different versions understand each other.
 /// </summary>
 internal static class ObservationJson
 {
     private const string TimeColumn = "UnixMilliseconds";
 
     /// <summary>Writes samples as {"Columns","Rows"}.</summary>
-    /// <returns>How many there were.</returns>
+    /// <returns>Number of samples.</returns>
     public static int WriteHistory(Utf8JsonWriter json, IEnumerable<SampleRow> rows)
     {
         json.WriteStartObject();
@@ -91,7 +91,7 @@ internal static class ObservationJson
         }
     }
 
-    /// <summary>Writes slow events as {"Columns","Rows"}, in the columns of /debug/io.</summary>
+    /// <summary>Writes slow events as {"Columns","Rows"}, with the columns of /debug/io.</summary>
     public static void WriteSlow(Utf8JsonWriter json, IEnumerable<SlowEvent> events)
     {
         json.WriteStartObject();
@@ -99,7 +99,7 @@ internal static class ObservationJson
         json.WriteEndObject();
     }
 
-    /// <summary>The members of that object.</summary>
+    /// <summary>Writes the members of the object of <see cref="WriteSlow"/>.</summary>
     public static void WriteSlowMembers(Utf8JsonWriter json, IEnumerable<SlowEvent> events)
     {
         json.WriteStartArray("Columns"u8);
@@ -122,9 +122,7 @@ internal static class ObservationJson
         json.WriteEndArray();
     }
 
-    /// <summary>
-    /// Reads slow events of another member. Rows that are not as this version writes them are left out.
-    /// </summary>
+    /// <summary>Reads slow events of another member. Rows of an unknown form are skipped.</summary>
     public static IEnumerable<SlowEvent> ReadSlow(JsonElement json) =>
         json.GetProperty("Rows"u8)
             .EnumerateArray()
@@ -186,7 +184,7 @@ internal static class ObservationJson
                 )),
         ];
 
-    /// <summary>Writes a member that may be null.</summary>
+    /// <summary>Writes a value that may be null.</summary>
     public static void WriteOptional(Utf8JsonWriter json, ReadOnlySpan<byte> name, double? value)
     {
         if (value is { } known)
@@ -225,7 +223,7 @@ internal static class ObservationJson
         }
     }
 
-    /// <summary>A number; null for null.</summary>
+    /// <summary>Reads a number; null if it is not a number.</summary>
     public static long? ReadLong(JsonElement json, ReadOnlySpan<byte> name) =>
         json.GetProperty(name) is { ValueKind: JsonValueKind.Number } value ? value.GetInt64() : null;
 

@@ -4,15 +4,16 @@ using Rookery.Server.Alerts;
 namespace Rookery.Server.Observation;
 
 /// <summary>
-/// What this node remembers of a member, itself or another: 24 hours of its figures, its slow events, and its last
-/// word. It stays when the member has died. Thread-safe.
+/// What this node remembers of a member or of itself: figures of 24 hours, slow events, and the last answer. It stays
+/// when the member fails. Thread-safe.
 /// </summary>
-/// <param name="tag">Its letter.</param>
-/// <param name="memory">What it is charged to.</param>
+/// <param name="tag">Tag of the node.</param>
+/// <param name="memory">Memory of the history.</param>
 /// <param name="time">The clock.</param>
 internal sealed class ObservedNode(string tag, MemoryShare memory, TimeProvider time)
 {
-    // An answer comes every ten seconds, or every second while somebody watches: then no answer for so long is a sign.
+    // Answers arrive every ten seconds, or every second while watched. After these times without one the member counts
+    // as silent.
     private static readonly TimeSpan SilenceUnwatched = TimeSpan.FromSeconds(30);
     private static readonly TimeSpan SilenceWatched = TimeSpan.FromSeconds(4);
 
@@ -21,16 +22,16 @@ internal sealed class ObservedNode(string tag, MemoryShare memory, TimeProvider 
     private long _heardAt;
     private bool _hasFailed;
 
-    /// <summary>Its letter.</summary>
+    /// <summary>Tag of the node.</summary>
     public string Tag => tag;
 
-    /// <summary>Its figures.</summary>
+    /// <summary>Its figures over time.</summary>
     public SampleHistory History { get; } = new(memory);
 
-    /// <summary>Its slow disk events, as far as they were told.</summary>
+    /// <summary>Its slow disk events, as far as it reported them.</summary>
     public SlowEvents Slow { get; } = new(memory);
 
-    /// <summary>What it said last; null when it said nothing yet.</summary>
+    /// <summary>Its last answer; null before the first.</summary>
     public MemberWord? Word
     {
         get
@@ -42,7 +43,7 @@ internal sealed class ObservedNode(string tag, MemoryShare memory, TimeProvider 
         }
     }
 
-    /// <summary>Seconds since it answered; null when it did not yet.</summary>
+    /// <summary>Seconds since its last answer; null before the first.</summary>
     public double? SeenSeconds
     {
         get
@@ -54,7 +55,7 @@ internal sealed class ObservedNode(string tag, MemoryShare memory, TimeProvider 
         }
     }
 
-    /// <summary>It answered.</summary>
+    /// <summary>Records an answer.</summary>
     public void Heard(MemberWord said)
     {
         lock (_access)
@@ -63,7 +64,7 @@ internal sealed class ObservedNode(string tag, MemoryShare memory, TimeProvider 
         }
     }
 
-    /// <summary>It did not.</summary>
+    /// <summary>Records that a request failed.</summary>
     public void Failed()
     {
         lock (_access)
@@ -72,8 +73,8 @@ internal sealed class ObservedNode(string tag, MemoryShare memory, TimeProvider 
         }
     }
 
-    /// <summary>Whether this node hears it; null before the first attempt has ended.</summary>
-    /// <param name="watchedFor">For how long it has been asked every second.</param>
+    /// <summary>Whether it answers this node; null before the first request has ended.</summary>
+    /// <param name="watchedFor">How long it has been polled every second.</param>
     public bool? IsHeard(TimeSpan watchedFor)
     {
         lock (_access)
@@ -85,12 +86,12 @@ internal sealed class ObservedNode(string tag, MemoryShare memory, TimeProvider 
     }
 }
 
-/// <summary>What a member said of itself last.</summary>
-/// <param name="Sample">Its sample as it wrote it: a newer one may say more than this node knows.</param>
-/// <param name="Reason">Why it does not serve; null when it does.</param>
-/// <param name="Sight">How it sees the cluster; null when it has no data open.</param>
-/// <param name="Alerts">What its owner should know.</param>
-/// <param name="Uptime">Since when its process runs; null when it does not say.</param>
+/// <summary>The last answer of a member.</summary>
+/// <param name="Sample">Its sample in JSON, unchanged: a newer version may report more than this node knows.</param>
+/// <param name="Reason">Why it does not serve documents; null if it does.</param>
+/// <param name="Sight">Its view of the cluster; null while its data are not open.</param>
+/// <param name="Alerts">Its active alerts.</param>
+/// <param name="Uptime">How long its process has run; null if it does not report it.</param>
 internal sealed record MemberWord(
     byte[] Sample,
     string? Reason,

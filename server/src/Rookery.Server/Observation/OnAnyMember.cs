@@ -3,9 +3,9 @@ using Microsoft.AspNetCore.Builder;
 namespace Rookery.Server.Observation;
 
 /// <summary>
-/// Endpoint metadata: the route tells of one node, or does something there, and <c>node=TAG</c> in the query says
-/// which: the request is then passed on to that member, and its answer back. Who asks is judged by the node that he
-/// asked. The route's pattern has no parameters, and who carries it out may not look at headers but Accept.
+/// Endpoint metadata: the route is about one node, which <c>node=TAG</c> in the query selects. The node that receives
+/// the request authorises it, forwards it to that member and returns the answer. The route's pattern must have no
+/// parameters, and its handler may read no header except Accept.
 /// </summary>
 public sealed class OnAnyMember
 {
@@ -15,10 +15,10 @@ public sealed class OnAnyMember
     private OnAnyMember() { }
 }
 
-/// <summary>How such routes are mapped.</summary>
+/// <summary>Marks routes with <see cref="Observation.OnAnyMember"/>.</summary>
 public static class OnAnyMemberRoutes
 {
-    /// <summary>Lets any member be asked for this route of any other.</summary>
+    /// <summary>Lets every member forward requests for this route to any other.</summary>
     public static TBuilder OnAnyMember<TBuilder>(this TBuilder route)
         where TBuilder : IEndpointConventionBuilder => route.WithMetadata(Observation.OnAnyMember.Instance);
 }

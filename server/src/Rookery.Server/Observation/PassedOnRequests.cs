@@ -12,22 +12,22 @@ using Rookery.Server.Support;
 namespace Rookery.Server.Observation;
 
 /// <summary>
-/// Passes requests of routes marked <see cref="OnAnyMember"/> on to the member that <c>node=TAG</c> names, and answers
-/// those that others pass on.
+/// Forwards requests of routes marked <see cref="OnAnyMember"/> to the member in <c>node=TAG</c>, and answers requests
+/// that other members forward. Thread-safe.
 /// </summary>
 internal sealed class PassedOnRequests(ServerContext context)
 {
     private const string Parameter = "node";
 
-    /// <summary>Who asked, for the log of the node that carries it out.</summary>
+    /// <summary>Header with the caller's name, for the log of the node that runs the route.</summary>
     private const string AskedByHeader = "Rookery-Asked-By";
 
     private const int PieceBytes = 64 << 10;
 
-    // Each takes a connection of the other's port for members, which its consensus needs.
+    // Each takes a connection to the other's port for members, which consensus needs too.
     internal const int MostAtOnce = 8;
 
-    // To begin with an answer may take a member longer than to go on: it may gather a whole archive first.
+    // The first byte may take longer than later ones, because the member may build a whole archive first.
     private static readonly TimeSpan PatienceForAnswer = TimeSpan.FromSeconds(30);
     private static readonly TimeSpan PatienceForMore = TimeSpan.FromSeconds(30);
 
@@ -35,11 +35,12 @@ internal sealed class PassedOnRequests(ServerContext context)
     private int _passing;
 
     /// <summary>
-    /// Makes the routes; they are not made before the first request otherwise, and that may come from another member.
+    /// Builds the routes of the server. Otherwise they are built at its first request, but a forwarded one may come
+    /// earlier.
     /// </summary>
     public Func<int>? MakeRoutes { get; set; }
 
-    /// <summary>Makes a route answer for other members too. While routes are made.</summary>
+    /// <summary>Makes a route forward requests and answer forwarded ones. Called while routes are built.</summary>
     public void Extend(RouteEndpointBuilder endpoint)
     {
         var own = endpoint.RequestDelegate!;
@@ -61,10 +62,11 @@ internal sealed class PassedOnRequests(ServerContext context)
     }
 
     /// <summary>
-    /// Answers another member that passes a request on. It has judged who asks, and said who that is.
+    /// Answers a request that another member forwards. That member has authorised the caller and sends the caller's
+    /// name.
     /// </summary>
     /// <param name="http">The request.</param>
-    /// <param name="path">The path that was asked for.</param>
+    /// <param name="path">Path of the route.</param>
     public async Task AnswerMemberAsync(HttpContext http, string path)
     {
         _ = MakeRoutes?.Invoke();
@@ -92,7 +94,7 @@ internal sealed class PassedOnRequests(ServerContext context)
         }
         catch (OperationCanceledException)
         {
-            http.Abort(); // whoever asked, or this node, leaves
+            http.Abort(); // the other member left, or this node stops
         }
         catch (Exception failure)
         {
@@ -122,7 +124,7 @@ internal sealed class PassedOnRequests(ServerContext context)
             && !ReferenceEquals(Principal.Of(http), Principal.Everything)
         )
         {
-            // Whom the others have shut out since then this node does not know.
+            // This node does not learn which credentials were withdrawn since its disk failed.
             throw new RefusedException(
                 StatusCodes.Status503ServiceUnavailable,
                 ErrorAnswer.RavenException,
@@ -154,8 +156,8 @@ internal sealed class PassedOnRequests(ServerContext context)
         }
     }
 
-    // The route's own path, which the other knows: routes are found in any case of letters, and with a slash behind
-    // them.
+    // The route's own path, which the other member knows, instead of the path in the request, which may differ in case
+    // or end with a slash.
     private async Task PassOnAsync(HttpContext http, string path, ClusterViewMember member)
     {
         using var client =
@@ -186,7 +188,7 @@ internal sealed class PassedOnRequests(ServerContext context)
         {
             if (http.Response.HasStarted)
             {
-                http.Abort(); // half an answer must not look like a whole one
+                http.Abort(); // half an answer must not look complete
                 return;
             }
 

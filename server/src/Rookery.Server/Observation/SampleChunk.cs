@@ -1,16 +1,17 @@
 namespace Rookery.Server.Observation;
 
 /// <summary>
-/// Samples one after another: the milliseconds since the one before, a bit for each figure that changed, and of each of
-/// those a number: 0 for "not known any more", otherwise one more than the difference in steps of the figure, its sign
-/// in the lowest bit. One thread adds; what was written is read by any.
+/// A sequence of encoded samples. Each has the milliseconds since the previous one, a bit for each figure that changed,
+/// and for each of these a number: 0 for "unknown now", otherwise one more than the zigzag-encoded difference in the
+/// figure's steps. One thread may add while others read what was written before.
 /// </summary>
 internal sealed class SampleChunk
 {
+    // A figure that is unknown.
     private const long Unknown = long.MinValue;
     private const int LargestNumberBytes = 10;
 
-    // Beyond it a difference would not fit; no figure of ours comes near.
+    // Bound of a value in steps, so that differences fit into a long; no real figure comes near.
     private const double LargestSteps = 1L << 60;
 
     private static readonly int MaskBytes = (Figures.Count + 7) / 8;
@@ -22,28 +23,28 @@ internal sealed class SampleChunk
 
     public SampleChunk(int capacity) => _bytes = new byte[capacity];
 
-    /// <summary>Bytes that are written.</summary>
+    /// <summary>Number of bytes written.</summary>
     public int Used { get; private set; }
 
-    /// <summary>How many samples it holds.</summary>
+    /// <summary>Number of samples.</summary>
     public int Count { get; private set; }
 
-    /// <summary>When its first sample was taken.</summary>
+    /// <summary>Time of the first sample.</summary>
     public long FirstUnixMilliseconds { get; private set; }
 
-    /// <summary>When its last sample was taken: not the latest where the clock was set back.</summary>
+    /// <summary>Time of the last sample, which is not the latest time if the clock was set back.</summary>
     public long LastUnixMilliseconds { get; private set; }
 
-    /// <summary>The earliest time in it.</summary>
+    /// <summary>The earliest time of a sample.</summary>
     public long EarliestUnixMilliseconds { get; private set; } = long.MaxValue;
 
-    /// <summary>The latest time in it.</summary>
+    /// <summary>The latest time of a sample.</summary>
     public long LatestUnixMilliseconds { get; private set; } = long.MinValue;
 
-    /// <summary>Whether no sample says an earlier time than one before it.</summary>
+    /// <summary>Whether no sample has an earlier time than the one before it.</summary>
     public bool IsOrdered { get; private set; } = true;
 
-    /// <summary>Adds a sample; false when it is full.</summary>
+    /// <summary>Adds a sample; false if it may not fit.</summary>
     public bool TryAdd(long unixMilliseconds, ReadOnlySpan<double> figures)
     {
         if (Used + LargestSampleBytes > _bytes.Length)
@@ -83,7 +84,7 @@ internal sealed class SampleChunk
         return true;
     }
 
-    /// <summary>The samples in the first so many bytes.</summary>
+    /// <summary>Reads the samples in the first <paramref name="used"/> bytes.</summary>
     public IEnumerable<SampleRow> Read(int used)
     {
         long time = FirstUnixMilliseconds;

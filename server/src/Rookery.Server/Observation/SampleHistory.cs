@@ -3,21 +3,21 @@ using Rookery.Platform;
 namespace Rookery.Server.Observation;
 
 /// <summary>
-/// The figures of one node every ten seconds for 24 hours, in memory. A sample is kept as which figures changed and by
-/// how much, in variable-length numbers: few bytes of an idle node, some more of a busy one. In chunks, each of which
-/// begins anew, so that old ones are given back as a whole; bounded, so that when everything changes all day its oldest
-/// hours go early. What is oldest goes by the order in which samples came, never by what they say of when: a clock that
-/// jumps must not cost what was kept. Thread-safe.
+/// The figures of one node every ten seconds for 24 hours, in memory. A sample is encoded as the changes since the
+/// previous one in variable-length numbers: a few bytes for an idle node, some more for a busy one. Samples are kept in
+/// chunks that can be decoded and dropped independently. The memory is bounded, so if everything changes all day, fewer
+/// hours are kept. Age is the order of arrival, not the samples' time, so a clock that jumps loses nothing.
+/// Thread-safe.
 /// </summary>
 internal sealed class SampleHistory(MemoryShare memory)
 {
-    /// <summary>As many samples as are taken in this time are kept.</summary>
+    /// <summary>Time for which samples are kept, at one in each <see cref="Span"/>.</summary>
     public static readonly TimeSpan Kept = TimeSpan.FromHours(24);
 
-    /// <summary>Between two samples.</summary>
+    /// <summary>Time between two samples.</summary>
     public static readonly TimeSpan Span = TimeSpan.FromSeconds(10);
 
-    /// <summary>What one node's may take: three nodes' take 4 MiB at most.</summary>
+    /// <summary>Memory for one node in bytes: a third of 4 MiB, for three nodes.</summary>
     public const int MostBytes = 4 * 1024 * 1024 / 3;
 
     private const int ChunkBytes = 16 * 1024;
@@ -27,12 +27,12 @@ internal sealed class SampleHistory(MemoryShare memory)
 
     private readonly Lock _access = new();
 
-    // In the order in which samples came; the first so many hold what others kept.
+    // In order of arrival. The first _before chunks are restored from other members.
     private readonly List<SampleChunk> _chunks = [];
     private int _before;
     private int _count;
 
-    /// <summary>When the sample that came last was taken, in milliseconds since 1970; 0 when there is none.</summary>
+    /// <summary>Time of the last sample that arrived, in milliseconds since 1970; 0 if there is none.</summary>
     public long NewestUnixMilliseconds
     {
         get
@@ -44,7 +44,7 @@ internal sealed class SampleHistory(MemoryShare memory)
         }
     }
 
-    /// <summary>How many samples there are.</summary>
+    /// <summary>Number of samples.</summary>
     public int Count
     {
         get
@@ -56,7 +56,7 @@ internal sealed class SampleHistory(MemoryShare memory)
         }
     }
 
-    /// <summary>Bytes that it takes now.</summary>
+    /// <summary>Memory in use, in bytes.</summary>
     public int TakenBytes
     {
         get
@@ -68,9 +68,9 @@ internal sealed class SampleHistory(MemoryShare memory)
         }
     }
 
-    /// <summary>Adds a sample behind all others, whatever time it says.</summary>
-    /// <param name="unixMilliseconds">When it was taken.</param>
-    /// <param name="figures">All figures, by their number; NaN for what is not known.</param>
+    /// <summary>Adds a sample after all others, whatever its time.</summary>
+    /// <param name="unixMilliseconds">Time of the sample.</param>
+    /// <param name="figures">All figures, by their number; NaN for unknown ones.</param>
     public void Add(long unixMilliseconds, ReadOnlySpan<double> figures)
     {
         lock (_access)
@@ -86,8 +86,8 @@ internal sealed class SampleHistory(MemoryShare memory)
     }
 
     /// <summary>
-    /// Puts samples before those that there are: what others kept of this node before it started. Those that are known
-    /// already are left out.
+    /// Inserts samples before those of this process: what other members remember of this node. Samples that are already
+    /// known are skipped.
     /// </summary>
     public void AddBefore(IEnumerable<SampleRow> earlier)
     {
@@ -116,7 +116,7 @@ internal sealed class SampleHistory(MemoryShare memory)
         }
     }
 
-    /// <summary>Lets go of everything.</summary>
+    /// <summary>Removes all samples.</summary>
     public void Clear()
     {
         lock (_access)
@@ -128,8 +128,8 @@ internal sealed class SampleHistory(MemoryShare memory)
     }
 
     /// <summary>
-    /// The samples from one time through another, in milliseconds since 1970, the earliest first. They are read as they
-    /// are asked for, without holding up who adds.
+    /// Returns the samples between two times, both inclusive, in milliseconds since 1970, earliest first. They are
+    /// decoded during the enumeration, without blocking <see cref="Add"/>.
     /// </summary>
     public IEnumerable<SampleRow> Between(long fromUnixMilliseconds, long throughUnixMilliseconds)
     {
@@ -154,10 +154,10 @@ internal sealed class SampleHistory(MemoryShare memory)
     }
 
     /// <summary>
-    /// The samples that came after one, in the order in which they came: all for who knows none, and where that one is
-    /// not known here, or others kept it, all since the node started.
+    /// Returns the samples that arrived after a given one, in order of arrival. If that sample is unknown here, or was
+    /// restored from another member, returns all since the node started.
     /// </summary>
-    /// <param name="unixMilliseconds">What that sample says of when it was taken; 0 for none.</param>
+    /// <param name="unixMilliseconds">Time of the given sample; 0 to return all samples.</param>
     public IEnumerable<SampleRow> After(long unixMilliseconds)
     {
         Part[] taken;
@@ -166,7 +166,7 @@ internal sealed class SampleHistory(MemoryShare memory)
             taken = [.. Taken(unixMilliseconds == 0 ? 0 : _before)];
         }
 
-        // From behind: it is the last but one nearly always.
+        // Backwards, because it is nearly always the last but one.
         for (int at = taken.Length - 1; at >= 0 && unixMilliseconds != 0; at--)
         {
             if (
@@ -187,7 +187,7 @@ internal sealed class SampleHistory(MemoryShare memory)
         return Read(taken);
     }
 
-    /// <summary>Chunks from one on as they are now: bytes of them that are written never change.</summary>
+    /// <summary>Returns the chunks from an index on with their current lengths; written bytes never change.</summary>
     private Part[] Taken(int from) =>
         [
             .. _chunks
@@ -226,7 +226,7 @@ internal sealed class SampleHistory(MemoryShare memory)
     private readonly record struct Part(SampleChunk Chunk, int Used, long Earliest, long Latest, bool IsOrdered);
 }
 
-/// <summary>A sample as history gives it.</summary>
-/// <param name="UnixMilliseconds">When it was taken.</param>
-/// <param name="Figures">All figures, by their number; NaN for what is not known.</param>
+/// <summary>A decoded sample.</summary>
+/// <param name="UnixMilliseconds">Time of the sample.</param>
+/// <param name="Figures">All figures, by their number; NaN for unknown ones.</param>
 internal readonly record struct SampleRow(long UnixMilliseconds, double[] Figures);

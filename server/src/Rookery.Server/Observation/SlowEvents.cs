@@ -3,11 +3,11 @@ using Rookery.Server.Operations;
 
 namespace Rookery.Server.Observation;
 
-/// <summary>A piece of disk work that took longer than nearly all of its kind.</summary>
-/// <param name="Kind">What for, as /debug/io calls it: a newer member may know more kinds.</param>
-/// <param name="StartUnixMicroseconds">When it began.</param>
-/// <param name="DurationMicroseconds">How long it took.</param>
-/// <param name="Bytes">How many bytes it moved.</param>
+/// <summary>A disk operation that was slower than nearly all others of its kind.</summary>
+/// <param name="Kind">Kind as in /debug/io; a newer member may have kinds that this version does not know.</param>
+/// <param name="StartUnixMicroseconds">Time of its beginning.</param>
+/// <param name="DurationMicroseconds">Its duration.</param>
+/// <param name="Bytes">Bytes read or written.</param>
 internal readonly record struct SlowEvent(
     string Kind,
     long StartUnixMicroseconds,
@@ -15,10 +15,10 @@ internal readonly record struct SlowEvent(
     long Bytes
 )
 {
-    /// <summary>When it ended.</summary>
+    /// <summary>Time of its end.</summary>
     public long EndUnixMicroseconds => StartUnixMicroseconds + DurationMicroseconds;
 
-    /// <summary>As the node's own timeline has it.</summary>
+    /// <summary>Converts an event of this node's timeline.</summary>
     public static SlowEvent Of(in IoEvent happened) =>
         new(
             IoKindName.Of(happened.Kind),
@@ -28,25 +28,22 @@ internal readonly record struct SlowEvent(
         );
 }
 
-/// <summary>The slow events of a node that another one was told last, as that remembers them. Thread-safe.</summary>
+/// <summary>The last slow events of a node. Thread-safe.</summary>
 internal sealed class SlowEvents(MemoryShare memory)
 {
-    /// <summary>How many are kept, of all kinds together.</summary>
+    /// <summary>Number of events kept, of all kinds together.</summary>
     public const int Most = 2048;
 
     private const int EventBytes = 32;
 
     private readonly Lock _access = new();
 
-    // Which go first follows from when they came, not from what they say of when they were: a clock that jumps must not
-    // cost what was kept.
+    // The oldest by arrival is dropped, not by the events' time, so a clock that jumps loses nothing.
     private readonly Queue<SlowEvent> _events = new();
     private readonly HashSet<SlowEvent> _known = [];
     private long _newest;
 
-    /// <summary>
-    /// When the latest of those that came last ended, in microseconds since 1970; 0 when there is none.
-    /// </summary>
+    /// <summary>Latest end among the events added last, in microseconds since 1970; 0 if there is none.</summary>
     public long NewestUnixMicroseconds
     {
         get
@@ -58,7 +55,7 @@ internal sealed class SlowEvents(MemoryShare memory)
         }
     }
 
-    /// <summary>Adds some; those that are known already count once, and those that came first make room.</summary>
+    /// <summary>Adds events; known ones are skipped, and the oldest are dropped beyond <see cref="Most"/>.</summary>
     public void Add(IEnumerable<SlowEvent> added)
     {
         lock (_access)
@@ -87,7 +84,7 @@ internal sealed class SlowEvents(MemoryShare memory)
         }
     }
 
-    /// <summary>Lets go of all.</summary>
+    /// <summary>Removes all events.</summary>
     public void Clear()
     {
         lock (_access)
@@ -99,7 +96,7 @@ internal sealed class SlowEvents(MemoryShare memory)
         }
     }
 
-    /// <summary>Those that ended after a time, in the order in which they ended.</summary>
+    /// <summary>Returns the events that ended after a time, in order of their ends.</summary>
     public IReadOnlyList<SlowEvent> Since(long unixMicroseconds)
     {
         lock (_access)

@@ -3,15 +3,15 @@ using Rookery.Documents.Consensus;
 namespace Rookery.Server.Observation;
 
 /// <summary>
-/// How the leader sees the members, as it told a member that does not lead: of the others only it knows.
+/// The leader's view of the members, as it reported it to this node. Only the leader knows the state of the others.
 /// </summary>
-/// <param name="Sight">What it said; what it counts from a moment goes on since.</param>
-/// <param name="SecondsAgo">How long ago that was.</param>
+/// <param name="Sight">The view; its elapsed times are continued until now.</param>
+/// <param name="SecondsAgo">Age of the report in seconds.</param>
 internal sealed record ToldSight(ClusterSight Sight, double SecondsAgo)
 {
-    /// <summary>The newest word of who leads; null when this node leads itself, or hears of no leader.</summary>
+    /// <summary>Returns the newest report of a leader; null if this node is leader, or has no report.</summary>
     /// <param name="own">This node's own view.</param>
-    /// <param name="observation">What it heard.</param>
+    /// <param name="observation">What other members reported.</param>
     public static ToldSight? Of(ConsensusStatistics own, NodeObservation observation)
     {
         if (own.Members.Any(static one => one.Member is { IsSelf: true, IsLeader: true }))

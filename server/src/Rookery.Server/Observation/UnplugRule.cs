@@ -3,12 +3,12 @@ using System.Globalization;
 namespace Rookery.Server.Observation;
 
 /// <summary>
-/// "May I unplug this one?": yes or no, who leads next, and how many more may fail then. Pure, so that a test needs
-/// only the cluster.
+/// Answers "May I unplug this one?": yes or no, the next leader, and how many more nodes may fail then. It depends only
+/// on its arguments.
 /// </summary>
 internal static class UnplugRule
 {
-    /// <summary>The answer for one node.</summary>
+    /// <summary>Returns the answer for one node.</summary>
     public static (bool MayI, string Sentence) Judge(LiveCluster cluster, LiveNode node)
     {
         if (cluster.IsAlone)
@@ -103,7 +103,7 @@ internal static class UnplugRule
         return (true, $"Yes. {next}; {Margin(cluster, stay)}.");
     }
 
-    /// <summary>The voters without this one on which a write can count.</summary>
+    /// <summary>Returns the number of voters, without this node, that can acknowledge writes.</summary>
     private static int WhoStays(LiveCluster cluster, LiveNode node) =>
         cluster.Nodes.Count(other => other != node && Counts(other));
 

@@ -1,31 +1,33 @@
 namespace Rookery.Server.Observation;
 
 /// <summary>
-/// Samples in spans as wide as they must be for so many points: means, of percentiles the largest, of what counts up
-/// the last. A span without a sample is left out, so that a gap is seen as one.
+/// Merges samples into spans, wide enough for a number of points: means, the largest of percentiles, the last of
+/// counters. A span without a sample is left out, so that gaps stay visible.
 /// </summary>
 internal sealed class WidenedHistory
 {
     private readonly double[] _sums = new double[Figures.Count];
     private readonly int[] _counts = new int[Figures.Count];
 
-    /// <summary>Chooses the span.</summary>
-    /// <param name="fromUnixSecond">The first second.</param>
-    /// <param name="toUnixSecond">The last second.</param>
-    /// <param name="points">How many points there may be.</param>
+    /// <summary>Chooses the width of the spans.</summary>
+    /// <param name="fromUnixSecond">First second.</param>
+    /// <param name="toUnixSecond">Last second.</param>
+    /// <param name="points">Number of points at most.</param>
     public WidenedHistory(long fromUnixSecond, long toUnixSecond, int points)
     {
         long step = (long)SampleHistory.Span.TotalSeconds;
-        // One span more may be begun, because they begin at multiples.
+        // Spans begin at multiples of their width, so there may be one more than the quotient.
         long wanted =
             Math.Min(toUnixSecond - fromUnixSecond, (long)SampleHistory.Kept.TotalSeconds) / Math.Max(1, points - 1);
         SpanSeconds = Math.Max(step, (wanted + step - 1) / step * step);
     }
 
-    /// <summary>How wide they are, in seconds: a multiple of ten.</summary>
+    /// <summary>Width of a span in seconds, a multiple of ten.</summary>
     public long SpanSeconds { get; }
 
-    /// <summary>The rows, each at the beginning of its span.</summary>
+    /// <summary>
+    /// Merges samples, which must be in order of time; each row has the time of its span's beginning.
+    /// </summary>
     public IEnumerable<SampleRow> Of(IEnumerable<SampleRow> samples)
     {
         long begin = long.MinValue;
