@@ -5,8 +5,8 @@ using Rookery.Board;
 namespace Rookery.Server.Operations;
 
 /// <summary>
-/// How the machine below does, in <c>/readyz?verbose</c> and <c>/metrics</c>. What it does not tell is left out, and
-/// its serial number always is.
+/// State of the machine in <c>/readyz?verbose</c> and <c>/metrics</c>. Unknown values are left out; the serial number
+/// is never shown.
 /// </summary>
 internal static class BoardHealth
 {
@@ -18,7 +18,7 @@ internal static class BoardHealth
         (Throttling.SoftTemperatureLimit, "soft_temperature_limit"),
     ];
 
-    /// <summary>Writes the member <c>Board</c>; nothing where no board is watched.</summary>
+    /// <summary>Writes the member <c>Board</c>; nothing if no board is watched.</summary>
     public static void Write(Utf8JsonWriter json, BoardWatch? watch)
     {
         if (watch is null)
@@ -41,7 +41,7 @@ internal static class BoardHealth
         json.WriteEndObject();
     }
 
-    /// <summary>Adds the figures.</summary>
+    /// <summary>Adds the metrics of the board.</summary>
     public static void Add(PrometheusText text, BoardWatch? watch)
     {
         if (watch is null)
@@ -97,7 +97,7 @@ internal static class BoardHealth
         json.WriteEndArray();
     }
 
-    /// <summary>Writes the names of flags, as values of a list.</summary>
+    /// <summary>Writes the names of the flags that are set, as values of an array.</summary>
     public static void WriteNames(Utf8JsonWriter json, Throttling held)
     {
         foreach (var (flag, kind) in Flags)

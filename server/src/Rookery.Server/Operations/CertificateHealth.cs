@@ -4,15 +4,15 @@ using System.Text.Json;
 namespace Rookery.Server.Operations;
 
 /// <summary>
-/// How long the certificate that clients are shown holds. It is renewed by itself when a third of its life is left;
-/// whoever does not read logs learns here that it was not.
+/// Reports how long the certificate for clients is valid. The node renews it when a third of its lifetime is left; if
+/// that fails, it is shown here too, not only in the log.
 /// </summary>
 internal static class CertificateHealth
 {
-    // Of its life: behind the third at which it is renewed.
+    // Trouble is reported below a quarter of the lifetime, some time after renewal was due at a third.
     private const int TroubleShare = 4;
 
-    /// <summary>Writes the member <c>Certificate</c>; nothing for a node without one.</summary>
+    /// <summary>Writes the member <c>Certificate</c>; nothing without a certificate.</summary>
     public static void Write(Utf8JsonWriter json, ServerContext context)
     {
         if (context.Options.Identity?.Invoke()?.Certificate is not { } certificate)
@@ -37,13 +37,13 @@ internal static class CertificateHealth
         json.WriteEndObject();
     }
 
-    /// <summary>How many days the certificate still holds; null for a node without one.</summary>
+    /// <summary>Returns the days until the certificate expires; null without one.</summary>
     public static double? DaysLeft(ServerContext context) =>
         context.Options.Identity?.Invoke()?.Certificate is { } certificate
             ? (certificate.NotAfter.ToUniversalTime() - context.KnownTime.UtcDateTime).TotalDays
             : null;
 
-    /// <summary>Adds the figure; nothing for a node without a certificate.</summary>
+    /// <summary>Adds the metric; nothing without a certificate.</summary>
     public static void Add(PrometheusText text, ServerContext context)
     {
         if (context.Options.Identity?.Invoke()?.Certificate is { } certificate)

@@ -4,18 +4,18 @@ using Rookery.Documents.Databases;
 namespace Rookery.Server.Operations;
 
 /// <summary>
-/// How far a reader of the changes feed has come: an etag, and the history it belongs to. Written as the change vector
-/// of that etag (<c>A:7-…</c>), which also names the history; a bare etag is read too, for readers that begin with 0 or
-/// with the etag of a document they know.
+/// A position in the changes feed: an etag and the history to which it belongs. It is written as the change vector of
+/// that etag (<c>A:7-…</c>), which names the history too. A bare etag is also accepted, for readers that begin with 0
+/// or with the etag of a known document.
 /// </summary>
-/// <param name="Etag">Everything up to it was told.</param>
-/// <param name="HistoryId">The history that the etag counts, or null when the reader did not say.</param>
+/// <param name="Etag">The reader knows all changes up to this etag.</param>
+/// <param name="HistoryId">The history of the etag; null for a bare etag.</param>
 internal readonly record struct ChangesPosition(long Etag, string? HistoryId)
 {
     private const string Tag = "A:";
 
-    /// <summary>Reads what a client sent as <c>since</c> or <c>Last-Event-ID</c>.</summary>
-    /// <returns>False when it is no position.</returns>
+    /// <summary>Parses the value of <c>since</c> or <c>Last-Event-ID</c>.</summary>
+    /// <returns>False if the text is not a position.</returns>
     public static bool TryParse(ReadOnlySpan<char> text, out ChangesPosition position)
     {
         string? history = null;
@@ -34,9 +34,9 @@ internal readonly record struct ChangesPosition(long Etag, string? HistoryId)
     }
 
     /// <summary>
-    /// Whether a database can tell all that happened since: it is of the same history and has come as far, and no
-    /// deletion since then is forgotten. A database that was restored, or deleted and made again, goes on under another
-    /// history; its etags may be those of other changes, or not reached yet.
+    /// Whether a database can report everything after this position: it has the same history and has reached the etag,
+    /// and no later deletion is forgotten. A database that was restored, or deleted and created again, has another
+    /// history, in which the etag belongs to another change or is not reached yet.
     /// </summary>
     public bool IsKnownTo(Database database, in DatabaseStatistics statistics) =>
         (HistoryId is null || string.Equals(HistoryId, database.HistoryId, StringComparison.Ordinal))

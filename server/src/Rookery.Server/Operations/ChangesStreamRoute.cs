@@ -13,10 +13,10 @@ using Rookery.Server.Raven;
 namespace Rookery.Server.Operations;
 
 /// <summary>
-/// GET /databases/{database}/changes/stream?since=POSITION: Server-Sent Events of every change after a
-/// <see cref="ChangesPosition"/>, and then of those to come. Each event carries its position as its id, so that a
-/// browser that connects again (Last-Event-ID) misses nothing. A document that changed twice since is told once, as it
-/// is now. Whoever may not listen any more is told why.
+/// GET /databases/{database}/changes/stream?since=POSITION: Server-Sent Events for all changes after a
+/// <see cref="ChangesPosition"/>, first past ones, then new ones. The id of an event is its position, so a browser that
+/// reconnects with Last-Event-ID misses nothing. A document that changed twice is reported once, in its current state.
+/// A client that loses its rights gets an event with the reason.
 /// </summary>
 internal static class ChangesStreamRoute
 {
@@ -41,8 +41,8 @@ internal static class ChangesStreamRoute
     {
         var since = ReadSince(http);
 
-        // Subscribed before the first read, so that nothing falls between both. What it brings is only a sign to read
-        // on: the etag says from where. So one is enough, and a client that stands still piles up none.
+        // Subscribe before the first read, so that no change is missed in between. A notification only means that there
+        // is more to read after the current etag, so one is enough, and a client that reads nothing queues no more.
         using var subscription = database.Subscribe(capacity: 1);
         using var stopping = CancellationTokenSource.CreateLinkedTokenSource(http.RequestAborted, context.Stopping);
         http.Response.Headers.CacheControl = "no-store";
@@ -76,7 +76,7 @@ internal static class ChangesStreamRoute
         }
     }
 
-    // The header is what a browser that connects again knows; the parameter stays as the page wrote it.
+    // On a reconnect the header is newer than the parameter, which stays as the page wrote it.
     private static ChangesPosition? ReadSince(HttpContext http)
     {
         string? text =
@@ -94,8 +94,8 @@ internal static class ChangesStreamRoute
     }
 
     /// <summary>
-    /// Says from where the feed goes on. The id without data sets a browser's Last-Event-ID and is no event of its own:
-    /// whoever is cut off before the first change misses nothing either.
+    /// Writes the position where the feed begins. An id without data sets a browser's Last-Event-ID without an event,
+    /// so a client that is disconnected before the first change misses nothing.
     /// </summary>
     private static FeedPlace Begin(AnswerBuffer answer, Database database, ChangesPosition? since)
     {
@@ -135,8 +135,8 @@ internal static class ChangesStreamRoute
     }
 
     /// <summary>
-    /// Writes the next changes. No reader is held while they are sent: the next part is read by the etag, unless
-    /// deletions behind it were forgotten meanwhile.
+    /// Writes the next changes. No snapshot is held while they are sent: the next part is read after the last etag. If
+    /// deletions after it were forgotten meanwhile, the feed is reset.
     /// </summary>
     /// <returns>Whether there are more.</returns>
     private static bool WritePart(AnswerBuffer answer, Database database, FeedPlace place, WorkTurns turns)
@@ -145,7 +145,7 @@ internal static class ChangesStreamRoute
         long horizon = reader.ReadStatistics().TombstoneHorizon;
         if (horizon > place.Horizon)
         {
-            // A walk that began before may have told of a document whose deletion is forgotten now.
+            // Documents reported so far may have been deleted since, and those deletions are forgotten now.
             if (place.Etag > 0 && place.Etag < horizon)
             {
                 answer.Write(Reset);
@@ -160,7 +160,7 @@ internal static class ChangesStreamRoute
         {
             turns.Pass();
 
-            // A document that moved between collections is two changes of one etag.
+            // A document that moved to another collection makes two changes with one etag.
             if (answer.IsPartDue && changes.Etag != place.Etag)
             {
                 return true;
@@ -238,8 +238,8 @@ internal static class ChangesStreamRoute
     }
 
     /// <summary>
-    /// Waits for a change; after a while without one leaves a comment, so that proxies and clients see that the feed
-    /// lives.
+    /// Waits for a change. After 15 s without one it writes a comment, so that proxies and clients see that the feed is
+    /// alive.
     /// </summary>
     private static async Task<bool> WaitAsync(
         ChangeSubscription<DocumentChange> subscription,
@@ -259,7 +259,7 @@ internal static class ChangesStreamRoute
 
             while (subscription.TryRead(out _))
             {
-                // Each is read from the tables by its etag.
+                // Changes are read from the tables; the notifications are dropped.
             }
         }
         catch (OperationCanceledException) when (!stopping.IsCancellationRequested)
@@ -270,14 +270,12 @@ internal static class ChangesStreamRoute
         return true;
     }
 
-    /// <summary>Up to where a feed was read.</summary>
+    /// <summary>How far a feed was read.</summary>
     private sealed class FeedPlace
     {
         public long Etag { get; set; }
 
-        /// <summary>
-        /// Deletions up to this etag were forgotten when the feed last began from nothing, or before it.
-        /// </summary>
+        /// <summary>Deletions up to this etag had been forgotten when the feed last began, or began again.</summary>
         public long Horizon { get; set; }
     }
 }

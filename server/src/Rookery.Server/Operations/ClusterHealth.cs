@@ -7,18 +7,17 @@ using Rookery.Server.Raven.Documents;
 namespace Rookery.Server.Operations;
 
 /// <summary>
-/// How the node stands in its cluster, for whoever watches it: in <c>/readyz?verbose</c> and <c>/metrics</c>. Members
-/// by their letters: who asks there need not be known.
+/// State of the cluster in <c>/readyz?verbose</c> and <c>/metrics</c>, as this node sees it. Members appear by tag
+/// only, because the caller may be anonymous.
 /// </summary>
 internal static class ClusterHealth
 {
     private const double MicrosecondsPerSecond = 1e6;
 
-    /// <summary>Writes it as the member <c>Cluster</c>.</summary>
-    /// <param name="json">Where to.</param>
-    /// <param name="cluster">What this node knows.</param>
-    /// <param name="told">What the leader told it, which fills in what it does not know itself; null when it told
-    /// nothing.</param>
+    /// <summary>Writes the member <c>Cluster</c>.</summary>
+    /// <param name="json">Writer of the object.</param>
+    /// <param name="cluster">This node's own view.</param>
+    /// <param name="told">The leader's report, for what this node does not know itself; null without one.</param>
     public static void Write(Utf8JsonWriter json, ConsensusStatistics cluster, ToldSight? told)
     {
         json.WriteStartObject("Cluster"u8);
@@ -120,6 +119,7 @@ internal static class ClusterHealth
         json.WriteEndObject();
     }
 
+    /// <summary>Adds the metrics of the cluster.</summary>
     public static void Add(PrometheusText text, ConsensusStatistics cluster)
     {
         text.Gauge("rookery_cluster_healthy", "1 when writes and linearizable reads go through this node.")

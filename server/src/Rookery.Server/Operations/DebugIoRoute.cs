@@ -9,17 +9,17 @@ using Rookery.Server.Observation;
 namespace Rookery.Server.Operations;
 
 /// <summary>
-/// /debug/io?since=&amp;until=&amp;span=&amp;node=: the disk work of this node. Raw events and slow ones between two
-/// times (microseconds since 1970 UTC), roll-ups of the last 24 hours in spans of seconds, and on which devices it
-/// happened; with only=rollups no events, for who has them already. Columns instead of objects, because a page of
-/// events is read by a program that draws it.
+/// /debug/io?since=&amp;until=&amp;span=&amp;node=: the disk operations of this node. It contains all operations and
+/// the slow ones between two times (microseconds since 1970 UTC), totals of the last 24 hours in spans of seconds, and
+/// the devices. With only=rollups it contains the totals only. Columns instead of objects keep the answer small; a
+/// program reads it.
 /// </summary>
 internal static class DebugIoRoute
 {
     private const int DaySeconds = 24 * 60 * 60;
     private const int DefaultSpanSeconds = 60;
 
-    // A day in seconds would be some tens of megabytes.
+    // A day in spans of one second would be tens of megabytes.
     private const int MostSpans = 4096;
 
     public static void Map(IEndpointRouteBuilder routes, ServerContext context) =>
@@ -69,12 +69,13 @@ internal static class DebugIoRoute
     }
 
     /// <summary>Writes the whole answer.</summary>
-    /// <param name="json">Where to.</param>
-    /// <param name="context">The node.</param>
-    /// <param name="since">Events that ended after it, in microseconds since 1970.</param>
-    /// <param name="until">And not after it.</param>
-    /// <param name="span">How many seconds one roll-up covers.</param>
-    /// <param name="only">Null or empty for all, otherwise the roll-ups.</param>
+    /// <param name="json">Writer of the answer.</param>
+    /// <param name="context">State of this node.</param>
+    /// <param name="since">Excludes operations that ended at or before this time, in microseconds since 1970
+    /// UTC.</param>
+    /// <param name="until">Excludes operations that ended after this time.</param>
+    /// <param name="span">Length of a span in seconds.</param>
+    /// <param name="only">Null or empty for everything, otherwise "rollups".</param>
     public static void Write(
         Utf8JsonWriter json,
         ServerContext context,
@@ -102,8 +103,7 @@ internal static class DebugIoRoute
         json.WriteEndObject();
     }
 
-    // The second in which the asked span ends is told whole: what is asked for by microseconds is shown by seconds
-    // here.
+    // The second that contains the end is included as a whole, because the totals are by seconds.
     private static IReadOnlyList<IoRollUp> RollUps(ServerContext context, long since, long until, long span)
     {
         long end = Math.Min(until / 1_000_000, context.Time.GetUtcNow().ToUnixTimeSeconds()) + 1;

@@ -10,12 +10,12 @@ using Rookery.Server.Raven.Cluster;
 namespace Rookery.Server.Operations;
 
 /// <summary>
-/// GET /sd/prometheus: where Prometheus finds all members (its HTTP service discovery), each with what Rookery and what
-/// its machine tell. Any member says it, by what it knows itself, so also while nobody leads.
+/// GET /sd/prometheus: HTTP service discovery for Prometheus, with two targets for each member: its own metrics and
+/// those of its machine. Any member answers from its own knowledge, even without a leader.
 /// </summary>
 internal static class DiscoveryRoute
 {
-    // Not one job: both tell of processes, by the same names.
+    // Two jobs, because both sources have process metrics with the same names.
     private static readonly (string Job, string Path)[] Sources =
     [
         ("rookery", "/metrics"),

@@ -8,9 +8,9 @@ using Rookery.Server.Observation;
 namespace Rookery.Server.Operations;
 
 /// <summary>
-/// /livez: the process runs. /readyz: documents are served, if only to reads with consistency=local, and by a member
-/// that joined all of them; if not, 503 and the sentence why. /readyz?verbose says it as JSON, with figures;
-/// /readyz?words in the lines of <c>rookery status</c>.
+/// /livez: 200 while the process runs. /readyz: 200 if documents are served, at least to reads with consistency=local,
+/// and a joining member has all of them; otherwise 503 with the reason. /readyz?verbose answers in JSON with figures,
+/// /readyz?words with the lines of <c>rookery status</c>.
 /// </summary>
 internal static class HealthRoutes
 {
@@ -44,7 +44,7 @@ internal static class HealthRoutes
         var body = new ArrayBufferWriter<byte>();
         await using (var json = new Utf8JsonWriter(body, new JsonWriterOptions { Indented = true }))
         {
-            // It names other cards, and the cluster that they form.
+            // It names other machines and the cluster, so it needs the scope "metrics".
             WriteVerbose(
                 json,
                 context,
@@ -88,7 +88,7 @@ internal static class HealthRoutes
             )
             : null;
 
-    /// <summary>Writes the whole answer.</summary>
+    /// <summary>Writes the answer of /readyz?verbose.</summary>
     public static void WriteVerbose(Utf8JsonWriter json, ServerContext context, string? reason, string? forming)
     {
         json.WriteStartObject();

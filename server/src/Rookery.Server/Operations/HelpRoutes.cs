@@ -7,8 +7,8 @@ using Rookery.Server.Access;
 namespace Rookery.Server.Operations;
 
 /// <summary>
-/// /help lists the documents that belong to this version, /help/{path} shows one: they are inside the executable, so a
-/// node without Internet has them. They are written to be read as text, and shown as it.
+/// /help lists the documentation of this version and /help/{path} shows one page. The pages are in the executable, so
+/// they are available without Internet. They are served as plain text.
 /// </summary>
 internal static class HelpRoutes
 {

@@ -1,10 +1,9 @@
 namespace Rookery.Server.Operations;
 
 /// <summary>
-/// Gives memory back when work has ended, between 10 and 20 seconds after the last of it, and again whenever the idle
-/// process has grown by 4 MiB since and grows no more: what is done every second or minute is compiled anew once it has
-/// run thirty times, up to a quarter of an hour after a start, and the C library keeps what the compiler frees when it
-/// has done.
+/// Releases memory when work has ended: 10 to 20 seconds after the last of it, and again whenever the idle process has
+/// grown by 4 MiB and stopped growing. An idle process grows because the runtime recompiles methods that ran thirty
+/// times, up to 15 minutes after the start, and the C library keeps the memory that the compiler frees.
 /// </summary>
 public sealed class IdleMemory : IDisposable
 {
@@ -18,10 +17,10 @@ public sealed class IdleMemory : IDisposable
     private long _leastBytes;
     private long _lastBytes;
 
-    /// <summary>Looks from now on.</summary>
-    /// <param name="work">A count that changes with work.</param>
-    /// <param name="resident">Resident bytes of the process.</param>
-    /// <param name="giveBack">Gives memory back.</param>
+    /// <summary>Starts to watch.</summary>
+    /// <param name="work">Returns a count that changes with work.</param>
+    /// <param name="resident">Returns the resident bytes of the process.</param>
+    /// <param name="giveBack">Releases memory.</param>
     /// <param name="time">The clock.</param>
     public IdleMemory(Func<long> work, Func<long> resident, Action giveBack, TimeProvider time)
     {
@@ -31,7 +30,7 @@ public sealed class IdleMemory : IDisposable
         _timer = time.CreateTimer(static idle => ((IdleMemory)idle!).Look(), this, Period, Period);
     }
 
-    /// <summary>Looks no more.</summary>
+    /// <summary>Stops to watch.</summary>
     public void Dispose() => _timer.Dispose();
 
     private void Look()
@@ -47,13 +46,13 @@ public sealed class IdleMemory : IDisposable
             return;
         }
 
-        // It falls by itself, too: the kernel takes pages of the executable.
+        // The resident size also falls by itself, when the kernel drops pages of the executable.
         _leastBytes = Math.Min(_leastBytes, bytes);
         if (bytes - _leastBytes >= Growth && !isGrowing)
         {
             _giveBack();
 
-            // What could not be given back is no reason to try again.
+            // Memory that could not be released is no reason to try again.
             _leastBytes = _lastBytes = _resident();
         }
     }

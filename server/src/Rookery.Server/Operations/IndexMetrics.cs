@@ -5,7 +5,7 @@ using Rookery.Indexing.Mapping;
 
 namespace Rookery.Server.Operations;
 
-/// <summary>How the indexes of all databases of a node are together.</summary>
+/// <summary>State of all indexes of a node, in <c>/readyz?verbose</c> and <c>/metrics</c>.</summary>
 internal static class IndexMetrics
 {
     public static void Add(PrometheusText text, Node node, IndexHost indexes)

@@ -2,7 +2,7 @@ using Rookery.Platform;
 
 namespace Rookery.Server.Operations;
 
-/// <summary>Kinds of disk work by the names that metrics and /debug/io use.</summary>
+/// <summary>Names of the kinds of disk operations in metrics and /debug/io.</summary>
 internal static class IoKindName
 {
     public static string Of(IoKind kind) =>
@@ -25,6 +25,8 @@ internal static class IoKindName
         .Select(Of)
         .ToDictionary(static name => name, StringComparer.Ordinal);
 
-    /// <summary>The same name, once in memory for all that carry it; one of a newer version as it is.</summary>
+    /// <summary>
+    /// Returns the shared instance of a known name, to save memory; an unknown name, of a newer version, as it is.
+    /// </summary>
     public static string Shared(string name) => Known.GetValueOrDefault(name, name);
 }

@@ -7,15 +7,15 @@ using Rookery.Server.Access;
 namespace Rookery.Server.Operations;
 
 /// <summary>
-/// /metrics/machine: what node_exporter tells of this machine, passed on as it came. It asks nobody for a credential,
-/// so it listens to this machine only; whoever may read the node's metrics may read these.
+/// /metrics/machine: the metrics of this machine's node_exporter, unchanged. The node_exporter has no access control,
+/// so it listens on loopback only; this route requires the scope of the node's metrics.
 /// </summary>
 internal sealed class MachineMetricsRoute : IDisposable
 {
-    // node_exporter on a Raspberry Pi tells some 100 KB.
+    // node_exporter on a Raspberry Pi answers with about 100 KB.
     private const int MostBytes = 4 << 20;
 
-    // Prometheus gives up after that, too, when nobody told it otherwise.
+    // The same as the default scrape timeout of Prometheus.
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(10);
 
     private readonly ServerContext _context;

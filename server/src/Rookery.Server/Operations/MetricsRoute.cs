@@ -8,7 +8,7 @@ using Rookery.Server.Alerts;
 namespace Rookery.Server.Operations;
 
 /// <summary>
-/// /metrics: every counter of this process in Prometheus' text format. docs/reference/metrics.md lists them.
+/// /metrics: all metrics of this process in Prometheus' text format. docs/reference/metrics.md lists them.
 /// </summary>
 internal static class MetricsRoute
 {
@@ -26,7 +26,7 @@ internal static class MetricsRoute
             }
         );
 
-    /// <summary>All of it.</summary>
+    /// <summary>Returns all metrics.</summary>
     public static string Collect(ServerContext context)
     {
         var text = new PrometheusText();

@@ -5,7 +5,7 @@ using Rookery.Storage;
 
 namespace Rookery.Server.Operations;
 
-/// <summary>What journal, storage and queue say about themselves.</summary>
+/// <summary>Metrics of journal, storage and the command queue.</summary>
 internal static class NodeMetrics
 {
     public static void Add(PrometheusText text, Node node)

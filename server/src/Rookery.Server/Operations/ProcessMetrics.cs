@@ -2,7 +2,9 @@ using System.Globalization;
 
 namespace Rookery.Server.Operations;
 
-/// <summary>The process by the names that Prometheus' client libraries agreed on, and the garbage collector.</summary>
+/// <summary>
+/// Metrics of the process, with the names of Prometheus' client libraries, and of the garbage collector.
+/// </summary>
 internal static class ProcessMetrics
 {
     public static void Add(PrometheusText text)

@@ -4,33 +4,33 @@ using System.Text;
 namespace Rookery.Server.Operations;
 
 /// <summary>
-/// Writes the text format of Prometheus, version 0.0.4: families with help and type, samples with labels. Values are in
-/// base units.
+/// Writes Prometheus' text format, version 0.0.4: families with help and type, samples with labels. Values are in base
+/// units (seconds, bytes).
 /// </summary>
 internal sealed class PrometheusText
 {
     private readonly StringBuilder _text = new(16 << 10);
     private string _family = string.Empty;
 
-    /// <summary>Begins a family of samples that only grow.</summary>
+    /// <summary>Begins a family of counters.</summary>
     public PrometheusText Counter(string name, string help) => Begin(name, "counter", help);
 
-    /// <summary>Begins a family of samples that go up and down.</summary>
+    /// <summary>Begins a family of gauges.</summary>
     public PrometheusText Gauge(string name, string help) => Begin(name, "gauge", help);
 
-    /// <summary>Begins a family of distributions.</summary>
+    /// <summary>Begins a family of histograms.</summary>
     public PrometheusText Histogram(string name, string help) => Begin(name, "histogram", help);
 
-    /// <summary>Begins a family of quantiles, each with its sum and its count.</summary>
+    /// <summary>Begins a family of summaries: quantiles with sum and count.</summary>
     public PrometheusText Summary(string name, string help) => Begin(name, "summary", help);
 
-    /// <summary>Adds a sample to the family begun last.</summary>
+    /// <summary>Adds a sample to the current family.</summary>
     /// <param name="value">The value.</param>
-    /// <param name="labels">Names and values of its labels.</param>
+    /// <param name="labels">Names and values of the labels.</param>
     public PrometheusText Sample(double value, params ReadOnlySpan<(string Name, string Value)> labels) =>
         Sample(string.Empty, value, labels);
 
-    /// <summary>Adds a sample whose name is the family's and a suffix ("_bucket").</summary>
+    /// <summary>Adds a sample whose name is the family's name and a suffix ("_bucket").</summary>
     public PrometheusText Sample(string suffix, double value, params ReadOnlySpan<(string Name, string Value)> labels)
     {
         _text.Append(_family).Append(suffix);

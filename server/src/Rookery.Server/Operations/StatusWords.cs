@@ -5,23 +5,23 @@ using Rookery.Platform;
 namespace Rookery.Server.Operations;
 
 /// <summary>
-/// What <c>rookery status</c> says, in lines, of the answer to <c>/readyz?verbose</c>: said by the node itself to who
-/// asks for <c>/readyz?words</c>, and by the command of a node that is asked over TLS.
+/// Formats the answer of <c>/readyz?verbose</c> as the lines of <c>rookery status</c>. The node itself does it for
+/// <c>/readyz?words</c>; the command does it for a node over TLS.
 /// </summary>
 public static class StatusWords
 {
     /// <summary>
-    /// A header of the answer: whether the node is well. It is missing where <c>rookery status</c> has more to ask.
+    /// Response header: whether the node is well. It is missing if <c>rookery status</c> has to ask other members too.
     /// </summary>
     public const string Header = "Rookery-Status";
 
-    /// <summary>The header's value for a node that serves, and lets writes through.</summary>
+    /// <summary>Value of the header if the node serves documents and accepts all writes.</summary>
     public const string Well = "well";
 
-    /// <summary>The header's value for any other.</summary>
+    /// <summary>Value of the header otherwise.</summary>
     public const string Unwell = "unwell";
 
-    /// <summary>Whether the node serves, and all writes go through it.</summary>
+    /// <summary>Whether the node serves documents and accepts all writes.</summary>
     public static bool IsWell(JsonElement status) =>
         status.GetProperty("Ready").GetBoolean()
         && GrowthRefusal(status) is null
@@ -30,17 +30,17 @@ public static class StatusWords
             && cluster.GetProperty("Trouble").ValueKind == JsonValueKind.String
         );
 
-    /// <summary>Whether nothing more is to be asked: a leader is known, or there is no cluster to look for.</summary>
+    /// <summary>Whether no other member needs to be asked: a leader is known, or the node is in no cluster.</summary>
     public static bool IsWholeStory(JsonElement status) =>
         !status.TryGetProperty("Cluster", out var cluster)
         || TakesNoPart(cluster)
         || cluster.GetProperty("Leader").ValueKind == JsonValueKind.String;
 
-    // It was refused, removed or halted: of its cluster it knows nothing, and the sentence before says all.
+    // The node was refused, removed or halted: it knows nothing of its cluster, and the first line has the reason.
     private static bool TakesNoPart(JsonElement cluster) =>
         string.Equals(cluster.GetProperty("Role").GetString(), "None", StringComparison.Ordinal);
 
-    /// <summary>What it says, in lines.</summary>
+    /// <summary>Returns the lines.</summary>
     public static IReadOnlyList<string> Describe(JsonElement status)
     {
         List<string> lines =
@@ -121,7 +121,7 @@ public static class StatusWords
         return lines;
     }
 
-    // A node of before tells nothing of it.
+    // Older nodes do not send it.
     private static string? GrowthRefusal(JsonElement status) =>
         status.TryGetProperty("GrowthRefusal", out var refusal) ? refusal.GetString() : null;
 
@@ -151,13 +151,15 @@ public static class StatusWords
             ? string.Create(CultureInfo.InvariantCulture, $"sync p99 {sync.GetDouble():0.0} ms")
             : "sync p99 ?";
 
-    /// <summary>A card that is full: of a spare nothing else says so, because nothing waits for it.</summary>
+    /// <summary>
+    /// Reports a member whose disk is full. For a learner nothing else does, because no write waits for it.
+    /// </summary>
     private static string DescribeRoom(JsonElement member) =>
         member.TryGetProperty("SpareBytes", out var spare) && spare.GetInt64() < 0
             ? $", full: {Amount.Bytes(-spare.GetInt64())} less free than it keeps in reserve"
             : string.Empty;
 
-    /// <summary>A clock that is a minute off, or follows nothing.</summary>
+    /// <summary>Reports a clock that is more than a minute off, or not synchronised.</summary>
     private static string DescribeClock(JsonElement member) =>
         !member.TryGetProperty("ClockAheadSeconds", out var ahead) ? string.Empty
         : Math.Abs(ahead.GetDouble()) > 60

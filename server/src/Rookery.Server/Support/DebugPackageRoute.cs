@@ -10,10 +10,10 @@ using Rookery.Server.Observation;
 namespace Rookery.Server.Support;
 
 /// <summary>
-/// GET /admin/node/debug-package: all that a helper wants to know of this node, as one .tar.gz of texts and JSON. It
-/// answers without data and without a leader, because that is when it is wanted. It is made file by file while it is
-/// sent, one package at a time, so that it takes the memory of its largest file. Each file passes the filter of
-/// secrets; what could not be found out is a file that says why.
+/// GET /admin/node/debug-package: everything useful for a diagnosis of this node, as a .tar.gz of text and JSON files.
+/// It needs neither data nor a leader, because it is needed most without them. The package is built file by file while
+/// it is sent, one package at a time, so it takes the memory of its largest file. Each file passes the secret filter; a
+/// file that fails is replaced by the error.
 /// </summary>
 internal static class DebugPackageRoute
 {
@@ -91,7 +91,7 @@ internal static class DebugPackageRoute
             }
             catch (Exception failure) when (failure is not OperationCanceledException)
             {
-                // Of a node that is not well much can fail; the rest is still worth having.
+                // On a failing node much can go wrong; the other files are still useful.
                 content.SetLength(0);
                 file += ".failed.txt";
                 content.Write(Encoding.UTF8.GetBytes($"This could not be found out: {failure}\n"));

@@ -5,19 +5,19 @@ using System.Text.Json;
 namespace Rookery.Server.Support;
 
 /// <summary>One file of a debug package.</summary>
-/// <param name="Name">Its path in the package.</param>
-/// <param name="About">What it holds, for the package's README.</param>
-/// <param name="WriteAsync">Writes it, without documents and without secrets.</param>
+/// <param name="Name">Path in the package.</param>
+/// <param name="About">Description for the package's README.</param>
+/// <param name="WriteAsync">Writes the content, without documents and secrets.</param>
 public sealed record DebugPart(string Name, string About, Func<Stream, CancellationToken, ValueTask> WriteAsync)
 {
-    // It is read by people; nothing shows it as a page.
+    // Readable for people; the file is never shown as a web page.
     private static readonly JsonWriterOptions Readable = new()
     {
         Indented = true,
         Encoder = JavaScriptEncoder.UnsafeRelaxedJsonEscaping,
     };
 
-    /// <summary>A file of text.</summary>
+    /// <summary>Returns a text file.</summary>
     public static DebugPart OfText(string name, string about, Func<string> text) =>
         new(
             name,
@@ -29,7 +29,7 @@ public sealed record DebugPart(string Name, string About, Func<Stream, Cancellat
             }
         );
 
-    /// <summary>A file that is one JSON object whose members are written.</summary>
+    /// <summary>Returns a file with one JSON object, whose members <paramref name="members"/> writes.</summary>
     public static DebugPart OfJson(string name, string about, Action<Utf8JsonWriter> members) =>
         OfWholeJson(
             name,
@@ -42,11 +42,11 @@ public sealed record DebugPart(string Name, string About, Func<Stream, Cancellat
             }
         );
 
-    /// <summary>A file of JSON that is written whole.</summary>
-    /// <param name="name">Its path in the package.</param>
-    /// <param name="about">What it holds.</param>
-    /// <param name="write">Writes one JSON value.</param>
-    /// <param name="isIndented">Whether it is laid out for people; long columns are not.</param>
+    /// <summary>Returns a file with one JSON value.</summary>
+    /// <param name="name">Path in the package.</param>
+    /// <param name="about">Description for the package's README.</param>
+    /// <param name="write">Writes the value.</param>
+    /// <param name="isIndented">Whether to indent it for people; not for long columns.</param>
     public static DebugPart OfWholeJson(
         string name,
         string about,

@@ -10,7 +10,7 @@ using Rookery.Server.Operations;
 namespace Rookery.Server.Support;
 
 /// <summary>
-/// What a debug package of a node holds, file by file. Whoever keeps something that helps adds a line here, or to
+/// The files of a node's debug package. A new source of diagnostic data is added here, or in
 /// <see cref="ServerOptions.DebugParts"/>.
 /// </summary>
 internal static class DebugParts
@@ -18,10 +18,10 @@ internal static class DebugParts
     private const int MinuteSeconds = 60;
     private const int DaySeconds = 24 * 60 * 60;
 
-    // One a minute.
+    // One row a minute for a day.
     private const int HistoryRows = 1440;
 
-    /// <summary>All files but the README.</summary>
+    /// <summary>Returns all files except the README.</summary>
     public static IEnumerable<DebugPart> Of(ServerContext context) =>
         [
             DebugPart.OfJson(
@@ -86,7 +86,9 @@ internal static class DebugParts
             .. context.Options.DebugParts,
         ];
 
-    /// <summary>Of this node and of each other one that it remembers: also of one that is dead.</summary>
+    /// <summary>
+    /// Returns the history of this node and of each other node that it remembers, including failed ones.
+    /// </summary>
     private static IEnumerable<DebugPart> History(ServerContext context)
     {
         var observation = context.Observation;
@@ -245,7 +247,7 @@ internal static class DebugParts
         json.WriteStartArray("Damage"u8);
         foreach (var damage in storage.Damage)
         {
-            // Not its sentence: that names keys of rows, which are ids of documents.
+            // Without the full message: it contains keys of rows, which are document ids.
             json.WriteStringValue($"{damage.File} at byte {damage.Offset}: {damage.Reason} ({damage.Tables})");
         }
 

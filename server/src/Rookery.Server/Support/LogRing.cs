@@ -3,24 +3,24 @@ using Microsoft.Extensions.Logging;
 namespace Rookery.Server.Support;
 
 /// <summary>
-/// The last lines of the log, in bounded memory: whoever cannot reach the machine's journal reads them through the
-/// node. Secrets do not get into it. Thread-safe.
+/// The last lines of the log in bounded memory, so that they can be read through the node without access to its
+/// machine. Secrets are removed first. Thread-safe.
 /// </summary>
-/// <param name="mostLines">How many lines are kept.</param>
-/// <param name="mostBytes">What they may take in memory, about.</param>
+/// <param name="mostLines">Lines at most.</param>
+/// <param name="mostBytes">Approximate memory limit in bytes.</param>
 public sealed class LogRing(int mostLines = LogRing.DefaultLines, int mostBytes = LogRing.DefaultBytes)
 {
-    /// <summary>How many lines are kept where nothing else is said.</summary>
+    /// <summary>Default for the number of lines.</summary>
     public const int DefaultLines = 2000;
 
     private const int DefaultBytes = 1 << 20;
 
-    // A fault's stack is the longest that is worth keeping.
+    // Longest line; only stack traces come near.
     private const int MostCharacters = 8 << 10;
     private const int LineOverheadBytes = 64;
 
-    // What is looked through for secrets at most. A secret that is cut off at its end is not known for one any more, so
-    // what stands there is left out, whatever was taken out before it.
+    // Longest text that is searched for secrets. A secret that crosses its end would not be recognised, so the last
+    // LongestSecret characters of a cut text are dropped.
     private const int MostLooked = 2 * MostCharacters;
     private const int LongestSecret = 1 << 10;
 
@@ -29,10 +29,10 @@ public sealed class LogRing(int mostLines = LogRing.DefaultLines, int mostBytes 
     private long _sequence;
     private long _bytes;
 
-    /// <summary>What may not stand in it.</summary>
+    /// <summary>The secrets to remove.</summary>
     public SecretFilter Secrets { get; } = new();
 
-    /// <summary>Adds a line; the oldest go when there is no room.</summary>
+    /// <summary>Adds a line; drops the oldest lines beyond the limits.</summary>
     public void Add(DateTimeOffset time, LogLevel level, EventId id, string text)
     {
         string clean = CleanAndCut(text);
@@ -47,9 +47,9 @@ public sealed class LogRing(int mostLines = LogRing.DefaultLines, int mostBytes 
         }
     }
 
-    /// <summary>Lines in the order in which they came: the first after a number, or the last of all.</summary>
-    /// <param name="after">The number of the last line that is known; null for none.</param>
-    /// <param name="limit">How many at most.</param>
+    /// <summary>Returns lines in order: the first ones after a number, or the last ones.</summary>
+    /// <param name="after">Number of the last known line; null for none.</param>
+    /// <param name="limit">Lines at most.</param>
     public IReadOnlyList<LogLine> Read(long? after, int limit)
     {
         lock (_access)
@@ -72,9 +72,9 @@ public sealed class LogRing(int mostLines = LogRing.DefaultLines, int mostBytes 
 }
 
 /// <summary>A line of the log.</summary>
-/// <param name="Sequence">Its number since the process began, from 1.</param>
-/// <param name="Time">When it was written, by this machine's clock.</param>
-/// <param name="Level">How grave it is.</param>
-/// <param name="EventId">The number of its kind; 0 for none.</param>
-/// <param name="Text">What it says.</param>
+/// <param name="Sequence">Its number in this process, from 1.</param>
+/// <param name="Time">Time by this machine's clock.</param>
+/// <param name="Level">Severity.</param>
+/// <param name="EventId">Number of its event; 0 for none.</param>
+/// <param name="Text">The message.</param>
 public sealed record LogLine(long Sequence, DateTimeOffset Time, LogLevel Level, int EventId, string Text);

@@ -10,8 +10,8 @@ using Rookery.Server.Raven;
 namespace Rookery.Server.Support;
 
 /// <summary>
-/// GET /admin/logs?after=SEQUENCE&amp;limit=500: the last lines of this node's log, oldest first. Answers without data,
-/// because that is when they are read.
+/// GET /admin/logs?after=SEQUENCE&amp;limit=500: the last lines of this node's log, oldest first. It needs no open
+/// data, because the log is needed most without them.
 /// </summary>
 internal static class LogRoute
 {

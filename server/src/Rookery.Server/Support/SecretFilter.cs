@@ -4,19 +4,19 @@ using System.Text.RegularExpressions;
 namespace Rookery.Server.Support;
 
 /// <summary>
-/// Takes secrets out of texts that leave the node for a helper's eyes: those that this process knows by their words,
-/// and whatever looks like one of ours. It stands behind the rule that nobody writes them there, and does not replace
-/// it. Thread-safe.
+/// Removes secrets from texts that leave the node for a diagnosis: secrets that this process knows, and text that looks
+/// like a token or key. Nothing should write secrets there in the first place; the filter is a second safeguard.
+/// Thread-safe.
 /// </summary>
 public sealed partial class SecretFilter
 {
-    // Shorter ones would take ordinary words apart.
+    // Shorter secrets are ignored, because removing them would mangle ordinary words.
     private const int LeastLength = 6;
     private const string Removed = "(secret)";
 
     private ImmutableArray<string> _known = [];
 
-    /// <summary>Makes a secret known, as it is and as JSON would write it.</summary>
+    /// <summary>Registers a secret, as it is and in its JSON encoding.</summary>
     public void Hide(string? secret)
     {
         string word = secret?.Trim() ?? string.Empty;
@@ -33,7 +33,7 @@ public sealed partial class SecretFilter
         );
     }
 
-    /// <summary>The text without them.</summary>
+    /// <summary>Returns the text without secrets.</summary>
     public string Clean(string text)
     {
         foreach (string secret in _known)
@@ -47,12 +47,12 @@ public sealed partial class SecretFilter
         }
         catch (RegexMatchTimeoutException)
         {
-            // What could not be looked through is not handed on.
+            // A text that could not be searched in time is withheld.
             return Removed;
         }
     }
 
-    // Tokens of access and of joining, private keys, what follows Bearer or Basic, and who signs in by a URL.
+    // Access tokens, join tokens, private keys, values after Bearer or Basic, and the user part of URLs.
     [GeneratedRegex(
         @"rookery_(?=[a-z_]*[A-Z0-9\-])[A-Za-z0-9_\-]{43}(?![A-Za-z0-9_\-])|rookery-join-1\.[A-Za-z0-9_\-]+"
             + "|-----BEGIN [A-Z ]*PRIVATE KEY-----[^-]*(-----END [A-Z ]*PRIVATE KEY-----)?"

@@ -8,7 +8,8 @@ using Rookery.Server.Raven;
 namespace Rookery.Server.Support;
 
 /// <summary>
-/// GET /admin/node/settings: what this node was started with, and who said so. Of what is secret only where it lies.
+/// GET /admin/node/settings: the settings of this node and their sources. A secret setting is shown by its file's path
+/// only.
 /// </summary>
 internal static class SettingsRoute
 {
