@@ -5,20 +5,20 @@ using Rookery.Server.Support;
 namespace Rookery.Server;
 
 /// <summary>
-/// Work that goes on when its request is answered. The server waits for it when it stops, also for what begins
-/// meanwhile, so that it has a node for as long as it runs; what would begin later does not. Safe for several threads.
+/// Runs work that continues after its request is answered. The server waits for it when it stops, including work that
+/// begins during the wait, so the node stays open while work runs. After the wait no work begins. Thread-safe.
 /// </summary>
-/// <param name="log">Where faults are told.</param>
+/// <param name="log">Log for work that fails.</param>
 internal sealed class BackgroundWork(ILogger log) : IHostedService
 {
     private readonly Lock _gate = new();
     private readonly HashSet<Task> _running = [];
     private bool _isOver;
 
-    /// <summary>Begins work on another thread. It has to end soon after the server begins to stop.</summary>
-    /// <param name="name">What it is, for the log.</param>
+    /// <summary>Starts work on another thread. The work must end soon after the server begins to stop.</summary>
+    /// <param name="name">Name of the work, for the log.</param>
     /// <param name="work">The work.</param>
-    /// <returns>False when the server has stopped: the work does not begin.</returns>
+    /// <returns>False if the server has stopped; the work does not run.</returns>
     public bool TryBegin(string name, Func<Task> work)
     {
         var begun = new TaskCompletionSource<Task>(TaskCreationOptions.RunContinuationsAsynchronously);

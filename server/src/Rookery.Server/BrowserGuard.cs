@@ -5,21 +5,21 @@ using Rookery.Server.Access;
 namespace Rookery.Server;
 
 /// <summary>
-/// Keeps web pages of others away from a node. A page of any site may make its visitor's browser send requests to
-/// 127.0.0.1: as a plain POST, as a WebSocket, or under a name of its own that it lets point there (DNS rebinding). So
-/// a node that listens on loopback in plain HTTP answers only to names of loopback, and no node answers pages of
-/// others: a browser sends its client certificate for them as well.
+/// Refuses requests that pages of other sites make in a visitor's browser. Any site can send requests to 127.0.0.1: as
+/// a plain POST, as a WebSocket, or under its own name that it resolves to that address (DNS rebinding). So a node that
+/// listens on loopback in plain HTTP answers only to loopback names, and no node answers pages of other sites, because
+/// a browser attaches its client certificate to their requests too.
 /// </summary>
 internal sealed class BrowserGuard(ServerOptions options)
 {
     private readonly bool _isLocal = !options.IsSecure && IPAddress.IsLoopback(options.Listen.Address);
 
-    // Nearly all requests name the host that the last one named: then one comparison is enough.
+    // Nearly all requests name the same host as the previous one; then one comparison is enough.
     private volatile string? _lastGoodHost;
 
-    /// <summary>Why a request is refused, in a sentence; null when it is not.</summary>
+    /// <summary>Returns why a request is refused, in one sentence; null if it is not.</summary>
     /// <param name="request">The request.</param>
-    /// <param name="scope">Who may use its route; null when there is none.</param>
+    /// <param name="scope">Scope of its route; null if no route matches.</param>
     public string? Problem(HttpRequest request, RouteScope? scope)
     {
         if (_isLocal && !IsLoopback(request.Host))
@@ -40,9 +40,8 @@ internal sealed class BrowserGuard(ServerOptions options)
             : null;
     }
 
-    // Sent by browsers, and not for scripts to change; "same-site" is another port of this machine, and some requests
-    // of such a page carry no Origin. Browsers that do not send it name the
-    // page that they come from.
+    // Browsers send Sec-Fetch-Site, and scripts cannot change it; "same-site" includes another port of this machine.
+    // Some requests of such a page carry no Origin. Older browsers send only the Referer.
     private static bool IsForeign(IHeaderDictionary headers, HttpRequest request) =>
         headers["Sec-Fetch-Site"].ToString() switch
         {
@@ -51,8 +50,8 @@ internal sealed class BrowserGuard(ServerOptions options)
             _ => false,
         };
 
-    // Following a link to what people look at is no harm. Some other GET requests do something: they give numbers
-    // away, take places, make packages.
+    // Following a link to a page for people is harmless. Other GET requests have effects: they assign numbers, occupy
+    // slots, or build packages.
     private static bool MayBeLinked(IHeaderDictionary headers, HttpRequest request, RouteScope? scope)
     {
         bool isNavigation = headers["Sec-Fetch-Site"].Count == 0 || headers["Sec-Fetch-Mode"].ToString() is "navigate";

@@ -7,16 +7,16 @@ using Rookery.Server.Support;
 namespace Rookery.Server;
 
 /// <summary>
-/// Counts the connections of each remote address, and closes those that are too many on arrival: nobody alone takes all
-/// that the node serves at once, with or without a credential. This machine's own do not count, because a proxy here
-/// brings everybody's. Thread-safe.
+/// Limits the connections of each remote address, so that one host cannot take all connections of the node, with or
+/// without a credential. Further connections are closed on arrival. Loopback is not limited, because a proxy on this
+/// machine carries the connections of all clients. Thread-safe.
 /// </summary>
-/// <param name="most">How many one address may have at once.</param>
-/// <param name="log">Told of the first that is refused, and at most once a minute.</param>
+/// <param name="most">Connections that one address may have at once.</param>
+/// <param name="log">Receives a warning at a refusal, at most once a minute.</param>
 /// <param name="time">The clock.</param>
 internal sealed class ConnectionsByAddress(int most, ILogger log, TimeProvider time)
 {
-    // Of IPv6 a host has a network to itself (RFC 7934).
+    // An IPv6 host can use every address of its /64 network (RFC 7934), so the network is counted.
     private const int NetworkBytes = 8;
 
     private static readonly TimeSpan BetweenWarnings = TimeSpan.FromMinutes(1);
@@ -25,7 +25,9 @@ internal sealed class ConnectionsByAddress(int most, ILogger log, TimeProvider t
     private readonly Dictionary<IPAddress, int> _counts = [];
     private long? _warnedAt;
 
-    /// <summary>Carries a connection that came in to its end, or closes it.</summary>
+    /// <summary>
+    /// Runs a new connection to its end and counts it meanwhile, or closes it if its address has too many.
+    /// </summary>
     public Task CarryAsync(ConnectionContext connection, ConnectionDelegate next)
     {
         if ((connection.RemoteEndPoint as IPEndPoint)?.Address is not { } address || IPAddress.IsLoopback(address))

@@ -5,32 +5,33 @@ using Microsoft.AspNetCore.Http.Features;
 namespace Rookery.Server;
 
 /// <summary>
-/// Reads on behind a refusal that was sent while its request was still coming. A connection that is closed with bytes
-/// unread is reset, and a reset takes the answer away from a client that has not read it yet.
+/// Reads the rest of a request body after an error was sent early. A connection that is closed with unread bytes is
+/// reset, and a reset can discard the answer before the client has read it.
 /// </summary>
 internal static class EarlyAnswer
 {
-    /// <summary>Bytes that are read behind a refusal, at most.</summary>
+    /// <summary>Bytes to read after the answer at most.</summary>
     public const int MostBytes = 64 << 20;
 
-    // A client that read the answer stops to send; one that does not stop is cut off.
+    // A client that reads the answer stops sending; one that goes on is disconnected.
     private static readonly TimeSpan MostTime = TimeSpan.FromSeconds(10);
 
     private static readonly TimeSpan MostSilence = TimeSpan.FromSeconds(1);
 
-    /// <summary>Whether a request was refused that has a body, of which some may be unread.</summary>
+    /// <summary>Whether the answer is an error and the request has a body that may be unread.</summary>
     public static bool IsDue(HttpContext http) =>
         http.Response.StatusCode >= StatusCodes.Status400BadRequest
         && http.Features.Get<IHttpRequestBodyDetectionFeature>() is { CanHaveBody: true };
 
     /// <summary>
-    /// Sends the answer and reads on: until the body ends, its client is silent for a second, or has sent too much or
-    /// for too long. Closes the connection where the body did not end: the server would wait for it, 5 s and more.
+    /// Sends the answer and reads on until the body ends, the client is silent for a second, or <see cref="MostBytes"/>
+    /// or 10 s are reached. If the body did not end, closes the connection, because Kestrel would wait for it for 5 s
+    /// or more.
     /// </summary>
     /// <param name="http">The request.</param>
     /// <param name="time">The clock.</param>
-    /// <param name="stopping">Cancelled when the node stops: then it reads on for a second at most, from the stop or
-    /// from the answer, whichever comes last.</param>
+    /// <param name="stopping">Cancelled when the node stops: reading then ends after a second, counted from the stop or
+    /// from the answer, whichever is later.</param>
     public static async Task ReadOnAsync(HttpContext http, TimeProvider time, CancellationToken stopping)
     {
         bool isWhole = false;
@@ -46,11 +47,12 @@ internal static class EarlyAnswer
         }
         catch (Exception over) when (over is IOException or BadHttpRequestException or OperationCanceledException)
         {
-            // The client left, or sends what cannot be read: there is nobody left to wait for.
+            // The client left or sends malformed bytes, so waiting longer is useless.
         }
         catch (InvalidOperationException)
         {
-            // A read of the handler is open, so that nothing can be read: the client has a second to read the answer.
+            // The handler's own read is still pending, so nothing can be read here. Give the client a second to read
+            // the answer.
             await Task.Delay(MostSilence, time, http.RequestAborted)
                 .ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
         }
@@ -61,7 +63,7 @@ internal static class EarlyAnswer
         }
     }
 
-    /// <summary>Reads on.</summary>
+    /// <summary>Reads the body until it ends or a limit is reached.</summary>
     /// <returns>Whether the body ended.</returns>
     private static async Task<bool> ReadAsync(
         PipeReader body,
@@ -79,7 +81,7 @@ internal static class EarlyAnswer
         );
         using var end = CancellationTokenSource.CreateLinkedTokenSource(silence.Token, last.Token, left);
 
-        // Not a token of the read: the server takes a read that was ended by one for open.
+        // Without a token for the read: Kestrel treats a read that a token ended as still open.
         await using var interrupt = end.Token.UnsafeRegister(
             static reader => ((PipeReader)reader!).CancelPendingRead(),
             body

@@ -5,32 +5,32 @@ using Microsoft.AspNetCore.Http;
 namespace Rookery.Server;
 
 /// <summary>
-/// Writes a refusal in RavenDB's shape, {"Url","Type","Message","Error"}: its clients make their exception from the
-/// last segment of Type, take their text from Error (from Message for 409), and throw a TypeError when a 503 has no
-/// body. Every refusal of this server has this body.
+/// Writes error answers in RavenDB's form, {"Url","Type","Message","Error"}. RavenDB's clients choose their exception
+/// by the last segment of Type, take its text from Error (from Message for 409), and throw a TypeError for a 503
+/// without a body. Every error of this server has this body.
 /// </summary>
 public static class ErrorAnswer
 {
-    /// <summary>The type for a fault that has no exception of its own in the clients.</summary>
+    /// <summary>Type of an error for which the clients have no exception of their own.</summary>
     public const string RavenException = "Raven.Client.Exceptions.RavenException";
 
-    /// <summary>The type for what we do not support.</summary>
+    /// <summary>Type of an unsupported request.</summary>
     public const string NotSupported = "Raven.Client.Exceptions.NotSupportedException";
 
-    /// <summary>The type for requests that are wrong in themselves.</summary>
+    /// <summary>Type of an invalid request.</summary>
     public const string BadRequest = "Raven.Client.Exceptions.BadRequestException";
 
-    /// <summary>The type for requests that nobody may send; clients expect it with 403.</summary>
+    /// <summary>Type of a forbidden request; clients expect it with 403.</summary>
     public const string Forbidden = "Raven.Client.Exceptions.Security.AuthorizationException";
 
     /// <summary>
-    /// Answers with <paramref name="status"/> and the body. An answer that has begun is broken off: half of it cannot
-    /// become an error, and must not look like a whole one.
+    /// Answers with <paramref name="status"/> and the error body. If the answer has already begun, closes the
+    /// connection instead, so that half an answer does not look complete.
     /// </summary>
     /// <param name="http">The request.</param>
     /// <param name="status">The HTTP status.</param>
-    /// <param name="type">The full name of RavenDB's exception.</param>
-    /// <param name="message">One sentence: what, where, what to do.</param>
+    /// <param name="type">Full name of RavenDB's exception.</param>
+    /// <param name="message">What is wrong, where, and what to do.</param>
     public static Task WriteAsync(HttpContext http, int status, string type, string message)
     {
         if (http.Response.HasStarted)
@@ -51,7 +51,8 @@ public static class ErrorAnswer
         return http.Response.Body.WriteAsync(body, 0, body.Length, http.RequestAborted);
     }
 
-    // Quotes and signs as they are: the sentence is read by people too. Nothing shows this type of content as a page.
+    // Quotes and angle brackets stay unescaped, because people read the message too. Browsers do not render this
+    // content type as a page.
     private static readonly JsonWriterOptions Readable = new()
     {
         Encoder = JavaScriptEncoder.UnsafeRelaxedJsonEscaping,

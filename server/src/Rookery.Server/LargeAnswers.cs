@@ -4,37 +4,39 @@ using Microsoft.AspNetCore.Http;
 namespace Rookery.Server;
 
 /// <summary>
-/// Answers that are put together whole in memory, of figures and of the disk's work: few at once, so that whoever asks
-/// for many of them costs no more than these. Thread-safe.
+/// Limits answers that are built in memory as a whole (histories, disk work) to <see cref="Most"/> at once, so that
+/// many requests for them cannot exhaust memory. Thread-safe.
 /// </summary>
 internal sealed class LargeAnswers
 {
-    /// <summary>How many are made and sent at once.</summary>
+    /// <summary>Answers that may be built and sent at once.</summary>
     public const int Most = 4;
 
-    // A page asks for some at once; they are made one after the other.
+    // A page requests several at once; the later ones wait.
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(2);
 
-    // Some MiB at most: who takes longer for them leaves the turn to others.
+    // An answer has a few MiB at most. After this time the connection is closed, so that its turn is free for others.
     private static readonly TimeSpan LongestSending = TimeSpan.FromMinutes(1);
 
     private readonly TimeProvider _time;
     private readonly Channel<bool> _turns = Channel.CreateBounded<bool>(Most);
 
-    /// <summary>All turns are free.</summary>
+    /// <summary>Creates the limit with all turns free.</summary>
     /// <param name="time">The clock.</param>
     public LargeAnswers(TimeProvider time)
     {
         _time = time;
         while (_turns.Writer.TryWrite(item: true))
         {
-            // One for each that may be under way.
+            // One token for each answer that may be in progress.
         }
     }
 
-    /// <summary>Answers with <paramref name="answer"/> when it is its turn, or says that too many are.</summary>
+    /// <summary>
+    /// Sends <paramref name="answer"/> when a turn is free; answers 429 if none is free within two seconds.
+    /// </summary>
     /// <param name="http">The request.</param>
-    /// <param name="answer">Puts it together and sends it.</param>
+    /// <param name="answer">Builds and sends the answer.</param>
     public async Task SendAsync(HttpContext http, Func<Task> answer)
     {
         if (!_turns.Reader.TryRead(out _) && !await WaitAsync(http.RequestAborted))
@@ -60,7 +62,9 @@ internal sealed class LargeAnswers
         }
     }
 
-    /// <summary>A reader that takes its time is left: half an answer must not look like a whole one.</summary>
+    /// <summary>
+    /// Closes the connection of a client that reads too slowly, so that half an answer does not look complete.
+    /// </summary>
     private async Task SendInTimeAsync(HttpContext http, Task sending)
     {
         if (!sending.IsCompleted)

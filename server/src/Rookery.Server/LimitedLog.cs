@@ -4,18 +4,18 @@ using Rookery.Server.Support;
 namespace Rookery.Server;
 
 /// <summary>
-/// Passes on lines that whoever reaches the port may cause, and no more of them than some: else one client could fill
-/// the log until nothing else is in it. What is left out is counted, and
-/// the next line that passes says how many. Thread-safe.
+/// Limits log lines that remote callers can cause: a burst of <see cref="Burst"/>, then one in three minutes. Otherwise
+/// one client could push everything else out of the log. Dropped lines are counted, and the next line that passes
+/// reports their number. Thread-safe.
 /// </summary>
-/// <param name="log">Where the owner of the node reads.</param>
+/// <param name="log">Log of the node.</param>
 /// <param name="time">The clock.</param>
 internal sealed class LimitedLog(ILogger log, TimeProvider time) : ILogger
 {
-    /// <summary>How many lines pass at once.</summary>
+    /// <summary>Lines that pass in a burst.</summary>
     public const int Burst = 20;
 
-    // One more each: what is kept of the log holds a day of them.
+    // One more line in each of these periods, so that the retained log holds a day of them.
     private static readonly TimeSpan Between = TimeSpan.FromMinutes(3);
 
     private readonly Lock _gate = new();
@@ -24,7 +24,7 @@ internal sealed class LimitedLog(ILogger log, TimeProvider time) : ILogger
     private long _leftOut;
     private long _told;
 
-    /// <summary>How many lines were left out.</summary>
+    /// <summary>Number of dropped lines.</summary>
     public long LeftOut => Interlocked.Read(ref _leftOut);
 
     /// <inheritdoc/>
@@ -64,7 +64,7 @@ internal sealed class LimitedLog(ILogger log, TimeProvider time) : ILogger
     {
         lock (_gate)
         {
-            // Those that were not used are not saved up beyond the burst.
+            // Unused lines accumulate up to the burst only.
             long due = Burst + (time.GetElapsedTime(_begun).Ticks / Between.Ticks);
             _passed = Math.Max(_passed, due - Burst);
             if (_passed >= due)

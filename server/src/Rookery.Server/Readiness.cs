@@ -4,37 +4,37 @@ using Rookery.Indexing.Indexes;
 namespace Rookery.Server;
 
 /// <summary>
-/// Whether this node serves documents. It begins as "opening", serves once it was given an opened <see cref="Node"/>
-/// without a diagnosis, and ends as "stopping". While it does not, everything but the routes marked
-/// <see cref="WithoutData"/> answers 503 with the sentence. Any thread may ask or tell.
+/// Whether this node serves documents. It is "opening" at first, serves documents once <see cref="Opened"/> was called
+/// with a node without a diagnosis, and is "stopping" at the end. While it does not serve, every route without
+/// <see cref="WithoutData"/> answers 503 with <see cref="Reason"/>. Thread-safe.
 /// </summary>
 public sealed class Readiness
 {
     /// <summary>
-    /// The header of a refusal by a node that takes no part in its cluster: sent again, the request is refused again.
+    /// Header of an error from a node that takes no part in its cluster: a repetition would be refused again.
     /// </summary>
     public const string TakesNoPart = "Takes-No-Part";
 
-    /// <summary>Why a node that stops answers nothing more.</summary>
+    /// <summary>Reason of a node that stops.</summary>
     internal const string NodeStops = "The node is stopping.";
 
     private volatile string? _announced = "The node is opening its data.";
     private volatile Node? _node;
     private volatile IndexHost? _indexes;
 
-    /// <summary>The node, once it was opened; in diagnosis mode too.</summary>
+    /// <summary>The opened node, also in diagnosis mode; null before.</summary>
     public Node? Node => _node;
 
-    /// <summary>The indexes of the node, once it was opened.</summary>
+    /// <summary>The indexes of the opened node; null before.</summary>
     public IndexHost? Indexes => _indexes;
 
-    /// <summary>Why documents are not served, in one sentence; null when they are.</summary>
+    /// <summary>Why documents are not served, in one sentence; null if they are.</summary>
     public string? Reason => _announced ?? _node?.Diagnosis;
 
-    /// <summary>Whether the node is on its way up or down, rather than in diagnosis mode.</summary>
+    /// <summary>Whether the node is opening or stopping, as opposed to diagnosis mode.</summary>
     public bool IsPassing => _announced is not null;
 
-    /// <summary>The data is open: documents are served as long as the node has no diagnosis.</summary>
+    /// <summary>Records that the data is open. Documents are served unless the node has a diagnosis.</summary>
     /// <param name="opened">The node.</param>
     /// <param name="indexed">Its indexes.</param>
     public void Opened(Node opened, IndexHost indexed)
@@ -44,6 +44,6 @@ public sealed class Readiness
         _announced = null;
     }
 
-    /// <summary>Documents are not served from now on: the process ends.</summary>
+    /// <summary>Records that the process ends. Documents are no longer served.</summary>
     public void Stopping() => _announced = NodeStops;
 }

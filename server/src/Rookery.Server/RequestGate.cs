@@ -10,15 +10,15 @@ using Rookery.Storage;
 namespace Rookery.Server;
 
 /// <summary>
-/// What every request passes: it is counted and timed, refused with a sentence when a page of another site sent it or
-/// while documents are not served, and answered in RavenDB's error shape when its handler throws or no route knows it.
+/// Middleware of every request: counts and times it, checks its credential, refuses pages of other sites and requests
+/// for documents that are not served, and answers exceptions and unknown routes in RavenDB's error form.
 /// </summary>
 internal sealed class RequestGate(ServerContext context, RequestDelegate next)
 {
     private readonly BrowserGuard _guard = new(context.Options);
     private readonly AccessGate _access = context.Access;
 
-    // Hot handlers complete synchronously: then no state machine is made here either.
+    // Handlers on the hot path complete synchronously; then no state machine is allocated here either.
     public Task HandleAsync(HttpContext http)
     {
         var endpoint = http.GetEndpoint();
@@ -86,7 +86,8 @@ internal sealed class RequestGate(ServerContext context, RequestDelegate next)
         return next(http);
     }
 
-    // POST queries reads, and GET hilo/next writes: of routes of documents the scope says it.
+    // The method does not tell reads from writes: POST queries reads, GET hilo/next writes. Routes of documents have a
+    // scope that does.
     private static bool IsRead(HttpContext http)
     {
         var scope = http.GetEndpoint()?.Metadata.GetMetadata<RouteScope>();
@@ -104,9 +105,9 @@ internal sealed class RequestGate(ServerContext context, RequestDelegate next)
         && endpoint.Metadata.GetMetadata<RouteScope>() != RouteScope.Read;
 
     /// <summary>
-    /// A member that has just started knows only whom it had applied before. Clients take it as final that they are not
-    /// known, so that is said behind the read barrier only; and 503, which sends them to another node, where there is
-    /// none.
+    /// Checks the credential again after the read barrier. A member that has just started knows only the credentials it
+    /// had applied before, and clients take "unknown" as final. So it is answered only after the barrier; without a
+    /// barrier the answer is 503, which sends clients to another node.
     /// </summary>
     private async Task JudgeBehindBarrierAsync(HttpContext http, Endpoint? endpoint, bool needsDocuments)
     {
@@ -172,18 +173,18 @@ internal sealed class RequestGate(ServerContext context, RequestDelegate next)
                 || context.Stopping.IsCancellationRequested
             )
         {
-            // The client left, or the node does; nobody waits for an answer. A write learns that sooner than the token
-            // does.
+            // The client left or the node stops, so no answer is expected. A write can learn of a closed connection
+            // before the token is cancelled.
             http.Abort();
         }
         catch (Exception left) when (left is ConnectionResetException or ConnectionAbortedException)
         {
-            // So did this one, without a word: that is ordinary, and no fault to log.
+            // The client closed the connection. That is ordinary, so it is not logged.
             http.Abort();
         }
         catch (OutOfMemoryException) when (HttpMethods.IsGet(http.Request.Method) && !http.Response.HasStarted)
         {
-            // A read stored nothing, so it may be tried again.
+            // A read stored nothing, so the client may repeat it.
             LargeBuffers.Trim();
             http.Response.Headers.RetryAfter = "1";
             await ErrorAnswer.WriteAsync(
@@ -199,7 +200,7 @@ internal sealed class RequestGate(ServerContext context, RequestDelegate next)
         }
         catch (IOException malformed) when (malformed.InnerException is OverflowException)
         {
-            // The server's word for a chunk that is said to be larger than any number it counts with.
+            // Kestrel's exception for a chunk whose announced length overflows.
             await ErrorAnswer.WriteAsync(
                 http,
                 StatusCodes.Status400BadRequest,
@@ -221,7 +222,7 @@ internal sealed class RequestGate(ServerContext context, RequestDelegate next)
         }
         finally
         {
-            // Awaited it would take 32 B more of each read that waits for anything.
+            // DisposeAsync would allocate 32 bytes more for each read that waits.
             end.Dispose();
             context.Metrics.End(route, total, begun, http.Response.StatusCode);
         }

@@ -3,8 +3,8 @@ using System.Collections.Concurrent;
 namespace Rookery.Server;
 
 /// <summary>
-/// Counts requests and their durations by route pattern. Recording is a few interlocked additions; no allocation, no
-/// lock.
+/// Counts requests and their durations by route pattern. Recording takes a few interlocked additions, without lock or
+/// allocation.
 /// </summary>
 public sealed class RequestMetrics(TimeProvider time)
 {
@@ -12,30 +12,30 @@ public sealed class RequestMetrics(TimeProvider time)
     private long _inFlight;
     private long _documentRequests;
 
-    /// <summary>Requests being answered now.</summary>
+    /// <summary>Requests in progress.</summary>
     public long InFlight => Interlocked.Read(ref _inFlight);
 
     /// <summary>
-    /// Requests begun that needed documents. Health checks and scrapes do not count: they are no work.
+    /// Requests so far that need documents. Health checks and scrapes are not counted, because they are no load.
     /// </summary>
     public long DocumentRequests => Interlocked.Read(ref _documentRequests);
 
     /// <summary>
-    /// Requests that read documents and were answered, of all routes; feeds, which end when their listener leaves,
-    /// streams and exports, which take as long as their reader does, are none.
+    /// Answered requests that read documents, over all routes. Feeds, streams and exports are not counted, because
+    /// their duration depends on their readers.
     /// </summary>
     public RouteMetrics Reads { get; } = new("reads");
 
     /// <summary>
-    /// Requests that change documents and were answered, of all routes; bulk inserts and imports, which take as long as
-    /// their writer does, are none.
+    /// Answered requests that change documents, over all routes. Bulk inserts and imports are not counted, because
+    /// their duration depends on their senders.
     /// </summary>
     public RouteMetrics Writes { get; } = new("writes");
 
-    /// <summary>The counters of every route that was mapped.</summary>
+    /// <summary>Counters of all mapped routes.</summary>
     public IEnumerable<RouteMetrics> Routes => _routes.Values;
 
-    /// <summary>The counters of one route; made when first asked for, while routes are mapped.</summary>
+    /// <summary>Returns the counters of a route; creates them while routes are mapped.</summary>
     public RouteMetrics ForRoute(string pattern) => _routes.GetOrAdd(pattern, static name => new RouteMetrics(name));
 
     internal long Begin(bool needsDocuments)
@@ -55,7 +55,7 @@ public sealed class RequestMetrics(TimeProvider time)
         long microseconds = (long)time.GetElapsedTime(begun).TotalMicroseconds;
         route?.Record(status, microseconds);
 
-        // A refusal is quick and did nothing. That there is no such document is an answer.
+        // Errors are quick and do no work, so they are left out of the totals; 404 is an ordinary answer.
         if (status is < 400 or 404)
         {
             total?.Sum.Record(status, microseconds);
@@ -64,14 +64,14 @@ public sealed class RequestMetrics(TimeProvider time)
 }
 
 /// <summary>
-/// Endpoint metadata: what a route's requests count towards beside their own route, whose pattern reads and writes may
-/// share.
+/// Endpoint metadata: the total that a route's requests are added to, besides the counters of the pattern, which reads
+/// and writes may share.
 /// </summary>
-/// <param name="Sum">The sum.</param>
+/// <param name="Sum">The total.</param>
 internal sealed record RouteTotal(RouteMetrics Sum);
 
-/// <summary>The counters of one route.</summary>
-/// <param name="pattern">The route's pattern, as mapped.</param>
+/// <summary>Counters of one route.</summary>
+/// <param name="pattern">Pattern of the route, as mapped.</param>
 public sealed class RouteMetrics(string pattern)
 {
     private static readonly long[] Bounds =
@@ -95,20 +95,20 @@ public sealed class RouteMetrics(string pattern)
     private long _totalMicroseconds;
 
     /// <summary>
-    /// Upper bounds of the duration buckets, in microseconds, ascending; one more bucket follows for what is slower.
+    /// Upper bounds of the duration buckets in microseconds, ascending. One more bucket follows for longer durations.
     /// </summary>
     public static ReadOnlySpan<long> BucketBounds => Bounds;
 
-    /// <summary>The route's pattern.</summary>
+    /// <summary>Pattern of the route.</summary>
     public string Pattern => pattern;
 
-    /// <summary>The sum of all durations, in microseconds.</summary>
+    /// <summary>Sum of all durations in microseconds.</summary>
     public long TotalMicroseconds => Interlocked.Read(ref _totalMicroseconds);
 
-    /// <summary>How many requests fell into bucket <paramref name="index"/> (not cumulative).</summary>
+    /// <summary>Returns the requests in bucket <paramref name="index"/> alone (not cumulative).</summary>
     public long InBucket(int index) => Interlocked.Read(ref _buckets[index]);
 
-    /// <summary>How many requests were answered with a status of <paramref name="hundreds"/>xx.</summary>
+    /// <summary>Returns the requests answered with a status of <paramref name="hundreds"/>xx.</summary>
     public long WithStatusClass(int hundreds) => Interlocked.Read(ref _byStatusClass[hundreds]);
 
     internal void Record(int status, long microseconds)

@@ -16,39 +16,39 @@ using Rookery.Server.Transfer;
 
 namespace Rookery.Server;
 
-/// <summary>Builds the HTTP server of one node.</summary>
+/// <summary>Builds and stops the HTTP server of one node.</summary>
 public static class RookeryServer
 {
-    // Of one address: RavenDB's clients open as many as they have requests at once.
+    // Bounds of the connections of one address. RavenDB's clients open one for each concurrent request.
     private static readonly (int Low, int High) MostOfAddress = (64, 512);
 
-    // Their answers take as long as who reads them.
+    // Durations of these routes depend on their readers.
     private static readonly string[] UncountedPatterns = ["/changes", "/streams", "/export"];
 
     /// <summary>
-    /// How long reads go on once the server stops. Long ones end at once by themselves; what is left after that is
-    /// broken off, because its client does not take it.
+    /// How long reads may continue after the server begins to stop. Long reads end themselves at once; those still
+    /// running after this time are cut off, because their clients do not take the answer.
     /// </summary>
     internal static readonly TimeSpan ReadPatience = TimeSpan.FromSeconds(1);
 
     /// <summary>
-    /// How long a stop waits for all answers. A write that waits for a card's slow sync, which can take seconds, or for
-    /// a majority is still answered.
+    /// How long a stop waits for all answers. Within it a write is still answered that waits for a slow sync, which can
+    /// take seconds on a memory card, or for a majority.
     /// </summary>
     internal static readonly TimeSpan StopPatience = TimeSpan.FromSeconds(10);
 
     /// <summary>
-    /// Builds the application; the caller starts and stops it, and tells <see cref="ServerContext.Readiness"/> when
+    /// Builds the application. The caller starts and stops it, and sets <see cref="ServerContext.Readiness"/> when
     /// documents can be served.
     /// </summary>
-    /// <param name="context">What routes share.</param>
-    /// <param name="configureHost">Changes to the host, for tests that serve from memory; null to listen where the
-    /// options say.</param>
+    /// <param name="context">State that the routes share.</param>
+    /// <param name="configureHost">Changes the host, for tests that serve from memory; null to listen as
+    /// configured.</param>
     public static WebApplication Build(ServerContext context, Action<IWebHostBuilder>? configureHost = null)
     {
         var builder = WebApplication.CreateEmptyBuilder(new WebApplicationOptions());
-        // The host tells of a failed start twice, in its log and by an exception; whoever starts it says the second in
-        // one sentence.
+        // A failed start is also thrown as an exception, which the caller reports in one sentence, so the host does not
+        // log it.
         builder
             .Logging.AddProvider(new SharedLoggerProvider(context.RequestLog))
             .SetMinimumLevel(LogLevel.Warning)
@@ -59,8 +59,8 @@ public static class RookeryServer
         builder.Services.AddSingleton<IHostLifetime>(new StoppedByProcess());
         builder.Services.AddSingleton<IHostedService>(context.Background);
         builder.Services.AddSingleton<IHostedService>(context.Observation);
-        // A request goes on where its bytes arrived: without it each read and write wakes another thread of the pool
-        // (one connection: 3,880 writes/s, with it 4,570).
+        // Requests run on the thread that received their bytes. Without this, each read and write wakes another thread
+        // of the pool (one connection: 3,880 writes/s instead of 4,570).
         builder
             .WebHost.UseKestrelCore()
             .UseSockets(static sockets => sockets.UnsafePreferInlineScheduling = true)
@@ -80,11 +80,11 @@ public static class RookeryServer
     }
 
     /// <summary>
-    /// Stops it: reads end within <see cref="ReadPatience"/>, writes have <see cref="StopPatience"/>, and what goes on
-    /// behind answers ends. Whoever was not answered by then is cut off, and the log says so.
+    /// Stops the application: reads end within <see cref="ReadPatience"/>, writes within <see cref="StopPatience"/>,
+    /// and background work ends. Requests that are still unanswered then are cut off with a warning in the log.
     /// </summary>
-    /// <param name="app">What <see cref="Build"/> made.</param>
-    /// <param name="context">What it was made of.</param>
+    /// <param name="app">The result of <see cref="Build"/>.</param>
+    /// <param name="context">The context it was built with.</param>
     public static async Task StopAsync(WebApplication app, ServerContext context)
     {
         using var patience = new CancellationTokenSource(StopPatience, context.Time);
@@ -114,7 +114,7 @@ public static class RookeryServer
         }
     }
 
-    // One line a route module.
+    // One line for each group of routes.
     private static void MapRoutes(IEndpointRouteBuilder routes, ServerContext context)
     {
         HealthRoutes.Map(routes, context);
@@ -173,8 +173,7 @@ public static class RookeryServer
         }
     }
 
-    // What goes on until its listener leaves took no time to answer, and what goes on for as long as who sends or reads
-    // it likes, says nothing of this node.
+    // Null for routes whose duration depends on their listener, reader or sender: it says nothing about this node.
     private static RouteMetrics? TotalOf(RouteScope scope, string pattern, bool hasLongBody, RequestMetrics metrics) =>
         hasLongBody || UncountedPatterns.Any(part => pattern.Contains(part, StringComparison.Ordinal)) ? null
         : scope == RouteScope.Read ? metrics.Reads
@@ -187,14 +186,14 @@ public static class RookeryServer
         kestrel.AddServerHeader = false;
         kestrel.Limits.MaxConcurrentConnections = options.ConnectionsLimit;
         kestrel.Limits.MaxConcurrentUpgradedConnections = options.ConnectionsLimit;
-        // A batch carries its envelope beside its documents, and behind a refusal the rest is read. Routes with
-        // endless bodies lift this (LongBody).
+        // A batch has an envelope around its documents, and EarlyAnswer reads the rest after an error. Routes with
+        // endless bodies lift this limit (LongBody).
         kestrel.Limits.MaxRequestBodySize = options.BatchBytesLimit + (1L << 20) + EarlyAnswer.MostBytes;
-        // What one connection may pile up before the socket pushes back. With 16 KiB an answer of 100 KB took 40 %
+        // Bytes buffered by one connection before the socket pushes back. With 16 KiB an answer of 100 KB took 40 %
         // more processor time.
         kestrel.Limits.MaxRequestBufferSize = 64 << 10;
         kestrel.Limits.MaxResponseBufferSize = 64 << 10;
-        // A slow client may not hold what it was given: 240 B/s after 10 s, or it is cut off.
+        // A slow client must not hold its resources: it is disconnected below 240 B/s after 10 s.
         kestrel.Limits.MinRequestBodyDataRate = new MinDataRate(
             bytesPerSecond: 240,
             gracePeriod: TimeSpan.FromSeconds(10)
@@ -221,8 +220,8 @@ public static class RookeryServer
     }
 
     /// <summary>
-    /// Leaves signals to the process. The framework's own lifetime takes them: SIGTERM would stop the server before the
-    /// node says so, and SIGQUIT would end all long reads, for good, of a node that goes on.
+    /// Leaves signals to the process. The framework's own lifetime handles them: SIGTERM would stop the server before
+    /// the node announces it, and SIGQUIT would end all long reads of a node that keeps running.
     /// </summary>
     private sealed class StoppedByProcess : IHostLifetime
     {

@@ -8,7 +8,7 @@ using Rookery.Server.Access;
 
 namespace Rookery.Server;
 
-/// <summary>Endpoint metadata: this route answers in diagnosis mode too, because it needs no documents.</summary>
+/// <summary>Endpoint metadata: the route needs no documents, so it also answers in diagnosis mode.</summary>
 public sealed class WithoutData
 {
     /// <summary>The only instance.</summary>
@@ -17,12 +17,12 @@ public sealed class WithoutData
     private WithoutData() { }
 }
 
-/// <summary>How such routes are mapped.</summary>
+/// <summary>Maps routes that need no documents.</summary>
 internal static class WithoutDataRoutes
 {
     /// <summary>
     /// Answers GET with <paramref name="handler"/>, and HEAD with its status and headers: watchdogs and load balancers
-    /// ask that way.
+    /// use HEAD.
     /// </summary>
     public static IEndpointConventionBuilder MapWithoutData(
         this IEndpointRouteBuilder routes,
@@ -37,14 +37,14 @@ internal static class WithoutDataRoutes
 }
 
 /// <summary>
-/// Endpoint metadata: this route reads a body of any length that may pause (bulk insert, import). RavenDB's clients
-/// send a heartbeat after 40 idle seconds, so the body may trickle; what it must not do is stop for good.
+/// Endpoint metadata: the route reads a body of any length that may pause (bulk insert, import). RavenDB's clients send
+/// a heartbeat after 40 idle seconds, so a slow body is accepted, but not one that stops for good.
 /// </summary>
 public sealed class LongBody
 {
-    // A heartbeat is 22 bytes in 40 s; a tenth of a byte per second is below that and still ends
-    // a connection that went silent early. It is an average: a silent client keeps its connection for longer the more
-    // it sent, but no room, see LargeRequests.
+    // A heartbeat has 22 bytes in 40 s. A tenth of a byte per second is below that, yet ends a connection that goes
+    // silent early. The rate is an average: the more a client has sent, the longer it may be silent, though it then
+    // holds no room (see LargeRequests).
     private static readonly MinDataRate Trickle = new(bytesPerSecond: 0.1, gracePeriod: TimeSpan.FromMinutes(3));
 
     /// <summary>The only instance.</summary>

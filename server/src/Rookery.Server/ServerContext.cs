@@ -11,14 +11,14 @@ using Rookery.Server.Support;
 namespace Rookery.Server;
 
 /// <summary>
-/// What a route needs besides its request: the clock, the limits, the counters, the log. One per server, alive as long
-/// as it.
+/// State that all routes share: options, clock, log, memory, counters. There is one for each server, with the same
+/// lifetime.
 /// </summary>
-/// <param name="options">How this server was asked to run.</param>
+/// <param name="options">Options of the server.</param>
 /// <param name="time">The clock.</param>
-/// <param name="log">Where the owner of the node reads what happened.</param>
-/// <param name="memory">The budget of the process.</param>
-/// <param name="io">What the disk was asked to do.</param>
+/// <param name="log">Log of the node.</param>
+/// <param name="memory">Memory budget of the process.</param>
+/// <param name="io">Records disk operations.</param>
 public sealed class ServerContext(
     ServerOptions options,
     TimeProvider time,
@@ -34,56 +34,54 @@ public sealed class ServerContext(
     private Observation.NodeObservation? _observation;
     private Observation.PassedOnRequests? _passedOn;
 
-    /// <summary>How this server was asked to run.</summary>
+    /// <summary>Options of the server.</summary>
     public ServerOptions Options => options;
 
-    /// <summary>The clock. Nothing else may be asked for the time.</summary>
+    /// <summary>The clock. No other source of time may be used.</summary>
     public TimeProvider Time => time;
 
     /// <summary>
-    /// What time it is: for the cluster where that is known, otherwise by this machine's clock, which may have none
-    /// while it is off.
+    /// The current time: the cluster's if it is known, otherwise this machine's, whose clock may not run while it is
+    /// off.
     /// </summary>
     public DateTimeOffset KnownTime => Readiness.Node?.Consensus.Time.Known ?? time.GetUtcNow();
 
-    /// <summary>Where the owner of the node reads what happened. Never per request.</summary>
+    /// <summary>Log of the node. Nothing is logged for each request.</summary>
     public ILogger Log => log;
 
-    /// <summary>The same for lines that whoever reaches the port may cause.</summary>
+    /// <summary>Log for lines that any remote caller can cause; limited.</summary>
     internal LimitedLog RequestLog { get; } = new(log, time);
 
     /// <summary>
-    /// The same for faults of the node while it answers those who have a right: no stranger can use these lines up.
+    /// Log for faults while authorised requests are answered; limited separately, so strangers cannot use it up.
     /// </summary>
     internal LimitedLog FaultLog { get; } = new(log, time);
 
-    /// <summary>The budget of the process.</summary>
+    /// <summary>Memory budget of the process.</summary>
     public MemoryBudget Memory => memory;
 
-    /// <summary>What the disk was asked to do.</summary>
+    /// <summary>Records disk operations.</summary>
     public IoTimeline Io => io;
 
-    /// <summary>Requests and their durations, by route.</summary>
+    /// <summary>Counts requests and durations by route.</summary>
     public RequestMetrics Metrics { get; } = new(time);
 
-    /// <summary>What bounds the memory of all large requests together.</summary>
+    /// <summary>Admits large requests, so that together they stay within a part of the memory.</summary>
     internal Raven.LargeRequests LargeRequests { get; } = new(memory, time);
 
-    /// <summary>What bounds the memory of answers that their clients do not take.</summary>
+    /// <summary>Limits the memory of answers whose clients do not read them.</summary>
     internal SlowReaders SlowReaders { get; } = new(memory.TotalBytes / 16, new LimitedLog(log, time), time);
 
-    /// <summary>What bounds answers that are whole in memory and no documents.</summary>
+    /// <summary>Limits answers that are built as a whole and are not documents.</summary>
     internal LargeAnswers LargeAnswers { get; } = new(time);
 
-    /// <summary>
-    /// What queries hold that gather results before they answer: sorted ones, groups, distinct values.
-    /// </summary>
+    /// <summary>Memory for queries that collect results before they answer: sorted, grouped or distinct ones.</summary>
     internal MemoryShare QueryMemory { get; } = memory.AddShare("queries", memory.TotalBytes / 8);
 
-    /// <summary>What goes on behind the answer of its request.</summary>
+    /// <summary>Work that continues after its request is answered.</summary>
     internal BackgroundWork Background { get; } = new(log);
 
-    /// <summary>Makes and retires the indexes that queries need.</summary>
+    /// <summary>Defines and deletes automatic indexes.</summary>
     internal Raven.Indexes.AutomaticIndexes AutomaticIndexes =>
         LazyInitializer.EnsureInitialized(ref _automaticIndexes, () => new Raven.Indexes.AutomaticIndexes(this));
 
@@ -95,41 +93,37 @@ public sealed class ServerContext(
             () => new QueryEngine(Indexes, AutomaticIndexes, QueryMemory, time, Stopping)
         );
 
-    /// <summary>Who may use which route.</summary>
+    /// <summary>Decides who may use which route.</summary>
     internal AccessGate Access => LazyInitializer.EnsureInitialized(ref _access, () => new AccessGate(this));
 
-    /// <summary>
-    /// Whether somebody claimed the cluster, or was given all rights otherwise. The node must be open.
-    /// </summary>
+    /// <summary>Whether the cluster was claimed, or an administrator exists otherwise. The node must be open.</summary>
     public bool HasOwner => Access.IsClaimed(Node);
 
-    /// <summary>
-    /// Deletes automatic indexes that no query needs any more, on all members. The leader does it, the others nothing.
-    /// </summary>
+    /// <summary>Deletes unused automatic indexes on all members. Does nothing unless this node is leader.</summary>
     public Task RetireIndexesAsync() => AutomaticIndexes.RetireAsync();
 
-    /// <summary>Whether documents are served, and if not, why.</summary>
+    /// <summary>Whether documents are served, and why not.</summary>
     public Readiness Readiness { get; } = new();
 
     /// <summary>
-    /// The opened node. Routes without <see cref="WithoutData"/> run only when it is there; the others ask
+    /// The opened node. Routes without <see cref="WithoutData"/> run only when it is open; other routes check
     /// <see cref="Readiness"/>.
     /// </summary>
-    /// <exception cref="InvalidOperationException">It is not open yet.</exception>
+    /// <exception cref="InvalidOperationException">The node is not open yet.</exception>
     public Node Node =>
         Readiness.Node
         ?? throw new InvalidOperationException("A route that needs documents ran before they were open.");
 
-    /// <summary>The indexes of the opened node, as <see cref="Node"/>.</summary>
-    /// <exception cref="InvalidOperationException">It is not open yet.</exception>
+    /// <summary>The indexes of the opened <see cref="Node"/>.</summary>
+    /// <exception cref="InvalidOperationException">The node is not open yet.</exception>
     public IndexHost Indexes =>
         Readiness.Indexes
         ?? throw new InvalidOperationException("A route that needs indexes ran before they were open.");
 
-    /// <summary>What its owner should know of this node now; none while nobody watches.</summary>
+    /// <summary>Returns the active alerts of this node; empty while alerts are not evaluated.</summary>
     public Func<IReadOnlyList<ActiveAlert>> ActiveAlerts { get; set; } = static () => [];
 
-    /// <summary>What the other members say of themselves; null where they do not tell each other.</summary>
+    /// <summary>Returns the active alerts of the other members; null if members do not exchange them.</summary>
     public Func<IReadOnlyList<MemberAlert>>? MemberAlerts { get; set; }
 
     /// <summary>Sends alerts to the webhook; null without one.</summary>
@@ -138,20 +132,21 @@ public sealed class ServerContext(
     /// <summary>The last lines of the log.</summary>
     public LogRing RecentLog { get; init; } = new();
 
-    /// <summary>What this node knows of itself and of other members, for whoever watches.</summary>
+    /// <summary>Samples this node, and what other members report of themselves.</summary>
     internal Observation.NodeObservation Observation =>
         LazyInitializer.EnsureInitialized(ref _observation, () => new Observation.NodeObservation(this));
 
-    /// <summary>Passes requests on to other members, and answers theirs.</summary>
+    /// <summary>Forwards requests to other members, and answers theirs.</summary>
     internal Observation.PassedOnRequests PassedOn =>
         LazyInitializer.EnsureInitialized(ref _passedOn, () => new Observation.PassedOnRequests(this));
 
     /// <summary>
-    /// Answers another member on the port for members, whose path begins with /observe/. The port has proven who asks.
+    /// Answers a request of another member, whose path begins with /observe/. The port for members has already
+    /// authenticated it.
     /// </summary>
     public Task AnswerMemberAsync(HttpContext http) => new Observation.MemberQuestions(this).AnswerAsync(http);
 
-    /// <summary>Cancelled when the server begins to stop; long answers (streams, feeds) end then.</summary>
+    /// <summary>Cancelled when the server begins to stop; streams and feeds then end.</summary>
     public CancellationToken Stopping
     {
         get => _stopping;
@@ -159,8 +154,8 @@ public sealed class ServerContext(
     }
 
     /// <summary>
-    /// Cancelled <see cref="RookeryServer.ReadPatience"/> after <see cref="Stopping"/>: a read that is still answered
-    /// then, as one whose client takes nothing, is broken off.
+    /// Cancelled <see cref="RookeryServer.ReadPatience"/> after <see cref="Stopping"/>: reads that are still running
+    /// are then cut off.
     /// </summary>
     internal CancellationToken ReadsEnd { get; set; }
 }

@@ -7,91 +7,91 @@ using Rookery.Server.Support;
 
 namespace Rookery.Server;
 
-/// <summary>How the HTTP server runs.</summary>
+/// <summary>Options of the HTTP server.</summary>
 public sealed record ServerOptions
 {
-    /// <summary>Where it listens.</summary>
+    /// <summary>Address and port to listen on.</summary>
     public required IPEndPoint Listen { get; init; }
 
     /// <summary>
-    /// Whether it speaks TLS and lets nobody in without a credential. Otherwise it speaks plain HTTP and asks nobody
-    /// who he is.
+    /// Whether the server speaks TLS and requires a credential. Otherwise it speaks plain HTTP and every caller is an
+    /// administrator.
     /// </summary>
     public bool IsSecure { get; init; }
 
     /// <summary>
-    /// What it shows over TLS, asked at each handshake so that a renewed certificate needs no restart; null, or a null
-    /// result, while there is none.
+    /// Returns the TLS identity. It is called at each handshake, so a renewed certificate needs no restart. Null, or a
+    /// null result, if there is none.
     /// </summary>
     public Func<IServerIdentity?>? Identity { get; init; }
 
     /// <summary>
-    /// SHA-256 of a token that may do everything and that only this machine's root and the owner of the process can
-    /// read; empty when there is none.
+    /// SHA-256 of a token with all rights, which only root and the owner of the process can read on this machine; empty
+    /// without one.
     /// </summary>
     public ReadOnlyMemory<byte> LocalKeyHash { get; init; }
 
-    /// <summary>With this code the first admin token is claimed, once; null where nobody needs one.</summary>
+    /// <summary>The code that claims the first admin token, once; null if no claim is needed.</summary>
     public string? ClaimCode { get; init; }
 
     /// <summary>
-    /// What the node waits for to form a cluster with others, in sentences; null, or a null result, when it does not.
+    /// Returns what the node waits for while it forms a cluster, in sentences; null, or a null result, if it does not.
     /// </summary>
     public Func<string?>? Forming { get; init; }
 
-    /// <summary>The machine below, to be shown; null where nobody watches it.</summary>
+    /// <summary>Watches the machine; null if nothing does.</summary>
     public BoardWatch? Board { get; init; }
 
-    /// <summary>What other programs noted on this machine, read anew each time; null where nobody looks.</summary>
+    /// <summary>Reads what other programs reported on this machine; null if nothing does.</summary>
     public Func<MachineNotes>? MachineNotes { get; init; }
 
-    /// <summary>Its settings, to be shown.</summary>
+    /// <summary>The node's settings, to be shown to its administrators.</summary>
     public IReadOnlyList<ShownSetting> Settings { get; init; } = [];
 
-    /// <summary>What the program at the top adds to a debug package.</summary>
+    /// <summary>Parts that Rookery.Hosting adds to a debug package.</summary>
     public IReadOnlyList<DebugPart> DebugParts { get; init; } = [];
 
     /// <summary>
-    /// Whether it samples itself every ten seconds and asks the other members what they sampled; otherwise it knows of
-    /// no history, and of others nothing.
+    /// Whether the node samples itself every ten seconds and requests the samples of the other members. Otherwise there
+    /// are no histories and no data about other members.
     /// </summary>
     public bool IsObserved { get; init; }
 
     /// <summary>
-    /// A client of another member's port for members, by the member's random id; the caller disposes it. Null, or a
-    /// null result, where none is known.
+    /// Returns an HTTP client for another member's port for members, by the member's id; the caller disposes it. Null,
+    /// or a null result, if no address is known.
     /// </summary>
     public Func<string, HttpClient?>? ConnectToMember { get; init; }
 
-    /// <summary>What the program at the top adds.</summary>
+    /// <summary>Routes that Rookery.Hosting adds.</summary>
     public IReadOnlyList<AdminRoute> AdminRoutes { get; init; } = [];
 
-    /// <summary>What one document may weigh at most, in bytes of JSON.</summary>
+    /// <summary>Largest document, in bytes of JSON.</summary>
     public int DocumentBytesLimit { get; init; } = 8 << 20;
 
-    /// <summary>
-    /// What one atomic batch may weigh at most, in bytes of JSON: min(32 MiB, an eighth of the memory budget).
-    /// </summary>
+    /// <summary>Largest atomic batch, in bytes of JSON: min(32 MiB, an eighth of the memory budget).</summary>
     public int BatchBytesLimit { get; init; } = 32 << 20;
 
     /// <summary>
-    /// What a list of ids, a query or a multi_get may weigh at most, in bytes of JSON: each of their texts becomes an
-    /// object. min(4 MiB, 1/64 of the memory budget).
+    /// Largest list of ids, query or multi_get, in bytes of JSON: min(4 MiB, 1/64 of the memory budget). It is smaller
+    /// because each text in it becomes an object.
     /// </summary>
     public int QueryBytesLimit { get; init; } = 4 << 20;
 
-    /// <summary>Connections served at once; more are closed on arrival. Each may hold a few pooled pages.</summary>
+    /// <summary>
+    /// Connections served at once; further ones are closed on arrival. Each may hold a few pooled pages.
+    /// </summary>
     public int ConnectionsLimit { get; init; } = 2048;
 
-    /// <summary>Where node_exporter tells of this machine.</summary>
+    /// <summary>URL of this machine's node_exporter.</summary>
     public Uri MachineMetrics { get; init; } = new(ServeConfiguration.UsualMachineMetrics);
 
-    /// <summary>What the node is called; empty while it is in no cluster.</summary>
+    /// <summary>Name of the node; empty if it is in no cluster.</summary>
     public string NodeName { get; init; } = string.Empty;
 
-    /// <summary>What its cluster is called; empty while it is in none.</summary>
+    /// <summary>Name of its cluster; empty if it is in none.</summary>
     public string ClusterName { get; init; } = string.Empty;
 
-    /// <summary>The tag by which clients know this node.</summary>
+    /// <summary>Tag by which RavenDB's clients identify this node.</summary>
     public string NodeTag { get; init; } = "A";
 }

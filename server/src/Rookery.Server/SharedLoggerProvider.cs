@@ -3,18 +3,18 @@ using Rookery.Server.Support;
 
 namespace Rookery.Server;
 
-/// <summary>Hands one log to every part of the HTTP server.</summary>
+/// <summary>Gives all parts of the HTTP server the same log.</summary>
 internal sealed class SharedLoggerProvider(ILogger log) : ILoggerProvider
 {
     public ILogger CreateLogger(string categoryName) => new ServerLogger(log);
 
     public void Dispose() { }
 
-    /// <summary>The log without what the server calls an error and is none.</summary>
+    /// <summary>Forwards log lines except those that Kestrel logs as errors by mistake.</summary>
     private sealed class ServerLogger(ILogger log) : ILogger
     {
-        // A request that was refused in the middle of its body, and whose connection is therefore closed without
-        // reading the rest (bulk insert).
+        // Logged when a bulk insert is refused in the middle of its body and its connection is closed without reading
+        // the rest.
         private const string ClosedBeforeEnd = "RequestBodyDrainBodyReaderInvalidState";
 
         public IDisposable? BeginScope<TState>(TState state)

@@ -7,31 +7,30 @@ using Rookery.Server.Support;
 namespace Rookery.Server;
 
 /// <summary>
-/// Bounds what answers hold whose clients do not take them. A client that stands still holds a part of its answer, and
-/// as much again in the connection. When all together hold more than they may, those are broken off that have waited
-/// longest, and for <see cref="Patience"/> at least: a client that is only busy takes its part within that.
-/// Thread-safe.
+/// Limits the memory of answers that wait for their clients. A client that reads nothing holds a part of its answer,
+/// and as much again in the connection's buffer. If all of them together exceed the limit, the longest waiting ones are
+/// disconnected, but none before <see cref="Patience"/>, in which a busy client takes its part. Thread-safe.
 /// </summary>
-/// <param name="mostBytes">How much they may hold together.</param>
-/// <param name="log">Where the owner of the node reads.</param>
+/// <param name="mostBytes">Limit of the memory in bytes.</param>
+/// <param name="log">Log of the node.</param>
 /// <param name="time">The clock.</param>
 internal sealed class SlowReaders(long mostBytes, ILogger log, TimeProvider time)
 {
-    /// <summary>How long a client may take for a part of its answer, whatever the others hold.</summary>
+    /// <summary>How long every client may take for a part of its answer.</summary>
     public static readonly TimeSpan Patience = TimeSpan.FromSeconds(5);
 
     private readonly Lock _gate = new();
     private readonly LinkedList<Waiting> _waiting = [];
     private long _heldBytes;
 
-    /// <summary>Those of the node that answers a request; null where it has none.</summary>
+    /// <summary>Returns the limit of the server that answers a request; null without a server.</summary>
     public static SlowReaders? Of(HttpContext http) =>
         (http.RequestServices?.GetService(typeof(ServerContext)) as ServerContext)?.SlowReaders;
 
-    /// <summary>Waits until the client has taken enough, or is broken off.</summary>
+    /// <summary>Waits until the client has taken the part, or is disconnected.</summary>
     /// <param name="http">The request.</param>
-    /// <param name="bytes">What it holds meanwhile.</param>
-    /// <param name="taking">Ends then.</param>
+    /// <param name="bytes">Bytes that the answer holds meanwhile.</param>
+    /// <param name="taking">Completes when the client has taken the part.</param>
     public async Task<FlushResult> WaitAsync(HttpContext http, long bytes, Task<FlushResult> taking)
     {
         var place = Enter(http, bytes);
@@ -41,7 +40,7 @@ internal sealed class SlowReaders(long mostBytes, ILogger log, TimeProvider time
         }
         catch (TimeoutException)
         {
-            // The part may have been taken at this moment: then there is nobody to break off, and no failure.
+            // If the part was taken at this moment, there is no need to disconnect anyone.
             if (!taking.IsCompleted)
             {
                 BreakOffSlowest();
@@ -78,7 +77,7 @@ internal sealed class SlowReaders(long mostBytes, ILogger log, TimeProvider time
                 Remove(longest);
                 broken++;
 
-                // Under the lock: who has left may have given its context to another request.
+                // Under the lock: once the request has left, its context may belong to another request.
                 longest.Value.Http.Abort();
             }
         }

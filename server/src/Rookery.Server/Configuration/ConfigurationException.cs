@@ -1,7 +1,5 @@
 namespace Rookery.Server.Configuration;
 
-/// <summary>
-/// The node was asked to run in a way it cannot. The message is one sentence that says what is wrong and where.
-/// </summary>
-/// <param name="sentence">What and where.</param>
+/// <summary>The configuration of the node is invalid. The message is one sentence: what is wrong and where.</summary>
+/// <param name="sentence">The message.</param>
 public sealed class ConfigurationException(string sentence) : Exception(sentence);

@@ -3,15 +3,15 @@ using System.Text.Json;
 namespace Rookery.Server.Configuration;
 
 /// <summary>
-/// Reads a configuration file: one JSON object whose members are named like the options of <c>rookery serve</c>.
-/// Unknown members are refused by name and line, because a misspelt limit that is ignored is found out too late.
+/// Reads a configuration file: one JSON object whose members have the names of the options of <c>rookery serve</c>.
+/// Unknown members are refused by name and line, because a misspelt limit that is ignored is noticed too late.
 /// </summary>
 public static class ConfigurationFile
 {
-    /// <summary>What the file says; what it does not mention stays null.</summary>
-    /// <param name="path">The file, for messages.</param>
-    /// <param name="bytes">Its contents.</param>
-    /// <exception cref="ConfigurationException">It is not such an object.</exception>
+    /// <summary>Reads the settings; a member that is missing in the file stays null.</summary>
+    /// <param name="path">Path of the file, for messages.</param>
+    /// <param name="bytes">Content of the file.</param>
+    /// <exception cref="ConfigurationException">The file is not such an object.</exception>
     public static ServeSettings Parse(string path, ReadOnlySpan<byte> bytes)
     {
         try

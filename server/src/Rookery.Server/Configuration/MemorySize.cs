@@ -3,16 +3,16 @@ using System.Globalization;
 namespace Rookery.Server.Configuration;
 
 /// <summary>
-/// Amounts of memory as owners write them: a number of bytes, or a number with K, M or G (powers of 1024; "KiB" and
-/// "KB" mean the same).
+/// Reads amounts of memory: a number of bytes, or a number with K, M or G (powers of 1024; "KiB" and "KB" mean the
+/// same).
 /// </summary>
 public static class MemorySize
 {
-    /// <summary>The least a node can run with.</summary>
+    /// <summary>The least memory that a node needs, in bytes.</summary>
     public const long MinimumBytes = 96L << 20;
 
-    /// <summary>Reads an amount.</summary>
-    /// <returns>False when it is none.</returns>
+    /// <summary>Reads an amount, in bytes.</summary>
+    /// <returns>False if the text is not an amount.</returns>
     public static bool TryParse(string text, out long bytes)
     {
         ReadOnlySpan<char> rest = text.AsSpan().Trim();
@@ -38,7 +38,7 @@ public static class MemorySize
     }
 
     /// <summary>
-    /// A quarter of the machine's memory, or of what its control group allows, but at least <see cref="MinimumBytes"/>.
+    /// Returns a quarter of the memory of the machine or of its control group, at least <see cref="MinimumBytes"/>.
     /// </summary>
     public static long DefaultBytes() => Math.Max(GC.GetGCMemoryInfo().TotalAvailableMemoryBytes / 4, MinimumBytes);
 

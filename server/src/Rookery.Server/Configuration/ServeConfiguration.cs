@@ -2,11 +2,11 @@ using System.Net;
 
 namespace Rookery.Server.Configuration;
 
-/// <summary>How a node runs, checked.</summary>
-/// <param name="DataDirectory">Absolute.</param>
-/// <param name="JournalDirectory">Absolute, or null for a directory in the data directory.</param>
-/// <param name="Listen">Where it listens.</param>
-/// <param name="MemoryBytes">The bound of the process.</param>
+/// <summary>The validated configuration of a node.</summary>
+/// <param name="DataDirectory">Absolute path.</param>
+/// <param name="JournalDirectory">Absolute path; null for the default, a directory in the data directory.</param>
+/// <param name="Listen">Address and port to listen on for clients.</param>
+/// <param name="MemoryBytes">Memory limit of the process in bytes.</param>
 public sealed record ServeConfiguration(
     string DataDirectory,
     string? JournalDirectory,
@@ -14,51 +14,51 @@ public sealed record ServeConfiguration(
     long MemoryBytes
 )
 {
-    /// <summary>Whether it speaks TLS there, and asks everybody for a credential.</summary>
+    /// <summary>Whether clients use TLS and must present a credential.</summary>
     public bool IsSecure { get; private init; }
 
     /// <summary>The URL of <see cref="Listen"/>.</summary>
     public string Url => $"{(IsSecure ? "https" : "http")}://{Listen}";
 
-    /// <summary>Where Debian's node_exporter listens when it was told to listen to this machine only.</summary>
+    /// <summary>Default URL of node_exporter on Debian, when it listens on this machine only.</summary>
     public const string UsualMachineMetrics = "http://127.0.0.1:9100/metrics";
 
     private const string Loopback = "http://127.0.0.1:8080";
 
-    // Beside the port for clients, so that one number is to be remembered.
+    // The port for members is the port for clients plus this, so that users remember one number.
     private const int PeerPortOffset = 1000;
 
-    /// <summary>Where a member of a cluster listens for the others.</summary>
+    /// <summary>Address and port for the other members of the cluster.</summary>
     public required IPEndPoint PeerListen { get; init; }
 
-    /// <summary>Where the page for people who do not know the node yet is served; null where it is not.</summary>
+    /// <summary>Address and port of the welcome page; null if it is not served.</summary>
     public IPEndPoint? Welcome { get; private init; }
 
-    /// <summary>Where other members may be, as its owner says; unchecked.</summary>
+    /// <summary>Addresses at which other members may be, as written, not validated.</summary>
     public IReadOnlyList<string> Peers { get; private init; } = [];
 
-    /// <summary>The URL by which clients reach it, where its owner says one.</summary>
+    /// <summary>The URL by which clients reach the node; null if none is configured.</summary>
     public string? PublicUrl { get; private init; }
 
-    /// <summary>Where node_exporter tells of this machine.</summary>
+    /// <summary>URL of this machine's node_exporter.</summary>
     public required Uri MachineMetrics { get; init; }
 
-    /// <summary>Absolute: the file with the code by which the node is claimed; null where it makes one.</summary>
+    /// <summary>Absolute path of the file with the claim code; null if the node generates one.</summary>
     public string? ClaimCodeFile { get; private init; }
 
     /// <summary>
-    /// How it forms a cluster with other cards, if its owner wants that; the phrase's file is absolute.
+    /// How the node forms a cluster with others; null if it does not. The phrase file is an absolute path.
     /// </summary>
     public FormSettings? Form { get; private init; }
 
-    /// <summary>Where alerts are sent; null where they are not.</summary>
+    /// <summary>Where alerts are sent; null if they are not.</summary>
     public WebhookConfiguration? Webhook { get; private init; }
 
-    /// <summary>All settings for its owner's eyes; none when it was not read for a node that is to run.</summary>
+    /// <summary>All settings for display; empty if this configuration is not for a running node.</summary>
     public IReadOnlyList<ShownSetting> Shown { get; init; } = [];
 
-    /// <summary>Checks settings.</summary>
-    /// <exception cref="ConfigurationException">One of them is wrong; the sentence says which.</exception>
+    /// <summary>Validates settings.</summary>
+    /// <exception cref="ConfigurationException">A setting is invalid; the message names it.</exception>
     public static ServeConfiguration From(ServeSettings settings)
     {
         if (string.IsNullOrWhiteSpace(settings.Data))

@@ -1,51 +1,52 @@
 namespace Rookery.Server.Configuration;
 
-/// <summary>What the owner asked for, as written; null where nothing was said.</summary>
+/// <summary>Settings as written on the command line or in the file; null if not given.</summary>
 public sealed record ServeSettings
 {
     /// <summary>The data directory.</summary>
     public string? Data { get; init; }
 
-    /// <summary>The journal's directory, when it is not in the data directory.</summary>
+    /// <summary>Directory of the journal, if it is not in the data directory.</summary>
     public string? Journal { get; init; }
 
-    /// <summary>The URL to listen on.</summary>
+    /// <summary>The URL to listen on for clients.</summary>
     public string? Listen { get; init; }
 
-    /// <summary>Where a member of a cluster listens for the others (<c>address:port</c>).</summary>
+    /// <summary>Where to listen for the other members (<c>address:port</c>).</summary>
     public string? PeerListen { get; init; }
 
-    /// <summary>
-    /// Where the page for people who do not know the node yet is served, over plain HTTP (<c>address:port</c>).
-    /// </summary>
+    /// <summary>Where to serve the welcome page over plain HTTP (<c>address:port</c>).</summary>
     public string? Welcome { get; init; }
 
-    /// <summary>Where other members may be (<c>host:port,host:port</c>), beside where they were seen last.</summary>
+    /// <summary>
+    /// Where other members may be (<c>host:port,host:port</c>), besides the addresses where they were last seen.
+    /// </summary>
     public string? Peers { get; init; }
 
-    /// <summary>The URL by which clients reach this node, where it is not the one it listens on.</summary>
+    /// <summary>The URL by which clients reach the node, if it differs from the one it listens on.</summary>
     public string? PublicUrl { get; init; }
 
-    /// <summary>The memory bound ("128M").</summary>
+    /// <summary>Memory limit ("128M").</summary>
     public string? Memory { get; init; }
 
-    /// <summary>The URL at which node_exporter tells of this machine.</summary>
+    /// <summary>URL of this machine's node_exporter.</summary>
     public string? MachineMetrics { get; init; }
 
-    /// <summary>The file with the code by which the node is claimed, where it is not to make one.</summary>
+    /// <summary>File with the claim code; without it the node generates one.</summary>
     public string? ClaimCodeFile { get; init; }
 
-    /// <summary>How it forms a cluster with other cards.</summary>
+    /// <summary>How the node forms a cluster with others.</summary>
     public FormSettings? Form { get; init; }
 
     /// <summary>Where alerts are sent.</summary>
     public WebhookSettings? Webhook { get; init; }
 
-    /// <summary>Whether plain HTTP may leave this machine.</summary>
+    /// <summary>Whether plain HTTP may be served beyond this machine.</summary>
     public bool? Insecure { get; init; }
 
     /// <summary>
-    /// These settings, with <paramref name="fallback"/>'s where these are silent: the command line over the file.
+    /// Returns these settings, completed by <paramref name="fallback"/>: the command line takes precedence over the
+    /// file.
     /// </summary>
     public ServeSettings Over(ServeSettings fallback) =>
         new()
@@ -66,7 +67,7 @@ public sealed record ServeSettings
         };
 }
 
-/// <summary>How a node that nobody has claimed forms a cluster with others.</summary>
-/// <param name="Expect">How many nodes the cluster is to have.</param>
-/// <param name="PhraseFile">The file with the phrase that they share.</param>
+/// <summary>How unclaimed nodes form a cluster with each other.</summary>
+/// <param name="Expect">Number of nodes of the cluster.</param>
+/// <param name="PhraseFile">Path of the file with the phrase that the nodes share.</param>
 public sealed record FormSettings(int Expect, string PhraseFile);

@@ -2,16 +2,16 @@ using System.Globalization;
 
 namespace Rookery.Server.Configuration;
 
-/// <summary>A setting as its owner may see it, and a helper.</summary>
-/// <param name="Name">As in docs/reference/configuration.md.</param>
-/// <param name="Value">What holds; null where nothing does.</param>
+/// <summary>A setting for display.</summary>
+/// <param name="Name">Name of the setting, as in docs/reference/configuration.md.</param>
+/// <param name="Value">Its effective value; null without one.</param>
 /// <param name="Source">"option", "file" or "default".</param>
 public sealed record ShownSetting(string Name, string? Value, string Source)
 {
-    /// <summary>All settings of a node.</summary>
-    /// <param name="line">What the command line said.</param>
-    /// <param name="file">What the configuration file said; null without one.</param>
-    /// <param name="effective">What holds.</param>
+    /// <summary>Returns all settings of a node.</summary>
+    /// <param name="line">Settings on the command line.</param>
+    /// <param name="file">Settings in the configuration file; null without one.</param>
+    /// <param name="effective">The validated configuration.</param>
     public static IReadOnlyList<ShownSetting> Of(
         ServeSettings line,
         ServeSettings? file,
@@ -71,7 +71,7 @@ public sealed record ShownSetting(string Name, string? Value, string Source)
             ),
         ];
 
-    /// <summary>Scheme, host and port of a URL: its path or who signs in by it may be a secret.</summary>
+    /// <summary>Returns scheme, host and port of a URL, because its path or user may be a secret.</summary>
     public static string PlaceOf(Uri url) => url.GetComponents(UriComponents.SchemeAndServer, UriFormat.UriEscaped);
 
     private static ShownSetting Shown(string name, string? value, object? line, object? file) =>

@@ -1,20 +1,20 @@
 namespace Rookery.Server.Configuration;
 
-/// <summary>Where alerts are sent, as written.</summary>
-/// <param name="Url">The URL, to be posted to.</param>
-/// <param name="Form">"json" or "ntfy"; null for the first.</param>
-/// <param name="TokenFile">The file with the bearer token to send; null for none.</param>
+/// <summary>The webhook for alerts, as written.</summary>
+/// <param name="Url">The URL to post to.</param>
+/// <param name="Form">"json" or "ntfy"; null for "json".</param>
+/// <param name="TokenFile">Path of the file with the bearer token; null for none.</param>
 public sealed record WebhookSettings(string Url, string? Form, string? TokenFile)
 {
-    /// <summary>The form with everything that is known.</summary>
+    /// <summary>The form with all members of an alert.</summary>
     public const string Json = "json";
 
-    /// <summary>What ntfy takes: topic, title, message, priority.</summary>
+    /// <summary>The form of ntfy: topic, title, message, priority.</summary>
     public const string Ntfy = "ntfy";
 
-    /// <summary>Checks it.</summary>
-    /// <exception cref="ConfigurationException">Something is wrong; the sentence does not name what may be secret of
-    /// the URL.</exception>
+    /// <summary>Validates the settings.</summary>
+    /// <exception cref="ConfigurationException">A setting is invalid. The message omits the parts of the URL that may
+    /// be secret.</exception>
     internal WebhookConfiguration Check()
     {
         if (
@@ -45,8 +45,8 @@ public sealed record WebhookSettings(string Url, string? Form, string? TokenFile
     }
 }
 
-/// <summary>The same, checked.</summary>
+/// <summary>The validated webhook.</summary>
 /// <param name="Url">The URL; its path may be a secret.</param>
 /// <param name="Form">"json" or "ntfy".</param>
-/// <param name="TokenFile">Absolute.</param>
+/// <param name="TokenFile">Absolute path; null for none.</param>
 public sealed record WebhookConfiguration(Uri Url, string Form, string? TokenFile);

@@ -5,8 +5,8 @@ using Microsoft.AspNetCore.Http;
 namespace Rookery.Server.Dashboard;
 
 /// <summary>
-/// A file of the dashboard. It lies in the executable once, Brotli-compressed, as nearly all browsers take it; for the
-/// others it is decompressed as it is sent.
+/// A file of the dashboard. The executable contains it once, compressed with Brotli, which nearly all browsers accept;
+/// for other clients it is decompressed while it is sent.
 /// </summary>
 internal sealed class DashboardFile
 {
@@ -22,20 +22,19 @@ internal sealed class DashboardFile
         _resource = resource;
         _contentType = contentType;
         using var content = Open();
-        // Weak, because it is of both forms in which the file is sent.
+        // A weak tag, because it identifies both encodings of the file.
         _tag = $"W/\"{Convert.ToHexStringLower(SHA256.HashData(content).AsSpan(0, HashLength))}\"";
     }
 
     /// <summary>
-    /// All files that are built in, by their path from the root without the slash; none when the dashboard was not
-    /// built.
+    /// Loads all embedded files, by path from the root without the leading slash; empty if the dashboard was not built.
     /// </summary>
     public static Dictionary<string, DashboardFile> LoadAll()
     {
         var files = new Dictionary<string, DashboardFile>(StringComparer.Ordinal);
         foreach (string name in typeof(DashboardFile).Assembly.GetManifestResourceNames())
         {
-            // What a build tool added and no browser is to have is not shown.
+            // Other files that a build tool embedded are not served.
             if (name.StartsWith(ResourcePrefix, StringComparison.Ordinal) && ContentTypeOf(name) is { } type)
             {
                 files.Add(name[ResourcePrefix.Length..], new DashboardFile(name, type));
@@ -46,8 +45,7 @@ internal sealed class DashboardFile
     }
 
     /// <summary>
-    /// Whether the name holds the hash of what is in it ("index-B1x2_y3Z.js"), so that another content has another
-    /// name.
+    /// Whether the name contains a hash of the content ("index-B1x2_y3Z.js"), so changed content has another name.
     /// </summary>
     public bool IsNamedByContent
     {
@@ -59,7 +57,7 @@ internal sealed class DashboardFile
         }
     }
 
-    /// <summary>Sends it, or 304 to who has it.</summary>
+    /// <summary>Sends the file, or 304 to a client that has it.</summary>
     public async Task SendAsync(HttpContext http)
     {
         var headers = http.Response.Headers;
@@ -90,7 +88,7 @@ internal sealed class DashboardFile
         }
     }
 
-    /// <summary>Whether an Accept-Encoding names Brotli without refusing it.</summary>
+    /// <summary>Whether an Accept-Encoding header accepts Brotli.</summary>
     internal static bool TakesBrotli(string accepted)
     {
         foreach (var range in accepted.AsSpan().Split(','))

@@ -6,13 +6,13 @@ using Rookery.Server.Access;
 namespace Rookery.Server.Dashboard;
 
 /// <summary>
-/// / is the dashboard's page, /assets/NAME what belongs to it; /studio leads there, because that is where RavenDB's
-/// users look. All of it is inside the executable, and its policy lets a browser load nothing from anywhere else. Where
-/// the dashboard was not built in, / says so and where else to look.
+/// Serves the dashboard: / is its page, /assets/NAME its files, and /studio redirects to it, because users of RavenDB
+/// know that path. All files are in the executable, and the content security policy forbids loading from anywhere else.
+/// A build without the dashboard serves a short page with links instead.
 /// </summary>
 internal static class DashboardRoutes
 {
-    // No inline script or style either: what a document says can never become a part of the page.
+    // Inline scripts and styles are forbidden too, so that the content of a document can never become part of the page.
     private const string Policy =
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src "
         + "'self'; font-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'";
@@ -29,7 +29,7 @@ internal static class DashboardRoutes
             http => AnswerAssetAsync(http, files.Value, (string?)http.Request.RouteValues["name"])
         );
 
-        // Browsers ask for it beside whatever else of a node they show, such as the manual.
+        // Browsers request it for every page of a node, such as the manual.
         routes.MapWithoutData("/favicon.ico", RouteScope.Open, http => AnswerAssetAsync(http, files.Value, "rook.svg"));
         routes.MapWithoutData(
             "/studio/{**path}",
@@ -62,7 +62,7 @@ internal static class DashboardRoutes
             return file.SendAsync(http);
         }
 
-        // A page that was loaded before an upgrade asks for files that are gone: no cache may keep that answer.
+        // A page that was loaded before an upgrade requests files that no longer exist; the answer must not be cached.
         http.Response.StatusCode = StatusCodes.Status404NotFound;
         http.Response.Headers.CacheControl = "no-store";
         http.Response.ContentType = "text/plain; charset=utf-8";

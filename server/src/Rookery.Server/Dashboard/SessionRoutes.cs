@@ -8,8 +8,8 @@ using Rookery.Server.Raven;
 namespace Rookery.Server.Dashboard;
 
 /// <summary>
-/// /session: POST {"Token"} signs a browser in and gives it a cookie, GET says who it is and what it may do here, and
-/// never refuses, DELETE signs it out. All need no documents, so that whoever has a session sees why a node has none.
+/// /session: POST {"Token"} signs a browser in and sets its cookie, GET reports the caller's name and rights and never
+/// refuses, DELETE signs out. None of them needs documents, so the dashboard can show why a node serves none.
 /// </summary>
 internal sealed class SessionRoutes(ServerContext context)
 {
@@ -49,7 +49,8 @@ internal sealed class SessionRoutes(ServerContext context)
         var refusal = context.Access.WhyNoSession(token ?? string.Empty, hash);
         if (refusal is { MayBeBehind: true } && context.Readiness.Node is { Diagnosis: null } node)
         {
-            // As for each request: that a token is not known is said by a node only that is not behind.
+            // A lagging node may not know the token yet, so "unknown" is answered only after the read barrier, as for
+            // any request.
             bool isFresh = await node.Consensus.ReadBarrierAsync();
             refusal = context.Access.WhyNoSession(token ?? string.Empty, hash);
             refusal = refusal is { MayBeBehind: true } && !isFresh ? context.Access.NotKnownYet() : refusal;
@@ -124,7 +125,7 @@ internal sealed class SessionRoutes(ServerContext context)
         json.WriteStartObject("Databases"u8);
         foreach (var (lower, scopes) in who.ByDatabase)
         {
-            // As it was written when it was made, which who has a right in it may know.
+            // A caller with rights in the database may see its name in the original case.
             WriteScopes(
                 json,
                 context.Readiness.Node?.Databases.TryGet(lower, out var database) is true ? database.Name : lower,
@@ -135,7 +136,7 @@ internal sealed class SessionRoutes(ServerContext context)
         json.WriteEndObject();
     }
 
-    // Nobody has to own a node that asks nobody who he is; and one that has not opened its data does not know.
+    // Null where claims do not apply: plain HTTP needs no owner, and a node without open data does not know.
     private void WriteOwned(Utf8JsonWriter json)
     {
         if (context.Options.IsSecure && context.Readiness.Node is { Diagnosis: null } node)

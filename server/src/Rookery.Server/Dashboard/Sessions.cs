@@ -7,22 +7,22 @@ using System.Text;
 namespace Rookery.Server.Dashboard;
 
 /// <summary>
-/// Who signed in with a browser. A session is a random name for a token that was shown once: it gives what that token
-/// gives, is judged anew at each request, and lives in the memory of this node only. Of both only hashes are kept.
-/// Thread-safe.
+/// Browser sessions of this node. A session is a random secret that stands for a token: it has the token's rights,
+/// which are checked at each request, and exists only in the memory of this node. Only hashes of the secret and the
+/// token are kept. Thread-safe.
 /// </summary>
 internal sealed class Sessions(TimeProvider time)
 {
-    /// <summary>How many there may be; the one that was not used for the longest time makes room.</summary>
+    /// <summary>Sessions at most; beyond it, the least recently used one ends.</summary>
     public const int Most = 256;
 
-    /// <summary>How many of these may be of one token: whoever has one must not sign all others out.</summary>
+    /// <summary>Sessions of one token at most, so that one token cannot end the sessions of others.</summary>
     public const int MostOfToken = 32;
 
-    /// <summary>A session that is not used for so long has ended.</summary>
+    /// <summary>A session that is unused for this long has ended.</summary>
     public static readonly TimeSpan Idle = TimeSpan.FromHours(12);
 
-    /// <summary>No session lasts longer.</summary>
+    /// <summary>Longest lifetime of a session.</summary>
     public static readonly TimeSpan Longest = TimeSpan.FromDays(30);
 
     private const int RandomBytes = 32;
@@ -30,8 +30,8 @@ internal sealed class Sessions(TimeProvider time)
     private readonly Lock _access = new();
     private readonly Dictionary<Key, Session> _sessions = [];
 
-    /// <summary>Begins one for whoever showed the token of a hash.</summary>
-    /// <returns>What the browser brings from now on.</returns>
+    /// <summary>Begins a session for a token.</summary>
+    /// <returns>The secret for the browser's cookie.</returns>
     public string Begin(ReadOnlySpan<byte> tokenHash)
     {
         string secret = Base64Url.EncodeToString(RandomNumberGenerator.GetBytes(RandomBytes));
@@ -56,10 +56,10 @@ internal sealed class Sessions(TimeProvider time)
         return secret;
     }
 
-    /// <summary>The hash of the token for which a session stands; it counts as used.</summary>
-    /// <param name="secret">What the browser brought.</param>
-    /// <param name="tokenHash">The hash.</param>
-    /// <returns>False when there is no such session, or it has ended.</returns>
+    /// <summary>Looks up a session, which counts as use.</summary>
+    /// <param name="secret">The secret in the browser's cookie.</param>
+    /// <param name="tokenHash">Hash of the session's token.</param>
+    /// <returns>False if there is no such session, or it has ended.</returns>
     public bool TryUse(string secret, [NotNullWhen(true)] out byte[]? tokenHash)
     {
         tokenHash = null;
@@ -100,9 +100,7 @@ internal sealed class Sessions(TimeProvider time)
         }
     }
 
-    /// <summary>
-    /// Drops the one of a token that was not used for the longest time, where it has as many as one may have.
-    /// </summary>
+    /// <summary>Ends the least recently used session of a token that has <see cref="MostOfToken"/>.</summary>
     private void MakeRoomOf(ReadOnlySpan<byte> tokenHash)
     {
         int count = 0;
@@ -152,7 +150,7 @@ internal sealed class Sessions(TimeProvider time)
     }
 
     /// <summary>
-    /// The SHA-256 of what the browser brings: how long it takes to find none says nothing of those that there are.
+    /// The SHA-256 of a secret, so that the duration of a failed lookup reveals nothing about existing secrets.
     /// </summary>
     private readonly record struct Key(long First, long Second, long Third, long Fourth)
     {

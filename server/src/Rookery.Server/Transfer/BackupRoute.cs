@@ -12,15 +12,14 @@ namespace Rookery.Server.Transfer;
 
 /// <summary>
 /// GET /admin/node/backup: the whole node as a stream of pieces (<see cref="BackupWire"/>), for `rookery backup`. While
-/// writes are committed it rests three times as long as it read, so that it takes a quarter of the disk's time at most.
+/// writes are applied it pauses three times as long as it read, so it takes at most a quarter of the disk's time.
 /// </summary>
 internal static class BackupRoute
 {
     private const int RestsPerRead = 3;
     private static readonly TimeSpan LongestRest = TimeSpan.FromSeconds(2);
 
-    // Longer than any disk stalls that a backup could still end well on; `rookery backup` itself gives up after two
-    // minutes of silence.
+    // Longer than any disk stall that a backup can survive; `rookery backup` gives up after two minutes of silence.
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(60);
 
     private const string NotNewest =
@@ -33,8 +32,7 @@ internal static class BackupRoute
 
     private static async Task AnswerAsync(HttpContext http, ServerContext context)
     {
-        // A member that knows of no majority may lack what was acknowledged through others, and would call its backup
-        // complete.
+        // A member without a majority may lack acknowledged writes, and its backup would look complete.
         if (!await context.Node.Consensus.ReadBarrierAsync())
         {
             await ErrorAnswer.WriteAsync(
@@ -70,8 +68,7 @@ internal static class BackupRoute
 
     private static async Task SendAsync(HttpContext http, ServerContext context, NodeBackup backup)
     {
-        // The other side writes to a disk of its own, perhaps a slow one, and syncs as it goes: not the server's rate
-        // holds here, but our patience.
+        // The client writes to its own disk, which may be slow, and syncs. So Patience replaces Kestrel's minimum rate.
         if (http.Features.Get<IHttpMinResponseDataRateFeature>() is { } rate)
         {
             rate.MinDataRate = null;
@@ -107,9 +104,9 @@ internal static class BackupRoute
         }
     }
 
-    /// <summary>Sends bytes slice by slice, so that each tells whether the client still takes any.</summary>
-    /// <returns>False when the client left, or took none for too long: then it is cut off, because a backup holds the
-    /// files of its moment and keeps others from beginning.</returns>
+    /// <summary>Sends bytes in slices, so that each slice shows whether the client still reads.</summary>
+    /// <returns>False if the client left, or took nothing for too long. It is then disconnected, because a backup holds
+    /// the files of its snapshot and blocks further backups.</returns>
     private static async Task<bool> SendAsync(
         HttpContext http,
         ServerContext context,

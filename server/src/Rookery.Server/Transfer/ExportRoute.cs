@@ -10,12 +10,12 @@ using Rookery.Server.Raven;
 namespace Rookery.Server.Transfer;
 
 /// <summary>
-/// GET /databases/{database}/export: all documents of one moment, one a line. A header says how many they are, so that
-/// whoever takes them can tell whether he has them all.
+/// GET /databases/{database}/export: all documents of one snapshot, one on each line. A header has their number, so
+/// that the client can check that it received all.
 /// </summary>
 internal static class ExportRoute
 {
-    /// <summary>How many documents, and lines, follow.</summary>
+    /// <summary>Header with the number of documents, which is the number of lines.</summary>
     public const string CountHeader = "Rookery-Documents";
 
     private const string ContentType = "application/x-ndjson; charset=utf-8";
@@ -40,7 +40,7 @@ internal static class ExportRoute
             await WriteAsync(answer, reader, new WorkTurns(context, http));
         }
 
-        // The moment is not held while a slow client takes the last part.
+        // The snapshot is disposed first: a slow client must not hold it while it takes the last part.
         await answer.SendAsync();
     }
 

@@ -5,12 +5,12 @@ using Rookery.Server.Raven;
 
 namespace Rookery.Server.Transfer;
 
-/// <summary>The answer to an import, line by line.</summary>
+/// <summary>Writes the answer to an import, line by line.</summary>
 internal sealed class ImportReport(HttpContext http, TimeProvider time, NdjsonImport import)
 {
     /// <summary>
-    /// Bad lines that are named. A client that sends everything before it reads anything must find the answer in the
-    /// socket's buffers, or both would wait for ever; further ones are only counted.
+    /// Bad lines that are listed; further ones are only counted. A client that sends everything before it reads needs
+    /// the whole answer to fit into the socket's buffers, or both sides would wait forever.
     /// </summary>
     private const int BadLinesNamed = 100;
 
@@ -65,7 +65,8 @@ internal sealed class ImportReport(HttpContext http, TimeProvider time, NdjsonIm
         await answer.SendPartAsync(http, pause: null, ContentType);
     }
 
-    // With bad lines among them, what was stored does not say by its count where to go on.
+    // The count of stored documents does not show where to continue if there were bad lines, so the message names the
+    // line.
     private Rejection Explain(Rejection rejection)
     {
         var explained = RavenErrors.Explain(http, rejection);
@@ -77,7 +78,7 @@ internal sealed class ImportReport(HttpContext http, TimeProvider time, NdjsonIm
             return explained;
         }
 
-        // What may be stored already is stored twice when it is sent again without an id.
+        // After an unknown outcome, lines without an id could be stored twice if they were sent again.
         bool mayBeSentAgain = rejection.Kind != RejectionKind.OutcomeUnknown || import.MayBeRepeated;
         string goOn = mayBeSentAgain ? ": send the lines behind it again." : ".";
         return explained with { Message = $"{explained.Message} All through line {line} is kept{goOn}" };

@@ -9,8 +9,9 @@ using Rookery.Server.Raven;
 namespace Rookery.Server.Transfer;
 
 /// <summary>
-/// POST /databases/{database}/import: reads lines of JSON, stores the good ones and reports each bad one by number and
-/// reason. The answer is lines too: progress about once a second, bad lines as they are met, and the result at the end.
+/// POST /databases/{database}/import: reads lines of JSON, stores the valid ones and reports each bad one with number
+/// and reason. The answer is lines too: progress about once a second, bad lines as they are found, and the result at
+/// the end.
 /// </summary>
 internal static class ImportRoute
 {
@@ -36,7 +37,7 @@ internal static class ImportRoute
         using var import = new NdjsonImport(database, context.Node.Consensus, room, context.Time);
         var report = new ImportReport(http, context.Time, import);
 
-        // Not a token of the read: the server takes a read that was ended by one for open.
+        // Without a token for the read: Kestrel treats a read that a token ended as still open.
         await using var interrupt = context.Stopping.UnsafeRegister(
             static reader => ((PipeReader)reader!).CancelPendingRead(),
             body.Reader
@@ -119,7 +120,7 @@ internal static class ImportRoute
             }
             finally
             {
-                // After a failure too: the server reads on behind us, and cannot while this read is open.
+                // Also after a failure: EarlyAnswer reads the rest of the body, which needs this read to be ended.
                 body.AdvanceTo(read.Buffer.End);
             }
 
@@ -128,7 +129,7 @@ internal static class ImportRoute
 
         if (!complete)
         {
-            // What was read is stored: who sends the rest again has to know what that is.
+            // Everything read is stored first, so the report names the line from which the client must continue.
             await import.StoreRestAsync(cancellation);
             import.Stop();
             return;

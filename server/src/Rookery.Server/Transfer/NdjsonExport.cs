@@ -6,18 +6,17 @@ using Rookery.Storage;
 namespace Rookery.Server.Transfer;
 
 /// <summary>
-/// Writes the documents of a database as lines of JSON, in the order of their ids, as an import reads them back.
+/// Writes the documents of a database as lines of JSON, ordered by id, in the form that an import reads.
 /// </summary>
 public sealed class NdjsonExport : IDisposable
 {
     private readonly DocumentCursor _cursor;
     private readonly byte[] _historyId;
 
-    /// <summary>An export at its beginning.</summary>
-    /// <param name="reader">The database at the moment that is exported; stays open until the export was
-    /// disposed.</param>
-    /// <param name="passedOver">Told of what cannot be read, perhaps more than once of the same; null: damage ends the
-    /// export.</param>
+    /// <summary>Creates an export, before the first document.</summary>
+    /// <param name="reader">Snapshot of the database; it must stay open until the export is disposed.</param>
+    /// <param name="passedOver">Called for what cannot be read, possibly more than once for the same damage; null to
+    /// end the export at damage.</param>
     public NdjsonExport(in DatabaseReader reader, Action<DamageEvent>? passedOver = null)
     {
         _historyId = Encoding.ASCII.GetBytes(reader.Database.HistoryId);
@@ -27,14 +26,14 @@ public sealed class NdjsonExport : IDisposable
     /// <summary>Documents written so far.</summary>
     public long Count { get; private set; }
 
-    /// <summary>Bytes of the document at hand.</summary>
+    /// <summary>Length of the current document in bytes.</summary>
     public long Length => _cursor.Length;
 
-    /// <summary>Goes to the next document.</summary>
-    /// <returns>False when there is none.</returns>
+    /// <summary>Moves to the next document.</summary>
+    /// <returns>False if there is none.</returns>
     public bool MoveNext() => _cursor.MoveNext();
 
-    /// <summary>Writes the document at hand and a newline.</summary>
+    /// <summary>Writes the current document and a newline.</summary>
     public void Write(IBufferWriter<byte> output)
     {
         _cursor.Write(output, _historyId);
@@ -42,10 +41,10 @@ public sealed class NdjsonExport : IDisposable
         Count++;
     }
 
-    /// <summary>Lets go of the document at hand, which the next move meets again.</summary>
+    /// <summary>Releases the current document; the next <see cref="MoveNext"/> returns it again.</summary>
     public void StepBack() => _cursor.StepBack();
 
-    /// <summary>Lets go of the document at hand until the next move.</summary>
+    /// <summary>Releases the current document until the next move.</summary>
     public void Pause() => _cursor.Pause();
 
     /// <inheritdoc/>

@@ -10,8 +10,8 @@ using Rookery.Server.Raven;
 namespace Rookery.Server.Transfer;
 
 /// <summary>
-/// Turns fed bytes into bulk commands and proposes them. While one command is on its way to the disk the next is
-/// parsed; no more than those two are held. One caller at a time.
+/// Parses lines into bulk commands and proposes them. One command is proposed while the next is parsed; there are never
+/// more than these two. Not thread-safe.
 /// </summary>
 internal sealed class NdjsonImport : IDisposable
 {
@@ -36,42 +36,41 @@ internal sealed class NdjsonImport : IDisposable
         _writer = Begin();
     }
 
-    /// <summary>The line read last, from 1.</summary>
+    /// <summary>Number of the last line read, from 1.</summary>
     public long Line => _reader.Line;
 
-    /// <summary>Bytes of a line that came cut and is not whole yet.</summary>
+    /// <summary>Length of an incomplete line so far, in bytes.</summary>
     public int CollectedBytes => _reader.CollectedBytes;
 
     /// <summary>Documents that are durable.</summary>
     public long Stored { get; private set; }
 
-    /// <summary>The line through which all that is good is durable; 0 before the first.</summary>
+    /// <summary>Number of the line up to which all valid lines are durable; 0 before the first.</summary>
     public long StoredLine { get; private set; }
 
-    /// <summary>Whether it ended early because a command was refused.</summary>
+    /// <summary>Whether the import ended because a command was rejected.</summary>
     public bool IsWriteRefused { get; private set; }
 
-    /// <summary>Lines that were refused.</summary>
+    /// <summary>Number of invalid lines.</summary>
     public long Bad { get; private set; }
 
-    /// <summary>Why the import ended early, or null.</summary>
+    /// <summary>Why the import ended early; null if it did not.</summary>
     public Rejection? Rejection { get; private set; }
 
     /// <summary>
-    /// Whether the import comes to the same when it is done twice, as far as it was read: each document has its id.
+    /// Whether sending the lines read so far again has no further effect, because each document has a complete id.
     /// </summary>
     public bool MayBeRepeated { get; private set; } = true;
 
-    /// <summary>Gives it bytes; they must stay unchanged until <see cref="ReadUntilDue"/> has returned false.</summary>
+    /// <summary>Adds bytes to read; they must stay unchanged until <see cref="ReadUntilDue"/> returns false.</summary>
     public void Feed(ReadOnlyMemory<byte> bytes) => _reader.Feed(bytes);
 
-    /// <summary>Says that no further bytes come.</summary>
+    /// <summary>Marks the end of the bytes.</summary>
     public void Complete() => _reader.Complete();
 
-    /// <summary>Reads what was fed.</summary>
-    /// <param name="refuse">Told of each bad line: number and reason.</param>
-    /// <returns>True when a command is full and <see cref="FlushAsync"/> is due; false when everything fed was
-    /// read.</returns>
+    /// <summary>Reads the bytes that were fed.</summary>
+    /// <param name="refuse">Called with the number and reason of each bad line.</param>
+    /// <returns>True if a command is full and <see cref="FlushAsync"/> is due; false if all bytes are read.</returns>
     public bool ReadUntilDue(Action<long, string> refuse)
     {
         while (true)
@@ -108,7 +107,7 @@ internal sealed class NdjsonImport : IDisposable
         }
     }
 
-    /// <summary>Proposes what was gathered, after the command before it became durable.</summary>
+    /// <summary>Proposes the gathered documents, once the previous command is durable.</summary>
     public async Task FlushAsync(CancellationToken cancellation)
     {
         await _inFlight;
@@ -124,10 +123,10 @@ internal sealed class NdjsonImport : IDisposable
         _room.ChunkIsSent();
     }
 
-    /// <summary>Ends it early, because no more can be read; what was stored stays.</summary>
+    /// <summary>Ends the import because no more can be read. Stored documents stay.</summary>
     public void Break(string sentence) => Rejection ??= new Rejection(RejectionKind.Invalid, sentence);
 
-    /// <summary>Ends it behind the lines that were read, because the node stops.</summary>
+    /// <summary>Ends the import after the lines that were read, because the node stops.</summary>
     public void Stop() =>
         Rejection ??= new Rejection(
             RejectionKind.Stopping,
@@ -135,7 +134,7 @@ internal sealed class NdjsonImport : IDisposable
                 + "when it is back or to another member."
         );
 
-    /// <summary>Stores everything gathered and waits until it is durable.</summary>
+    /// <summary>Stores all gathered documents and waits until they are durable.</summary>
     public async ValueTask StoreRestAsync(CancellationToken cancellation)
     {
         await FlushAsync(cancellation);
@@ -144,7 +143,7 @@ internal sealed class NdjsonImport : IDisposable
     }
 
     /// <summary>
-    /// Waits for bytes; when the client pauses, what was gathered goes to the disk meanwhile and its room to others.
+    /// Waits for bytes. While the client pauses, it stores the gathered documents and releases their room.
     /// </summary>
     public async Task<ReadResult> StoreWhileWaitingAsync(Task<ReadResult> read, CancellationToken cancellation)
     {
@@ -165,8 +164,7 @@ internal sealed class NdjsonImport : IDisposable
 
     private BatchWriter Begin() => new(CommandKind.BulkPut, _database.Number);
 
-    // An import has no reason to give up when others write much: it waits its turn. A refused command is gone, so a
-    // copy is kept for the next try.
+    // An overloaded node does not end an import; it tries again. Proposing consumes the command, so a copy is kept.
     private async Task StoreAsync(CommandBuffer command, int count, long line, CancellationToken cancellation)
     {
         using var copy = Copy(command);

@@ -9,12 +9,12 @@ using Microsoft.AspNetCore.Http.Features;
 namespace Rookery.Server.Welcome;
 
 /// <summary>
-/// What a node shows over plain HTTP, to people who do not know it yet: what it is, the certificate of the cluster's
-/// authority with its fingerprint and how to install it, and where HTTPS is. It asks for no credential and refuses
-/// every request that brings one, because everybody on the way could have read it.
+/// The page that a node serves over plain HTTP to new users: what the node is, the certificate of the cluster's
+/// authority with its fingerprint and how to install it, and the HTTPS address. It needs no credential and refuses
+/// every request that carries one, because plain HTTP can be read on the network.
 /// </summary>
-/// <param name="context">What routes share.</param>
-/// <param name="port">Where the page is served.</param>
+/// <param name="context">State that the routes share.</param>
+/// <param name="port">Port of the page.</param>
 internal sealed class WelcomePage(ServerContext context, int port)
 {
     private const int HttpPort = 80;
@@ -31,7 +31,7 @@ internal sealed class WelcomePage(ServerContext context, int port)
 
     private string Url => "https://" + Host + PortAfter(context.Options.Listen.Port, HttpsPort);
 
-    /// <summary>Answers one request, whatever it is.</summary>
+    /// <summary>Answers any request.</summary>
     public Task AnswerAsync(HttpContext http)
     {
         var (request, headers) = (http.Request, http.Response.Headers);
@@ -64,7 +64,7 @@ internal sealed class WelcomePage(ServerContext context, int port)
             return RefuseAsync(http, StatusCodes.Status503ServiceUnavailable, "This node has no certificate yet.");
         }
 
-        // As it was sent: no query, no escapes, nothing that could carry more than the name of one of these.
+        // The raw target, which excludes queries and escapes, is compared with the known paths only.
         switch (http.Features.GetRequiredFeature<IHttpRequestFeature>().RawTarget)
         {
             case "/":
@@ -77,7 +77,7 @@ internal sealed class WelcomePage(ServerContext context, int port)
                     Encoding.ASCII.GetBytes(authorities.ExportCertificatePems() + "\n")
                 );
             case "/rookery-ca.crt":
-                // In DER the SHA-256 of the file is the fingerprint. Phones install what has this type.
+                // The SHA-256 of a DER file is the fingerprint. Phones offer to install this content type.
                 return SendAsync(http, "application/x-x509-ca-cert", authorities[0].RawData);
             default:
                 return RefuseAsync(
@@ -111,7 +111,7 @@ internal sealed class WelcomePage(ServerContext context, int port)
         context.Readiness.Reason is { } reason ? (reason, string.Empty)
         : context.HasOwner
             ? ("Member of its cluster: it serves whoever has a token or a certificate of its owner.", "member")
-        // Only the leader knows all acknowledged writes.
+        // Only the leader is sure to know all acknowledged writes.
         : context.Node.Consensus.IsLeader ? ("It waits for its owner: nobody has claimed it yet.", "unclaimed")
         : ("It does not know yet whether it has an owner: it has not heard from the other members.", string.Empty);
 
@@ -124,8 +124,8 @@ internal sealed class WelcomePage(ServerContext context, int port)
         """;
 
     /// <summary>
-    /// Link by address, for clients that cannot resolve the name. The certificate holds for addresses of private
-    /// networks.
+    /// Returns a link by address for clients that cannot resolve the name; empty without an address. The certificate
+    /// covers addresses of private networks.
     /// </summary>
     private string LinkByAddress(IPAddress? address)
     {
@@ -158,7 +158,7 @@ internal sealed class WelcomePage(ServerContext context, int port)
     private static string PortAfter(int port, int usual) =>
         port == usual ? string.Empty : string.Create(CultureInfo.InvariantCulture, $":{port}");
 
-    /// <summary>Leaves the body unread.</summary>
+    /// <summary>Refuses a request and closes its connection without reading the body.</summary>
     private static Task RefuseAsync(HttpContext http, int status, string sentence)
     {
         http.Response.StatusCode = status;

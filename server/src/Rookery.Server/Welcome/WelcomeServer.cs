@@ -11,12 +11,12 @@ using Microsoft.Extensions.Options;
 namespace Rookery.Server.Welcome;
 
 /// <summary>
-/// Serves <see cref="WelcomePage"/>: a server of its own beside that of clients, so that whoever fills this one, which
-/// lets everybody in, takes nothing from them, and so that no route of theirs can be reached here.
+/// Serves <see cref="WelcomePage"/>. It is separate from the server for clients: requests without a credential cannot
+/// use up the clients' connections, and no route of the clients can be reached here.
 /// </summary>
 public sealed class WelcomeServer : IHttpApplication<HttpContext>, IAsyncDisposable
 {
-    // A browser opens six at most.
+    // A browser opens six connections at most.
     private const int MostConnections = 48;
     private const int MostOfAddress = 8;
 
@@ -24,9 +24,9 @@ public sealed class WelcomeServer : IHttpApplication<HttpContext>, IAsyncDisposa
     private readonly LoggerFactory _loggers;
     private readonly KestrelServer _server;
 
-    /// <summary>One that was not started yet.</summary>
-    /// <param name="context">What the page tells of.</param>
-    /// <param name="listen">Where it is to answer.</param>
+    /// <summary>Creates the server; call <see cref="StartAsync"/> to listen.</summary>
+    /// <param name="context">State that the page shows.</param>
+    /// <param name="listen">Address and port to listen on.</param>
     public WelcomeServer(ServerContext context, IPEndPoint listen)
     {
         _page = new WelcomePage(context, listen.Port);
@@ -58,12 +58,13 @@ public sealed class WelcomeServer : IHttpApplication<HttpContext>, IAsyncDisposa
         );
     }
 
-    /// <summary>Where it answers.</summary>
+    /// <summary>The URL of the page; valid once it was started.</summary>
     public Uri Address => new(_server.Features.GetRequiredFeature<IServerAddressesFeature>().Addresses.Single());
 
-    /// <summary>Begins to serve.</summary>
+    /// <summary>Starts to listen.</summary>
     /// <exception cref="IOException">The address is in use.</exception>
-    /// <exception cref="System.Net.Sockets.SocketException">It may not be used, or is none of this machine.</exception>
+    /// <exception cref="System.Net.Sockets.SocketException">The address may not be used, or is not an address of this
+    /// machine.</exception>
     public Task StartAsync() => _server.StartAsync(this, CancellationToken.None);
 
     /// <inheritdoc/>
@@ -75,7 +76,7 @@ public sealed class WelcomeServer : IHttpApplication<HttpContext>, IAsyncDisposa
     /// <inheritdoc/>
     public void DisposeContext(HttpContext context, Exception? exception) { }
 
-    /// <summary>Ends it; who still reads the page is cut off.</summary>
+    /// <summary>Stops the server; clients still reading are disconnected.</summary>
     public async ValueTask DisposeAsync()
     {
         await _server.StopAsync(new CancellationToken(canceled: true));
