@@ -3,12 +3,13 @@ using Rookery.Documents.Databases;
 namespace Rookery.Queries.Answering;
 
 /// <summary>
-/// Reads a database for one answer. All of an answer to a client is of the moment of the first look, however slowly it
-/// is taken. When the node has to give that moment up, reading on fails; if the moment is given up while a client is
-/// waited for, its connection is aborted. An operation reads the current state after each pause. One thread at a time.
+/// Holds the database snapshot that one answer reads. An answer to a client reads one snapshot, taken at the first
+/// read, from beginning to end. If the node has to end that snapshot, further reads fail, and if that happens during a
+/// pause for the client, its connection is aborted. An operation (patch or delete by query) takes a new snapshot after
+/// each pause. Not thread-safe.
 /// </summary>
 /// <param name="database">The database.</param>
-/// <param name="client">Who takes the answer; null for an operation, which goes on in a later moment after each
+/// <param name="client">Receives the answer; null for an operation, which takes a new snapshot after each
 /// pause.</param>
 public sealed class AnswerReader(Database database, IAnswerSink? client) : IDisposable
 {
@@ -20,13 +21,12 @@ public sealed class AnswerReader(Database database, IAnswerSink? client) : IDisp
     /// <summary>The database.</summary>
     public Database Database => database;
 
-    /// <summary>Whether it goes on in a later moment after each pause.</summary>
+    /// <summary>Whether each pause releases the snapshot, so that the next read takes a newer one.</summary>
     public bool IsRenewed => client is null;
 
-    /// <summary>The reader, until the next pause. Not to be disposed.</summary>
-    /// <exception cref="DatabaseGoneException">There is no such database any more, and nothing of it was read yet, or
-    /// it is read on in a later moment.</exception>
-    /// <exception cref="Rookery.Storage.SnapshotEndedException">The moment had to be given up.</exception>
+    /// <summary>The snapshot's reader, valid until the next pause. The caller must not dispose it.</summary>
+    /// <exception cref="DatabaseGoneException">The database was deleted, and a new snapshot is needed.</exception>
+    /// <exception cref="Rookery.Storage.SnapshotEndedException">The node ended the snapshot.</exception>
     public DatabaseReader Current
     {
         get
@@ -39,7 +39,7 @@ public sealed class AnswerReader(Database database, IAnswerSink? client) : IDisp
 
             if (_isWatched)
             {
-                // Nobody is waited for any more: an end that comes now is told by a refusal where that can be sent.
+                // No client is waited for now, so a snapshot that ends is reported by an exception instead of an abort.
                 _isWatched = false;
                 _breaking.Unregister();
             }
@@ -49,7 +49,10 @@ public sealed class AnswerReader(Database database, IAnswerSink? client) : IDisp
         }
     }
 
-    /// <summary>Called before a client or room is waited for, when what was read of it is let go of.</summary>
+    /// <summary>
+    /// Prepares for a wait for the client or for memory: releases an operation's snapshot; aborts a client's connection
+    /// if its snapshot ends meanwhile. The caller has released all that it read.
+    /// </summary>
     public void Pause()
     {
         if (client is null)
@@ -63,7 +66,7 @@ public sealed class AnswerReader(Database database, IAnswerSink? client) : IDisp
         }
     }
 
-    /// <summary>Lets go of the moment: the next look is at a later one.</summary>
+    /// <summary>Releases the snapshot. The next read takes a newer one.</summary>
     public void LetGo()
     {
         if (_isOpen)

@@ -7,32 +7,33 @@ using Rookery.Queries.Planning;
 namespace Rookery.Queries.Answering;
 
 /// <summary>
-/// Chooses what the answer of a query rests on: has the index made that it needs, and waits for it as long as the query
-/// may.
+/// Chooses whether an answer comes from ids, an index or a scan. Defines a missing automatic index, and waits for an
+/// index within the query's time.
 /// </summary>
 internal static class BasisChooser
 {
     private const string LookedUp = "Documents are looked up: nothing but ids narrows the query.";
 
-    /// <summary>How long a query waits that did not ask to: then it is answered as well as it can be.</summary>
+    /// <summary>
+    /// Wait for an index when the query sets none. After it the answer may be stale or come from a scan.
+    /// </summary>
     public static readonly TimeSpan UnaskedWait = TimeSpan.FromSeconds(1.5);
 
-    // For a query that needs an index. Only an index answers such a query well, so it waits as long as one that asks
-    // to; then all documents are scanned twice.
+    // Wait for an index that is being built, when the query sets no wait of its own but should not be scanned. After it
+    // the documents are scanned all the same.
     private static readonly TimeSpan BuildWait = QueryRequest.UsualWait;
 
     /// <summary>
-    /// Chooses, and waits. Behind the read barrier: what was acknowledged before the query came, it answers, or says
-    /// that it is stale.
+    /// Chooses the basis and waits for the index. The caller has passed the read barrier, so the answer includes every
+    /// write acknowledged before the query arrived, or reports itself as stale.
     /// </summary>
-    /// <param name="engine">What answers.</param>
-    /// <param name="database">Whose documents are asked for.</param>
-    /// <param name="plan">What is asked.</param>
-    /// <param name="sink">Takes the answer; when its client leaves, it is waited for no longer.</param>
-    /// <exception cref="QueryException">The query was to wait for an index, which did not come so far in time; it needs
-    /// one that could not be made; or it names one that this node does not keep
-    /// (<see cref="QueryFault.IndexUnavailable"/>), or that lacks what it needs
-    /// (<see cref="QueryFault.Invalid"/>).</exception>
+    /// <param name="engine">The engine that runs the query.</param>
+    /// <param name="database">The queried database.</param>
+    /// <param name="plan">The plan of the query.</param>
+    /// <param name="sink">Receives the answer. The wait ends when its client disconnects.</param>
+    /// <exception cref="QueryException">The index did not catch up within the query's own wait; a needed index could
+    /// not be defined; or the named index does not run on this node (<see cref="QueryFault.IndexUnavailable"/>) or
+    /// lacks a field that the query needs (<see cref="QueryFault.Invalid"/>).</exception>
     public static ValueTask<QueryBasis> ChooseAsync(
         QueryEngine engine,
         Database database,
@@ -54,14 +55,14 @@ internal static class BasisChooser
 
         engine.AutomaticIndexes.NoteUse(database, name);
 
-        // Almost always: then nothing is waited for.
+        // The usual case: the index is up to date, so there is no wait.
         bool isThere = choice.ToDefine is null && (choice.IsBuilt || choice.NeedsIndex);
         return isThere && engine.Indexes.ReadPosition(database, name) is { } position && position.VisibleEtag >= cutOff
             ? new(new QueryBasis(name, name, false, position.VisibleEtag, position.LastIndexed))
             : WaitAsync(engine, database, plan, choice, name, cutOff, sink);
     }
 
-    /// <summary>What the answer of a query would rest on, and why. Nothing is made, and nothing waited for.</summary>
+    /// <summary>Returns the basis that the query would get, with reasons. Defines no index and does not wait.</summary>
     public static IndexChoice Explain(QueryEngine engine, Database database, QueryPlan plan) =>
         plan.Scan is null
             ? new IndexChoice(null, null, IsBuilt: false, NeedsIndex: false, [PlanReason.OfDocuments(LookedUp)])
@@ -110,8 +111,8 @@ internal static class BasisChooser
         IAnswerSink sink
     )
     {
-        // A half-built index would look complete. One that the query names answers with what it has, as in RavenDB, and
-        // is stale.
+        // A half-built index would give an answer that looks complete, so an unnamed index is replaced by a scan until
+        // it is built. A named index answers with what it has and is reported as stale, as in RavenDB.
         bool mayScan = !choice.IsBuilt && plan.Named is null;
         if (
             choice.ToDefine is { } definition
@@ -121,7 +122,8 @@ internal static class BasisChooser
             return mayScan ? new QueryBasis(name, null, false, cutOff, null) : throw new QueryException(refusal);
         }
 
-        // One that others have made, and that is not built yet, is built for some time: the documents are there now.
+        // An automatic index that already existed and is still being built may take long, so a query that does not need
+        // an index scans the documents at once.
         bool isReached =
             (choice.ToDefine is not null || choice.NeedsIndex || !mayScan)
             && await WaitAsync(

@@ -7,20 +7,22 @@ using Rookery.Queries.Summaries;
 namespace Rookery.Queries.Answering;
 
 /// <summary>
-/// Begins to answer a query: from an index where one answers, by looking at documents where none does.
+/// Opens the results of a query: from an index if the basis has one, else by a scan of the documents.
 /// </summary>
 internal static class DocumentQueries
 {
-    /// <summary>The results, before the first. Those that have to be sorted or grouped are all found then.</summary>
-    /// <param name="engine">What answers.</param>
-    /// <param name="reader">Reads the documents that are asked for; outlives the results.</param>
-    /// <param name="plan">The query.</param>
-    /// <param name="basis">What its answer rests on.</param>
-    /// <param name="sink">Whose room is taken for what is large.</param>
-    /// <param name="metadataOnly">Whether of whole documents only the metadata is wanted.</param>
-    /// <returns>The results; null when the index that answers was reset meanwhile and follows the documents no longer
-    /// as far as the basis says.</returns>
-    /// <exception cref="QueryException">The query would cost more than one may.</exception>
+    /// <summary>
+    /// Opens the results and stands before the first. Sorted or grouped results are computed completely here.
+    /// </summary>
+    /// <param name="engine">The engine that runs the query.</param>
+    /// <param name="reader">Reads the documents; outlives the results.</param>
+    /// <param name="plan">The plan of the query.</param>
+    /// <param name="basis">The chosen index or scan.</param>
+    /// <param name="sink">Receives the answer, and reserves memory for large documents.</param>
+    /// <param name="metadataOnly">Whether to return only the metadata of whole documents.</param>
+    /// <returns>The results; null if the index was reset meanwhile and has not reached the basis's etag
+    /// again.</returns>
+    /// <exception cref="QueryException">The query exceeds its time or memory.</exception>
     public static async ValueTask<IQueryResults?> TryOpenAsync(
         QueryEngine engine,
         AnswerReader reader,
@@ -63,7 +65,7 @@ internal static class DocumentQueries
 
     private static async ValueTask<IQueryResults> OpenAsync(AnswerScope scope)
     {
-        // Null also if the index was reset; grouping documents gives the same.
+        // The search is null, too, if the index was reset; a scan of the documents gives the same groups.
         if (
             scope is { Scan.IsGrouped: true, Basis.Answering: { } groupIndex }
             && scope.SearchGroups(groupIndex) is { } groups
@@ -136,7 +138,7 @@ internal static class DocumentQueries
         );
     }
 
-    // An index follows the documents with a delay: of those that were written since it is asked again.
+    // The index lags behind the documents, so a document that was written after the index read it is evaluated again.
     private static WalkedResults PageOf(AnswerScope scope, IndexAnswer found)
     {
         var ids = new FoundIds(found.Documents);
@@ -170,8 +172,8 @@ internal static class DocumentQueries
     }
 
     /// <summary>
-    /// Looks at the documents that conditions depend on. Each time it is a scan of its own, and its time is the
-    /// query's.
+    /// Runs the scans that must precede the query: those that find the document of <c>moreLikeThis</c>, and the one
+    /// that collects word statistics for scores. Their time counts as the query's.
     /// </summary>
     private static async ValueTask PrepareAsync(AnswerScope scope)
     {

@@ -3,11 +3,13 @@ using Rookery.Queries.Scanning;
 
 namespace Rookery.Queries.Answering;
 
-/// <summary>The ids of documents that an index found, each read from it when it is asked for. For one thread.</summary>
+/// <summary>
+/// The ids of documents that an index found. Each id is read from the index when it is accessed. Not thread-safe.
+/// </summary>
 /// <param name="documents">The documents.</param>
 internal sealed class FoundIds(IReadOnlyList<ScannedDocument> documents) : IReadOnlyList<ReadOnlyMemory<byte>>
 {
-    /// <summary>The etag that the index knows of the document that was asked for last.</summary>
+    /// <summary>The etag that the index holds for the id accessed last.</summary>
     public long LastEtag { get; private set; }
 
     /// <inheritdoc/>

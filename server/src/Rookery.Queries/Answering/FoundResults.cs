@@ -2,17 +2,14 @@ using Rookery.Queries.Execution;
 
 namespace Rookery.Queries.Answering;
 
-/// <summary>
-/// Looks at what an index found, one after the other, until a callback has seen enough. Others have their turns
-/// meanwhile.
-/// </summary>
+/// <summary>Reads what an index found, one by one, until a callback stops it. Yields between time slices.</summary>
 internal static class FoundResults
 {
-    /// <summary>Looks at the documents, when there is room for each.</summary>
-    /// <param name="scope">What the answer is made with.</param>
-    /// <param name="found">Which.</param>
-    /// <param name="isEnough">Looks at the document at hand, and tells whether no other has to be looked at.</param>
-    /// <returns>Whether one was enough.</returns>
+    /// <summary>Reads the documents, waiting for memory for each.</summary>
+    /// <param name="scope">The context of the answer.</param>
+    /// <param name="found">What the index found.</param>
+    /// <param name="isEnough">Reads the walk's current document; returns true to stop.</param>
+    /// <returns>Whether the callback stopped it.</returns>
     public static async ValueTask<bool> LookAtDocumentsAsync(
         AnswerScope scope,
         IndexAnswer found,
@@ -47,11 +44,11 @@ internal static class FoundResults
         return isFound;
     }
 
-    /// <summary>Looks at the reduced rows.</summary>
-    /// <param name="found">Which.</param>
-    /// <param name="turns">The time of the query.</param>
-    /// <param name="isEnough">Looks at a row, and tells whether no other has to be looked at.</param>
-    /// <returns>Whether one was enough.</returns>
+    /// <summary>Reads the reduced rows.</summary>
+    /// <param name="found">What the index found.</param>
+    /// <param name="turns">Limits the query's working time.</param>
+    /// <param name="isEnough">Reads a row; returns true to stop.</param>
+    /// <returns>Whether the callback stopped it.</returns>
     public static async ValueTask<bool> LookAtRowsAsync(
         IndexAnswer found,
         QueryTurns turns,

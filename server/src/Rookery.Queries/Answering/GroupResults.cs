@@ -5,10 +5,10 @@ using Rookery.Queries.Scanning;
 
 namespace Rookery.Queries.Answering;
 
-/// <summary>Results that are groups, all gathered before the first is written.</summary>
-/// <param name="run">Holds them.</param>
+/// <summary>Results that are groups, all computed before the first is written.</summary>
+/// <param name="run">Owns the memory of the groups; disposed with this.</param>
 /// <param name="groups">The groups.</param>
-/// <param name="reader">Reads what else the answer holds; outlives this.</param>
+/// <param name="reader">Reads included documents; outlives this.</param>
 internal sealed class GroupResults(IDisposable run, ScanResults groups, AnswerReader reader) : IQueryResults
 {
     private int _at = -1;
@@ -41,7 +41,7 @@ internal sealed class GroupResults(IDisposable run, ScanResults groups, AnswerRe
 
     public void Note(QueryNotes notes)
     {
-        // Plans of groups have none.
+        // A grouped query has no notes.
     }
 
     public void Pause() => reader.Pause();

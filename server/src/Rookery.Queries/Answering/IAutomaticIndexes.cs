@@ -4,15 +4,15 @@ using Rookery.Indexing.Automatic;
 
 namespace Rookery.Queries.Answering;
 
-/// <summary>Makes the indexes that queries need, and learns which are used. Thread-safe.</summary>
+/// <summary>Defines the automatic indexes that queries need, and records their use. Thread-safe.</summary>
 public interface IAutomaticIndexes
 {
-    /// <summary>A query is answered from an index.</summary>
+    /// <summary>Records that a query uses an index.</summary>
     void NoteUse(Database database, string name);
 
-    /// <summary>Has an index defined on all members.</summary>
-    /// <param name="database">Whose documents it is of.</param>
-    /// <param name="definition">What it holds.</param>
-    /// <returns>Why it was not; null when it is.</returns>
+    /// <summary>Defines an index on all members.</summary>
+    /// <param name="database">The database to index.</param>
+    /// <param name="definition">The definition of the index.</param>
+    /// <returns>The reason if it was refused; null if it is defined.</returns>
     Task<Rejection?> DefineAsync(Database database, IAutoDefinition definition);
 }

@@ -4,57 +4,55 @@ using Rookery.Queries.Language;
 
 namespace Rookery.Queries.Answering;
 
-/// <summary>The page of a query's results, one after the other. One thread at a time.</summary>
+/// <summary>The page of a query's results, one by one. Not thread-safe.</summary>
 public interface IQueryResults : IDisposable
 {
-    /// <summary>A reader for what else the answer holds, until the next pause. Not to be disposed.</summary>
+    /// <summary>A reader for included documents, valid until the next pause. The caller must not dispose it.</summary>
     DatabaseReader Reader { get; }
 
-    /// <summary>
-    /// How many results there are, on the page or not, when that is known before the last of them; null otherwise.
-    /// </summary>
+    /// <summary>Number of results, on the page or not; null if it is known only after the last.</summary>
     long? KnownTotal { get; }
 
-    /// <summary>The id of the document of the result at hand, until the next move or pause; empty of a group.</summary>
+    /// <summary>
+    /// The id of the current result's document, valid until the next move or pause; empty for a group.
+    /// </summary>
     ReadOnlySpan<byte> Id { get; }
 
-    /// <summary>Bytes of the document of the result at hand; 0 of a group.</summary>
+    /// <summary>Bytes of the current result's document; 0 for a group.</summary>
     long DocumentBytes { get; }
 
     /// <summary>
-    /// Goes to the next result, and makes room for writing it. The sink may refuse when there is none in time, as
-    /// <see cref="IAnswerSink.WaitForRoomAsync"/> says (HTTP: 429).
+    /// Moves to the next result, and reserves memory to write it. The sink may throw if none is free in time (HTTP:
+    /// 429), see <see cref="IAnswerSink.WaitForRoomAsync"/>.
     /// </summary>
-    /// <returns>False behind the last of the page.</returns>
-    /// <exception cref="QueryException">The query would cost more than one may.</exception>
+    /// <returns>False after the last of the page.</returns>
+    /// <exception cref="QueryException">The query exceeds its time or memory.</exception>
     ValueTask<bool> MoveNextAsync();
 
-    /// <summary>Writes the result at hand.</summary>
+    /// <summary>Writes the current result.</summary>
     void Write(IResultBuffer output);
 
-    /// <summary>Collects the ids that the document of the result at hand refers to.</summary>
+    /// <summary>Collects the ids that the current result refers to.</summary>
     void Collect(IReferenceCollector includes);
 
-    /// <summary>Gives the result at hand to the notes of the answer.</summary>
+    /// <summary>Adds the current result to the notes of the answer.</summary>
     void Note(QueryNotes notes);
 
-    /// <summary>
-    /// Lets go of snapshots and of the result at hand until the next move, while a slow client is waited for.
-    /// </summary>
+    /// <summary>Releases the current result until the next move, for a wait for a slow client.</summary>
     void Pause();
 
     /// <summary>
-    /// Makes <see cref="KnownTotal"/>, which an index told, true of the documents as they are read. Before the first
-    /// result.
+    /// Corrects <see cref="KnownTotal"/>, which an index counted, by the page's documents that match no longer. Called
+    /// before the first move.
     /// </summary>
     ValueTask SettleAsync() => ValueTask.CompletedTask;
 
-    /// <summary>How many results there are, on the page or not; behind the page.</summary>
+    /// <summary>Counts the results, on the page or not. Called after the last move.</summary>
     ValueTask<long> CountAsync();
 
     /// <summary>
-    /// Begins again with the first of what was found, behind <see cref="CountAsync"/> where <see cref="KnownTotal"/>
-    /// is null.
+    /// Starts again before the first result. Called after <see cref="CountAsync"/>, if <see cref="KnownTotal"/> is
+    /// null.
     /// </summary>
     ValueTask RewindAsync() => throw new InvalidOperationException("Results whose number is known are gone over once.");
 }

@@ -4,6 +4,6 @@ namespace Rookery.Queries.Answering;
 public interface IReferenceCollector
 {
     /// <summary>Adds the ids that a result refers to.</summary>
-    /// <param name="members">Its members, without braces.</param>
+    /// <param name="members">The result's members as JSON, without braces.</param>
     void Collect(ReadOnlySpan<byte> members);
 }

@@ -2,15 +2,15 @@ using System.Buffers;
 
 namespace Rookery.Queries.Answering;
 
-/// <summary>Where results are written to, and the last bytes can be taken back.</summary>
+/// <summary>Buffer for results, whose last bytes can be removed.</summary>
 public interface IResultBuffer : IBufferWriter<byte>
 {
-    /// <summary>Bytes that were written and not yet sent.</summary>
+    /// <summary>Bytes written and not yet sent.</summary>
     int Length { get; }
 
     /// <summary>Writes bytes.</summary>
     void Write(ReadOnlySpan<byte> bytes);
 
-    /// <summary>Forgets what was written behind <paramref name="length"/>.</summary>
+    /// <summary>Removes the bytes after the first <paramref name="length"/>.</summary>
     void Truncate(int length);
 }

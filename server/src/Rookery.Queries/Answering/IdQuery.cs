@@ -5,23 +5,23 @@ using Rookery.Queries.Scanning;
 
 namespace Rookery.Queries.Answering;
 
-/// <summary>How ids narrow the documents that a query has to look at.</summary>
+/// <summary>How a condition selects documents by id.</summary>
 internal enum IdConditionKind
 {
     /// <summary>The id is one of <see cref="IdCondition.Values"/>.</summary>
     OneOf,
 
-    /// <summary>The id begins with the only one of <see cref="IdCondition.Values"/>.</summary>
+    /// <summary>The id begins with the single item of <see cref="IdCondition.Values"/>.</summary>
     StartsWith,
 }
 
-/// <summary>A condition on ids.</summary>
+/// <summary>A condition on document ids.</summary>
 /// <param name="Kind">How to compare.</param>
-/// <param name="Values">Ids, in their order, or one prefix.</param>
+/// <param name="Values">Sorted ids, or one prefix.</param>
 internal sealed record IdCondition(IdConditionKind Kind, IReadOnlyList<string> Values)
 {
-    /// <summary>Reads a condition that is on ids alone; null when it is another.</summary>
-    /// <exception cref="QueryException">A parameter is missing, or what is compared is no text.</exception>
+    /// <summary>Returns the condition if it is on ids alone; else null.</summary>
+    /// <exception cref="QueryException">A parameter is missing, or a compared value is not text.</exception>
     public static IdCondition? TryRead(Condition? condition, OperandValues operands) =>
         condition switch
         {
@@ -68,10 +68,10 @@ internal sealed record IdCondition(IdConditionKind Kind, IReadOnlyList<string> V
     }
 }
 
-/// <summary>Which documents a query has to look at, and which page of them it gives when all of them match.</summary>
+/// <summary>The documents that a query reads, by collection and ids, and the page to return if all match.</summary>
 internal sealed record IdQuery
 {
-    /// <summary>The documents that a scan has to look at.</summary>
+    /// <summary>Returns the documents that a scan has to read, with no page.</summary>
     public static IdQuery Of(ScanTarget target) =>
         new()
         {
@@ -88,9 +88,9 @@ internal sealed record IdQuery
     /// <summary>The condition on ids, or null for all documents.</summary>
     public IdCondition? Condition { get; init; }
 
-    /// <summary>How many to leave out at the beginning.</summary>
+    /// <summary>Documents to skip.</summary>
     public long Offset { get; init; }
 
-    /// <summary>How many to give at most; null for all.</summary>
+    /// <summary>Documents to return, at most; null for all.</summary>
     public long? Limit { get; init; }
 }

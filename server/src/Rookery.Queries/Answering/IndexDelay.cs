@@ -4,15 +4,18 @@ using Rookery.Indexing.Mapping;
 
 namespace Rookery.Queries.Answering;
 
-/// <summary>Says why an index is behind the documents.</summary>
+/// <summary>Explains why an index lags behind the documents or cannot answer.</summary>
 public static class IndexDelay
 {
-    /// <summary>Why an index does not come so far, and what to do, as the rest of a sentence.</summary>
+    /// <summary>
+    /// Returns why an index did not catch up and what to do, as the rest of a sentence that begins with the index's
+    /// name.
+    /// </summary>
     /// <param name="indexes">The indexes of this node.</param>
-    /// <param name="database">Whose documents the index is of.</param>
-    /// <param name="name">The index.</param>
-    /// <param name="waited">How long it was waited for.</param>
-    /// <param name="isWaitedForAtRest">Whether it was waited for although it does not run.</param>
+    /// <param name="database">The database.</param>
+    /// <param name="name">The name of the index.</param>
+    /// <param name="waited">The time waited.</param>
+    /// <param name="isWaitedForAtRest">Whether the caller waited although the index is not running.</param>
     public static string Why(
         IndexHost indexes,
         Database database,
@@ -49,7 +52,9 @@ public static class IndexDelay
         };
     }
 
-    /// <summary>Why an index that is there answers nothing on this node, in whole sentences.</summary>
+    /// <summary>
+    /// Returns the message for an index that is defined but cannot answer on this node now, in whole sentences.
+    /// </summary>
     public static string NotAtWork(string name) =>
         $"The index '{name}' is not at work on this node now: it was defined, replaced or reset a moment ago. "
         + "Ask again.";

@@ -4,23 +4,23 @@ using Rookery.Queries.Language;
 namespace Rookery.Queries.Answering;
 
 /// <summary>
-/// Bounds how many queries search an index for long at once. A search holds its thread from beginning to end; if all
-/// threads searched, no request would be answered. Who searches for longer than
-/// <see cref="LongAfter"/> takes a place, and gives up where there is none. Thread-safe.
+/// Limits how many long index searches run at once. A search holds its thread from beginning to end, so if all threads
+/// searched, no request would be answered. A search that exceeds <see cref="LongAfter"/> takes a place, or fails if
+/// none is free. Thread-safe.
 /// </summary>
-/// <param name="places">How many there are.</param>
+/// <param name="places">Number of places.</param>
 internal sealed class LongSearches(int places)
 {
-    /// <summary>From when on a search is long. Almost all end before.</summary>
+    /// <summary>A search that takes longer counts as long. Almost all are shorter.</summary>
     public static readonly TimeSpan LongAfter = TimeSpan.FromSeconds(2);
 
     private int _running;
 
-    /// <summary>As many as leave a core to others, and two where there are few.</summary>
+    /// <summary>Default number of places: the processors less one, and at least two.</summary>
     public static int UsualPlaces => Math.Max(2, Environment.ProcessorCount - 1);
 
     /// <summary>Takes a place.</summary>
-    /// <exception cref="QueryException">There is none: 429.</exception>
+    /// <exception cref="QueryException">No place is free (HTTP: 429).</exception>
     public void Enter()
     {
         if (Interlocked.Increment(ref _running) <= places)
@@ -39,6 +39,6 @@ internal sealed class LongSearches(int places)
         );
     }
 
-    /// <summary>Gives the place back.</summary>
+    /// <summary>Releases the place.</summary>
     public void Leave() => Interlocked.Decrement(ref _running);
 }

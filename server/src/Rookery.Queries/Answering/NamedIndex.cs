@@ -10,12 +10,15 @@ namespace Rookery.Queries.Answering;
 
 /// <summary>The index that a query names: <c>from index 'Users/ByAge'</c>.</summary>
 /// <param name="Name">Its name, in the case it was defined with.</param>
-/// <param name="Automatic">What it holds, when it is an automatic one; null otherwise.</param>
-/// <param name="Rows">What it holds, when somebody defined it; null otherwise.</param>
+/// <param name="Automatic">The definition of an automatic index; null for a static one.</param>
+/// <param name="Rows">The rows of a static index; null for an automatic one.</param>
 internal sealed record NamedIndex(string Name, AutoIndexDefinition? Automatic, RowSource? Rows)
 {
-    /// <summary>Finds the index. Of one that was defined anew the definition counts that answers now.</summary>
-    /// <exception cref="QueryException">There is none, or it was defined by a newer version.</exception>
+    /// <summary>
+    /// Finds the index. While a new definition is being built, the old definition applies, because it answers.
+    /// </summary>
+    /// <exception cref="QueryException">The index does not exist, holds groups, or was defined by a newer
+    /// version.</exception>
     public static NamedIndex Find(Database database, IndexedQueries indexes, Source source)
     {
         using var reader = database.OpenReader();
@@ -51,7 +54,9 @@ internal sealed record NamedIndex(string Name, AutoIndexDefinition? Automatic, R
         }
     }
 
-    /// <summary>The documents that it is of.</summary>
+    /// <summary>
+    /// Returns the documents that the index covers, as a source at the position of <paramref name="named"/>.
+    /// </summary>
     public Source SourceOf(Source named) =>
         Automatic?.Collection is { } collection
             ? named with

@@ -3,8 +3,8 @@ using Rookery.Queries.Execution;
 namespace Rookery.Queries.Answering;
 
 /// <summary>
-/// The answer of one query: what it rests on, and the results, to be walked over once. Holds the moment that it is of
-/// until it is disposed. One thread at a time.
+/// The answer to one query: its basis, and its results as a forward-only sequence. Holds a snapshot until it is
+/// disposed. Not thread-safe.
 /// </summary>
 public sealed class QueryAnswer : IDisposable
 {
@@ -14,14 +14,14 @@ public sealed class QueryAnswer : IDisposable
     private readonly QueryNotes? _notes;
     private readonly QueryTurns? _notesTurns;
 
-    /// <summary>An answer before its first result.</summary>
-    /// <param name="engine">What answers.</param>
+    /// <summary>Creates an answer that stands before its first result.</summary>
+    /// <param name="engine">The engine that runs the query.</param>
     /// <param name="reader">Reads the documents; disposed with this.</param>
-    /// <param name="plan">The query as it is answered.</param>
-    /// <param name="renewed">The same where it is disposed with this; null where others do.</param>
-    /// <param name="basis">What the answer rests on.</param>
+    /// <param name="plan">The plan in use.</param>
+    /// <param name="renewed">The plan in use, if this owns and disposes it; null if the caller does.</param>
+    /// <param name="basis">The index or scan that the answer comes from.</param>
     /// <param name="results">The results; disposed with this.</param>
-    /// <param name="sink">Takes the answer.</param>
+    /// <param name="sink">Receives the answer.</param>
     internal QueryAnswer(
         QueryEngine engine,
         AnswerReader reader,
@@ -40,31 +40,30 @@ public sealed class QueryAnswer : IDisposable
         }
     }
 
-    /// <summary>The query as it is answered.</summary>
+    /// <summary>The plan in use.</summary>
     public QueryPlan Plan { get; }
 
-    /// <summary>The index that answers, or that RavenDB would name.</summary>
+    /// <summary>The index that answers; for a scan, the index that RavenDB would name.</summary>
     public string IndexName => _basis.IndexName;
 
     /// <summary>
-    /// Whether the index does not follow the documents through the moment at which the query came. What comes from the
-    /// documents themselves never is.
+    /// Whether the index lacks documents that were written before the query arrived. Always false for a scan.
     /// </summary>
     public bool IsStale => _basis.IsStale;
 
-    /// <summary>The etag through which the answer follows the documents at least.</summary>
+    /// <summary>The answer includes all writes through this etag.</summary>
     public long ResultEtag => _basis.ResultEtag;
 
     /// <summary>
-    /// When the index last took something; null when no index answers, or it took nothing since the start.
+    /// When the index last indexed a document; null if no index answers, or it indexed nothing since the node started.
     /// </summary>
     public DateTimeOffset? Timestamp => _basis.Timestamp;
 
     /// <summary>The results.</summary>
     public IQueryResults Results { get; }
 
-    /// <summary>Notes what the answer says of the result at hand beside it, where it says anything.</summary>
-    /// <exception cref="Language.QueryException">The memory or the time of the query is used up.</exception>
+    /// <summary>Adds the current result's notes (highlights, score explanations), if the query asks for any.</summary>
+    /// <exception cref="Language.QueryException">The query exceeds its time or memory.</exception>
     public void Note()
     {
         if (_notes is not null)
@@ -75,15 +74,15 @@ public sealed class QueryAnswer : IDisposable
         }
     }
 
-    /// <summary>What it says beside its results: members, each with a comma before it; empty where nothing.</summary>
+    /// <summary>Returns the notes as JSON members, each preceded by a comma; empty if there are none.</summary>
     public byte[] NotesToJson() => _notes?.ToJson() ?? [];
 
     /// <summary>
-    /// Counts the results before the first. Those that are not gathered are gone over, and once more when they are
-    /// walked.
+    /// Counts the results before the first is written. If the total is not known, the results are walked here, and a
+    /// second time when they are written.
     /// </summary>
-    /// <param name="settles">Whether those of an index are held against the documents as they are read.</param>
-    /// <returns>How many there are, on the page or not.</returns>
+    /// <param name="settles">Whether to check an index's results against the current documents.</param>
+    /// <returns>Number of results, on the page or not.</returns>
     public async ValueTask<long> CountAheadAsync(bool settles)
     {
         if (Results.KnownTotal is null)
@@ -101,7 +100,7 @@ public sealed class QueryAnswer : IDisposable
         return Results.KnownTotal.Value;
     }
 
-    /// <summary>Gives memory and the moment back.</summary>
+    /// <summary>Releases memory and the snapshot.</summary>
     public void Dispose()
     {
         _notes?.Dispose();

@@ -1,13 +1,12 @@
 namespace Rookery.Queries.Answering;
 
-/// <summary>What the answer of a query rests on, once waiting is over.</summary>
-/// <param name="IndexName">The index, as the answer names it.</param>
-/// <param name="Answering">The index that answers; null when documents are looked at one by one.</param>
-/// <param name="IsStale">Whether the index does not follow the documents through the moment at which the query
-/// came.</param>
-/// <param name="ResultEtag">The etag through which the answer follows the documents at least.</param>
-/// <param name="Timestamp">When the index last took something; null when no index answers, or it took nothing since the
-/// start.</param>
+/// <summary>Where an answer comes from: an index, ids or a scan. Fixed after the wait for an index.</summary>
+/// <param name="IndexName">The index name shown in the answer.</param>
+/// <param name="Answering">The index to search; null to read documents by id or by a scan.</param>
+/// <param name="IsStale">Whether the index lacks documents that were written before the query arrived.</param>
+/// <param name="ResultEtag">The answer includes all writes through this etag.</param>
+/// <param name="Timestamp">When the index last indexed a document; null if no index answers, or it indexed nothing
+/// since the node started.</param>
 internal sealed record QueryBasis(
     string IndexName,
     string? Answering,

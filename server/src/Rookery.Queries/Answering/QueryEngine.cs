@@ -8,13 +8,12 @@ using Rookery.Queries.Planning;
 namespace Rookery.Queries.Answering;
 
 /// <summary>
-/// The door for answers to queries: <see cref="Plan"/> says how a query is answered,
-/// <see cref="ExecuteAsync"/> chooses what the answer rests on, has the index made that it needs, waits for it, and
-/// gives the results to be walked over. Thread-safe.
+/// Answers queries: <see cref="Plan"/> parses and plans a query. <see cref="ExecuteAsync"/> chooses an index or a scan,
+/// defines and awaits a missing index, and opens the results. Thread-safe.
 /// </summary>
 /// <param name="indexes">The indexes of the node.</param>
-/// <param name="automaticIndexes">Makes those that queries need.</param>
-/// <param name="memory">What answers hold is drawn from here.</param>
+/// <param name="automaticIndexes">Defines the automatic indexes that queries need.</param>
+/// <param name="memory">The memory that answers reserve from.</param>
 /// <param name="time">The clock.</param>
 /// <param name="stopping">Cancelled when the node stops.</param>
 public sealed class QueryEngine(
@@ -35,43 +34,44 @@ public sealed class QueryEngine(
 
     internal CancellationToken Stopping => stopping;
 
-    /// <summary>What bounds how many queries hold a thread for long.</summary>
+    /// <summary>Limits how many queries search an index for long at once.</summary>
     internal LongSearches LongSearches { get; } = new(LongSearches.UsualPlaces);
 
-    /// <summary>Answers from indexes.</summary>
+    /// <summary>Searches indexes of documents.</summary>
     internal IndexedQueries Indexed { get; } = new(indexes);
 
-    /// <summary>Answers grouped queries from indexes.</summary>
+    /// <summary>Searches indexes of groups.</summary>
     internal GroupedQueries Grouped { get; } = new(indexes);
 
-    /// <summary>Reads the text of a query, and plans it.</summary>
-    /// <param name="database">Whose documents are asked for.</param>
+    /// <summary>Parses the text of a query, and plans it.</summary>
+    /// <param name="database">The queried database.</param>
     /// <param name="request">The query.</param>
-    /// <exception cref="QueryException">It is no query, one that this version does not have, or of an index that there
-    /// is not.</exception>
+    /// <exception cref="QueryException">The text is not a query, the query needs a feature that this version lacks, or
+    /// the named index does not exist.</exception>
     public QueryPlan Plan(Database database, QueryRequest request) => QueryPlan.Read(request, database, Indexed);
 
     /// <summary>
-    /// Plans a query whose results are to be changed or deleted: they are documents, and as many as there are. It works
-    /// as long as it takes, and reads what is there after each pause.
+    /// Plans a query whose results are patched or deleted. They are whole documents, without a page. The query has no
+    /// time limit, and reads a new snapshot after each pause.
     /// </summary>
-    /// <param name="database">Whose documents are asked for.</param>
-    /// <param name="query">The query, read.</param>
-    /// <param name="request">How it came.</param>
-    /// <param name="wait">How long to wait for an index that is behind; null when a stale one will do.</param>
-    /// <exception cref="QueryException">It is one that this version does not have, that cannot be meant, or of an index
-    /// that there is not.</exception>
+    /// <param name="database">The queried database.</param>
+    /// <param name="query">The parsed query.</param>
+    /// <param name="request">The request that it came with.</param>
+    /// <param name="wait">How long to wait for a lagging index before the query is refused; null if a stale answer is
+    /// acceptable.</param>
+    /// <exception cref="QueryException">The query needs a feature that this version lacks, has a clause that makes no
+    /// sense for a change, or names an index that does not exist.</exception>
     public QueryPlan PlanChange(Database database, Query query, QueryRequest request, TimeSpan? wait) =>
         QueryPlan.ReadForChange(query, request, database, Indexed, wait);
 
-    /// <summary>What the answer of a query would rest on, and why. Nothing is made, and nothing waited for.</summary>
-    /// <param name="database">Whose documents are asked for.</param>
+    /// <summary>Returns the basis that the query would get, with reasons. Defines no index and does not wait.</summary>
+    /// <param name="database">The queried database.</param>
     /// <param name="plan">The plan.</param>
-    /// <param name="sink">Says that the client left.</param>
-    /// <returns>The choice, and how many postings of an index that is built are read for the answer; null where none
+    /// <param name="sink">Reports when the client disconnects.</param>
+    /// <returns>The choice, and the number of postings that a built index reads for the answer; null if no built index
     /// answers.</returns>
-    /// <exception cref="QueryException">The query would cost more than one may; or it names an index that this node
-    /// does not keep (<see cref="QueryFault.IndexUnavailable"/>), or that lacks what it needs
+    /// <exception cref="QueryException">The query exceeds its time or memory; or the named index does not run on this
+    /// node (<see cref="QueryFault.IndexUnavailable"/>) or lacks a field that the query needs
     /// (<see cref="QueryFault.Invalid"/>).</exception>
     public (IndexChoice Choice, long? PostingsRead) Explain(Database database, QueryPlan plan, IAnswerSink sink)
     {
@@ -90,22 +90,23 @@ public sealed class QueryEngine(
     }
 
     /// <summary>
-    /// Begins to answer a query. What the answer rests on is chosen behind the read barrier: what was acknowledged
-    /// before the query came, it answers, or says that it is stale. An index that was reset when it was to answer is
-    /// waited for again.
+    /// Opens the answer to a query. The caller has passed the read barrier, so the answer includes every write
+    /// acknowledged before the query arrived, or reports itself as stale. If the chosen index is reset before it is
+    /// searched, the choice and the wait are repeated.
     /// </summary>
-    /// <param name="database">Whose documents are asked for.</param>
+    /// <param name="database">The queried database.</param>
     /// <param name="plan">The plan; outlives the answer.</param>
-    /// <param name="sink">Takes the answer.</param>
-    /// <param name="metadataOnly">Whether of whole documents only the metadata is wanted.</param>
-    /// <param name="chosen">Called after each choice; a reset index causes another.</param>
-    /// <returns>The answer before its first result. Those that are sorted or grouped are all found then.</returns>
-    /// <exception cref="QueryException">The query would cost more than one may; it was to wait for an index, which did
-    /// not come so far in time; it needs one that could not be made, or is not at work; it names one that lacks what it
-    /// needs; or only metadata is wanted of results that have none.</exception>
+    /// <param name="sink">Receives the answer.</param>
+    /// <param name="metadataOnly">Whether to return only the metadata of whole documents.</param>
+    /// <param name="chosen">Called after each choice of the basis.</param>
+    /// <returns>The answer, which stands before its first result. Sorted or grouped results are computed completely by
+    /// then.</returns>
+    /// <exception cref="QueryException">The query exceeds its time or memory; the index did not catch up within the
+    /// query's own wait; a needed index could not be defined or is not available; the named index lacks a field that
+    /// the query needs; or only metadata is wanted and the results are not whole documents.</exception>
     /// <exception cref="IndexDamagedException">An index cannot be read.</exception>
-    /// <exception cref="OperationCanceledException">The client left, or the node stops.</exception>
-    /// <remarks>The sink may refuse with an exception of its own when there is no room in time (HTTP: 429).</remarks>
+    /// <exception cref="OperationCanceledException">The client disconnected, or the node stops.</exception>
+    /// <remarks>The sink may throw an exception of its own if no memory is free in time (HTTP: 429).</remarks>
     public async ValueTask<QueryAnswer> ExecuteAsync(
         Database database,
         QueryPlan plan,
@@ -148,7 +149,7 @@ public sealed class QueryEngine(
         }
     }
 
-    /// <summary>The time of an answer.</summary>
+    /// <summary>Returns the time limit of an answer.</summary>
     internal QueryTurns TurnsOf(QueryPlan plan, IAnswerSink sink) =>
         new(time, plan.WorkLimit, sink, plan.IsChange ? null : LongSearches, stopping);
 
@@ -165,8 +166,8 @@ public sealed class QueryEngine(
     }
 
     /// <summary>
-    /// The query as the static index that it names answers it now, which may have been replaced while the query waited
-    /// for it; null when it was not.
+    /// Plans the query again if the static index that it names got another definition during the wait; null if it did
+    /// not.
     /// </summary>
     private QueryPlan? TryRenew(Database database, QueryPlan plan) =>
         plan is { Named.Rows: { } asked, Again: { } again }

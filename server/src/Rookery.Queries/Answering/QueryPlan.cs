@@ -10,8 +10,8 @@ using Rookery.Queries.Scanning;
 namespace Rookery.Queries.Answering;
 
 /// <summary>
-/// How one query is answered, once: its tree with parameters, compiled for a scan, the index that it names, and the
-/// page. Holds memory until it is disposed.
+/// How one query is answered: its tree with parameters, compiled, the index that it names, and the page. Used for one
+/// answer. Holds memory until it is disposed.
 /// </summary>
 public sealed class QueryPlan : IDisposable
 {
@@ -20,46 +20,46 @@ public sealed class QueryPlan : IDisposable
 
     private QueryPlan() { }
 
-    /// <summary>What is asked.</summary>
+    /// <summary>The tree of the query.</summary>
     public required Query Query { get; init; }
 
     /// <summary>
-    /// The page of documents that are the results as they are, when nothing but ids narrows them; null when documents
-    /// have to be looked into.
+    /// The page of documents, if only the collection and ids restrict the results; null if documents have to be
+    /// evaluated.
     /// </summary>
     internal IdQuery? Direct { get; private init; }
 
-    /// <summary>How documents, or what an index holds of them, are looked into; null when they need not be.</summary>
+    /// <summary>
+    /// The compiled query: predicate, sort, projection, aggregates. Null if <see cref="Direct"/> is set.
+    /// </summary>
     public ScanPlan? Scan { get; private init; }
 
-    /// <summary>Paths of ids to include.</summary>
+    /// <summary>Paths of the ids of documents to include.</summary>
     public IReadOnlyList<string> Includes { get; private init; } = [];
 
-    /// <summary>Whether the answer says how long its parts took.</summary>
+    /// <summary>Whether the answer reports how long its parts took.</summary>
     public bool HasTimings { get; private init; }
 
     /// <summary>The index that the query names; null when it names none.</summary>
     internal NamedIndex? Named { get; private init; }
 
     /// <summary>
-    /// By which definition the static index answers that the query names, which changes while no document does; 0 when
-    /// it names none.
+    /// The number of the named static index's definition, which changes the answer while no document changes; 0 if the
+    /// query names no static index.
     /// </summary>
     public long DefinitionNumber => Named?.Rows?.Number ?? 0;
 
     /// <summary>
-    /// Plans it again, because the index that it names answers by another definition now; null when it names no such
-    /// one.
+    /// Plans the query again after the named static index got another definition; null if the query names none.
     /// </summary>
     internal Func<QueryPlan>? Again { get; private init; }
 
     /// <summary>
-    /// How long to wait for an index that is behind, after which the query is refused; null when an answer that is
-    /// stale will do.
+    /// How long to wait for a lagging index before the query is refused; null if a stale answer is acceptable.
     /// </summary>
     internal TimeSpan? Wait { get; private init; }
 
-    /// <summary>The index name in the answer, as RavenDB would give it.</summary>
+    /// <summary>The index name shown in the answer, as RavenDB would show it.</summary>
     public string IndexName
     {
         get => _indexName ??= Named?.Name ?? AutomaticIndexName.Of(Query);
@@ -67,33 +67,35 @@ public sealed class QueryPlan : IDisposable
     }
 
     /// <summary>
-    /// Whether its results are changed or deleted. Runs after the response, a few at a time.
+    /// Whether the query's results are patched or deleted. Such a query runs after the response, a few results at a
+    /// time.
     /// </summary>
     internal bool IsChange { get; private init; }
 
-    /// <summary>How long it may work in all.</summary>
+    /// <summary>Total time that the query may work.</summary>
     internal TimeSpan WorkLimit => IsChange ? TimeSpan.MaxValue : QueryTurns.Budget;
 
-    /// <summary>Reads the text of a query, and plans it.</summary>
+    /// <summary>Parses the text of a query, and plans it.</summary>
     /// <param name="request">The query.</param>
-    /// <param name="database">Where set-ups are stored that it names.</param>
-    /// <param name="indexes">Knows the index that it names.</param>
-    /// <exception cref="QueryException">It is no query, one that this version does not have, or of an index that there
-    /// is not.</exception>
+    /// <param name="database">The queried database, which also stores the facet setups that the query names.</param>
+    /// <param name="indexes">Finds the index that the query names.</param>
+    /// <exception cref="QueryException">The text is not a query, the query needs a feature that this version lacks, or
+    /// the named index does not exist.</exception>
     internal static QueryPlan Read(QueryRequest request, Database database, IndexedQueries indexes) =>
         Of(ParsedQueries.Read(request.Text), request, database, indexes, isChange: false);
 
     /// <summary>
-    /// Plans a query whose results are to be changed or deleted: they are documents, and as many as there are. It works
-    /// as long as it takes.
+    /// Plans a query whose results are patched or deleted. They are whole documents, without a page. The query has no
+    /// time limit.
     /// </summary>
-    /// <param name="query">The query, read.</param>
-    /// <param name="request">How it came.</param>
-    /// <param name="database">Where the documents are.</param>
-    /// <param name="indexes">Knows the index that it names.</param>
-    /// <param name="wait">How long to wait for an index that is behind; null when a stale one will do.</param>
-    /// <exception cref="QueryException">It is one that this version does not have, that cannot be meant, or of an index
-    /// that there is not.</exception>
+    /// <param name="query">The parsed query.</param>
+    /// <param name="request">The request that it came with.</param>
+    /// <param name="database">The queried database.</param>
+    /// <param name="indexes">Finds the index that the query names.</param>
+    /// <param name="wait">How long to wait for a lagging index before the query is refused; null if a stale answer is
+    /// acceptable.</param>
+    /// <exception cref="QueryException">The query needs a feature that this version lacks, has a clause that makes no
+    /// sense for a change, or names an index that does not exist.</exception>
     internal static QueryPlan ReadForChange(
         Query query,
         QueryRequest request,
@@ -131,11 +133,11 @@ public sealed class QueryPlan : IDisposable
         );
     }
 
-    /// <summary>Gives memory back.</summary>
+    /// <summary>Releases memory.</summary>
     public void Dispose() => _fullText?.Dispose();
 
-    // Changing a document moves it to the end of its collection; the walk must not meet it again. A scan sees to that,
-    // a plain walk does not.
+    // A change moves its document to the end of the collection, where the walk must not return it again. Only a scan
+    // checks that (see WalkedOnce), so a change is never a plain walk (Direct).
     private static QueryPlan Of(
         Query written,
         QueryRequest request,
@@ -170,7 +172,7 @@ public sealed class QueryPlan : IDisposable
         var operands = new OperandValues(parameters);
         long writtenOffset = operands.Count(query.Offset, "offset") ?? 0;
         long? writtenLimit = operands.Count(query.Limit, "limit");
-        long offset = Math.Max(writtenOffset, request.Start); // client 5.4 sends both, and means the same
+        long offset = Math.Max(writtenOffset, request.Start); // client 5.4 sends the offset in both
         long? limit =
             writtenLimit is { } asked ? Math.Min(asked, request.PageSize)
             : request.PageSize == long.MaxValue ? null

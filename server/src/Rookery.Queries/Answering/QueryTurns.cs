@@ -4,15 +4,14 @@ using Rookery.Queries.Language;
 namespace Rookery.Queries.Answering;
 
 /// <summary>
-/// The time of one query: it works for <see cref="Turn"/>, then others have theirs, until it has worked as long as it
-/// may. Only what passes between <see cref="Begin"/> and
-/// <see cref="End"/> is work; while its client or room is waited for, none is done. Not thread-safe.
+/// Limits one query's working time and yields the thread between time slices. Only the time between <see cref="Begin"/>
+/// and <see cref="End"/> counts; waits for the client or for memory do not. Not thread-safe.
 /// </summary>
 /// <param name="time">The clock.</param>
-/// <param name="limit">How long it may work in all.</param>
-/// <param name="sink">Says that the client left.</param>
-/// <param name="searches">Bounds searches that take long; null where they are bounded otherwise.</param>
-/// <param name="stopping">Says that the node stops.</param>
+/// <param name="limit">Total working time of the query.</param>
+/// <param name="sink">Reports when the client disconnects.</param>
+/// <param name="searches">Limits long index searches; null if they are limited elsewhere.</param>
+/// <param name="stopping">Cancelled when the node stops.</param>
 internal sealed class QueryTurns(
     TimeProvider time,
     TimeSpan limit,
@@ -21,13 +20,13 @@ internal sealed class QueryTurns(
     CancellationToken stopping = default
 ) : IScanClock
 {
-    /// <summary>How long a query works before others go first.</summary>
+    /// <summary>Length of a time slice, after which other requests run.</summary>
     public static readonly TimeSpan Turn = TimeSpan.FromMilliseconds(10);
 
-    /// <summary>How long a query that somebody waits for may work in all.</summary>
+    /// <summary>Total working time of a query whose client waits for the answer.</summary>
     public static readonly TimeSpan Budget = TimeSpan.FromMinutes(2);
 
-    // So many documents are passed in less time than a turn.
+    // The walk passes this many documents in less time than a slice.
     private const int PassedBetweenChecks = 1024;
 
     private int _passed;
@@ -37,18 +36,21 @@ internal sealed class QueryTurns(
     private TimeSpan _inTurn;
     private TimeSpan _inAll;
 
-    /// <summary>Whether it is others' turn: let go of what is being read, and call <see cref="YieldAsync"/>.</summary>
+    /// <summary>
+    /// Whether the slice is used up, including the work that is running: release what is being read, and call
+    /// <see cref="YieldAsync"/>.
+    /// </summary>
     public bool IsOver => _inTurn + SinceBegun > Turn;
 
-    /// <summary>Whether the turn is used up, asked while no work runs.</summary>
+    /// <summary>Whether the slice is used up; for use while no work is running.</summary>
     public bool IsTurnOver => _inTurn > Turn;
 
     private TimeSpan SinceBegun => _begun is { } begun ? time.GetElapsedTime(begun) : TimeSpan.Zero;
 
-    /// <summary>Begins to work, or goes on.</summary>
+    /// <summary>Starts or resumes the work.</summary>
     public void Begin() => _begun = time.GetTimestamp();
 
-    /// <summary>Stops working for now.</summary>
+    /// <summary>Pauses the work.</summary>
     public void End()
     {
         var worked = SinceBegun;
@@ -57,11 +59,11 @@ internal sealed class QueryTurns(
         _begun = null;
     }
 
-    /// <summary>The work begins again, with all of its time.</summary>
+    /// <summary>Restores the full working time, because the query starts again.</summary>
     public void BeginAgain() => _inAll = TimeSpan.Zero;
 
-    /// <summary>Begins to search an index, which is done in one piece.</summary>
-    /// <returns>Ends it.</returns>
+    /// <summary>Starts an index search, which runs without yielding.</summary>
+    /// <returns>Ends the search when it is disposed.</returns>
     public Search BeginSearch()
     {
         Begin();
@@ -69,9 +71,9 @@ internal sealed class QueryTurns(
         return new Search(this);
     }
 
-    /// <summary>Lets others work.</summary>
-    /// <exception cref="QueryException">The time of the query is used up.</exception>
-    /// <exception cref="OperationCanceledException">The client left, or the node stops.</exception>
+    /// <summary>Ends the slice, yields the thread, and starts the next slice.</summary>
+    /// <exception cref="QueryException">The query's working time is used up.</exception>
+    /// <exception cref="OperationCanceledException">The client disconnected, or the node stops.</exception>
     public async ValueTask YieldAsync()
     {
         OnWork();
@@ -81,8 +83,8 @@ internal sealed class QueryTurns(
         Begin();
     }
 
-    /// <summary>Called for each document that is passed over.</summary>
-    /// <exception cref="OperationCanceledException">The client left, or the node stops.</exception>
+    /// <summary>Counts a document that the walk passes, and checks for cancellation now and then.</summary>
+    /// <exception cref="OperationCanceledException">The client disconnected, or the node stops.</exception>
     public void Pass()
     {
         if (++_passed == PassedBetweenChecks)
@@ -93,9 +95,9 @@ internal sealed class QueryTurns(
     }
 
     /// <inheritdoc/>
-    /// <exception cref="QueryException">The time of the query is used up, or the search of an index takes long, and too
-    /// many others do.</exception>
-    /// <exception cref="OperationCanceledException">The client left, or the node stops.</exception>
+    /// <exception cref="QueryException">The query's working time is used up, or the index search takes long and no
+    /// place for another long search is free.</exception>
+    /// <exception cref="OperationCanceledException">The client disconnected, or the node stops.</exception>
     public void OnWork()
     {
         ThrowIfEnded();
@@ -132,7 +134,7 @@ internal sealed class QueryTurns(
         }
     }
 
-    /// <summary>A search that goes on until it is disposed.</summary>
+    /// <summary>A running index search, which ends when this is disposed.</summary>
     internal readonly struct Search(QueryTurns turns) : IDisposable
     {
         public void Dispose() => turns.EndSearch();

@@ -9,8 +9,8 @@ using Rookery.Queries.Language;
 namespace Rookery.Queries.Answering;
 
 /// <summary>
-/// The documents that a query has to look at: a collection in the order it was written, or ids and those of a prefix in
-/// the order of ids. Counts what it passes, so that the total is known at the end without a second walk.
+/// Walks over the documents that a query reads: a collection in the order of etags, or a list or prefix of ids in the
+/// order of ids. Counts the documents, so that the total is known at the end without a second walk. Not thread-safe.
 /// </summary>
 internal sealed class QueryWalk : IDisposable
 {
@@ -35,10 +35,10 @@ internal sealed class QueryWalk : IDisposable
     private long _left;
     private long _matched;
 
-    /// <summary>A walk at its beginning.</summary>
+    /// <summary>Creates a walk that stands before the first document.</summary>
     /// <param name="reader">Reads the documents; outlives the walk.</param>
-    /// <param name="query">Which.</param>
-    /// <exception cref="QueryException">A name or prefix is longer than any can be.</exception>
+    /// <param name="query">The documents, and the page of them.</param>
+    /// <exception cref="QueryException">The collection's name or the prefix exceeds the maximum length.</exception>
     public QueryWalk(AnswerReader reader, IdQuery query)
     {
         _query = query;
@@ -61,10 +61,10 @@ internal sealed class QueryWalk : IDisposable
         _cursor = OpenCursor();
     }
 
-    /// <summary>A walk over documents by their ids, in that order.</summary>
+    /// <summary>Creates a walk over documents by id, in the order of the list.</summary>
     /// <param name="reader">Reads the documents; outlives the walk.</param>
     /// <param name="ids">The ids.</param>
-    /// <param name="scores">How relevant each is; null where none is more than others.</param>
+    /// <param name="scores">The score of each id; null if the query does not score.</param>
     public QueryWalk(AnswerReader reader, IReadOnlyList<ReadOnlyMemory<byte>> ids, IReadOnlyList<double>? scores)
     {
         _scores = scores;
@@ -75,48 +75,46 @@ internal sealed class QueryWalk : IDisposable
     }
 
     /// <summary>
-    /// The document at hand, whole; valid until the next move. A large one takes as much memory again.
+    /// The current document with its body, valid until the next move. A large document is assembled in a buffer of its
+    /// own length.
     /// </summary>
     public DocumentView View => _cursor is null ? _byId.View : _cursor.View;
 
-    /// <summary>The same without the body of a large document, which costs little.</summary>
+    /// <summary>The current document, without the body if it is large, which saves assembling it.</summary>
     public DocumentView Head => _cursor is null ? _byId.Head : _cursor.Head;
 
-    /// <summary>The etag of the document at hand.</summary>
+    /// <summary>The etag of the current document.</summary>
     public long Etag => _cursor is null ? _byId.Etag : _cursor.Etag;
 
-    /// <summary>How relevant the document at hand is; null where none is more than others.</summary>
+    /// <summary>The score of the current document; null if the query does not score.</summary>
     public double? Score => _scores is null ? FoundScore : _scores[Place];
 
-    /// <summary>The same where it was found out when the document was met.</summary>
+    /// <summary>The score of the current document, if it is computed during the walk.</summary>
     public double? FoundScore { get; set; }
 
-    /// <summary>Of a walk over ids, the place of the one at hand among them.</summary>
+    /// <summary>For a walk over ids, the position of the current id in the list.</summary>
     public int Place => _nextId - 1;
 
-    /// <summary>
-    /// Called for each document that the walk meets, so that one over many can be ended; null where it need not.
-    /// </summary>
+    /// <summary>Called for each document that the walk passes, and may throw to end the walk; null if unused.</summary>
     public Action? Passed { get; init; }
 
-    /// <summary>Whether documents come in the order in which they were written.</summary>
+    /// <summary>Whether the documents come in the order of their etags.</summary>
     public bool IsInOrderOfWriting => _query.Condition is null;
 
-    /// <summary>Whether it goes on in a later moment after each pause.</summary>
+    /// <summary>Whether the walk continues in a newer snapshot after each pause.</summary>
     public bool IsRenewed => _reader.IsRenewed;
 
-    /// <summary>Bytes of the document at hand.</summary>
+    /// <summary>Bytes of the current document.</summary>
     public long Length => _cursor is null ? _byId.Length : _cursor.Length;
 
-    /// <summary>A reader for what else the answer holds, until the next pause. Not to be disposed.</summary>
+    /// <summary>A reader for included documents, valid until the next pause. The caller must not dispose it.</summary>
     public DatabaseReader Reader => _reader.Current;
 
-    /// <summary>The number of documents that match, when it is known without walking; null otherwise.</summary>
+    /// <summary>Number of documents that match, whatever the page; null if only a walk can count them.</summary>
     public long? KnownTotal => _knownTotal;
 
     /// <summary>
-    /// The number of documents that match, whatever the page. Known at once for whole collections, otherwise after the
-    /// walk.
+    /// Returns the number of documents that match, whatever the page. Ends the walk if it has to count.
     /// </summary>
     public long CountTotal()
     {
@@ -128,7 +126,7 @@ internal sealed class QueryWalk : IDisposable
         _left = 0;
         while (TryMatchNext())
         {
-            // Each match counts itself.
+            // TryMatchNext counts each match.
         }
 
         return _matched;
@@ -156,7 +154,7 @@ internal sealed class QueryWalk : IDisposable
         return false;
     }
 
-    /// <summary>Begins again.</summary>
+    /// <summary>Starts again before the first document.</summary>
     public void Rewind()
     {
         ReleaseById();
@@ -173,10 +171,10 @@ internal sealed class QueryWalk : IDisposable
         _matched = 0;
     }
 
-    /// <summary>Writes the document at hand.</summary>
-    /// <param name="output">Where to.</param>
-    /// <param name="historyId">The database's.</param>
-    /// <param name="metadataOnly">Whether only its metadata is wanted.</param>
+    /// <summary>Writes the current document.</summary>
+    /// <param name="output">Receives the JSON.</param>
+    /// <param name="historyId">The database's history id, for change vectors.</param>
+    /// <param name="metadataOnly">Whether to write only the document's metadata.</param>
     public void Write(IResultBuffer output, ReadOnlySpan<byte> historyId, bool metadataOnly)
     {
         if (metadataOnly)
@@ -193,7 +191,9 @@ internal sealed class QueryWalk : IDisposable
         }
     }
 
-    /// <summary>Lets go of the document at hand, which the next move meets again.</summary>
+    /// <summary>
+    /// Releases the current document, and pauses the reader for a wait. The next move returns the same document again.
+    /// </summary>
     public void StepBack()
     {
         ReleaseById();
@@ -204,7 +204,9 @@ internal sealed class QueryWalk : IDisposable
         _matched--;
     }
 
-    /// <summary>Lets go of the document at hand until the next move.</summary>
+    /// <summary>
+    /// Releases the current document, and pauses the reader for a wait. The next move goes on after it.
+    /// </summary>
     public void Pause()
     {
         ReleaseById();
@@ -296,7 +298,7 @@ internal sealed class QueryWalk : IDisposable
             return true;
         }
 
-        // As the store finds a collection by its name.
+        // Without case, as the store finds a collection by name.
         Span<byte> one = stackalloc byte[2 * DocumentLimits.MaxCollectionBytes];
         Span<byte> other = stackalloc byte[2 * DocumentLimits.MaxCollectionBytes];
         return one[..DocumentId.ToLower(collection, one)].SequenceEqual(other[..DocumentId.ToLower(wanted, other)]);

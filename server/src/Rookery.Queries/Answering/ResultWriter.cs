@@ -9,15 +9,15 @@ using Rookery.Queries.Scanning;
 namespace Rookery.Queries.Answering;
 
 /// <summary>
-/// Writes the document of a walk as the result of a query: whole, its metadata, or what the query selects of it.
+/// Writes the current document of a walk as a query result: whole, its metadata only, or the selected fields.
 /// </summary>
-/// <param name="database">Whose it is.</param>
-/// <param name="plan">The plan of a query that selects fields; null for whole documents.</param>
-/// <param name="metadataOnly">Whether of a whole document only the metadata is wanted.</param>
-/// <param name="hasIncludes">Whether its references are followed as well.</param>
-/// <param name="scripted">Makes the results of a query that selects by a script; null where none does. It is disposed
-/// with this.</param>
-/// <param name="clock">Is asked while a result is put together; null for whole documents.</param>
+/// <param name="database">The database.</param>
+/// <param name="plan">The compiled query, which may select fields; null for whole documents.</param>
+/// <param name="metadataOnly">Whether to write only the metadata of a whole document.</param>
+/// <param name="hasIncludes">Whether the query includes documents that its results refer to.</param>
+/// <param name="scripted">Computes the results of a query that selects by a script; else null. Disposed with
+/// this.</param>
+/// <param name="clock">Checked while a selection is written; null for whole documents.</param>
 internal sealed class ResultWriter(
     Database database,
     ScanPlan? plan,
@@ -27,28 +27,28 @@ internal sealed class ResultWriter(
     IScanClock? clock = null
 ) : IDisposable
 {
-    // A selection may name a large field several times, but not any number of times.
+    // A selection may repeat a large field, so its result is limited to this and twice the document's length.
     private const int FreeBytes = 64 << 10;
     private readonly byte[] _historyId = Encoding.ASCII.GetBytes(database.HistoryId);
 
-    /// <summary>Makes the results of a query that selects by a script; null where none does.</summary>
+    /// <summary>Computes the results of a query that selects by a script; else null.</summary>
     public ScriptedResults? Scripted => scripted;
 
     /// <summary>
-    /// Gives the row that an index holds, by the place of its document in the walk, where a selection reads from there;
-    /// null where it reads documents.
+    /// Returns the row that an index stores, by the position of its document in the walk, if the selection reads stored
+    /// fields; null if it reads documents.
     /// </summary>
     public Func<int, ReadOnlyMemory<byte>>? RowOf { get; set; }
 
-    /// <summary>The document at hand, as conditions read it.</summary>
+    /// <summary>Returns the current document in the form that conditions read.</summary>
     public QueriedDocument Queried(QueryWalk walk) => new(walk.View, walk.Etag, _historyId) { Score = walk.Score ?? 0 };
 
-    /// <summary>Memory that reading and writing a document of so many bytes takes at most.</summary>
+    /// <summary>Returns the maximum memory to read and write a document of this length, in bytes.</summary>
     public long BytesFor(long documentBytes) =>
         hasIncludes || plan is { GivesDocuments: false } ? 3 * documentBytes : documentBytes;
 
-    /// <summary>Writes the document at hand.</summary>
-    /// <exception cref="QueryException">What the query selects of it is much larger than it.</exception>
+    /// <summary>Writes the current document.</summary>
+    /// <exception cref="QueryException">The selection is much larger than the document.</exception>
     public void Write(IResultBuffer output, QueryWalk walk)
     {
         if (plan is not { GivesDocuments: false })
@@ -82,7 +82,7 @@ internal sealed class ResultWriter(
         WriteScore(output, walk);
     }
 
-    /// <summary>Adds a score to the metadata, with which each result ends.</summary>
+    /// <summary>Inserts the score into the metadata, which is the last member of each result.</summary>
     private static void WriteScore(IResultBuffer output, QueryWalk walk)
     {
         if (walk.Score is { } score)

@@ -5,16 +5,17 @@ using Rookery.Queries.Scanning;
 namespace Rookery.Queries.Answering;
 
 /// <summary>
-/// Finds what <c>moreLikeThis</c> of a static index compares with: the first document, or reduced row, that its
-/// condition finds there.
+/// Finds the model of <c>moreLikeThis</c> in a static index: the first document, or reduced row, that its condition
+/// matches.
 /// </summary>
 internal static class RowLikeness
 {
-    /// <summary>Has all conditions of a query learn theirs.</summary>
-    /// <param name="scope">What the answer is made with.</param>
+    /// <summary>Finds the model of each <c>moreLikeThis</c> condition of a query.</summary>
+    /// <param name="scope">The context of the answer.</param>
     /// <param name="indexName">The index.</param>
-    /// <returns>False when the index is not there now, or was reset and is behind: whoever asks it finds out.</returns>
-    /// <exception cref="QueryException">There is none.</exception>
+    /// <returns>False if the index does not exist on this node, or was reset and lags behind; the caller's own search
+    /// then fails the same way.</returns>
+    /// <exception cref="QueryException">No document or row matches.</exception>
     public static async ValueTask<bool> TryLearnAsync(AnswerScope scope, string indexName)
     {
         foreach (var likeness in scope.Scan.Likenesses.Where(static likeness => !likeness.Condition.IsLearned))

@@ -7,17 +7,17 @@ using Rookery.Queries.Summaries;
 namespace Rookery.Queries.Answering;
 
 /// <summary>
-/// Begins to answer a query that names a static index. Conditions, orders and summaries are of the rows that it holds;
-/// results are their documents, stored values of the rows, or reduced rows. What terms do not say is asked of rows that
-/// the maps make anew of the documents found.
+/// Opens the results of a query that names a static index. Conditions, orders and summaries apply to the index's rows;
+/// the results are the rows' documents, their stored values, or reduced rows. What the index's terms cannot decide is
+/// decided on rows that the maps compute again from the documents found.
 /// </summary>
 internal static class RowQueries
 {
-    /// <summary>The results, before the first.</summary>
-    /// <param name="scope">What the answer is made with.</param>
-    /// <returns>The results; null when the index was reset meanwhile and follows the documents no longer as
-    /// far.</returns>
-    /// <exception cref="QueryException">The query would cost more than one may, or the index is not there
+    /// <summary>Opens the results and stands before the first.</summary>
+    /// <param name="scope">The context of the answer.</param>
+    /// <returns>The results; null if the index was reset meanwhile and has not reached the basis's etag
+    /// again.</returns>
+    /// <exception cref="QueryException">The query exceeds its time or memory, or the index cannot answer on this node
     /// now.</exception>
     public static async ValueTask<IQueryResults?> TryOpenAsync(AnswerScope scope)
     {
@@ -49,7 +49,9 @@ internal static class RowQueries
         }
     }
 
-    /// <summary>The documents of a page. Those that were written since the index took them are asked again.</summary>
+    /// <summary>
+    /// Returns the documents of the page. A document that was written after the index read it is evaluated again.
+    /// </summary>
     private static WalkedResults PageOf(AnswerScope scope, IndexAnswer found)
     {
         var ids = new FoundIds(found.Documents);
@@ -123,7 +125,7 @@ internal static class RowQueries
         }
     }
 
-    /// <summary>Takes the rows of a document, or a reduced one. Never enough: all are to be looked at.</summary>
+    /// <summary>Adds the rows of a document, or one reduced row. Always returns false, so that all are read.</summary>
     private static bool Add(ScanRun run, in QueriedDocument document, IReadOnlyList<byte[]> rows, SummaryRun? summary)
     {
         if (summary is null)

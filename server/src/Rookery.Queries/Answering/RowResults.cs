@@ -5,23 +5,23 @@ using Rookery.Queries.Scanning;
 
 namespace Rookery.Queries.Answering;
 
-/// <summary>Reduced rows, in the order of an answer.</summary>
+/// <summary>Reduced rows, in the order of the answer.</summary>
 internal interface IFoundRows
 {
-    /// <summary>How many.</summary>
+    /// <summary>Number of rows on the page.</summary>
     int Count { get; }
 
-    /// <summary>How many there are, on the page or not.</summary>
+    /// <summary>Number of rows, on the page or not.</summary>
     long TotalResults { get; }
 
-    /// <summary>The members of one, without braces; until the next call.</summary>
+    /// <summary>Returns the members of a row, without braces, valid until the next call.</summary>
     ReadOnlySpan<byte> Read(int index);
 
-    /// <summary>How relevant one is.</summary>
+    /// <summary>Returns the score of a row; null if the query does not score.</summary>
     double? ScoreOf(int index);
 }
 
-/// <summary>Those that an index names.</summary>
+/// <summary>The page of reduced rows that an index found.</summary>
 /// <param name="found">The answer of the index.</param>
 internal sealed class PageOfRows(IndexAnswer found) : IFoundRows
 {
@@ -34,9 +34,9 @@ internal sealed class PageOfRows(IndexAnswer found) : IFoundRows
     public double? ScoreOf(int index) => found.Documents[index].Score;
 }
 
-/// <summary>Those that a scan kept.</summary>
+/// <summary>The page of reduced rows that were evaluated one by one.</summary>
 /// <param name="rows">The rows.</param>
-/// <param name="total">How many there are, on the page or not.</param>
+/// <param name="total">Number of rows, on the page or not.</param>
 internal sealed class ScannedRows(ScannedDocument[] rows, long total) : IFoundRows
 {
     public int Count => rows.Length;
@@ -48,12 +48,12 @@ internal sealed class ScannedRows(ScannedDocument[] rows, long total) : IFoundRo
     public double? ScoreOf(int index) => rows[index].Score;
 }
 
-/// <summary>Results that are the reduced rows of an index.</summary>
+/// <summary>Results that are reduced rows of an index.</summary>
 /// <param name="rows">The rows.</param>
-/// <param name="plan">What is selected of them.</param>
-/// <param name="writer">Whose script makes results of them, if any does; disposed with this.</param>
-/// <param name="reader">Reads what else the answer holds; outlives this.</param>
-/// <param name="held">What the rows lie in; disposed with this.</param>
+/// <param name="plan">The compiled query, which may select fields.</param>
+/// <param name="writer">Has the script of the selection, if there is one; disposed with this.</param>
+/// <param name="reader">Reads included documents; outlives this.</param>
+/// <param name="held">Owns the rows' memory; disposed with this.</param>
 internal sealed class RowResults(
     IFoundRows rows,
     ScanPlan plan,

@@ -3,7 +3,7 @@ using Rookery.Queries.Scanning;
 
 namespace Rookery.Queries.Answering;
 
-/// <summary>Gives the documents of a walk to a scan, in turns with what else the node does. Not thread-safe.</summary>
+/// <summary>Evaluates the documents of a walk one by one, and yields between time slices. Not thread-safe.</summary>
 internal sealed class ScannedDocuments : IDisposable
 {
     private readonly AnswerScope _scope;
@@ -14,13 +14,13 @@ internal sealed class ScannedDocuments : IDisposable
     private ScanRun _run;
     private WalkedOnce? _once;
 
-    /// <summary>A scan at its beginning.</summary>
-    /// <param name="scope">What the answer is made with; room is taken while a large document is looked at.</param>
-    /// <param name="walk">The documents to look at.</param>
-    /// <param name="run">Says which of them are results.</param>
-    /// <param name="countsAll">Whether the scan has to see documents that do not match: <c>filter_limit</c> counts
-    /// them.</param>
-    /// <param name="found">Holds what the walk goes over, to be disposed with it; null when nothing does.</param>
+    /// <summary>Creates a scan that stands before the first document.</summary>
+    /// <param name="scope">The context of the answer.</param>
+    /// <param name="walk">The documents to read.</param>
+    /// <param name="run">Evaluates the documents.</param>
+    /// <param name="countsAll">Whether documents that do not match are evaluated, too, because <c>filter_limit</c>
+    /// counts them.</param>
+    /// <param name="found">Owns what the walk reads; disposed with the scan. Null if nothing does.</param>
     public ScannedDocuments(AnswerScope scope, QueryWalk walk, ScanRun run, bool countsAll, IDisposable? found = null)
     {
         (_scope, _turns) = (scope, scope.Turns);
@@ -31,15 +31,15 @@ internal sealed class ScannedDocuments : IDisposable
         _once = BeginOnce();
     }
 
-    /// <summary>The walk, which stands on the document at hand.</summary>
+    /// <summary>The walk, which stands on the current document.</summary>
     public QueryWalk Walk => _walk;
 
-    /// <summary>What was found.</summary>
+    /// <summary>The evaluation, which holds what was found.</summary>
     public ScanRun Run => _run;
 
-    /// <summary>Goes to the next document that is to be written at once.</summary>
-    /// <returns>False at the end.</returns>
-    /// <exception cref="QueryException">The time or the memory of the query is used up.</exception>
+    /// <summary>Moves to the next document that is a result to be written at once.</summary>
+    /// <returns>False at the end; sorted or grouped results are then in <see cref="Run"/>.</returns>
+    /// <exception cref="QueryException">The query exceeds its time or memory.</exception>
     public async ValueTask<bool> MoveNextAsync()
     {
         _turns.Begin();
@@ -77,9 +77,10 @@ internal sealed class ScannedDocuments : IDisposable
     }
 
     /// <summary>
-    /// Begins again with the same documents: an index is not searched again, which would answer from another moment.
+    /// Starts again with the same documents. The index is not searched again, because it would answer from a newer
+    /// state.
     /// </summary>
-    /// <param name="run">Takes the place of the one before.</param>
+    /// <param name="run">Replaces the evaluation.</param>
     public void Rewind(ScanRun run)
     {
         _run.Dispose();

@@ -11,16 +11,15 @@ using Rookery.Scripting.Running;
 namespace Rookery.Queries.Answering;
 
 /// <summary>
-/// Makes results by the script of a selection. What it loads is read from the snapshot of the result at hand. Its work
-/// counts as the query's. Not thread-safe.
+/// Computes results by the script of a selection. Documents that the script loads come from the snapshot of the current
+/// result. The script's work counts as the query's. Not thread-safe.
 /// </summary>
 internal sealed class ScriptedResults : IScriptDocuments, IDisposable
 {
-    // A result that is larger is no page of a list any more; without a bound, loads could make one of any size out of a
-    // small document.
+    // Without a bound, loads could make a result of any size out of a small document.
     private const int MostResultBytes = 4 << 20;
 
-    // What a loaded document may hold without asking.
+    // A loaded document of at most this length is not charged to the memory share.
     private const int FreeBytes = 64 << 10;
 
     private static readonly ScriptLimits Limits = new() { OutputBytes = MostResultBytes };
@@ -34,11 +33,11 @@ internal sealed class ScriptedResults : IScriptDocuments, IDisposable
     private AnswerReader? _reader;
     private long _heldBytes;
 
-    /// <summary>Results of one answer.</summary>
-    /// <param name="script">Makes them.</param>
-    /// <param name="memory">What a run holds beyond little is drawn from here.</param>
-    /// <param name="turns">The time of the query.</param>
-    /// <param name="historyId">The database's.</param>
+    /// <summary>Creates the results of one answer.</summary>
+    /// <param name="script">The script.</param>
+    /// <param name="memory">The share that a run's larger memory is reserved from.</param>
+    /// <param name="turns">Limits the query's working time.</param>
+    /// <param name="historyId">The database's history id, for change vectors.</param>
     public ScriptedResults(SelectionScript script, MemoryShare memory, QueryTurns turns, byte[] historyId)
     {
         _script = script;
@@ -49,8 +48,8 @@ internal sealed class ScriptedResults : IScriptDocuments, IDisposable
         _interpreter.MemorySource = TryTake;
     }
 
-    /// <summary>Writes what the script makes of the document at hand.</summary>
-    /// <exception cref="QueryException">It cannot make it, or the time of the query is used up.</exception>
+    /// <summary>Runs the script on the current document and writes its result.</summary>
+    /// <exception cref="QueryException">The script fails, or the query exceeds its time.</exception>
     public void Write(IResultBuffer output, QueryWalk walk)
     {
         _walk = walk;
@@ -68,11 +67,11 @@ internal sealed class ScriptedResults : IScriptDocuments, IDisposable
         }
     }
 
-    /// <summary>Writes what the script makes of a reduced row, which stands where documents do.</summary>
-    /// <param name="output">Where to.</param>
+    /// <summary>Runs the script on a reduced row and writes its result.</summary>
+    /// <param name="output">Receives the JSON.</param>
     /// <param name="row">The members of the row, without braces.</param>
-    /// <param name="reader">Reads what it loads.</param>
-    /// <exception cref="QueryException">It cannot make it, or the time of the query is used up.</exception>
+    /// <param name="reader">Reads the documents that the script loads.</param>
+    /// <exception cref="QueryException">The script fails, or the query exceeds its time.</exception>
     public void Write(IResultBuffer output, ReadOnlySpan<byte> row, AnswerReader reader)
     {
         _reader = reader;
@@ -173,7 +172,10 @@ internal sealed class ScriptedResults : IScriptDocuments, IDisposable
         receiver(document.View.ToScript(vector[..ChangeVector.Write(vector, document.Etag, _historyId)]));
     }
 
-    /// <summary>The members of the result, each with a comma behind it; its metadata is the server's.</summary>
+    /// <summary>
+    /// Writes the members of the result, each followed by a comma. Omits its "@metadata", which the server writes
+    /// itself.
+    /// </summary>
     private static void WriteMembers(IResultBuffer output, ReadOnlySpan<byte> json)
     {
         if (json.IndexOf("\"@metadata\":"u8) < 0)

@@ -11,14 +11,14 @@ using QueryValues = Rookery.Queries.Conditions.QueryParameters;
 
 namespace Rookery.Queries.Answering;
 
-/// <summary>Reads set-ups of facets that queries name: <c>facet(id('facets/cameras'))</c>.</summary>
+/// <summary>Reads facet setups, which are documents that queries name: <c>facet(id('facets/cameras'))</c>.</summary>
 internal static class StoredSetups
 {
-    // One that people write has some kilobytes.
+    // A setup written by hand has a few KiB.
     private const int MostBytes = 256 << 10;
 
-    /// <summary>The query, with the facets of its set-ups in their place.</summary>
-    /// <exception cref="QueryException">A set-up is not there, or wrong.</exception>
+    /// <summary>Returns the query with each named setup replaced by its facets.</summary>
+    /// <exception cref="QueryException">A setup does not exist, or is invalid.</exception>
     public static Query Fill(Query query, QueryValues parameters, Database database)
     {
         if (

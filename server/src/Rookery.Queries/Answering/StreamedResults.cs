@@ -4,10 +4,10 @@ using Rookery.Queries.Scanning;
 
 namespace Rookery.Queries.Answering;
 
-/// <summary>Results that are written as they are met.</summary>
-/// <param name="scan">Meets them, and stands on the first.</param>
-/// <param name="writer">Writes them.</param>
-/// <param name="again">Begins the scan again.</param>
+/// <summary>Results that are written as a scan finds them.</summary>
+/// <param name="scan">Finds the results, and stands on the first.</param>
+/// <param name="writer">Writes the results.</param>
+/// <param name="again">Creates a new evaluation, for a second walk.</param>
 internal sealed class StreamedResults(ScannedDocuments scan, ResultWriter writer, Func<ScanRun> again) : IQueryResults
 {
     private bool _isAtFirst = true;
@@ -44,7 +44,7 @@ internal sealed class StreamedResults(ScannedDocuments scan, ResultWriter writer
     {
         while (await scan.MoveNextAsync())
         {
-            // The scan counts.
+            // The evaluation counts.
         }
 
         _end ??= scan.Run.Finish();

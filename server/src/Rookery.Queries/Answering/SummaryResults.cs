@@ -5,9 +5,9 @@ using Rookery.Queries.Summaries;
 
 namespace Rookery.Queries.Answering;
 
-/// <summary>What a query computes of its results, all of it before the first object is written.</summary>
-/// <param name="summary">Holds it.</param>
-/// <param name="reader">Reads what else the answer holds; outlives this.</param>
+/// <summary>Results that are a summary (facets or suggestions), computed before the first is written.</summary>
+/// <param name="summary">The summary; disposed with this.</param>
+/// <param name="reader">Reads included documents; outlives this.</param>
 internal sealed class SummaryResults(SummaryRun summary, AnswerReader reader) : IQueryResults
 {
     private int _at = -1;
@@ -20,8 +20,8 @@ internal sealed class SummaryResults(SummaryRun summary, AnswerReader reader) : 
 
     public long DocumentBytes => 0;
 
-    /// <summary>Gives all documents of a scan to a summary.</summary>
-    /// <exception cref="QueryException">The time or the memory of the query is used up.</exception>
+    /// <summary>Adds all documents of a scan to a summary.</summary>
+    /// <exception cref="QueryException">The query exceeds its time or memory.</exception>
     public static async ValueTask GatherAsync(AnswerScope scope, ScannedDocuments scan, SummaryRun summary)
     {
         while (await scan.MoveNextAsync())
@@ -38,12 +38,12 @@ internal sealed class SummaryResults(SummaryRun summary, AnswerReader reader) : 
 
     public void Collect(IReferenceCollector includes)
     {
-        // Plans of summaries refuse them.
+        // A query with a summary is refused if it has includes.
     }
 
     public void Note(QueryNotes notes)
     {
-        // Plans of summaries have none.
+        // A query with a summary has no notes.
     }
 
     public void Pause() => reader.Pause();

@@ -3,22 +3,26 @@ using Rookery.Documents.Ids;
 namespace Rookery.Queries.Answering;
 
 /// <summary>
-/// Keeps a walk in the order of writing from giving a document twice. The walk's snapshots are short, so it meets a
-/// document that is written meanwhile again, behind all that were there at the beginning. The document is a result then
-/// unless it was one before. Writes near the end of the walk do not lengthen it for ever.
+/// Keeps a walk in the order of etags from returning a document twice. The walk renews its snapshot, so a document that
+/// is written meanwhile gets a new etag and is met again, after all documents that existed at the beginning. It is a
+/// result then unless it was one before. The walk ends even if writes go on.
 /// </summary>
-/// <param name="lastEtag">The last etag when the walk began.</param>
+/// <param name="lastEtag">The database's last etag when the walk began.</param>
 internal sealed class WalkedOnce(long lastEtag)
 {
-    // 2 MiB. Where more match, documents that are written while the query runs are left as they were met, or out.
+    // 2 MiB of hashes. If more documents match, the walk ends at the etag that was the last at its beginning, so
+    // documents written during the query may be missed.
     private const int MostRemembered = 100_000;
 
     private readonly HashSet<ulong> _given = [];
     private long? _end;
 
-    /// <summary>Whether the walk has met all that it has to.</summary>
-    /// <param name="etag">Of the document at hand.</param>
-    /// <param name="newestEtag">Gives the last etag now.</param>
+    /// <summary>
+    /// Whether the walk may end at this document. The first time a newer etag than the beginning's last is met, the end
+    /// moves once to the database's last etag now.
+    /// </summary>
+    /// <param name="etag">The etag of the current document.</param>
+    /// <param name="newestEtag">Returns the database's last etag now.</param>
     public bool IsOver(long etag, Func<long> newestEtag)
     {
         if (etag <= (_end ?? lastEtag))
@@ -35,7 +39,7 @@ internal sealed class WalkedOnce(long lastEtag)
         return etag > _end;
     }
 
-    /// <summary>Whether a document that matches is a result.</summary>
+    /// <summary>Registers a document that matches. Returns false if it was returned before.</summary>
     public bool IsNew(ReadOnlySpan<byte> id)
     {
         Span<byte> lower = stackalloc byte[2 * DocumentId.MaxBytes];

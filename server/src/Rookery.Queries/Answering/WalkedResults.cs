@@ -3,14 +3,14 @@ using Rookery.Queries.Execution;
 
 namespace Rookery.Queries.Answering;
 
-/// <summary>Results of which each document of a walk is one.</summary>
+/// <summary>Results that are the walk's documents, one each.</summary>
 /// <param name="walk">The documents.</param>
-/// <param name="writer">Writes them.</param>
-/// <param name="sink">Whose room is taken for large ones.</param>
-/// <param name="total">How many results there are, when another count than that of the walk; null otherwise.</param>
-/// <param name="found">Holds what the walk goes over, to be disposed with it; null when nothing does.</param>
-/// <param name="isResult">Whether the document at hand is a result as it is now; null when all are.</param>
-/// <param name="turns">The time of a query whose results are work; null otherwise.</param>
+/// <param name="writer">Writes the results; disposed with this.</param>
+/// <param name="sink">Reserves memory for large documents.</param>
+/// <param name="total">Number of results, if it is known from elsewhere; null if the walk counts them.</param>
+/// <param name="found">Owns what the walk reads; disposed with this. Null if nothing does.</param>
+/// <param name="isResult">Whether the current document still matches; null if all do.</param>
+/// <param name="turns">Limits the query's working time; null if writing the results is not counted.</param>
 internal sealed class WalkedResults(
     QueryWalk walk,
     ResultWriter writer,
@@ -53,7 +53,7 @@ internal sealed class WalkedResults(
         return false;
     }
 
-    // Those that were written or deleted since the index took them may be none any more.
+    // Documents that were written or deleted after the index read them may match no longer.
     public async ValueTask SettleAsync()
     {
         if (isResult is null)
@@ -63,14 +63,14 @@ internal sealed class WalkedResults(
 
         while (await MoveNextAsync())
         {
-            // Each counts itself.
+            // MoveNextAsync counts each result.
         }
 
         _total -= Lacking;
         await RewindAsync();
     }
 
-    /// <summary>Of the page, how many that the index named are none.</summary>
+    /// <summary>Documents of the page that the index found and that match no longer, so far.</summary>
     private long Lacking => isResult is null ? 0 : walk.Place + 1 - _given;
 
     private bool IsResult()
