@@ -4,35 +4,37 @@ using Rookery.Queries.Conditions;
 
 namespace Rookery.Queries.Execution;
 
-/// <summary>What one answer does and holds: its memory, its time, what it read. For one thread.</summary>
-/// <param name="share">What it holds is drawn from here.</param>
-/// <param name="clock">Is asked as the work goes on.</param>
+/// <summary>
+/// Tracks one answer's memory, working time, and number of postings and sort keys read. Not thread-safe.
+/// </summary>
+/// <param name="share">The share that memory is reserved from.</param>
+/// <param name="clock">Checked during the work; throws to end it.</param>
 internal sealed class AnswerWork(MemoryShare share, IScanClock clock) : IDisposable
 {
-    // About as long as walking over a MiB of JSON takes.
+    // Takes about as long as reading a MiB of JSON.
     private const long PostingsPerStep = 256 * 1024;
 
     private long _sinceStep;
 
-    /// <summary>What conditions need while they look at texts.</summary>
+    /// <summary>Buffers and clock for conditions that read text.</summary>
     public ScanWork Scan { get; } = new(clock);
 
-    /// <summary>What is held.</summary>
+    /// <summary>The memory that the answer holds.</summary>
     public ScanMemory Memory { get; } = new(share);
 
-    /// <summary>Postings that were decoded.</summary>
+    /// <summary>Number of postings decoded.</summary>
     public long PostingsRead { get; private set; }
 
-    /// <summary>Keys of fields that were read for <c>order by</c>.</summary>
+    /// <summary>Number of field values read for <c>order by</c>.</summary>
     public long SortKeysRead { get; private set; }
 
-    /// <summary>Counts a key that was read for <c>order by</c>.</summary>
+    /// <summary>Counts a field value read for <c>order by</c>.</summary>
     public void CountSortKey() => SortKeysRead++;
 
-    /// <summary>Counts postings that were decoded.</summary>
+    /// <summary>Counts decoded postings.</summary>
     public void CountPostings(long count) => PostingsRead += count;
 
-    /// <summary>Counts entries that were or are about to be looked at, and asks the clock now and then.</summary>
+    /// <summary>Counts entries read or about to be read, and checks the clock now and then.</summary>
     public void Step(long entries)
     {
         _sinceStep += entries;

@@ -2,11 +2,11 @@ using Rookery.Search.Segments.Postings;
 
 namespace Rookery.Queries.Execution;
 
-/// <summary>Entries of a segment of which a condition may hold; it holds of no others.</summary>
-/// <param name="Cursor">The entries, not yet begun. Dead ones may be among them.</param>
-/// <param name="IsExact">Whether it holds of each of them; else the documents have to be asked.</param>
+/// <summary>The entries of a segment that may match a condition. No other entry matches.</summary>
+/// <param name="Cursor">The entries, before the first. Some may be dead.</param>
+/// <param name="IsExact">Whether each of them matches; otherwise the documents must be evaluated.</param>
 internal readonly record struct Candidates(EntryCursor Cursor, bool IsExact)
 {
-    /// <summary>It holds of no entry.</summary>
+    /// <summary>No entry matches.</summary>
     public static Candidates None => new(EmptyCursor.Instance, true);
 }

@@ -6,19 +6,17 @@ using Rookery.Search.Segments.Reading;
 
 namespace Rookery.Queries.Execution;
 
-/// <summary>
-/// Finds the entries of one segment of which conditions hold: by terms, not by documents. For one thread.
-/// </summary>
+/// <summary>Finds the entries of one segment that match a condition, by the segment's terms. Not thread-safe.</summary>
 internal sealed class ConditionCursors
 {
     private readonly SegmentReader _segment;
     private readonly TermCursors _terms;
     private readonly IdCursors _ids;
 
-    /// <summary>Conditions of one segment.</summary>
+    /// <summary>Creates cursors over one segment.</summary>
     /// <param name="segment">The segment.</param>
-    /// <param name="fields">What it holds of which field.</param>
-    /// <param name="work">Of the answer.</param>
+    /// <param name="fields">The numbers of the indexed fields.</param>
+    /// <param name="work">The answer's limits.</param>
     public ConditionCursors(SegmentReader segment, IndexedFields fields, AnswerWork work)
     {
         _segment = segment;
@@ -28,13 +26,13 @@ internal sealed class ConditionCursors
         _ids = new IdCursors(segment, work);
     }
 
-    /// <summary>Finds entries by words.</summary>
+    /// <summary>Opens cursors by words.</summary>
     public WordCursors Words { get; }
 
-    /// <summary>The postings that were opened.</summary>
+    /// <summary>The postings opened so far.</summary>
     public OpenedPostings Opened { get; }
 
-    /// <summary>The entries of which a condition may hold.</summary>
+    /// <summary>Returns the entries that may match a condition.</summary>
     public Candidates Open(Predicate condition) =>
         condition switch
         {
@@ -57,7 +55,7 @@ internal sealed class ConditionCursors
             _ => Unknown,
         };
 
-    // What the index does not know may hold of every document.
+    // A condition that the index cannot evaluate may match every document.
     private Candidates Unknown => All(isExact: false);
 
     private Candidates All(bool isExact) => new(new AllCursor(_segment.Entries), isExact);
@@ -122,11 +120,11 @@ internal sealed class ConditionCursors
         return found.Count == 0 ? Candidates.None : new Candidates(AnyOf(found), isExact);
     }
 
-    /// <summary>Entries that all of at least one cursor have.</summary>
+    /// <summary>Returns the entries that are in all cursors, of which there is at least one.</summary>
     internal static EntryCursor AllOf(List<EntryCursor> cursors) =>
         cursors.Count == 1 ? cursors[0] : new AndCursor(cursors);
 
-    /// <summary>Entries that one of at least one cursor has, none of which is empty.</summary>
+    /// <summary>Returns the entries that are in any cursor. There is at least one, and none is empty.</summary>
     internal static EntryCursor AnyOf(List<EntryCursor> cursors) =>
         cursors.Count == 1 ? cursors[0] : new OrCursor(cursors);
 }

@@ -3,23 +3,23 @@ using Rookery.Search.Segments.Postings;
 namespace Rookery.Queries.Execution;
 
 /// <summary>
-/// Joins the entries of many terms into one set: each term costs its postings, and nothing stays of it. Few are kept as
-/// they are, and put into order at the end; more as bits, which take as much memory however many there are.
+/// Unites the entries of many terms in one set. A term's cursor is not needed after it was added. Few entries are kept
+/// in a list that is sorted at the end; more in a bitmap with a bit for each entry of the segment.
 /// </summary>
-/// <param name="entries">Entries of the segment.</param>
-/// <param name="work">Of the answer.</param>
+/// <param name="entries">Number of entries of the segment.</param>
+/// <param name="work">The answer's limits.</param>
 internal sealed class EntryUnion(int entries, AnswerWork work)
 {
     private const int WordBits = 64;
     private const int FirstFew = 64;
 
-    // An eighth of what bits would take.
+    // A list of this length takes an eighth of the bitmap's memory.
     private readonly int _mostFew = Math.Max(FirstFew, entries / (8 * 8 * sizeof(int)));
     private int[] _few = [];
     private ulong[] _words = [];
     private long _count;
 
-    /// <summary>Adds the entries of a cursor that has not begun.</summary>
+    /// <summary>Adds all entries of a cursor that stands before the first.</summary>
     public void Add(EntryCursor cursor)
     {
         work.Step(cursor.Cost);
@@ -29,7 +29,7 @@ internal sealed class EntryUnion(int entries, AnswerWork work)
         }
     }
 
-    /// <summary>Adds a run of entries.</summary>
+    /// <summary>Adds consecutive entries.</summary>
     public void Add(int first, int length)
     {
         for (int entry = first; entry < first + length; entry++)
@@ -38,7 +38,7 @@ internal sealed class EntryUnion(int entries, AnswerWork work)
         }
     }
 
-    /// <summary>All of them.</summary>
+    /// <summary>Returns a cursor over the set. Called once, after the last entry was added.</summary>
     public EntryCursor ToCursor()
     {
         if (_count == 0)

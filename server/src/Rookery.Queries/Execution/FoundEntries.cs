@@ -3,9 +3,9 @@ using Rookery.Queries.Scanning;
 
 namespace Rookery.Queries.Execution;
 
-/// <summary>The first entries in the order of their etags, as many as are wanted. For one thread.</summary>
-/// <param name="capacity">How many are wanted.</param>
-/// <param name="memory">What they take is drawn from here.</param>
+/// <summary>Keeps the entries with the lowest etags, up to a number. Not thread-safe.</summary>
+/// <param name="capacity">Number of entries to keep.</param>
+/// <param name="memory">Reserves the memory.</param>
 internal sealed class FoundEntries(long capacity, ScanMemory memory)
 {
     private const int EntryBytes = 64;
@@ -20,13 +20,13 @@ internal sealed class FoundEntries(long capacity, ScanMemory memory)
     private readonly bool _isBounded = capacity < int.MaxValue / 2;
     private long _reservedBytes;
 
-    /// <summary>Whether an entry with this etag would stay.</summary>
+    /// <summary>Whether an entry with this etag would be kept.</summary>
     public bool Wants(long etag) =>
         !_isBounded
         || _newestFirst.Count < capacity
         || (capacity > 0 && _newestFirst.TryPeek(out var newest, out _) && etag < newest.Etag);
 
-    /// <summary>Keeps a wanted entry.</summary>
+    /// <summary>Adds an entry, for which <see cref="Wants"/> is true.</summary>
     public void Add(in FoundEntry entry)
     {
         Reserve();
@@ -44,7 +44,7 @@ internal sealed class FoundEntries(long capacity, ScanMemory memory)
         }
     }
 
-    /// <summary>The entries, the oldest first.</summary>
+    /// <summary>Returns the entries, the lowest etag first.</summary>
     public FoundEntry[] InOrder()
     {
         FoundEntry[] entries = _isBounded
@@ -58,11 +58,11 @@ internal sealed class FoundEntries(long capacity, ScanMemory memory)
         return entries;
     }
 
-    // Entries of one document have one etag, and lie side by side.
+    // Entries of one document have the same etag.
     private static int Compare(FoundEntry one, FoundEntry other) =>
         one.Etag != other.Etag ? one.Etag.CompareTo(other.Etag) : one.Entry.CompareTo(other.Entry);
 
-    // What was not written again lies as it came.
+    // Entries are usually in order already: only a rewritten document's is not.
     private static bool IsInOrder(FoundEntry[] entries)
     {
         for (int i = 1; i < entries.Length; i++)

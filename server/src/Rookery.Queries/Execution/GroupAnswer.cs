@@ -11,13 +11,13 @@ using Rookery.Search.Segments.Store;
 namespace Rookery.Queries.Execution;
 
 /// <summary>
-/// What an automatic map/reduce index says to a grouped query. Where the fields of groups say which are wanted and in
-/// which order, the rows of the page are read; otherwise the rows of all groups that may be wanted, in the order of
-/// their keys, as a scan would have made them. For one thread; gives its memory back when it is disposed.
+/// Answer of an automatic map-reduce index to a grouped query. If the indexed fields decide the conditions and the
+/// order, only the page's rows are read. Otherwise the rows of all candidate groups are evaluated, in the order of
+/// their keys, as a scan would. Not thread-safe; releases its memory when it is disposed.
 /// </summary>
 public sealed class GroupAnswer : IDisposable
 {
-    // Arrays, references and a place in a list, of one group.
+    // Estimate for one group: arrays, references and list items.
     private const int BytesPerGroup = 96;
 
     private readonly AnswerWork _work;
@@ -31,25 +31,26 @@ public sealed class GroupAnswer : IDisposable
     /// <summary>The groups of the page.</summary>
     public ScanResults Results { get; }
 
-    /// <summary>The etag through which the answer follows the documents.</summary>
+    /// <summary>The answer includes all writes through this etag.</summary>
     public long Watermark { get; }
 
-    /// <summary>Whether the groups of the page alone were read.</summary>
+    /// <summary>Whether only the page's groups were read.</summary>
     public bool IsOfPage => _run is null;
 
-    /// <summary>Postings that were decoded, for <c>explain</c>.</summary>
+    /// <summary>Number of postings decoded, for <c>explain</c>.</summary>
     public long PostingsRead => _work.PostingsRead;
 
     /// <summary>Answers a grouped query.</summary>
-    /// <param name="snapshot">The index.</param>
-    /// <param name="map">What it holds, which is all that the query needs.</param>
-    /// <param name="plan">The query.</param>
-    /// <param name="share">What is held is drawn from here.</param>
-    /// <param name="clock">Is asked as the work goes on.</param>
-    /// <param name="needsTotal">Whether results behind the page are counted.</param>
-    /// <param name="walk">When a page is found by walking over the terms of its order; null as costs say.</param>
-    /// <returns>The answer; null where a document is such that the index does not hold it.</returns>
-    /// <exception cref="Language.QueryException">The time or the memory of the query is used up.</exception>
+    /// <param name="snapshot">The index's snapshot.</param>
+    /// <param name="map">The index's map, which covers the query.</param>
+    /// <param name="plan">The compiled query.</param>
+    /// <param name="share">The share that memory is reserved from.</param>
+    /// <param name="clock">Checked during the work; throws to end it.</param>
+    /// <param name="needsTotal">Whether results after the page are counted.</param>
+    /// <param name="walk">Decides when the page is found by walking the sort field's terms in order; null to decide by
+    /// cost.</param>
+    /// <returns>The answer; null if the index leaves out some document.</returns>
+    /// <exception cref="Language.QueryException">The query exceeds its time or memory.</exception>
     internal static GroupAnswer? TryFind(
         IndexSnapshot snapshot,
         AutoReduceMap map,
@@ -107,7 +108,7 @@ public sealed class GroupAnswer : IDisposable
         }
     }
 
-    /// <summary>Whether an index holds all documents.</summary>
+    /// <summary>Whether the index includes all documents.</summary>
     internal static bool HoldsAll(IndexSnapshot snapshot, AutoReduceMap map) =>
         !IsMarked(snapshot, map, ReducedGroup.UnheldTerm);
 
@@ -146,7 +147,7 @@ public sealed class GroupAnswer : IDisposable
         }
     }
 
-    /// <summary>The rows of the groups that satisfy the conditions, in the order of their keys.</summary>
+    /// <summary>Returns the rows of the groups that match, in the order of their keys.</summary>
     private static byte[][] InOrder(
         IndexSnapshot snapshot,
         IReadOnlyList<FoundEntry> found,
@@ -159,7 +160,7 @@ public sealed class GroupAnswer : IDisposable
         var places = new List<byte[]>();
         var wanted = new List<byte[]>();
 
-        // As they lie, not as they stand: what lies together is read once.
+        // Rows are read in storage order, so that each block is read once.
         foreach (var entry in found.OrderBy(static entry => entry.Segment).ThenBy(static entry => entry.Entry))
         {
             var read = stored.Read(entry);

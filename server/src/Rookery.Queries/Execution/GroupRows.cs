@@ -6,7 +6,8 @@ using Rookery.Platform;
 namespace Rookery.Queries.Execution;
 
 /// <summary>
-/// Reads the rows that an automatic map/reduce index holds as a grouped query names their members. For one thread.
+/// Converts the stored rows of an automatic map-reduce index to rows whose members have the query's names. Not
+/// thread-safe.
 /// </summary>
 internal sealed class GroupRows
 {
@@ -18,9 +19,9 @@ internal sealed class GroupRows
     private readonly PooledBytes _row = new();
     private readonly PooledBytes _identity = new();
 
-    /// <summary>The rows of an index that holds all that the query needs.</summary>
-    /// <param name="definition">What the index holds.</param>
-    /// <param name="plan">What the query computes.</param>
+    /// <summary>Creates a converter. The index covers the query.</summary>
+    /// <param name="definition">The definition of the index.</param>
+    /// <param name="plan">The keys and aggregates of the query.</param>
     public GroupRows(AutoReduceDefinition definition, GroupPlan plan)
     {
         var keys = definition.Keys.ToList();
@@ -35,14 +36,14 @@ internal sealed class GroupRows
         _values = new Range[keys.Count + aggregates.Count];
         (_names, _needsWholeKey) = (plan.Names, plan.NeedsWholeKey);
 
-        // A key that is named again does not change the order.
+        // A repeated key does not change the order.
         HasOrder = _keys.Distinct().SequenceEqual(Enumerable.Range(0, keys.Count));
     }
 
-    /// <summary>Whether the groups of the query stand in the order of the index.</summary>
+    /// <summary>Whether the query orders its groups as the index does.</summary>
     public bool HasOrder { get; }
 
-    /// <summary>The names by which conditions and orders of the query know the fields of the index.</summary>
+    /// <summary>The query's names of the index's fields, in conditions and orders.</summary>
     public IEnumerable<(IReadOnlyList<string> Path, int Number)> Names =>
         [
             .. _keys.Select(static (number, key) => ((IReadOnlyList<string>)[$"k{key}"], number)),
@@ -52,8 +53,8 @@ internal sealed class GroupRows
                 : Array.Empty<(IReadOnlyList<string>, int)>(),
         ];
 
-    /// <summary>The members of a group's row as the query names them, without braces.</summary>
-    /// <param name="stored">The row as the index holds it.</param>
+    /// <summary>Returns the members of a group's row with the query's names, without braces.</summary>
+    /// <param name="stored">The row as the index stores it.</param>
     public byte[] Read(ReadOnlySpan<byte> stored)
     {
         ReducedGroup.Find(stored, _values);
@@ -80,8 +81,8 @@ internal sealed class GroupRows
         return _row.Written.ToArray();
     }
 
-    /// <summary>Where a group stands in the order of the query's keys.</summary>
-    /// <param name="stored">The row as the index holds it.</param>
+    /// <summary>Returns the sort key of a group in the order of the query's keys.</summary>
+    /// <param name="stored">The row as the index stores it.</param>
     public byte[] ReadPlace(ReadOnlySpan<byte> stored)
     {
         ReducedGroup.Find(stored, _values);
@@ -94,7 +95,7 @@ internal sealed class GroupRows
         return _identity.Written.ToArray();
     }
 
-    /// <summary>Gives pooled memory back.</summary>
+    /// <summary>Releases pooled memory.</summary>
     public void Release()
     {
         _row.Release();

@@ -10,18 +10,20 @@ using Rookery.Queries.Scanning;
 namespace Rookery.Queries.Execution;
 
 /// <summary>
-/// Answers grouped queries from the automatic map/reduce indexes of a node, as <see cref="IndexedQueries"/> does those
-/// of documents. Thread-safe.
+/// Answers grouped queries from the automatic map-reduce indexes of a node. <see cref="IndexedQueries"/> does the same
+/// for indexes of documents. Thread-safe.
 /// </summary>
 /// <param name="indexes">The indexes.</param>
 public sealed class GroupedQueries(IndexHost indexes)
 {
-    /// <summary>When a page is found by walking over the terms of its order; null as costs say.</summary>
+    /// <summary>
+    /// Decides when a page is found by walking the sort field's terms in order; null to decide by cost.
+    /// </summary>
     internal OrderWalk? Walk { get; init; }
 
     /// <summary>Chooses the index that answers a grouped query.</summary>
-    /// <param name="database">Whose documents are asked for.</param>
-    /// <param name="plan">The query.</param>
+    /// <param name="database">The queried database.</param>
+    /// <param name="plan">The compiled query.</param>
     public IndexChoice ChooseIndex(Database database, ScanPlan plan)
     {
         var choice = IndexChooser
@@ -48,17 +50,16 @@ public sealed class GroupedQueries(IndexHost indexes)
     }
 
     /// <summary>Answers a grouped query from an index as it is now.</summary>
-    /// <param name="database">Whose documents are asked for.</param>
-    /// <param name="indexName">The index, of which <see cref="ChooseIndex"/> says that it is built.</param>
-    /// <param name="plan">The query.</param>
-    /// <param name="share">What the answer holds is drawn from here.</param>
-    /// <param name="clock">Is asked as the work goes on.</param>
-    /// <param name="needsTotal">Whether results behind the page are counted; without that fewer postings are
-    /// read.</param>
-    /// <param name="atLeast">The etag through which the answer has to follow the documents.</param>
-    /// <returns>The answer, to be disposed; null when there is no such index on this node, it does not hold all
-    /// documents, or it was reset and is behind that etag.</returns>
-    /// <exception cref="QueryException">The time or the memory of the query is used up.</exception>
+    /// <param name="database">The queried database.</param>
+    /// <param name="indexName">The index, which <see cref="ChooseIndex"/> reported as built.</param>
+    /// <param name="plan">The compiled query.</param>
+    /// <param name="share">The share that memory is reserved from.</param>
+    /// <param name="clock">Checked during the work; throws to end it.</param>
+    /// <param name="needsTotal">Whether results after the page are counted, which reads more postings.</param>
+    /// <param name="atLeast">The etag through which the index must have indexed.</param>
+    /// <returns>The answer, to be disposed; null if the index does not exist on this node, leaves out some document, or
+    /// was reset and has not reached that etag.</returns>
+    /// <exception cref="QueryException">The query exceeds its time or memory.</exception>
     public GroupAnswer? TryAnswer(
         Database database,
         string indexName,
@@ -87,7 +88,7 @@ public sealed class GroupedQueries(IndexHost indexes)
         }
         catch (ObjectDisposedException)
         {
-            return null; // it was replaced or reset a moment ago
+            return null; // the index was replaced or reset a moment ago
         }
         catch (Exception damaged) when (RunningIndex.IsDamage(damaged))
         {
@@ -110,7 +111,7 @@ public sealed class GroupedQueries(IndexHost indexes)
         }
         catch (Exception failure) when (failure is ObjectDisposedException || RunningIndex.IsDamage(failure))
         {
-            return true; // whoever asks it finds out
+            return true; // the search itself will fail the same way
         }
     }
 }

@@ -4,12 +4,14 @@ using Rookery.Search.Values;
 
 namespace Rookery.Queries.Execution;
 
-/// <summary>Finds the entries of one segment by conditions on the ids of their documents.</summary>
+/// <summary>Finds the entries of one segment by conditions on document ids.</summary>
 /// <param name="segment">The segment.</param>
-/// <param name="work">Of the answer.</param>
+/// <param name="work">The answer's limits.</param>
 internal sealed class IdCursors(SegmentReader segment, AnswerWork work)
 {
-    /// <summary>Documents whose id is one of several texts; null where the documents have to be asked.</summary>
+    /// <summary>
+    /// Returns the entries whose id is one of several texts; null if the documents must be evaluated.
+    /// </summary>
     public Candidates? Open(TermsPredicate condition)
     {
         var union = new EntryUnion(segment.Entries, work);
@@ -24,7 +26,7 @@ internal sealed class IdCursors(SegmentReader segment, AnswerWork work)
             var text = key.AsSpan(1);
             if (condition.IsExact || MayBeDate(text))
             {
-                return null; // ids are held without case, and not as moments
+                return null; // the index stores ids in lower case, and not as dates
             }
 
             if (ids.SeekExact(text))
@@ -37,7 +39,7 @@ internal sealed class IdCursors(SegmentReader segment, AnswerWork work)
         return new Candidates(union.ToCursor(), true);
     }
 
-    /// <summary>Documents whose id looks so; null where the documents have to be asked.</summary>
+    /// <summary>Returns the entries whose id matches a pattern; null if the documents must be evaluated.</summary>
     public Candidates? Open(TextPredicate condition)
     {
         if (condition.IsExact)
@@ -68,9 +70,7 @@ internal sealed class IdCursors(SegmentReader segment, AnswerWork work)
         return new Candidates(union.ToCursor(), isExact);
     }
 
-    /// <summary>
-    /// Whether a lower-cased text could be that of a moment, which conditions compare in another form.
-    /// </summary>
+    /// <summary>Whether a lower-cased text may be a date, which conditions compare in a normalised form.</summary>
     internal static bool MayBeDate(ReadOnlySpan<byte> lowerText) =>
         lowerText.Length > 10
         && lowerText[4] == (byte)'-'

@@ -8,10 +8,10 @@ using Rookery.Search.Segments.Store;
 namespace Rookery.Queries.Execution;
 
 /// <summary>
-/// What an index says to a query: the page of its results, or, where terms do not say all
-/// (<see cref="AreCandidates"/>), the documents of which some are results. An index follows the documents with a delay,
-/// so what it names may have changed or be gone: who reads them passes over what is gone, and asks
-/// <see cref="IsStillResult"/> of the rest. For one thread; holds the index open until it is disposed.
+/// Answer of an index to a query: the page of results, or candidates if the index's terms do not decide the query
+/// (<see cref="AreCandidates"/>). The index lags behind the documents, so a document of the page may have changed or
+/// been deleted. The caller skips deleted ones and checks the others with <see cref="IsStillResult"/>. Not thread-safe;
+/// holds the index open until it is disposed.
 /// </summary>
 public sealed class IndexAnswer : IDisposable
 {
@@ -42,43 +42,41 @@ public sealed class IndexAnswer : IDisposable
     }
 
     /// <summary>
-    /// Whether <see cref="Documents"/> are not the page, but what has to be given to a <see cref="ScanRun"/> of the
-    /// same plan, in this order.
+    /// Whether <see cref="Documents"/> are candidates, which the caller has to add to a <see cref="ScanRun"/> of the
+    /// same query, in this order. Otherwise they are the page.
     /// </summary>
     public bool AreCandidates { get; }
 
-    /// <summary>
-    /// The documents, in their order. Ids are lower-cased; they are read from the index when they are asked for.
-    /// </summary>
+    /// <summary>The documents, in order. Their ids are in lower case, and are read from the index on access.</summary>
     public IReadOnlyList<ScannedDocument> Documents { get; }
 
     /// <summary>
-    /// How many results there are, on the page or not; when they need not be counted, how many were seen; null where a
-    /// scan of the candidates tells.
+    /// Number of results, on the page or not; if results after the page are not counted, the number seen. Null for
+    /// candidates.
     /// </summary>
     public long? TotalResults { get; }
 
-    /// <summary>The etag through which the answer follows the documents.</summary>
+    /// <summary>The answer includes all writes through this etag.</summary>
     public long Watermark => _snapshot.Watermark;
 
-    /// <summary>Postings that were decoded, for <c>explain</c>.</summary>
+    /// <summary>Number of postings decoded, for <c>explain</c>.</summary>
     public long PostingsRead => _work.PostingsRead;
 
-    /// <summary>Keys of fields that were read for <c>order by</c>.</summary>
+    /// <summary>Number of field values read for <c>order by</c>.</summary>
     internal long SortKeysRead => _work.SortKeysRead;
 
     /// <summary>Answers a query.</summary>
-    /// <param name="snapshot">The index; disposed with the answer, and when there is none.</param>
-    /// <param name="fields">What it holds of which field.</param>
-    /// <param name="plan">The query.</param>
-    /// <param name="share">What is held is drawn from here.</param>
-    /// <param name="clock">Is asked as the work goes on.</param>
-    /// <param name="needsTotal">Whether results behind the page are counted; without that fewer postings are
-    /// read.</param>
-    /// <param name="damageFound">Told of damage that is found when results are read, behind this call, which throws it;
-    /// gives what is thrown then. Null: the damage itself.</param>
-    /// <param name="walk">When a page is found by walking over the terms of its order; null as costs say.</param>
-    /// <exception cref="Language.QueryException">The time or the memory of the query is used up.</exception>
+    /// <param name="snapshot">The index's snapshot. Disposed with the answer, or here if this throws.</param>
+    /// <param name="fields">The numbers of the indexed fields.</param>
+    /// <param name="plan">The compiled query.</param>
+    /// <param name="share">The share that memory is reserved from.</param>
+    /// <param name="clock">Checked during the work; throws to end it.</param>
+    /// <param name="needsTotal">Whether results after the page are counted, which reads more postings.</param>
+    /// <param name="damageFound">Called if damage is found while results are read later, and returns the exception to
+    /// throw. Null to throw the damage itself, as this method does.</param>
+    /// <param name="walk">Decides when the page is found by walking the sort field's terms in order; null to decide by
+    /// cost.</param>
+    /// <exception cref="Language.QueryException">The query exceeds its time or memory.</exception>
     internal static IndexAnswer Find(
         IndexSnapshot snapshot,
         IndexedFields fields,
@@ -112,17 +110,16 @@ public sealed class IndexAnswer : IDisposable
     }
 
     /// <summary>
-    /// Whether a document of the page is still a result as it is now. One that was not written since is; of another all
-    /// conditions are asked.
+    /// Whether a document of the page still matches. A document with the index's etag does; any other is evaluated.
     /// </summary>
-    /// <param name="document">The document as it is now.</param>
-    /// <param name="etag">The etag that the index knows.</param>
+    /// <param name="document">The current document.</param>
+    /// <param name="etag">The etag that the index holds for it.</param>
     public bool IsStillResult(in QueriedDocument document, long etag) =>
         document.Etag == etag || _plan.Matches(document, _work.Scan);
 
-    /// <summary>Whether one of the rows of a document is still a result as they are now; of a static index.</summary>
-    /// <param name="document">The document as it is now.</param>
-    /// <param name="rows">Makes its rows.</param>
+    /// <summary>Whether a current row of a document matches. For a static index.</summary>
+    /// <param name="document">The current document.</param>
+    /// <param name="rows">Computes the rows.</param>
     public bool HasResult(in QueriedDocument document, IndexRows rows)
     {
         foreach (byte[] row in rows.Of(document))
@@ -137,11 +134,11 @@ public sealed class IndexAnswer : IDisposable
     }
 
     /// <summary>
-    /// The members that a static index keeps of the row of one of <see cref="Documents"/>, without braces; empty when
-    /// it keeps none. Valid until the next call.
+    /// Reads the members that a static index stores of the row at <paramref name="index"/>, without braces; empty if it
+    /// stores none. Valid until the next call.
     /// </summary>
-    /// <param name="index">Which one.</param>
-    /// <exception cref="IndexDamagedException">It cannot be read.</exception>
+    /// <param name="index">The position in <see cref="Documents"/>.</param>
+    /// <exception cref="IndexDamagedException">The index is damaged.</exception>
     public ReadOnlySpan<byte> ReadRow(int index)
     {
         var (_, segment, entry, _, _) = _entries[index];
@@ -166,13 +163,11 @@ public sealed class IndexAnswer : IDisposable
     }
 }
 
-/// <summary>
-/// Found entries as documents: ids are read when they are asked for, fastest in the order of entries.
-/// </summary>
+/// <summary>Found entries as documents. Ids are read on access, which is fastest in the order of entries.</summary>
 /// <param name="documents">Reads the ids of each segment.</param>
-/// <param name="ids">Those that are kept.</param>
+/// <param name="ids">Ids that are already in memory.</param>
 /// <param name="found">The entries.</param>
-/// <param name="damageFound">Told of damage, and gives what is thrown then.</param>
+/// <param name="damageFound">Called if damage is found; returns the exception to throw.</param>
 internal sealed class FoundDocuments(
     DocumentTable[] documents,
     KeptIds ids,

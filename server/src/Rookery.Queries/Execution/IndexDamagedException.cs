@@ -1,11 +1,11 @@
 namespace Rookery.Queries.Execution;
 
 /// <summary>
-/// What an index holds turned out to be damaged while an answer was read from it. It is built again; until then its
-/// documents answer, or others that hold them.
+/// An index was found damaged while an answer was read from it. The index is built again from the documents; until then
+/// a scan or another index answers.
 /// </summary>
 /// <param name="indexName">The index.</param>
-/// <param name="damage">What was found.</param>
+/// <param name="damage">The damage found.</param>
 public sealed class IndexDamagedException(string indexName, Exception damage)
     : Exception(
         $"The index '{indexName}' turned out to be damaged while it was read, and is built again from the "

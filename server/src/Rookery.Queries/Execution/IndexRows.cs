@@ -10,8 +10,8 @@ using Rookery.Search.Segments.Store;
 namespace Rookery.Queries.Execution;
 
 /// <summary>
-/// The rows that the maps of a static index make of documents as they are now, where what the index holds does not say
-/// all. For one thread; to be disposed.
+/// Computes a static index's rows from the current documents, for conditions that the index's terms do not decide. Not
+/// thread-safe.
 /// </summary>
 public sealed class IndexRows : IMappedRows, IScriptDocuments, IDisposable
 {
@@ -20,12 +20,11 @@ public sealed class IndexRows : IMappedRows, IScriptDocuments, IDisposable
     private readonly byte[] _historyId;
     private readonly List<byte[]> _rows = [];
 
-    /// <summary>The rows of an index.</summary>
+    /// <summary>Creates a mapper for an index.</summary>
     /// <param name="source">The index.</param>
-    /// <param name="database">Whose documents they are of.</param>
-    /// <param name="reader">
-    /// Gives the moment at which maps find the documents that they load: that of the answer. It is not disposed.
-    /// </param>
+    /// <param name="database">The database.</param>
+    /// <param name="reader">Returns the answer's snapshot, from which maps load further documents. It is not disposed
+    /// here.</param>
     public IndexRows(RowSource source, Database database, Func<DatabaseReader> reader)
     {
         _reader = reader;
@@ -34,8 +33,8 @@ public sealed class IndexRows : IMappedRows, IScriptDocuments, IDisposable
     }
 
     /// <summary>
-    /// The members of a document's rows, without braces; valid until the next call. A document that the maps cannot
-    /// take has none.
+    /// Returns the members of a document's rows, without braces, valid until the next call. A document that fails in
+    /// the maps has no rows.
     /// </summary>
     /// <param name="document">The document.</param>
     public IReadOnlyList<byte[]> Of(in QueriedDocument document)

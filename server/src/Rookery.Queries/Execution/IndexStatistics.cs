@@ -9,8 +9,8 @@ using Rookery.Search.Segments.Store;
 namespace Rookery.Queries.Execution;
 
 /// <summary>
-/// What relevance needs to know of all live documents of an index. What was replaced or deleted since is taken off, so
-/// that the numbers do not depend on when segments were merged.
+/// Word statistics of all live documents of an index, for scores. Dead entries are subtracted, so that the numbers do
+/// not depend on when segments were merged.
 /// </summary>
 internal sealed class IndexStatistics
 {
@@ -20,14 +20,14 @@ internal sealed class IndexStatistics
     private readonly OpenedPostings _opened;
     private readonly AnswerWork _work;
 
-    /// <summary>Of one moment of an index.</summary>
+    /// <summary>Creates statistics of one snapshot of an index.</summary>
     public IndexStatistics(IReadOnlyList<LiveSegment> segments, AnswerWork work)
     {
         (_segments, _work) = (segments, work);
         _opened = new OpenedPostings(work);
     }
 
-    /// <summary>Tells all searches of a condition.</summary>
+    /// <summary>Passes the statistics to all full-text searches within a condition.</summary>
     public void Tell(Predicate condition, IndexedFields fields)
     {
         switch (condition)

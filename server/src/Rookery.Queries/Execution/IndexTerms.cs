@@ -8,20 +8,20 @@ using Rookery.Search.Values;
 namespace Rookery.Queries.Execution;
 
 /// <summary>
-/// The terms of a field of an index, in their order: of several segments each once. Those that only deleted documents
-/// had may be among them until segments are merged.
+/// Reads the terms of an index's field in order, each once across segments. Terms that only deleted documents have may
+/// be included until segments are merged.
 /// </summary>
 internal static class IndexTerms
 {
     /// <summary>Reads the values of a field.</summary>
-    /// <param name="snapshot">The index.</param>
+    /// <param name="snapshot">The index's snapshot.</param>
     /// <param name="field">The number of the field.</param>
-    /// <param name="after">The value to begin behind, as it is shown; null to begin with the first.</param>
-    /// <param name="count">How many at most.</param>
+    /// <param name="after">The value to start after, as shown; null to start with the first.</param>
+    /// <param name="count">Maximum number of terms.</param>
     public static List<string> ReadValues(IndexSnapshot snapshot, int field, string? after, int count) =>
         Read(snapshot, field, after is null ? [] : KeyAfter(after), count, Show);
 
-    /// <summary>Reads the words of a field; parameters as of <see cref="ReadValues"/>.</summary>
+    /// <summary>Reads the words of a field. The parameters are those of <see cref="ReadValues"/>.</summary>
     public static List<string> ReadWords(IndexSnapshot snapshot, int field, string? after, int count) =>
         Read(
             snapshot,
@@ -79,7 +79,7 @@ internal static class IndexTerms
         return text.GetString()!;
     }
 
-    // What looks like a number is taken for one: numbers come before texts.
+    // A text that looks like a number is read as a number; numbers come before texts.
     private static byte[] KeyAfter(string shown)
     {
         byte[] utf8 = Encoding.UTF8.GetBytes(shown);
@@ -88,7 +88,7 @@ internal static class IndexTerms
             shown is "null" or "true" or "false" || IsNumber(utf8)
                 ? TermKey.Write(utf8, isExact: false, key)
                 : TermKey.WriteText(utf8, isExact: false, key);
-        key[length] = 0; // the least key behind it
+        key[length] = 0; // the least key greater than it
         return key[..(length + 1)];
     }
 

@@ -15,26 +15,27 @@ using Rookery.Search.Analysis;
 namespace Rookery.Queries.Execution;
 
 /// <summary>
-/// Answers queries from the indexes of a node. Callers: <see cref="ChooseIndex"/>; define and wait if needed;
-/// <see cref="TryAnswer"/>. What that gives are documents by id: the page, or candidates for a scan. Thread-safe.
+/// Answers queries from the indexes of a node. A caller calls <see cref="ChooseIndex"/>, defines and awaits the index
+/// if needed, then calls <see cref="TryAnswer"/>, which returns documents by id: the page, or candidates to evaluate.
+/// Thread-safe.
 /// </summary>
 /// <param name="indexes">The indexes.</param>
 public sealed class IndexedQueries(IndexHost indexes)
 {
-    /// <summary>
-    /// Analyzer of automatic indexes. Pass it to <see cref="FullTextConditions"/> when a plan is compiled.
-    /// </summary>
+    /// <summary>The analyzer of automatic indexes, for the <see cref="FullTextConditions"/> of a query.</summary>
     public static Analyzer Analyzer => AutoIndexMap.Analyzer;
 
-    /// <summary>Forces or forbids the order walk; null: by cost.</summary>
+    /// <summary>
+    /// Decides when a page is found by walking the sort field's terms in order; null to decide by cost.
+    /// </summary>
     internal OrderWalk? Walk { get; init; }
 
     /// <summary>Chooses the index that answers a query.</summary>
-    /// <param name="database">Whose documents are asked for.</param>
+    /// <param name="database">The queried database.</param>
     /// <param name="query">The query.</param>
-    /// <param name="target">Which documents a scan of it would look at.</param>
-    /// <param name="explains">Whether the reasons are wanted; without that, what was found out for the query before is
-    /// not found out again.</param>
+    /// <param name="target">The documents that a scan would read.</param>
+    /// <param name="explains">Whether reasons are wanted. If not, a choice remembered from an earlier run of the query
+    /// may be returned.</param>
     public IndexChoice ChooseIndex(Database database, Query query, ScanTarget target, bool explains = false) =>
         !explains && TryChoose(database, query, target) is { } known
             ? known
@@ -49,17 +50,16 @@ public sealed class IndexedQueries(IndexHost indexes)
                 .Within(indexes.Quota);
 
     /// <summary>Answers a query from an index as it is now.</summary>
-    /// <param name="database">Whose documents are asked for.</param>
-    /// <param name="indexName">The index, of which <see cref="ChooseIndex"/> says that it is built.</param>
-    /// <param name="plan">The query.</param>
-    /// <param name="share">What the answer holds is drawn from here.</param>
-    /// <param name="clock">Is asked as the work goes on.</param>
-    /// <param name="needsTotal">Whether results behind the page are counted; without that fewer postings are
-    /// read.</param>
-    /// <param name="atLeast">The etag through which the answer has to follow the documents.</param>
-    /// <returns>The answer, to be disposed; null when there is no such index on this node, or no longer, or it was
-    /// reset and is behind that etag.</returns>
-    /// <exception cref="QueryException">The time or the memory of the query is used up.</exception>
+    /// <param name="database">The queried database.</param>
+    /// <param name="indexName">The index, which <see cref="ChooseIndex"/> reported as built.</param>
+    /// <param name="plan">The compiled query.</param>
+    /// <param name="share">The share that memory is reserved from.</param>
+    /// <param name="clock">Checked during the work; throws to end it.</param>
+    /// <param name="needsTotal">Whether results after the page are counted, which reads more postings.</param>
+    /// <param name="atLeast">The etag through which the index must have indexed.</param>
+    /// <returns>The answer, to be disposed; null if the index does not exist on this node, or was reset and has not
+    /// reached that etag.</returns>
+    /// <exception cref="QueryException">The query exceeds its time or memory.</exception>
     public IndexAnswer? TryAnswer(
         Database database,
         string indexName,
@@ -95,7 +95,7 @@ public sealed class IndexedQueries(IndexHost indexes)
         }
         catch (ObjectDisposedException)
         {
-            return null; // it was replaced or reset a moment ago
+            return null; // the index was replaced or reset a moment ago
         }
         catch (Exception damaged) when (RunningIndex.IsDamage(damaged))
         {
@@ -105,10 +105,10 @@ public sealed class IndexedQueries(IndexHost indexes)
     }
 
     /// <summary>
-    /// The rows of a static index that answers now, which may be by an older definition than the newest; null when this
-    /// node has no such index yet, or it is an automatic one.
+    /// Returns the rows of the static index that answers now, whose definition may be older than the newest; null if
+    /// this node has no such index yet, or the index is automatic.
     /// </summary>
-    /// <param name="database">Whose documents the index is of.</param>
+    /// <param name="database">The database.</param>
     /// <param name="indexName">The index.</param>
     public RowSource? ReadRows(Database database, string indexName) =>
         indexes.TryGetSlot(database, indexName, out var slot)
@@ -116,17 +116,15 @@ public sealed class IndexedQueries(IndexHost indexes)
             ? new RowSource(record.Name, record.Number, map.Definition, map.Fields)
             : null;
 
-    /// <summary>
-    /// Reads terms of an index in their order: texts without case, numbers in the one form that stands for all.
-    /// </summary>
-    /// <param name="database">Whose documents the index is of.</param>
+    /// <summary>Reads terms of an index in order: texts in lower case, numbers in normal form.</summary>
+    /// <param name="database">The database.</param>
     /// <param name="indexName">The index.</param>
-    /// <param name="field">The field as its definition shows it; <c>search(bio)</c> for the words of one that has
-    /// them.</param>
-    /// <param name="after">The term to begin behind; null to begin with the first.</param>
-    /// <param name="count">How many at most.</param>
-    /// <returns>The terms; null when this node has no such index, or that has no such field.</returns>
-    /// <exception cref="IndexDamagedException">They cannot be read.</exception>
+    /// <param name="field">The field as its definition shows it; <c>search(bio)</c> for the words of a full-text
+    /// field.</param>
+    /// <param name="after">The term to start after; null to start with the first.</param>
+    /// <param name="count">Maximum number of terms.</param>
+    /// <returns>The terms; null if this node has no such index, or the index has no such field.</returns>
+    /// <exception cref="IndexDamagedException">The index is damaged.</exception>
     public IReadOnlyList<string>? ReadTerms(Database database, string indexName, string field, string? after, int count)
     {
         if (!indexes.TryGetSlot(database, indexName, out var slot))
@@ -152,10 +150,11 @@ public sealed class IndexedQueries(IndexHost indexes)
     }
 
     /// <summary>
-    /// Why an automatic index that a query names cannot answer it, as the rest of a sentence; null when it can.
+    /// Returns why the automatic index that a query names cannot answer it, as the rest of a sentence that begins with
+    /// the index's name; null if it can.
     /// </summary>
-    /// <param name="query">The query, of the documents that the index is of.</param>
-    /// <param name="definition">What the index holds.</param>
+    /// <param name="query">The query, over the documents of the index.</param>
+    /// <param name="definition">The definition of the index.</param>
     public static string? WhyUnable(Query query, AutoIndexDefinition definition) =>
         query.GroupBy.Count > 0 ? "is of documents, and the query is of groups."
         : AutoIndexNeeds
@@ -165,7 +164,7 @@ public sealed class IndexedQueries(IndexHost indexes)
             ? $"does not hold {lacking}."
         : null;
 
-    // Null where none of the indexes that there are answers.
+    // Null if no existing index answers the query.
     private IndexChoice? TryChoose(Database database, Query query, ScanTarget target)
     {
         bool needsIndex = IndexChooser.NeedsIndex(query);
@@ -191,8 +190,8 @@ public sealed class IndexedQueries(IndexHost indexes)
             : null;
     }
 
-    // Of an automatic index, what is computed of all results, a score that the order does not ask for, and the order of
-    // ids, come from the documents.
+    // An automatic index does not answer a query with a summary, with a score that is not its order, with moreLikeThis,
+    // or in the order of ids. Documents are read for those.
     private static bool CanAnswer(RunningIndex index, ScanPlan plan) =>
         plan.Rows is { } rows
             ? index.Map is StaticIndexMap && index.Record.Number == rows.Number
@@ -203,7 +202,8 @@ public sealed class IndexedQueries(IndexHost indexes)
                 && (!plan.IsScored || plan.Sort.HasScore);
 
     /// <summary>
-    /// Has the index built again: the one that answered, and not one that is built to take its place.
+    /// Starts the rebuild of the index that answered (not of its replacement in progress), and returns the exception to
+    /// throw.
     /// </summary>
     private IndexDamagedException DamageOf(RunningIndex index, Exception damaged)
     {
@@ -222,7 +222,7 @@ public sealed class IndexedQueries(IndexHost indexes)
         }
         catch (ObjectDisposedException)
         {
-            return null; // it was replaced or reset a moment ago
+            return null; // the index was replaced or reset a moment ago
         }
         catch (Exception damaged) when (RunningIndex.IsDamage(damaged))
         {

@@ -4,22 +4,22 @@ using Rookery.Queries.Scanning;
 namespace Rookery.Queries.Execution;
 
 /// <summary>
-/// Ids of entries that were found, as far as they are few: they were read with the etag, and to read one again takes as
-/// long. For one thread.
+/// Keeps the ids of found entries, up to 64 KiB. They were read together with the etags, so keeping them saves a second
+/// read. Not thread-safe.
 /// </summary>
-/// <param name="memory">What they take is drawn from here.</param>
+/// <param name="memory">Reserves the memory.</param>
 internal sealed class KeptIds(ScanMemory memory)
 {
     private const int FirstBytes = 512;
 
-    // Of a long answer, the first: more would be held twice while it is written.
+    // In a long answer, later ids are read again when they are written.
     private const int MostBytes = 64 << 10;
 
     private byte[] _bytes = [];
     private int _length;
 
     /// <summary>Keeps an id.</summary>
-    /// <returns>Where it stands; <see cref="FoundEntry.Nowhere"/> where there is no more room.</returns>
+    /// <returns>The position of the id; <see cref="FoundEntry.Nowhere"/> if there is no more room.</returns>
     public int Keep(ReadOnlySpan<byte> id)
     {
         int needed = _length + sizeof(ushort) + id.Length;
@@ -42,7 +42,7 @@ internal sealed class KeptIds(ScanMemory memory)
         return at;
     }
 
-    /// <summary>The id that stands somewhere.</summary>
+    /// <summary>Returns the id at a position.</summary>
     public ReadOnlyMemory<byte> At(int place) =>
         _bytes.AsMemory(place + sizeof(ushort), BitConverter.ToUInt16(_bytes, place));
 }

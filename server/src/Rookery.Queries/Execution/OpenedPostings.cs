@@ -3,26 +3,26 @@ using Rookery.Search.Segments.Reading;
 
 namespace Rookery.Queries.Execution;
 
-/// <summary>Postings that an answer reads, so that they can be counted.</summary>
-/// <param name="work">Of the answer.</param>
+/// <summary>Opens the postings that an answer reads, and counts what is decoded.</summary>
+/// <param name="work">The answer's limits.</param>
 internal sealed class OpenedPostings(AnswerWork work)
 {
-    // What a cursor holds decoded, and of a text as much again for frequencies.
+    // Memory of a cursor's decoded block, with frequencies.
     private const int CursorBytes = 2048;
 
     private readonly List<PostingsCursor> _opened = [];
 
-    /// <summary>The entries in which a term stands; null when it stands nowhere.</summary>
+    /// <summary>Returns the entries that contain a term; null if none does.</summary>
     public PostingsCursor? Open(SegmentField field, ReadOnlySpan<byte> term)
     {
         var postings = field.Postings(term);
         return postings is null ? null : Keep(postings);
     }
 
-    /// <summary>A cursor of a field, to be opened for one term after the other.</summary>
+    /// <summary>Returns a cursor that can be opened for one term of a field after another.</summary>
     public PostingsCursor New(SegmentField field) => Keep(field.NewPostings());
 
-    /// <summary>Tells how many postings were decoded.</summary>
+    /// <summary>Adds the number of decoded postings to the answer's.</summary>
     public void Count()
     {
         foreach (var postings in _opened)

@@ -3,37 +3,38 @@ using Rookery.Search.Segments.Postings;
 namespace Rookery.Queries.Execution;
 
 /// <summary>
-/// Says when the first of many matches in an order are found by walking over the terms of the order, asking of each
-/// entry whether it is a match, instead of looking at all matches. Which way is taken changes nothing but the time.
+/// Decides how a sorted page is found: by walking the sort field's terms in order and testing whether each entry
+/// matches, or by reading all matches. Both give the same result; only the time differs.
 /// </summary>
 internal abstract class OrderWalk
 {
-    /// <summary>As costs say.</summary>
+    /// <summary>Decides by cost.</summary>
     public static OrderWalk WhereItPays { get; } = new ByCost();
 
-    /// <summary>Whether walking is likely to be less work.</summary>
-    /// <param name="wanted">How many matches are wanted.</param>
-    /// <param name="entries">Entries of the segment.</param>
+    /// <summary>Whether walking the terms is likely to be less work.</summary>
+    /// <param name="wanted">Number of matches wanted.</param>
+    /// <param name="entries">Number of entries of the segment.</param>
     /// <param name="candidates">The matches.</param>
     public abstract bool Pays(long wanted, int entries, EntryCursor candidates);
 
-    /// <summary>After so many entries a walk that has not found all gives up.</summary>
+    /// <summary>Returns the number of entries after which an unfinished walk gives up.</summary>
     /// <param name="candidates">The matches.</param>
     public abstract long MostSteps(EntryCursor candidates);
 
-    /// <summary>Told of a walk that found all that is wanted.</summary>
-    /// <param name="dead">Entries of the segment that are dead.</param>
+    /// <summary>Called when a walk has found all wanted matches.</summary>
+    /// <param name="dead">Number of dead entries of the segment.</param>
     public virtual void Ended(int dead) { }
 
     private sealed class ByCost : OrderWalk
     {
-        // A step of the walk reads a term and opens its postings: about as much as looking at so many matches.
+        // A step of the walk reads a term and opens its postings, which costs about as much as reading this many
+        // matches.
         private const int MatchesPerStep = 3;
 
-        // How many matches there are is known roughly where a column tells them: some entries are asked.
+        // Number of entries tested to estimate the matches, if a column decides which entries match.
         private const int Asked = 64;
 
-        // One of so many entries is met where matches lie evenly; they need not.
+        // Safety factor, because matches may not be spread evenly over the terms.
         private const long FewerSteps = 2;
 
         public override bool Pays(long wanted, int entries, EntryCursor candidates)
@@ -49,7 +50,7 @@ internal abstract class OrderWalk
 
         public override long MostSteps(EntryCursor candidates) => candidates.Cost / MatchesPerStep;
 
-        /// <summary>Whether the steps until the page is full are few beside the matches.</summary>
+        /// <summary>Whether filling the page takes few steps, compared with reading all matches.</summary>
         private static bool IsFew(long wanted, long entries, long matches) =>
             matches > 0 && wanted * entries / matches * MatchesPerStep * FewerSteps <= matches;
 

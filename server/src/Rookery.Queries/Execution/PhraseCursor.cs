@@ -3,7 +3,7 @@ using Rookery.Search.Segments.Postings;
 
 namespace Rookery.Queries.Execution;
 
-/// <summary>Entries in which the words of a phrase stand in their places.</summary>
+/// <summary>Cursor over the entries that contain a phrase.</summary>
 internal sealed class PhraseCursor : EntryCursor
 {
     private readonly PhraseClause _phrase;
@@ -14,9 +14,9 @@ internal sealed class PhraseCursor : EntryCursor
     private readonly int[] _termOfWord;
     private readonly int[] _counts;
 
-    /// <summary>A phrase.</summary>
+    /// <summary>Creates a cursor.</summary>
     /// <param name="phrase">The phrase.</param>
-    /// <param name="terms">Each of its tokens once, none of which has begun.</param>
+    /// <param name="terms">The postings of each distinct token of the phrase, before their first entry.</param>
     public PhraseCursor(PhraseClause phrase, IEnumerable<(int Term, PostingsCursor Postings)> terms)
     {
         _phrase = phrase;
@@ -32,7 +32,7 @@ internal sealed class PhraseCursor : EntryCursor
     /// <inheritdoc/>
     public override long Cost => _all.Cost;
 
-    /// <summary>How often the phrase stands in <see cref="EntryCursor.Current"/>.</summary>
+    /// <summary>Number of times that <see cref="EntryCursor.Current"/> contains the phrase.</summary>
     public int Frequency { get; private set; }
 
     /// <inheritdoc/>

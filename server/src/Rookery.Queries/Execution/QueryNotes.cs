@@ -13,12 +13,12 @@ using Rookery.Search.Analysis;
 namespace Rookery.Queries.Execution;
 
 /// <summary>
-/// What an answer says of its results beside them: pieces of texts with the words that were found (<c>highlight</c>),
-/// and how each score came about (<c>explanations</c>). For one thread.
+/// Notes that an answer returns beside its results: text fragments with the found words marked (<c>highlight</c>), and
+/// how each score was computed (<c>explanations</c>). Not thread-safe.
 /// </summary>
 public sealed class QueryNotes : IDisposable
 {
-    // Objects, references and a place in a table, of one text.
+    // Estimate for one text: objects, references and a table entry.
     private const int BytesPerText = 160;
 
     private readonly ScanPlan _plan;
@@ -30,12 +30,12 @@ public sealed class QueryNotes : IDisposable
     private readonly Dictionary<string, List<string>>[] _pieces;
     private readonly Dictionary<string, string> _explanations = new(StringComparer.Ordinal);
 
-    /// <summary>Notes of one answer.</summary>
-    /// <param name="plan">The query.</param>
-    /// <param name="database">Whose documents the results are.</param>
-    /// <param name="reader">Gives the moment of the answer.</param>
-    /// <param name="share">What they take is drawn from here.</param>
-    /// <param name="clock">Is asked as the work goes on.</param>
+    /// <summary>Creates the notes of one answer.</summary>
+    /// <param name="plan">The compiled query.</param>
+    /// <param name="database">The queried database.</param>
+    /// <param name="reader">Returns the answer's snapshot.</param>
+    /// <param name="share">The share that memory is reserved from.</param>
+    /// <param name="clock">Checked during the work; throws to end it.</param>
     public QueryNotes(
         ScanPlan plan,
         Database database,
@@ -52,9 +52,9 @@ public sealed class QueryNotes : IDisposable
         _pieces = [.. plan.Highlights.Select(static _ => new Dictionary<string, List<string>>(StringComparer.Ordinal))];
     }
 
-    /// <summary>Takes a result.</summary>
+    /// <summary>Adds the notes of a result.</summary>
     /// <param name="result">The document, or the reduced row.</param>
-    /// <exception cref="QueryException">The memory of the query is used up.</exception>
+    /// <exception cref="QueryException">The query exceeds its memory.</exception>
     public void Add(in QueriedDocument result)
     {
         if (_rows is null)
@@ -73,7 +73,7 @@ public sealed class QueryNotes : IDisposable
         }
     }
 
-    /// <summary>The members of the answer, each with a comma before it.</summary>
+    /// <summary>Returns the notes as JSON members, each preceded by a comma.</summary>
     public byte[] ToJson()
     {
         var output = new ArrayBufferWriter<byte>();
@@ -158,7 +158,7 @@ public sealed class QueryNotes : IDisposable
         }
     }
 
-    /// <summary>What names a result: its id, or the value of a field.</summary>
+    /// <summary>Returns the name of a result: its id, or the value of a field.</summary>
     private static string KeyOf(in QueriedDocument result, string? groupKey)
     {
         if (groupKey is null)

@@ -5,15 +5,15 @@ using Rookery.Search.Segments.Reading;
 namespace Rookery.Queries.Execution;
 
 /// <summary>
-/// The first of many entries of one segment, as many as are wanted, compared by the ranks of their values: a key is
-/// read only where ranks are equal and a further one of <c>order by</c> has none, and of those that are left. For one
-/// thread.
+/// Keeps the first entries of one segment in an order, up to a number. Compares them by the ranks of their values.
+/// Values are read only if ranks are equal and a later key of <c>order by</c> has no ranks, and at the end. Not
+/// thread-safe.
 /// </summary>
 /// <param name="keys">The order.</param>
-/// <param name="sort">Of the segment; its first column has ranks.</param>
-/// <param name="documents">Etags of the segment.</param>
-/// <param name="capacity">How many are wanted, at least one.</param>
-/// <param name="sortKey">Room for a key.</param>
+/// <param name="sort">The segment's sort columns, of which the first has ranks.</param>
+/// <param name="documents">The etags of the segment.</param>
+/// <param name="capacity">Number of entries to keep, at least 1.</param>
+/// <param name="sortKey">Buffer for a sort key.</param>
 internal sealed class RankedEntries(
     SortKeys keys,
     SegmentSort sort,
@@ -22,7 +22,7 @@ internal sealed class RankedEntries(
     PooledBytes sortKey
 )
 {
-    /// <summary>Memory of one, and of its place in the queue.</summary>
+    /// <summary>Estimated memory of one entry and its queue item.</summary>
     public const int EntryBytes = 80;
 
     private readonly PriorityQueue<RankedEntry, RankedEntry> _lastFirst = new(
@@ -32,16 +32,16 @@ internal sealed class RankedEntries(
     private RankedEntry? _spare;
     private long _lastRank;
 
-    /// <summary>Whether there are as many as are wanted.</summary>
+    /// <summary>Whether the wanted number is reached.</summary>
     public bool IsFull => _lastFirst.Count >= capacity;
 
-    /// <summary>Whether an entry may be among the first, by the rank of its first value alone.</summary>
-    /// <param name="rank">That rank.</param>
+    /// <summary>Whether an entry may be kept, by its first rank alone.</summary>
+    /// <param name="rank">The entry's rank in the first column.</param>
     public bool MayWant(long rank) =>
         _lastFirst.Count < capacity || (_isDescending ? rank >= _lastRank : rank <= _lastRank);
 
-    /// <summary>Takes an entry that may be among the first.</summary>
-    /// <returns>False where only documents say in which order they are.</returns>
+    /// <summary>Adds an entry that may be kept.</summary>
+    /// <returns>False if the order depends on a value that only the document has.</returns>
     public bool TryAdd(int entry, long rank)
     {
         var added = _spare ?? new RankedEntry();
@@ -61,7 +61,7 @@ internal sealed class RankedEntries(
         return !sort.LacksDocument;
     }
 
-    /// <summary>The entries in their order.</summary>
+    /// <summary>Returns the entries in order.</summary>
     public RankedEntry[] InOrder()
     {
         RankedEntry[] sorted = [.. _lastFirst.UnorderedItems.Select(static item => item.Element)];
@@ -69,7 +69,7 @@ internal sealed class RankedEntries(
         return sorted;
     }
 
-    /// <summary>Which of two entries comes first.</summary>
+    /// <summary>Compares two entries by the order, then by etag.</summary>
     internal static int Compare(
         SortKeys keys,
         SegmentSort sort,
@@ -96,8 +96,8 @@ internal sealed class RankedEntries(
 
         if (sort.RankedColumns < keys.Keys.Length)
         {
-            // Nobody takes the order where only the document says what an entry is sorted by; it is one all the same,
-            // because sorting throws where there is none.
+            // If a key cannot be read, the caller discards the result (LacksDocument). The order must be consistent all
+            // the same, because Array.Sort may throw otherwise.
             bool hasKey = sort.TryRead(one, sortKey);
             bool otherHasKey = sort.TryRead(other, sortKey);
             order = hasKey && otherHasKey ? keys.Compare(one.SortKey, other.SortKey) : hasKey.CompareTo(otherHasKey);
@@ -121,17 +121,17 @@ internal sealed class RankedEntries(
     }
 }
 
-/// <summary>An entry that is compared by rank.</summary>
+/// <summary>An entry with its rank.</summary>
 internal sealed class RankedEntry
 {
     public int Entry { get; set; }
 
-    /// <summary>Of its value of the first key.</summary>
+    /// <summary>The rank of its value in the first column.</summary>
     public long Rank { get; set; }
 
-    /// <summary>Its etag; -1 until it is asked for.</summary>
+    /// <summary>Its etag; -1 until it is read.</summary>
     public long Etag { get; set; }
 
-    /// <summary>What it is sorted by; null until it is asked for.</summary>
+    /// <summary>Its sort key; null until it is read.</summary>
     public byte[]? SortKey { get; set; }
 }

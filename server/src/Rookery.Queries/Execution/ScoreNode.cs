@@ -3,24 +3,24 @@ using Rookery.Search.Segments.Postings;
 namespace Rookery.Queries.Execution;
 
 /// <summary>
-/// How relevant the entries of one segment are to a condition: the same numbers as
-/// <see cref="Conditions.Predicate.TryScore"/> gives of documents. Asked with ascending entries, by one thread.
+/// Computes the scores of one segment's entries for a condition, equal to those that
+/// <see cref="Conditions.Predicate.TryScore"/> computes of documents. Called with ascending entries. Not thread-safe.
 /// </summary>
 internal abstract class ScoreNode
 {
-    /// <summary>How relevant an entry is.</summary>
-    /// <param name="entry">Not below any that was asked for before.</param>
-    /// <param name="score">0 when the condition does not hold of it.</param>
-    /// <returns>Whether the condition holds of it.</returns>
+    /// <summary>Computes the score of an entry.</summary>
+    /// <param name="entry">The entry; not less than in any earlier call.</param>
+    /// <param name="score">The score; 0 if the entry does not match.</param>
+    /// <returns>Whether the entry matches.</returns>
     public abstract bool TryScore(int entry, out double score);
 
-    /// <summary>What no entry of a run is more relevant than. Costs less than to score.</summary>
-    /// <param name="entry">The first of the run; not below any that was asked for before.</param>
-    /// <param name="last">The last of the run.</param>
+    /// <summary>Returns an upper bound of the scores of consecutive entries. Cheaper than scoring.</summary>
+    /// <param name="entry">The first of the entries; not less than in any earlier call.</param>
+    /// <param name="last">The last of the entries.</param>
     public abstract double Most(int entry, out int last);
 }
 
-/// <summary>Each entry of a cursor counts 1.</summary>
+/// <summary>Scores 1 for each entry of a cursor.</summary>
 internal sealed class PlainScore(EntryCursor cursor) : ScoreNode
 {
     /// <inheritdoc/>
@@ -39,7 +39,7 @@ internal sealed class PlainScore(EntryCursor cursor) : ScoreNode
     }
 }
 
-/// <summary>What does not hold says nothing for an entry.</summary>
+/// <summary>Scores 0 for each entry that does not match the inner condition.</summary>
 internal sealed class NotScore(ScoreNode inner) : ScoreNode
 {
     /// <inheritdoc/>
@@ -58,7 +58,7 @@ internal sealed class NotScore(ScoreNode inner) : ScoreNode
     }
 }
 
-/// <summary>Counts where it holds, and need not.</summary>
+/// <summary>Matches every entry, and adds the inner score where the inner condition matches.</summary>
 internal sealed class OptionalScore(ScoreNode inner) : ScoreNode
 {
     /// <inheritdoc/>
@@ -72,7 +72,7 @@ internal sealed class OptionalScore(ScoreNode inner) : ScoreNode
     public override double Most(int entry, out int last) => inner.Most(entry, out last);
 }
 
-/// <summary>Counts so many times.</summary>
+/// <summary>Multiplies the inner score.</summary>
 internal sealed class BoostScore(ScoreNode inner, double factor) : ScoreNode
 {
     /// <inheritdoc/>
@@ -87,7 +87,7 @@ internal sealed class BoostScore(ScoreNode inner, double factor) : ScoreNode
     public override double Most(int entry, out int last) => inner.Most(entry, out last) * factor;
 }
 
-/// <summary>The sum of several that all hold, or of those that do.</summary>
+/// <summary>Adds the scores of several conditions, all of which, or at least one of which, must match.</summary>
 internal sealed class SumScore(ScoreNode[] inner, bool needsAll) : ScoreNode
 {
     /// <inheritdoc/>

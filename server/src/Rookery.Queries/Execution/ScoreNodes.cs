@@ -6,18 +6,18 @@ using Rookery.Search.Segments.Reading;
 
 namespace Rookery.Queries.Execution;
 
-/// <summary>Makes the relevance of the entries of one segment ready.</summary>
+/// <summary>Opens the scores of one segment's entries.</summary>
 /// <param name="segment">The segment.</param>
-/// <param name="fields">What it holds of which field.</param>
+/// <param name="fields">The numbers of the indexed fields.</param>
 /// <param name="conditions">Opens cursors.</param>
 internal sealed class ScoreNodes(SegmentReader segment, IndexedFields fields, ConditionCursors conditions)
 {
     /// <summary>
-    /// Whether the index knows all of what was opened; else documents have to be asked how relevant they are.
+    /// Whether the index decides all opened conditions; otherwise scores must be computed from documents.
     /// </summary>
     public bool IsExact { get; private set; } = true;
 
-    /// <summary>The relevance of entries to a condition.</summary>
+    /// <summary>Opens the scores for a condition.</summary>
     public ScoreNode Open(Predicate condition) =>
         condition switch
         {

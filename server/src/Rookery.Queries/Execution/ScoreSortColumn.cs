@@ -4,17 +4,17 @@ using Rookery.Queries.Scanning;
 namespace Rookery.Queries.Execution;
 
 /// <summary>
-/// By relevance. Runs of entries none of which can be relevant enough are passed over without being scored.
+/// Sort column of scores. Skips consecutive entries whose upper bound is too low, without scoring them.
 /// </summary>
-/// <param name="node">The relevance of entries.</param>
-/// <param name="isDescending">Whether the most relevant come first.</param>
+/// <param name="node">Computes the scores.</param>
+/// <param name="isDescending">Whether the highest score comes first.</param>
 internal sealed class ScoreSortColumn(ScoreNode node, bool isDescending) : SortColumn
 {
     private double _last = double.NegativeInfinity;
     private bool _isBehind;
     private int _knownTo = -1;
 
-    /// <summary>The relevance that was written last.</summary>
+    /// <summary>The score written last.</summary>
     public double Score { get; private set; }
 
     /// <inheritdoc/>

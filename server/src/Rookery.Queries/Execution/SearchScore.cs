@@ -5,19 +5,21 @@ using Rookery.Search.Segments.Reading;
 namespace Rookery.Queries.Execution;
 
 /// <summary>
-/// The relevance of entries to a search. Blocks of postings say beforehand what none of theirs can count for more than.
+/// Scores entries for a full-text search. The impacts stored with each block of postings give upper bounds without
+/// decoding it.
 /// </summary>
-/// <param name="scorer">Knows all documents of the index.</param>
-/// <param name="lengths">By entry, words of the field; null when no entry has any.</param>
-/// <param name="clauses">The entries of each clause, in its order.</param>
-/// <param name="needsAll">Whether each clause must be found.</param>
+/// <param name="scorer">Scores by the statistics of the whole index.</param>
+/// <param name="lengths">Number of words of the field, by entry; null if no entry has any.</param>
+/// <param name="clauses">The entries of each clause, in the order of the clauses.</param>
+/// <param name="needsAll">Whether every clause must match.</param>
 internal sealed class SearchScore(SearchScorer scorer, PackedColumn? lengths, EntryCursor[] clauses, bool needsAll)
     : ScoreNode
 {
-    // More often than anything stands in a text: what counts has an end.
+    // Exceeds any frequency in a text. The score converges, so this gives an upper bound.
     private const int OftenEnough = 1 << 24;
 
-    // The others go along with what is asked for; this one would have to decode too much.
+    // The clause with the most entries is bounded by its blocks' impacts. The other clauses are advanced to the entry,
+    // which decodes little.
     private readonly EntryCursor? _commonest = clauses.MaxBy(static clause => clause.Cost);
 
     /// <inheritdoc/>

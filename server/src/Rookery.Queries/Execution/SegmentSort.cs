@@ -8,7 +8,7 @@ using Rookery.Search.Segments.Reading;
 namespace Rookery.Queries.Execution;
 
 /// <summary>
-/// What the entries of one segment are sorted by, in the form of <see cref="SortKeys"/>. For one thread.
+/// The sort columns of one segment. Writes sort keys in the form of <see cref="SortKeys"/>. Not thread-safe.
 /// </summary>
 internal sealed class SegmentSort
 {
@@ -31,21 +31,18 @@ internal sealed class SegmentSort
     }
 
     /// <summary>
-    /// How many columns, from the first on, compare by <see cref="Rank"/>. None where the order asks for relevance,
-    /// which is computed from one entry to the next.
+    /// Number of leading columns that compare by <see cref="Rank"/>; 0 if the order has a score, because scores are
+    /// computed for ascending entries only.
     /// </summary>
     public int RankedColumns { get; }
 
-    /// <summary>
-    /// Whether <see cref="TryRead"/> or <see cref="TryWrite"/> met an entry of which only the document says what it is
-    /// sorted by.
-    /// </summary>
+    /// <summary>Whether some entry's sort key must be read from its document.</summary>
     public bool LacksDocument { get; private set; }
 
-    /// <summary>How relevant the entry is that was written last; null where the order does not ask for that.</summary>
+    /// <summary>The score of the entry written last; null if the order has no score.</summary>
     public double? Score => _scores?.Score;
 
-    /// <summary>Whether an index can sort so.</summary>
+    /// <summary>Whether the index has all fields of an order.</summary>
     public static bool CanSort(SortKeys sort, IndexedFields fields)
     {
         foreach (var key in sort.Keys)
@@ -62,12 +59,12 @@ internal sealed class SegmentSort
         return true;
     }
 
-    /// <summary>The order of a segment; null where only documents say how relevant they are.</summary>
-    /// <param name="plan">The query.</param>
+    /// <summary>Opens the sort columns of a segment; null if scores must be computed from documents.</summary>
+    /// <param name="plan">The compiled query.</param>
     /// <param name="segment">The segment.</param>
-    /// <param name="fields">What it holds of which field.</param>
-    /// <param name="conditions">Opens cursors, for relevance.</param>
-    /// <param name="work">Of the answer.</param>
+    /// <param name="fields">The numbers of the indexed fields.</param>
+    /// <param name="conditions">Opens cursors, for scores.</param>
+    /// <param name="work">The answer's limits.</param>
     public static SegmentSort? Open(
         ScanPlan plan,
         SegmentReader segment,
@@ -99,8 +96,8 @@ internal sealed class SegmentSort
         return relevance.IsExact ? new SegmentSort([.. made], work) : null;
     }
 
-    /// <summary>Writes what an entry is sorted by.</summary>
-    /// <returns>False where only the document says it.</returns>
+    /// <summary>Writes the sort key of an entry.</summary>
+    /// <returns>False if it must be read from the document.</returns>
     public bool TryWrite(int entry, PooledBytes output)
     {
         output.Clear();
@@ -122,19 +119,19 @@ internal sealed class SegmentSort
     }
 
     /// <summary>
-    /// The place of an entry's value among those of the segment, in a column below <see cref="RankedColumns"/>; the
-    /// same for equal ones.
+    /// Returns the rank of an entry's value in the segment, in a column below <see cref="RankedColumns"/>. Equal values
+    /// have the same rank.
     /// </summary>
     public long Rank(int column, int entry) => _columns[column].Rank(entry);
 
     /// <summary>
-    /// The entries in the order of the first column, which is below <see cref="RankedColumns"/>; null where the segment
-    /// does not say it by terms.
+    /// Returns the entries in the order of the first column, for which <see cref="RankedColumns"/> is at least 1; null
+    /// if the field's terms do not give that order.
     /// </summary>
     public TermsInOrder? InOrder(OpenedPostings opened) => _columns[0].InOrder(opened);
 
-    /// <summary>Reads what an entry is sorted by, once.</summary>
-    /// <returns>False where only the document says it.</returns>
+    /// <summary>Reads the sort key of an entry, unless it was read before.</summary>
+    /// <returns>False if it must be read from the document.</returns>
     public bool TryRead(RankedEntry entry, PooledBytes room)
     {
         if (entry.SortKey is null && TryWrite(entry.Entry, room))
@@ -147,7 +144,7 @@ internal sealed class SegmentSort
         return entry.SortKey is not null;
     }
 
-    /// <summary>Lets go of the key of an entry.</summary>
+    /// <summary>Releases the sort key of an entry.</summary>
     public void Forget(RankedEntry entry)
     {
         int bytes = entry.SortKey?.Length ?? 0;
@@ -156,19 +153,17 @@ internal sealed class SegmentSort
         entry.SortKey = null;
     }
 
-    /// <summary>Lets go of the keys of all entries.</summary>
+    /// <summary>Releases the memory charged for the sort keys of all entries.</summary>
     public void ForgetAll()
     {
         _work.Memory.Give(_heldBytes);
         _heldBytes = 0;
     }
 
-    /// <summary>
-    /// Whether an entry comes behind the last that is wanted, for certain: then it need not be looked at.
-    /// </summary>
+    /// <summary>Whether an entry certainly comes after the last wanted one, so that it can be skipped.</summary>
     /// <param name="entry">The entry.</param>
-    /// <param name="wanted">What the last wanted one is sorted by.</param>
-    /// <param name="to">Up to which entry that is so.</param>
+    /// <param name="wanted">The sort key of the last wanted entry.</param>
+    /// <param name="to">The last entry for which the answer is the same.</param>
     public bool IsBehind(int entry, byte[] wanted, out int to)
     {
         if (!ReferenceEquals(wanted, _last) && (_last.Length == 0 || ++_askedSince >= _columns[0].AskedBetween))

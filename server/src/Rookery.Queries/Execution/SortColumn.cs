@@ -9,41 +9,40 @@ using Rookery.Search.Values;
 namespace Rookery.Queries.Execution;
 
 /// <summary>
-/// Writes what the entries of one segment are sorted by in one key of <c>order by</c>, as <see cref="SortKeys"/> writes
-/// it of documents. For one thread.
+/// Writes the values of one segment's entries for one key of <c>order by</c>, as <see cref="SortKeys"/> writes those of
+/// documents. Not thread-safe.
 /// </summary>
 internal abstract class SortColumn
 {
     /// <summary>Writes the value of an entry.</summary>
     /// <param name="entry">The entry.</param>
     /// <param name="destination">At least <see cref="SortValue.MaxBytes"/> bytes.</param>
-    /// <returns>Bytes written; -1 where only the document says it.</returns>
+    /// <returns>Bytes written; -1 if the value must be read from the document.</returns>
     public abstract int Write(int entry, Span<byte> destination);
 
-    /// <summary>Whether <see cref="Rank"/> says all.</summary>
+    /// <summary>Whether <see cref="Rank"/> decides the order of two entries.</summary>
     public virtual bool IsRanked => false;
 
     /// <summary>
-    /// The place of an entry's value among those of the segment: in their order, the same for equal ones. Costs little.
+    /// Returns the rank of an entry's value in the segment. Ranks have the order of the values, and equal values the
+    /// same rank. Cheap.
     /// </summary>
     public virtual long Rank(int entry) => throw new InvalidOperationException("These values have no ranks.");
 
     /// <summary>
-    /// The entries in the order of their ranks, to be read term by term; null where terms do not say that.
+    /// Returns the entries in the order of their ranks, term by term; null if the field's terms do not give that order.
     /// </summary>
     public virtual TermsInOrder? InOrder(OpenedPostings opened) => null;
 
-    /// <summary>How many entries are better asked before <see cref="SetLast"/> is called again.</summary>
+    /// <summary>Number of entries to compare before another call of <see cref="SetLast"/> pays off.</summary>
     public virtual int AskedBetween => 1;
 
-    /// <summary>Says which value is the last that is wanted.</summary>
+    /// <summary>Sets the value of the last wanted entry.</summary>
     public virtual void SetLast(ReadOnlySpan<byte> value) { }
 
-    /// <summary>
-    /// Whether the value of an entry comes behind the last that is wanted, for certain. Costs little.
-    /// </summary>
+    /// <summary>Whether the value of an entry certainly comes after the last wanted one. Cheap.</summary>
     /// <param name="entry">The entry.</param>
-    /// <param name="to">Up to which entry that is so.</param>
+    /// <param name="to">The last entry for which the answer is the same.</param>
     public virtual bool IsBehindLast(int entry, out int to)
     {
         to = entry;
@@ -51,7 +50,7 @@ internal abstract class SortColumn
     }
 }
 
-/// <summary>By the values of a field.</summary>
+/// <summary>Sort column of a field's values.</summary>
 internal sealed class FieldSortColumn : SortColumn
 {
     private readonly SegmentReader _segment;
@@ -71,11 +70,11 @@ internal sealed class FieldSortColumn : SortColumn
     private long _behindTo;
     private byte[] _other = [];
 
-    /// <summary>A column of a segment.</summary>
+    /// <summary>Creates a column of a segment.</summary>
     /// <param name="segment">The segment.</param>
     /// <param name="field">The field.</param>
-    /// <param name="key">How its values are compared.</param>
-    /// <param name="work">Counts keys that are read.</param>
+    /// <param name="key">How values are compared.</param>
+    /// <param name="work">Counts values that are read.</param>
     public FieldSortColumn(SegmentReader segment, IndexedField field, SortKey key, AnswerWork work)
     {
         (_segment, _field, _work) = (segment, field, work);
@@ -88,7 +87,7 @@ internal sealed class FieldSortColumn : SortColumn
         _leastTerms = _least is null ? null : values!.Terms();
         _greatestTerms = _greatest is null ? null : ends!.Terms();
 
-        // Sorted as numbers, other values stand with null: then the terms of numbers alone are in order.
+        // In a numeric order, values of other kinds are sorted with null, so only the terms of numbers are in order.
         _isMonotone =
             !_isNullGreatest && _least is not null && _kind is OrderKind.Natural or OrderKind.Double or OrderKind.Long;
         _spoken =
@@ -96,8 +95,8 @@ internal sealed class FieldSortColumn : SortColumn
             : _kind == OrderKind.Natural ? (0, values!.TermCount)
             : values!.Ordinals(NumbersOnly);
 
-        // Several numbers have one whole number, and which of several values counts as a number their terms say, not
-        // their places. The least of the terms is null, which has to be the last.
+        // Ranks are ordinals of terms, so they do not serve where several terms compare as equal (numbers as long),
+        // where an entry with several values must find the one that is a number, or where null must come last.
         IsRanked = !_isNullGreatest && (_kind == OrderKind.Natural || (_kind == OrderKind.Double && _greatest is null));
         _rankedFrom =
             _spoken.To == 0 || _kind != OrderKind.Natural ? _spoken.From
@@ -108,7 +107,7 @@ internal sealed class FieldSortColumn : SortColumn
     /// <inheritdoc/>
     public override bool IsRanked { get; }
 
-    // Finding out anew which entries come behind the last wanted one takes some twenty look-ups.
+    // SetLast takes about twenty look-ups of terms.
     /// <inheritdoc/>
     public override int AskedBetween => 128;
 
@@ -131,7 +130,7 @@ internal sealed class FieldSortColumn : SortColumn
                 : throw SegmentFormat.Malformed();
         }
 
-        // What is null or spoken of by another order stands where a missing value does.
+        // Null, and values of a kind that the order does not compare, rank like a missing value.
         return low > _rankedFrom && low <= _spoken.To ? low : 0;
     }
 
@@ -211,7 +210,9 @@ internal sealed class FieldSortColumn : SortColumn
         return terms.SeekOrdinal(ordinal) ? terms.Term : throw SegmentFormat.Malformed();
     }
 
-    /// <summary>The value that comes first of several, of which the least and the greatest are known.</summary>
+    /// <summary>
+    /// Writes the first in order of an entry's several values, of which only the least and the greatest are known.
+    /// </summary>
     private int WriteOfSeveral(ReadOnlySpan<byte> low, ReadOnlySpan<byte> high, Span<byte> destination)
     {
         var (lowKind, highKind) = (TermKey.KindOf(low), TermKey.KindOf(high));
@@ -221,7 +222,7 @@ internal sealed class FieldSortColumn : SortColumn
             && (isNumeric ? lowKind != ValueKind.Number || highKind != ValueKind.Number : lowKind == ValueKind.Null)
         )
         {
-            return _isDescending ? TermKey.WriteNull(destination) : -1; // which of the others is the least is not known
+            return _isDescending ? TermKey.WriteNull(destination) : -1; // the least of the other values is not known
         }
 
         if (
@@ -240,13 +241,13 @@ internal sealed class FieldSortColumn : SortColumn
 
         if (!_isDescending || lowKind > ValueKind.Number || highKind < ValueKind.Number)
         {
-            return TermKey.WriteNull(destination); // a value that is no number comes first, or there is no number
+            return TermKey.WriteNull(destination); // a value that is not a number comes first, or there is no number
         }
 
         return highKind == ValueKind.Number ? SortValue.WriteOfKey(_kind, high, destination) : -1;
     }
 
-    /// <summary>The first term whose value is not below another, or above it.</summary>
+    /// <summary>Returns the ordinal of the first term whose value is at least, or above, another.</summary>
     private long FirstAtLeast(ReadOnlySpan<byte> value, bool isAbove)
     {
         var (from, to) = _spoken;
@@ -271,9 +272,9 @@ internal sealed class FieldSortColumn : SortColumn
     }
 }
 
-/// <summary>By the id of the document, or shuffled by it.</summary>
+/// <summary>Sort column of document ids, or of an order shuffled by them.</summary>
 /// <param name="documents">The ids of the segment.</param>
-/// <param name="key">How they are compared.</param>
+/// <param name="key">How ids are compared.</param>
 internal sealed class IdSortColumn(DocumentTable documents, SortKey key) : SortColumn
 {
     private readonly byte[] _idKey = new byte[TermKey.MaxBytes];
@@ -297,8 +298,8 @@ internal sealed class IdSortColumn(DocumentTable documents, SortKey key) : SortC
     }
 }
 
-/// <summary>By the key of a reduced row, as its bytes are.</summary>
-/// <param name="documents">The keys of the segment.</param>
+/// <summary>Sort column of the keys of reduced rows, compared as bytes.</summary>
+/// <param name="documents">The rows' keys.</param>
 internal sealed class RowKeySortColumn(DocumentTable documents) : SortColumn
 {
     /// <inheritdoc/>

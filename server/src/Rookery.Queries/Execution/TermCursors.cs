@@ -10,23 +10,23 @@ using Rookery.Search.Values;
 namespace Rookery.Queries.Execution;
 
 /// <summary>
-/// Finds the entries of one segment by the keys of their values. What it is asked for and does not hold is null: the
-/// documents have to be asked.
+/// Finds the entries of one segment by their values. Returns null for a field that is not indexed, whose documents must
+/// be evaluated.
 /// </summary>
 /// <param name="segment">The segment.</param>
-/// <param name="fields">What it holds of which field.</param>
-/// <param name="opened">Takes the postings that are read.</param>
-/// <param name="work">Of the answer.</param>
+/// <param name="fields">The numbers of the indexed fields.</param>
+/// <param name="opened">Opens postings.</param>
+/// <param name="work">The answer's limits.</param>
 internal sealed class TermCursors(SegmentReader segment, IndexedFields fields, OpenedPostings opened, AnswerWork work)
 {
-    // More are joined into bits: each cursor of its own takes memory and steps.
+    // More terms are united in a set, because each open cursor takes memory and a step for each entry.
     private const int MostCursors = 16;
 
-    /// <summary>Documents that have a value.</summary>
+    /// <summary>Returns the entries that have the field.</summary>
     public Candidates? Open(ExistsPredicate condition) =>
         fields.Find(condition.Reader) is { } field ? WithTerm(field.Presence, MappedField.AnyValue) : null;
 
-    /// <summary>Documents that have one of several values.</summary>
+    /// <summary>Returns the entries that have any of several values.</summary>
     public Candidates? Open(TermsPredicate condition)
     {
         if (NumberOf(condition.Reader, condition.IsExact) is not { } number)
@@ -67,7 +67,7 @@ internal sealed class TermCursors(SegmentReader segment, IndexedFields fields, O
         return new Candidates(union.ToCursor(), true);
     }
 
-    /// <summary>Documents that have each of several values.</summary>
+    /// <summary>Returns the entries that have all of several values.</summary>
     public Candidates? Open(AllTermsPredicate condition)
     {
         if (IndexedFields.IsId(condition.Reader) || NumberOf(condition.Reader, condition.IsExact) is not { } number)
@@ -110,7 +110,7 @@ internal sealed class TermCursors(SegmentReader segment, IndexedFields fields, O
             );
     }
 
-    /// <summary>Documents that have a value in a range.</summary>
+    /// <summary>Returns the entries that have a value in a range.</summary>
     public Candidates? Open(RangePredicate condition)
     {
         if (IndexedFields.IsId(condition.Reader) || NumberOf(condition.Reader, condition.IsExact) is not { } number)
@@ -121,7 +121,7 @@ internal sealed class TermCursors(SegmentReader segment, IndexedFields fields, O
         return Open(number, TermRangeOf(condition.Range));
     }
 
-    /// <summary>Documents among whose values a text looks so.</summary>
+    /// <summary>Returns the entries that have a text that matches a pattern.</summary>
     public Candidates? Open(TextPredicate condition)
     {
         if (NumberOf(condition.Reader, condition.IsExact) is not { } number)
@@ -143,7 +143,7 @@ internal sealed class TermCursors(SegmentReader segment, IndexedFields fields, O
             );
     }
 
-    /// <summary>Documents among whose values a text is similar.</summary>
+    /// <summary>Returns the entries that have a similar text.</summary>
     public Candidates? Open(FuzzyField condition) =>
         NumberOf(condition.Reader, isExact: false) is { } number
             ? WithTexts(
@@ -197,7 +197,8 @@ internal sealed class TermCursors(SegmentReader segment, IndexedFields fields, O
             return Candidates.None;
         }
 
-        // Where there are many terms, and every entry has one, looking at each entry is less than joining.
+        // If the range has many terms and each entry one value, testing every entry's ordinal costs less than uniting
+        // postings.
         if (field.HasPlainKeys && to - from > segment.Entries / 16 && field.SortOrdinals is { } column)
         {
             work.Step(segment.Entries);
@@ -226,7 +227,8 @@ internal sealed class TermCursors(SegmentReader segment, IndexedFields fields, O
     }
 
     /// <summary>
-    /// Looks at all texts of the dictionary behind a beginning. Of one that is cut only the beginning is known.
+    /// Tests all texts in the dictionary that start with <paramref name="beginning"/>. Of a truncated text only its
+    /// first part is known.
     /// </summary>
     private Candidates WithTexts<TState>(
         int number,
@@ -265,8 +267,8 @@ internal sealed class TermCursors(SegmentReader segment, IndexedFields fields, O
     }
 
     /// <summary>
-    /// The entries of a cursor that have further terms, too: one term after the other, so that thousands take no more
-    /// memory than one.
+    /// Keeps the entries of a cursor that have further terms, too. Reads one term after another, so thousands take no
+    /// more memory than one.
     /// </summary>
     private EntryCursor Narrowed(EntryCursor of, SegmentField field, byte[][] keys)
     {

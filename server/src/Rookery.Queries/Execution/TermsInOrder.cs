@@ -5,16 +5,15 @@ using Rookery.Search.Segments.Reading;
 namespace Rookery.Queries.Execution;
 
 /// <summary>
-/// The entries of one segment in the order of a field's values, read from its dictionary term by term: who wants few of
-/// many entries meets them first. Of a field of which each entry has one value at most, so that it is met once. For one
-/// thread.
+/// The entries of one segment in the order of a field's values, read from its dictionary term by term, so that a short
+/// page needs few of them. Each entry has at most one value of the field, and so appears once. Not thread-safe.
 /// </summary>
-/// <param name="terms">The values of the field.</param>
-/// <param name="entries">A cursor for them.</param>
-/// <param name="ranked">The terms that have a rank: from the first to before the last. All others stand with those that
-/// have no value.</param>
-/// <param name="isDescending">Whether the greatest comes first.</param>
-/// <param name="lacksValues">Whether some entries have no value, and are not met.</param>
+/// <param name="terms">The terms of the field.</param>
+/// <param name="entries">A cursor for their entries.</param>
+/// <param name="ranked">The ordinals of the terms that have a rank, including From and excluding To. Entries of other
+/// terms rank like entries without a value.</param>
+/// <param name="isDescending">Whether the greatest value comes first.</param>
+/// <param name="lacksValues">Whether some entries have no value, and so are missing here.</param>
 internal sealed class TermsInOrder(
     TermCursor terms,
     PostingsCursor entries,
@@ -23,18 +22,18 @@ internal sealed class TermsInOrder(
     bool lacksValues
 )
 {
-    // A dictionary is read forwards: backwards, so many terms at a time.
+    // A dictionary is read only forwards, so a descending order reads this many terms ahead at a time.
     private const int Ahead = 64;
 
-    /// <summary>The entries of the term at hand.</summary>
+    /// <summary>The entries of the current term.</summary>
     public PostingsCursor Entries => entries;
 
-    /// <summary>Whether entries follow that are not met, because they have no value.</summary>
+    /// <summary>Whether entries without a value are missing at the end.</summary>
     public bool EndsEarly => lacksValues;
 
     /// <summary>
-    /// Goes from term to term, and gives the rank of each; 0 of those without one, which come first where the order
-    /// ascends.
+    /// Moves from term to term and returns the rank of each; 0 for terms without a rank, which come first in an
+    /// ascending order.
     /// </summary>
     public IEnumerable<long> Ranks()
     {

@@ -6,16 +6,16 @@ using Rookery.Search.Segments.Reading;
 namespace Rookery.Queries.Execution;
 
 /// <summary>
-/// Finds the entries of one segment by the words of their texts. What it is asked for and does not hold is null: the
-/// documents have to be asked.
+/// Finds the entries of one segment by the words of their texts. Returns null for a field without indexed words, whose
+/// documents must be evaluated.
 /// </summary>
 /// <param name="segment">The segment.</param>
-/// <param name="fields">What it holds of which field.</param>
-/// <param name="opened">Takes the postings that are read.</param>
-/// <param name="work">Of the answer.</param>
+/// <param name="fields">The numbers of the indexed fields.</param>
+/// <param name="opened">Opens postings.</param>
+/// <param name="work">The answer's limits.</param>
 internal sealed class WordCursors(SegmentReader segment, IndexedFields fields, OpenedPostings opened, AnswerWork work)
 {
-    /// <summary>Documents whose texts satisfy a search.</summary>
+    /// <summary>Returns the entries whose texts match a search.</summary>
     public Candidates? Open(SearchedField condition)
     {
         if (fields.Find(condition.Reader)?.Words is not { } number)
@@ -48,8 +48,8 @@ internal sealed class WordCursors(SegmentReader segment, IndexedFields fields, O
     }
 
     /// <summary>
-    /// Entries that have one of the words that were chosen; the given document may be among them, and only the
-    /// documents say that.
+    /// Returns the entries that contain any of the words chosen for <c>moreLikeThis</c>. They are candidates, because
+    /// the model document itself must be excluded, which only the documents decide.
     /// </summary>
     public Candidates? Open(LikenessCondition condition)
     {
@@ -78,7 +78,7 @@ internal sealed class WordCursors(SegmentReader segment, IndexedFields fields, O
         return union.ToCursor() is EmptyCursor ? Candidates.None : new Candidates(union.ToCursor(), false);
     }
 
-    /// <summary>The entries that satisfy each of the clauses, in their order.</summary>
+    /// <summary>Returns the entries that match each clause, in the order of the clauses.</summary>
     public EntryCursor[] OpenClauses(SearchQuery query, SegmentField field) =>
         [.. query.Clauses.Select(clause => Open(query, clause, field))];
 
