@@ -1,11 +1,12 @@
 namespace Rookery.Queries.Scanning;
 
-/// <summary>An entry that is a result, or may be one.</summary>
-/// <param name="Etag">The version of the document that it was made from.</param>
-/// <param name="Segment">Its segment's place in the snapshot.</param>
-/// <param name="Entry">Its place in the segment.</param>
-/// <param name="Score">How relevant it is; null where the order does not ask for that.</param>
-/// <param name="Id">Where its id is kept; <see cref="Nowhere"/> where only the index has it.</param>
+/// <summary>An index entry that is a result or a candidate.</summary>
+/// <param name="Etag">The etag of the document that the entry was built from.</param>
+/// <param name="Segment">The position of its segment in the snapshot.</param>
+/// <param name="Entry">Its number in the segment.</param>
+/// <param name="Score">Its score; null if the order has no score.</param>
+/// <param name="Id">The position of its id in the kept ids; <see cref="Nowhere"/> if the id must be read from the
+/// index.</param>
 internal readonly record struct FoundEntry(
     long Etag,
     int Segment,
@@ -14,6 +15,6 @@ internal readonly record struct FoundEntry(
     int Id = FoundEntry.Nowhere
 )
 {
-    /// <summary>No place: the id is not kept.</summary>
+    /// <summary>The id is not kept in memory.</summary>
     public const int Nowhere = -1;
 }

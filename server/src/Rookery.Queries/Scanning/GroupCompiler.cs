@@ -7,10 +7,11 @@ namespace Rookery.Queries.Scanning;
 /// <summary>Compiles <c>group by</c>.</summary>
 internal static class GroupCompiler
 {
-    /// <summary>The grouping of a query.</summary>
-    /// <param name="keys">Its keys.</param>
-    /// <param name="fields">Knows the aggregates, when all other parts of the query are compiled.</param>
-    /// <exception cref="QueryException">Keys lead through several arrays.</exception>
+    /// <summary>Compiles the grouping of a query.</summary>
+    /// <param name="keys">The keys of <c>group by</c>.</param>
+    /// <param name="fields">Holds the aggregates. All other parts of the query must be compiled before, because each
+    /// registers the aggregates that it uses.</param>
+    /// <exception cref="QueryException">The keys' paths lead through more than one array.</exception>
     public static GroupPlan Compile(IReadOnlyList<GroupKey> keys, GroupFields fields)
     {
         string[]? array = ArrayOf(keys);
@@ -28,7 +29,7 @@ internal static class GroupCompiler
     }
 
     /// <summary>
-    /// Names of the steps to the array whose elements are entries; null when no key leads through one.
+    /// Returns the path to the array whose elements are grouped; null if no key leads through an array.
     /// </summary>
     private static string[]? ArrayOf(IReadOnlyList<GroupKey> keys)
     {

@@ -5,18 +5,18 @@ using Rookery.Queries.Language;
 namespace Rookery.Queries.Scanning;
 
 /// <summary>
-/// Fields of the rows of a grouped query, which are written as members <c>k0</c>, <c>k1</c>… for keys, <c>a0</c>… for
-/// aggregates and <c>key</c>. Aggregates are computed because a part of the query speaks of them.
+/// Resolves fields of a grouped query to the members of a group's row: <c>k0</c>, <c>k1</c>… for keys, <c>a0</c>… for
+/// aggregates, and <c>key</c>. Resolving an aggregate registers it, and only registered ones are computed.
 /// </summary>
 /// <param name="query">The query.</param>
 internal sealed class GroupFields(Query query) : FieldResolver
 {
     private readonly List<AggregateReference> _aggregates = [];
 
-    /// <summary>The aggregates that were asked for, in the order of their members.</summary>
+    /// <summary>The aggregates resolved so far, in the order of their members.</summary>
     public IReadOnlyList<AggregateReference> Aggregates => _aggregates;
 
-    /// <summary>Whether <c>key()</c> was asked for.</summary>
+    /// <summary>Whether <c>key()</c> was resolved.</summary>
     public bool NeedsWholeKey { get; private set; }
 
     public override FieldPath Resolve(FieldReference field)
@@ -74,7 +74,7 @@ internal sealed class GroupFields(Query query) : FieldResolver
         return -1;
     }
 
-    /// <summary>What the selection names so; not a path, which would be looked up again.</summary>
+    /// <summary>Returns the aggregate or key that the selection gives this name; else null.</summary>
     private FieldReference? SelectedAs(FieldPath path) =>
         (query.Select as FieldSelection)
             ?.Items.Where(item => IsName(path, Projection.NameOf(item)))

@@ -7,7 +7,7 @@ using Rookery.Search.Analysis;
 
 namespace Rookery.Queries.Scanning;
 
-/// <summary>One <c>highlight(field, length, fragments, options)</c>, ready.</summary>
+/// <summary>One compiled <c>highlight(field, length, fragments, options)</c>.</summary>
 internal sealed class Highlight
 {
     private const int LongestFragment = 4_096;
@@ -24,12 +24,12 @@ internal sealed class Highlight
     private readonly int _length;
     private readonly int _most;
 
-    /// <summary>Makes it ready.</summary>
-    /// <param name="include">As it was written.</param>
-    /// <param name="fields">Says where fields stand.</param>
-    /// <param name="operands">Parameters filled in.</param>
-    /// <param name="condition">Whose words are marked.</param>
-    /// <exception cref="QueryException">It is wrong.</exception>
+    /// <summary>Compiles a clause.</summary>
+    /// <param name="include">The clause.</param>
+    /// <param name="fields">Resolves fields.</param>
+    /// <param name="operands">Resolves parameters.</param>
+    /// <param name="condition">The condition whose searched words are marked.</param>
+    /// <exception cref="QueryException">The clause is invalid.</exception>
     public Highlight(IncludeClause include, FieldResolver fields, OperandValues operands, Predicate condition)
     {
         Field = include.Path!;
@@ -63,17 +63,17 @@ internal sealed class Highlight
         ];
     }
 
-    /// <summary>The field, as the answer names it.</summary>
+    /// <summary>The field's name in the answer.</summary>
     public string Field { get; }
 
-    /// <summary>The field whose value names a result in the answer; null where its id does.</summary>
+    /// <summary>The field whose value names a result in the answer; null to use the document's id.</summary>
     public string? GroupKey { get; }
 
-    /// <summary>Cuts pieces out of the texts of a result.</summary>
+    /// <summary>Cuts fragments out of the texts of a result.</summary>
     /// <param name="document">The result.</param>
-    /// <param name="room">Room for texts.</param>
-    /// <param name="work">Of the answer.</param>
-    /// <param name="pieces">Takes them.</param>
+    /// <param name="room">Buffer for a text.</param>
+    /// <param name="work">The answer's limits.</param>
+    /// <param name="pieces">Receives the fragments.</param>
     public void Cut(in QueriedDocument document, SearchableText room, ScanWork work, List<string> pieces)
     {
         work.Walk(document.Members.Length);
@@ -93,7 +93,9 @@ internal sealed class Highlight
             );
     }
 
-    /// <summary>What is looked for; what must not be there is marked nowhere.</summary>
+    /// <summary>
+    /// Returns the full-text searches of a condition, except negated ones, whose words are not marked.
+    /// </summary>
     private static IEnumerable<SearchedField> SearchesOf(Predicate condition) =>
         condition switch
         {

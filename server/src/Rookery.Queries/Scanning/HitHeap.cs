@@ -1,17 +1,17 @@
 namespace Rookery.Queries.Scanning;
 
-/// <summary>The first of many results, as many as are wanted. For one thread.</summary>
+/// <summary>Keeps the first results in an order, up to a number. Not thread-safe.</summary>
 /// <param name="keys">The order.</param>
-/// <param name="capacity">How many are wanted.</param>
+/// <param name="capacity">Number of results to keep.</param>
 internal sealed class HitHeap(SortKeys keys, long capacity)
 {
     private readonly PriorityQueue<ScanHit, ScanHit> _lastFirst = new(
         Comparer<ScanHit>.Create((one, other) => Compare(keys, other, one))
     );
 
-    /// <summary>Whether a result with this key would stay.</summary>
-    /// <param name="sortKey">What it is sorted by.</param>
-    /// <param name="ordinal">Its place among equal ones.</param>
+    /// <summary>Whether a result with this key would be kept.</summary>
+    /// <param name="sortKey">Its sort key.</param>
+    /// <param name="ordinal">Orders results with equal keys.</param>
     public bool Wants(ReadOnlySpan<byte> sortKey, long ordinal) =>
         _lastFirst.Count < capacity
         || (
@@ -20,11 +20,11 @@ internal sealed class HitHeap(SortKeys keys, long capacity)
             && (order < 0 || (order == 0 && ordinal < _lastFirst.Peek().Ordinal))
         );
 
-    /// <summary>The last of as many results as are wanted; null while there are fewer.</summary>
+    /// <summary>The last of the kept results; null while there are fewer than wanted.</summary>
     public ScanHit? Last => capacity > 0 && _lastFirst.Count >= capacity ? _lastFirst.Peek() : null;
 
-    /// <summary>Keeps a wanted result.</summary>
-    /// <returns>The one that is not wanted any more, or null.</returns>
+    /// <summary>Adds a result, for which <see cref="Wants"/> is true.</summary>
+    /// <returns>The result that it displaces; null if none.</returns>
     public ScanHit? Add(ScanHit hit)
     {
         if (_lastFirst.Count < capacity)
@@ -36,10 +36,10 @@ internal sealed class HitHeap(SortKeys keys, long capacity)
         return _lastFirst.EnqueueDequeue(hit, hit);
     }
 
-    /// <summary>The results in their order.</summary>
+    /// <summary>Returns the results in order.</summary>
     public ScanHit[] InOrder() => Sort(keys, _lastFirst.UnorderedItems.Select(static item => item.Element));
 
-    /// <summary>Puts results in their order.</summary>
+    /// <summary>Sorts results.</summary>
     public static ScanHit[] Sort(SortKeys keys, IEnumerable<ScanHit> hits)
     {
         ScanHit[] sorted = [.. hits];
@@ -47,7 +47,7 @@ internal sealed class HitHeap(SortKeys keys, long capacity)
         return sorted;
     }
 
-    // Entries of one document have one etag.
+    // The ordinal of an index entry is its document's etag, so entries of one document need the third comparison.
     private static int Compare(SortKeys keys, ScanHit one, ScanHit other) =>
         keys.Compare(one.SortKey, other.SortKey) is var order && order != 0 ? order
         : one.Ordinal != other.Ordinal ? one.Ordinal.CompareTo(other.Ordinal)

@@ -3,22 +3,20 @@ using Rookery.Queries.Conditions;
 
 namespace Rookery.Queries.Scanning;
 
-/// <summary>Finds the document that a condition compares with.</summary>
-/// <param name="Finder">Its first result is that document; without one the query is wrong.</param>
-/// <param name="Condition">Learns it.</param>
-/// <param name="Position">Characters of the query before it.</param>
+/// <summary>Finds the model document or row of a <c>moreLikeThis</c> condition.</summary>
+/// <param name="Finder">The query whose first result is the model. Without a result the query is refused.</param>
+/// <param name="Condition">The condition that learns the model's words.</param>
+/// <param name="Position">The condition's position in the query's text.</param>
 public sealed record LikenessSource(ScanPlan Finder, ILikenessCondition Condition, int Position)
 {
-    /// <summary>What a query is refused with whose <see cref="Finder"/> finds nothing.</summary>
+    /// <summary>The message if <see cref="Finder"/> has no result.</summary>
     public const string NotFound = "'moreLikeThis' names a document, or a condition that finds one; there is none.";
 
-    /// <summary>
-    /// Learns a document, or a reduced row, if it is a result of the finder by what an index holds of it.
-    /// </summary>
-    /// <param name="document">The document; none of a reduced row.</param>
+    /// <summary>Learns a document, or a reduced row, if one of its rows matches the finder.</summary>
+    /// <param name="document">The document; the default for a reduced row.</param>
     /// <param name="rows">The members of its rows, without braces.</param>
     /// <param name="run">A run of the finder.</param>
-    /// <returns>Whether it is.</returns>
+    /// <returns>Whether it matches.</returns>
     public bool TryLearn(in QueriedDocument document, IReadOnlyList<byte[]> rows, ScanRun run)
     {
         foreach (byte[] row in rows)

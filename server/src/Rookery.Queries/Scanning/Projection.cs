@@ -9,22 +9,22 @@ using Rookery.Queries.Language;
 
 namespace Rookery.Queries.Scanning;
 
-/// <summary><c>select</c> of fields: writes the members of a result. Thread-safe.</summary>
+/// <summary>The compiled <c>select</c> of fields: writes the members of a result. Thread-safe.</summary>
 internal sealed class Projection
 {
     private const int MaxScoreBytes = 32;
 
-    // Who asked is asked again after as much as that was walked over.
+    // The clock is checked each time this many bytes were read.
     private const long StepBytes = 1024 * 1024;
 
     private readonly Member[] _members;
 
-    /// <summary>The projection of a selection.</summary>
-    /// <param name="items">What each result holds.</param>
-    /// <param name="fields">Says where fields stand.</param>
-    /// <param name="operands">Parameters filled in.</param>
-    /// <param name="behavior">Where the request wants fields to be read from.</param>
-    /// <exception cref="QueryException">A part is not supported, or two members have one name.</exception>
+    /// <summary>Compiles a selection.</summary>
+    /// <param name="items">The selected fields.</param>
+    /// <param name="fields">Resolves fields.</param>
+    /// <param name="operands">Resolves parameters.</param>
+    /// <param name="behavior">Where fields are read from.</param>
+    /// <exception cref="QueryException">A part is not supported, or two members have the same name.</exception>
     public Projection(
         IReadOnlyList<SelectedField> items,
         FieldResolver fields,
@@ -51,9 +51,9 @@ internal sealed class Projection
 
     /// <summary>Writes the members of a result, without braces.</summary>
     /// <param name="document">The document, or the row of a group.</param>
-    /// <param name="output">Where to.</param>
-    /// <param name="clock">Is asked as the work goes on; null where nobody is.</param>
-    /// <exception cref="QueryException">A field that has to be there is not.</exception>
+    /// <param name="output">Receives the JSON.</param>
+    /// <param name="clock">Checked during the work; null for no limit.</param>
+    /// <exception cref="QueryException">A required field is missing.</exception>
     public void Write(in QueriedDocument document, IBufferWriter<byte> output, IScanClock? clock)
     {
         bool isBehind = false;
@@ -103,7 +103,7 @@ internal sealed class Projection
         }
     }
 
-    /// <summary>The name of a member: its alias, or how RavenDB names it.</summary>
+    /// <summary>Returns the name of a member: its alias, or the name that RavenDB gives it.</summary>
     public static string NameOf(SelectedField item) =>
         item.Alias
         ?? item.Source switch
@@ -167,11 +167,11 @@ internal sealed class Projection
 
     /// <summary>A member of a result.</summary>
     /// <param name="Name">Its name as JSON, and a colon.</param>
-    /// <param name="Field">Writes its value; null where it is none of a field.</param>
-    /// <param name="Value">Its value where that is always the same; null also where it is the score.</param>
-    /// <param name="IsOfRow">Whether it is read from the row that an index holds.</param>
-    /// <param name="IsLeftOut">Whether there is no such member where nothing stands at the path.</param>
-    /// <param name="Needed">What has to stand there, for the error; null where it need not.</param>
+    /// <param name="Field">Writes its value; null if the value is not a field's.</param>
+    /// <param name="Value">Its value as JSON, if constant; null for a field and for the score.</param>
+    /// <param name="IsOfRow">Whether it is read from the row stored in the index.</param>
+    /// <param name="IsLeftOut">Whether the member is omitted if the field is missing.</param>
+    /// <param name="Needed">The name of a required field, for the error; null if the field may be missing.</param>
     private sealed record Member(
         byte[] Name,
         FieldWriter? Field,

@@ -3,15 +3,14 @@ using Rookery.Queries.Language;
 
 namespace Rookery.Queries.Scanning;
 
-/// <summary>Where each member of a selection is read from, and what is done where nothing stands there.</summary>
-/// <param name="fields">Says where fields stand.</param>
-/// <param name="behavior">What the request wants.</param>
+/// <summary>Decides where each member of a selection is read from, and what happens if the field is missing.</summary>
+/// <param name="fields">Resolves fields.</param>
+/// <param name="behavior">The behaviour that the request asks for.</param>
 internal sealed class ProjectionSource(FieldResolver fields, ProjectionBehavior behavior)
 {
-    /// <summary>Whether a member is part of results at all.</summary>
-    /// <exception cref="QueryException">
-    /// It has to come from an index that does not store it, or from a document where there is none.
-    /// </exception>
+    /// <summary>Whether the results have the member.</summary>
+    /// <exception cref="QueryException">The field must come from an index that does not store it, or from a document
+    /// although the results are groups or reduced rows.</exception>
     public bool IsSelected(SelectedField item)
     {
         if (!IsOfField(item) || behavior == ProjectionBehavior.Default)
@@ -42,18 +41,18 @@ internal sealed class ProjectionSource(FieldResolver fields, ProjectionBehavior 
         return behavior == ProjectionBehavior.FromIndexOrThrow ? throw NotStored(item) : false;
     }
 
-    /// <summary>Whether a member is read from the row that an index holds.</summary>
+    /// <summary>Whether a member is read from the row stored in the index.</summary>
     public bool IsOfRow(SelectedField item) => fields is not SelectedFields selected || selected.AreOfRow(item);
 
-    /// <summary>Whether a member is left out where nothing stands.</summary>
+    /// <summary>Whether a member is omitted if the field is missing.</summary>
     public bool IsLeftOut(SelectedField item) =>
         IsOfField(item) && behavior is ProjectionBehavior.FromIndex or ProjectionBehavior.FromDocument;
 
-    /// <summary>Whether it is an error where nothing stands.</summary>
+    /// <summary>Whether a missing field is an error.</summary>
     public bool IsNeeded(SelectedField item) =>
         IsOfField(item) && behavior is ProjectionBehavior.FromIndexOrThrow or ProjectionBehavior.FromDocumentOrThrow;
 
-    // Metadata is no field of an index, and clients select types of nested objects from it each time.
+    // Metadata is not a field of an index. Clients select the types of nested objects from it in every projection.
     private static bool IsOfField(SelectedField item) =>
         item.Source is SelectedReference { Field: PathReference { Path.Steps: [{ Name: not "@metadata" }, ..] } };
 

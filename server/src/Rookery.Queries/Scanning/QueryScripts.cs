@@ -8,13 +8,13 @@ using Rookery.Scripting.Syntax;
 namespace Rookery.Queries.Scanning;
 
 /// <summary>
-/// Compiles what queries write in JavaScript: <c>select { … }</c>, <c>select f(…)</c>, fields of loaded documents,
-/// <c>update { … }</c>.
+/// Compiles the parts of queries that run as JavaScript: <c>select { … }</c>, <c>select f(…)</c>, fields of loaded
+/// documents, <c>update { … }</c>.
 /// </summary>
 public static class QueryScripts
 {
-    /// <summary>The script of a query's selection; null where it has none.</summary>
-    /// <exception cref="QueryException">It is refused.</exception>
+    /// <summary>Compiles the script of a query's selection; returns null if it has none.</summary>
+    /// <exception cref="QueryException">The script is refused.</exception>
     internal static SelectionScript? SelectionOf(Query query, QueryParameters parameters)
     {
         ScriptPart? expression = query.Select switch
@@ -49,8 +49,8 @@ public static class QueryScripts
         return new SelectionScript(Compile(() => source.CompileSelection(part)), parameters.ToJson(), part.Position);
     }
 
-    /// <summary>The script of a query's <c>update</c>.</summary>
-    /// <exception cref="QueryException">It is refused.</exception>
+    /// <summary>Compiles the script of a query's <c>update</c>.</summary>
+    /// <exception cref="QueryException">The script is refused.</exception>
     public static ScriptProgram UpdateOf(Query query)
     {
         if (query.Loads.Count > 0)
@@ -102,14 +102,16 @@ public static class QueryScripts
         }
     }
 
-    /// <summary>The call as it was written: arguments of RQL are expressions of JavaScript.</summary>
+    /// <summary>
+    /// Returns the call as JavaScript. RQL's arguments have the same syntax, so the query's text is copied.
+    /// </summary>
     private static ScriptPart PartOf(Query query, CallSelection call)
     {
         int end = call.Arguments is [.., var last] ? last.Position + last.Text.Length : -1;
         return new ScriptPart(end < 0 ? call.Function + "()" : query.Text[call.Position..end] + ")", call.Position);
     }
 
-    /// <summary><c>as c[]</c> takes one id, or several.</summary>
+    /// <summary>Returns a call of <c>load</c>. With <c>as c[]</c>, the path holds one id or an array of ids.</summary>
     private static ScriptPart PartOf(Query query, LoadClause load)
     {
         string path = PathOf(query, load.Path);
@@ -161,7 +163,9 @@ public static class QueryScripts
         }
     }
 
-    /// <summary>A path from the document, or from one that a clause before loads.</summary>
+    /// <summary>
+    /// Returns a path as JavaScript, from the document or from a document that an earlier clause loads.
+    /// </summary>
     private static string PathOf(Query query, FieldPath path)
     {
         var steps = path.Steps;

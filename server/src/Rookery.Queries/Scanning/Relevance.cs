@@ -2,18 +2,19 @@ using Rookery.Queries.Language;
 
 namespace Rookery.Queries.Scanning;
 
-/// <summary>Says whether results are ordered by relevance.</summary>
+/// <summary>Decides whether results are scored and ordered by score.</summary>
 internal static class Relevance
 {
     /// <summary>
-    /// The order of a query: as it is written; without one, the most relevant first where words are searched for.
+    /// Returns the order of a query. A query without <c>order by</c> that searches words is ordered by descending
+    /// score.
     /// </summary>
     public static IReadOnlyList<OrderKey> OrderOf(Query query) =>
         query.OrderBy.Count == 0 && query.GroupBy.Count == 0 && IsIn(query.Where)
             ? [new OrderKey(null, OrderKind.Score, IsDescending: true, null, 0)]
             : query.OrderBy;
 
-    /// <summary>Whether a condition makes some documents more relevant than others.</summary>
+    /// <summary>Whether a condition can give documents different scores.</summary>
     public static bool IsIn(Condition? condition) =>
         condition switch
         {
@@ -31,8 +32,7 @@ internal static class Relevance
         };
 
     /// <summary>
-    /// Whether a condition compares with a given document: its words are chosen by how many documents have them,
-    /// whether results are scored or not.
+    /// Whether a condition contains <c>moreLikeThis</c>, which needs word statistics even if results are not scored.
     /// </summary>
     public static bool HasLikeness(Condition? condition) =>
         condition switch

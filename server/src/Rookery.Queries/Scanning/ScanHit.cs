@@ -1,35 +1,35 @@
 namespace Rookery.Queries.Scanning;
 
-/// <summary>A result that is written at the end, and what it is sorted by.</summary>
+/// <summary>A result that is kept until all are found, with its sort key.</summary>
 internal sealed class ScanHit
 {
-    /// <summary>Objects and references of one.</summary>
+    /// <summary>Estimated memory of one hit, without the arrays.</summary>
     public const int BaseBytes = 168;
 
     public required byte[] SortKey { get; init; }
 
-    /// <summary>Its place among equal ones: results that came before it, or its etag.</summary>
+    /// <summary>Orders hits with equal keys: the number of earlier results, or for an index entry its etag.</summary>
     public required long Ordinal { get; init; }
 
     public required long Etag { get; init; }
 
     public required byte[] Id { get; init; }
 
-    /// <summary>Where an index holds it.</summary>
+    /// <summary>Its index entry, if an index found it.</summary>
     public FoundEntry Place { get; init; }
 
-    /// <summary>The row of a group.</summary>
+    /// <summary>The row of a group, or of an index; null for a document.</summary>
     public byte[]? Row { get; init; }
 
-    /// <summary>How relevant it is.</summary>
+    /// <summary>Its score; 0 if the query does not score.</summary>
     public double Score { get; init; }
 
-    /// <summary>What makes it distinct.</summary>
+    /// <summary>A hash of the result, for <c>select distinct</c>.</summary>
     public UInt128 Content { get; init; }
 
-    /// <summary>Whether it satisfies <c>filter</c>.</summary>
+    /// <summary>Whether it matches <c>filter</c>.</summary>
     public bool Passes { get; init; }
 
-    /// <summary>Memory that it takes.</summary>
+    /// <summary>Estimated memory, in bytes.</summary>
     public int Bytes => BaseBytes + SortKey.Length + Id.Length + (Row?.Length ?? 0);
 }

@@ -9,22 +9,23 @@ using Rookery.Queries.Summaries;
 namespace Rookery.Queries.Scanning;
 
 /// <summary>
-/// A query with its parameters, ready to be answered by looking at documents one by one. What it means is written in
-/// docs/reference/rql.md ("What values mean"). Thread-safe, unless it has conditions of full text, which serve one
-/// answer; each answer has a <see cref="ScanRun"/> of its own.
+/// The compiled query: predicate, sort, projection and aggregates, with parameters filled in. Used to evaluate
+/// documents one by one and to search indexes. docs/reference/rql.md ("What values mean") describes the semantics.
+/// Thread-safe, except with full-text conditions, which serve one answer. Each answer has its own
+/// <see cref="ScanRun"/>.
 /// </summary>
 /// <remarks>
-/// The caller first looks for what <see cref="Likenesses"/> name. Where <see cref="Counted"/> is not null, it then
-/// walks over its documents and gives each to <see cref="Count"/>. Then it walks over the documents of
-/// <see cref="Target"/> and gives each to
-/// <see cref="ScanRun.Add"/>, in the order of their etags, or of their ids when the target names ids. It writes those
-/// that are asked for at once, and afterwards what <see cref="ScanRun.Finish"/> names. Those of a <see cref="Summary"/>
-/// it gives to its run instead. Running <see cref="Script"/>, <c>include</c> and <c>update</c> are the caller's.
+/// A scan takes these steps. The caller finds the model of each of <see cref="Likenesses"/>. If <see cref="Counted"/>
+/// is not null, it passes each of that query's documents to <see cref="Count"/>. It passes each document of
+/// <see cref="Target"/> to <see cref="ScanRun.Add"/>, in the order of etags, or of ids if the target names ids, and
+/// writes a document at once if <see cref="ScanRun.Add"/> returns true. At the end it writes the results of
+/// <see cref="ScanRun.Finish"/>. With a <see cref="Summary"/>, it passes the documents to the summary instead. The
+/// caller also runs <see cref="Script"/>, <c>include</c> and <c>update</c>.
 /// </remarks>
 public sealed class ScanPlan
 {
-    // Planning compares each part that speaks of a group with each key and each selected member; each result holds half
-    // a KiB for each key it is sorted by.
+    // Compiling compares each reference to a group with each key and each selected member. Each result holds up to half
+    // a KiB for each key of 'order by'.
     private const int MaxKeys = 64;
     private const int MaxSelected = 256;
 
@@ -73,7 +74,8 @@ public sealed class ScanPlan
         FilterLimit = operands.Count(query.FilterLimit, "filter_limit");
         IReadOnlyList<OrderKey> order = QuerySummary.IsPartOf(query) ? query.OrderBy : Relevance.OrderOf(query);
 
-        // Who walks over documents meets them in the order of ids then; rows lie otherwise.
+        // A scan that is restricted by ids returns documents in the order of ids. Index entries have another order, so
+        // the same order is asked for explicitly.
         order =
             order.Count == 0 && rows is { IsReduced: false } && Target.NamesIds && !QuerySummary.IsPartOf(query)
                 ? [new OrderKey(new IdReference(0), OrderKind.Natural, false, null, 0)]
@@ -110,85 +112,86 @@ public sealed class ScanPlan
         Groups = groups is null ? null : GroupCompiler.Compile(query.GroupBy, groups);
     }
 
-    /// <summary>Which documents to look at.</summary>
+    /// <summary>The documents that a scan reads.</summary>
     public ScanTarget Target { get; }
 
     /// <summary>
-    /// Whether results are documents as they are stored; else objects that <see cref="Script"/> makes, or members
-    /// written by <see cref="WriteMembers"/> or <see cref="ScanResults.WriteMembers"/>.
+    /// Whether results are documents as they are stored. Otherwise <see cref="Script"/> computes them, or
+    /// <see cref="WriteMembers"/> or <see cref="ScanResults.WriteMembers"/> writes their members.
     /// </summary>
     public bool GivesDocuments => _projection is null && Script is null;
 
-    /// <summary>Whether results are whole documents, which have metadata of their own.</summary>
+    /// <summary>Whether results are whole documents with their own metadata.</summary>
     public bool HasMetadata => GivesDocuments && !_isGrouped && Summary is null && Rows is not { IsReduced: true };
 
-    /// <summary>The script that makes the results of documents; null where none does.</summary>
+    /// <summary>The script that computes the results; null if there is none.</summary>
     public SelectionScript? Script { get; }
 
     /// <summary>
-    /// Which documents <c>moreLikeThis</c> compares with: the first of each plan is learned before documents are
-    /// counted.
+    /// The conditions of <c>moreLikeThis</c>, each with the query for its model. All models are learned before
+    /// documents are counted.
     /// </summary>
     public IReadOnlyList<LikenessSource> Likenesses { get; }
 
     /// <summary>
-    /// Whether of documents only a scan answers it: what <c>moreLikeThis</c> compares with is counted by one.
+    /// Whether an automatic index cannot answer the query, because <c>moreLikeThis</c> needs counts that only a scan
+    /// collects. A static index can.
     /// </summary>
     public bool IsOfScans { get; }
 
     /// <summary>
-    /// The plan of all documents that relevance depends on, each of which is given to <see cref="Count"/> before the
-    /// first is looked at; null where it depends on none.
+    /// The query for all documents whose word statistics the scores need. Each is passed to <see cref="Count"/> before
+    /// the first document is evaluated. Null if no statistics are needed.
     /// </summary>
     public ScanPlan? Counted { get; }
 
     /// <summary>
-    /// Whether all documents of <see cref="Counted"/> were counted: an answer that begins again does not count them
-    /// again.
+    /// Whether all documents of <see cref="Counted"/> were counted, so that an answer that starts again need not count
+    /// them again.
     /// </summary>
     public bool IsCounted { get; set; }
 
     /// <summary>Whether results have a score.</summary>
     public bool IsScored { get; }
 
-    /// <summary>What is computed of all results instead of giving them; null where they are given.</summary>
+    /// <summary>The facets or suggestions to compute instead of returning results; null if there are none.</summary>
     public QuerySummary? Summary { get; }
 
-    /// <summary>The index whose rows are asked; null where documents are.</summary>
+    /// <summary>The static index whose rows are evaluated; null to evaluate documents.</summary>
     public RowSource? Rows { get; }
 
     /// <summary>Whether results are groups of documents.</summary>
     public bool IsGrouped => _isGrouped;
 
     /// <summary>
-    /// Whether each row is a result, because it is reduced or stored values of it are selected; otherwise its document
-    /// is, once.
+    /// Whether each index row is a result of its own, because it is reduced or its stored values are selected.
+    /// Otherwise each document is one result, however many of its rows match.
     /// </summary>
     public bool IsOfEachRow { get; }
 
     /// <summary>
-    /// Whether the answer says more of its results than they do: see <see cref="Execution.QueryNotes"/>.
+    /// Whether the answer has highlights or score explanations, see <see cref="Execution.QueryNotes"/>.
     /// </summary>
     public bool HasNotes => Explains || Highlights.Count > 0;
 
-    /// <summary>Results to pass over.</summary>
+    /// <summary>Results to skip.</summary>
     public long Offset { get; }
 
-    /// <summary>Results to give at most; null for all.</summary>
+    /// <summary>Results to return, at most; null for all.</summary>
     public long? Limit { get; }
 
-    /// <summary>Results up to the end of the page; <see cref="long.MaxValue"/> when it has no end.</summary>
+    /// <summary>Number of results up to the end of the page; <see cref="long.MaxValue"/> if unlimited.</summary>
     internal long PageEnd => Limit is { } limit && limit < long.MaxValue - Offset ? Offset + limit : long.MaxValue;
 
     internal Predicate Where { get; }
 
-    /// <summary>Whether the answer says how each score came about.</summary>
+    /// <summary>Whether the answer explains each score.</summary>
     internal bool Explains { get; }
 
-    /// <summary>The field whose value names a result in the explanations; null where its id does.</summary>
+    /// <summary>The field whose value names a result in the explanations; null to use the document's id.</summary>
     internal string? ExplanationKey { get; }
 
-    /// <summary>Fields of whose texts the answer shows pieces.</summary>
+    /// <summary>The fields whose text fragments the answer shows.</summary>
     internal IReadOnlyList<Highlight> Highlights { get; }
 
     internal Predicate? Filter { get; }
@@ -201,13 +204,14 @@ public sealed class ScanPlan
 
     internal bool IsDistinct { get; }
 
-    /// <summary>Makes a query ready.</summary>
+    /// <summary>Compiles a query.</summary>
     /// <param name="query">The query.</param>
-    /// <param name="parameters">Its parameters.</param>
-    /// <param name="fullText">Makes conditions of full text; null where they are refused.</param>
-    /// <param name="rows">The static index that it names, whose rows are asked; null where documents are. Its source is
-    /// then all documents.</param>
-    /// <exception cref="QueryException">It is wrong, needs what a scan does not have, or is too large.</exception>
+    /// <param name="parameters">The parameters of the query.</param>
+    /// <param name="fullText">Compiles full-text conditions; null to refuse them.</param>
+    /// <param name="rows">The static index that the query names, whose rows are evaluated; null to evaluate documents.
+    /// With an index, the source of <paramref name="query"/> is all documents.</param>
+    /// <exception cref="QueryException">The query is invalid, needs an unsupported feature, or is too
+    /// large.</exception>
     public static ScanPlan Compile(
         Query query,
         QueryParameters parameters,
@@ -215,23 +219,24 @@ public sealed class ScanPlan
         RowSource? rows = null
     ) => new(query, parameters, fullText, rows);
 
-    /// <summary>Counts a document of <see cref="Counted"/>.</summary>
+    /// <summary>Adds a document of <see cref="Counted"/> to the word statistics.</summary>
     /// <param name="document">The document.</param>
-    /// <param name="clock">Is asked as the work goes on.</param>
+    /// <param name="clock">Checked during the work; throws to end it.</param>
     public void Count(in QueriedDocument document, IScanClock clock) => _fullText!.Count(document, clock);
 
-    /// <summary>Begins an answer.</summary>
-    /// <param name="share">What it holds (results to sort, groups, distinct values) is drawn from here.</param>
-    /// <param name="clock">Is asked as the work goes on.</param>
-    /// <param name="needsTotal">Whether results behind the page are counted.</param>
+    /// <summary>Starts an evaluation.</summary>
+    /// <param name="share">The share that memory for results to sort, groups and distinct values is reserved
+    /// from.</param>
+    /// <param name="clock">Checked during the work; throws to end it.</param>
+    /// <param name="needsTotal">Whether results after the page are counted.</param>
     public ScanRun Start(MemoryShare share, IScanClock clock, bool needsTotal = true) =>
         new(this, share, clock, needsTotal);
 
     /// <summary>Writes the members of a projected document, without braces.</summary>
     /// <param name="document">The document.</param>
-    /// <param name="output">Where to.</param>
-    /// <param name="clock">Is asked as the work goes on; null where nobody is.</param>
-    /// <exception cref="QueryException">A field that has to be there is not.</exception>
+    /// <param name="output">Receives the JSON.</param>
+    /// <param name="clock">Checked during the work; null for no limit.</param>
+    /// <exception cref="QueryException">A required field is missing.</exception>
     public void WriteMembers(in QueriedDocument document, IBufferWriter<byte> output, IScanClock? clock = null)
     {
         Invariant.Holds(_projection is not null, "members are written of projected results");
@@ -241,10 +246,12 @@ public sealed class ScanPlan
     /// <summary>Writes a score as JSON.</summary>
     public static void WriteScore(double score, IBufferWriter<byte> output) => Projection.WriteScore(score, output);
 
-    /// <summary>Whether a document, or of a grouped query the row of a group, satisfies <c>where</c>.</summary>
+    /// <summary>Whether a document, or in a grouped query the row of a group, matches <c>where</c>.</summary>
     internal bool Matches(in QueriedDocument document, ScanWork work) => Where.Matches(document, work);
 
-    /// <summary>Whether a document satisfies <c>where</c>, and how relevant it is where that is asked for.</summary>
+    /// <summary>
+    /// Whether a document matches <c>where</c>. Also computes its score, or 0 if the query does not score.
+    /// </summary>
     internal bool TryScore(in QueriedDocument document, ScanWork work, out double score)
     {
         score = 0;
@@ -280,7 +287,7 @@ public sealed class ScanPlan
             )),
         ];
 
-    /// <summary>All documents of a query's source.</summary>
+    /// <summary>Returns a query for all documents of the same source.</summary>
     private static Query SourceOf(Query query) => new() { Text = query.Text, Source = query.Source };
 
     private static bool SelectsScore(Query query) =>
@@ -336,7 +343,9 @@ public sealed class ScanPlan
     private static string NameOf(IncludeClause note) =>
         note.Kind == IncludeKind.Highlight ? "highlight" : "explanations";
 
-    /// <summary>Reduced rows have no id by which the answer could name them.</summary>
+    /// <summary>
+    /// Refuses notes of reduced rows without a field that names them, because reduced rows have no id.
+    /// </summary>
     private void RefuseUnnamed(Query query)
     {
         if (
@@ -353,7 +362,7 @@ public sealed class ScanPlan
         }
     }
 
-    /// <summary>Results that are computed refer to documents by their own members only.</summary>
+    /// <summary>Refuses an include that no member of a computed result can hold.</summary>
     private static void RefuseNoReference(Query query)
     {
         if (query.Includes.Count == 0 || (query.GroupBy.Count == 0 && !QuerySummary.IsPartOf(query)))

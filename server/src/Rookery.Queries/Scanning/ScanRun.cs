@@ -10,7 +10,10 @@ using Rookery.Queries.Summaries;
 
 namespace Rookery.Queries.Scanning;
 
-/// <summary>One answer to a query. For one thread; gives its memory back when it is disposed.</summary>
+/// <summary>
+/// Evaluates a compiled query over documents, rows or groups that the caller adds one by one. Not thread-safe; releases
+/// its memory when it is disposed.
+/// </summary>
 public sealed class ScanRun : IDisposable
 {
     private const int BytesPerContent = 64;
@@ -61,21 +64,21 @@ public sealed class ScanRun : IDisposable
     public bool IsComplete { get; private set; }
 
     /// <summary>
-    /// How relevant the result is that is to be written now; null where the query does not ask for that.
+    /// The score of the result that <see cref="Add"/> just returned; null if the query does not score.
     /// </summary>
     public double? Score { get; private set; }
 
     /// <summary>
-    /// Whether a document satisfies the conditions of the query. Of a grouped query all do: its conditions are on
-    /// groups.
+    /// Whether a document matches the query's conditions. True for all documents of a grouped query, whose conditions
+    /// apply to groups.
     /// </summary>
     public bool Matches(in QueriedDocument document) =>
         _groups is not null
         || (_plan.Matches(document, _work) && (_plan.Filter is null || _plan.Filter.Matches(document.Whole, _work)));
 
-    /// <summary>Looks at the next document.</summary>
+    /// <summary>Evaluates the next document.</summary>
     /// <param name="document">The document.</param>
-    /// <returns>Whether it is a result to be written now.</returns>
+    /// <returns>Whether it is a result to be written at once.</returns>
     public bool Add(in QueriedDocument document)
     {
         if (_groups is not null)
@@ -88,10 +91,10 @@ public sealed class ScanRun : IDisposable
     }
 
     /// <summary>
-    /// Looks at what an index holds of a document. One document is one result, in the place of its first row in the
-    /// order; rows of which the query wants stored values are a result each, and so are reduced ones.
+    /// Evaluates the index rows of a document. A document with matching rows is one result, sorted by its first
+    /// matching row in the order. If <see cref="ScanPlan.IsOfEachRow"/>, each matching row is a result.
     /// </summary>
-    /// <param name="document">The document; a row where the index has reduced ones.</param>
+    /// <param name="document">The document; the default for a reduced row.</param>
     /// <param name="rows">The members of its rows, without braces.</param>
     public void AddRows(in QueriedDocument document, IReadOnlyList<byte[]> rows)
     {
@@ -123,10 +126,10 @@ public sealed class ScanRun : IDisposable
         }
     }
 
-    /// <summary>Gives those rows of a document to a summary that satisfy the conditions.</summary>
-    /// <param name="document">The document; a row where the index has reduced ones.</param>
+    /// <summary>Adds the matching rows of a document to a summary.</summary>
+    /// <param name="document">The document; the default for a reduced row.</param>
     /// <param name="rows">The members of its rows, without braces.</param>
-    /// <param name="summary">Takes them.</param>
+    /// <param name="summary">The summary.</param>
     public void AddRows(in QueriedDocument document, IReadOnlyList<byte[]> rows, SummaryRun summary)
     {
         foreach (byte[] row in rows)
@@ -140,12 +143,12 @@ public sealed class ScanRun : IDisposable
     }
 
     /// <summary>
-    /// Takes a group that an index holds, in the place of its documents. Groups are given in the order of their keys.
+    /// Evaluates a group that an index holds, instead of its documents. Groups are added in the order of their keys.
     /// </summary>
     /// <param name="row">The members of its row, without braces.</param>
     internal void AddGroup(byte[] row) => Consider(new QueriedDocument(row), row);
 
-    /// <summary>Ends the scan.</summary>
+    /// <summary>Ends the evaluation and returns the results that <see cref="Add"/> did not return.</summary>
     public ScanResults Finish()
     {
         foreach (byte[] row in _groups?.Rows() ?? [])
@@ -190,7 +193,7 @@ public sealed class ScanRun : IDisposable
         return _plan.Sort.Compare(_sortKey.Written, _firstKey.Written) < 0;
     }
 
-    /// <summary>Looks at a document or at the row of a group.</summary>
+    /// <summary>Evaluates a document or the row of a group.</summary>
     private bool Consider(in QueriedDocument document, byte[]? row) =>
         _plan.TryScore(document, _work, out double score) && ConsiderMatch(document with { Score = score }, row);
 
@@ -211,7 +214,7 @@ public sealed class ScanRun : IDisposable
         return false;
     }
 
-    /// <summary>Answers in the order of coming, and keeps nothing.</summary>
+    /// <summary>Decides an unsorted result at once, without keeping it.</summary>
     private bool Stream(in QueriedDocument document, bool passes)
     {
         _filtered++;
@@ -256,7 +259,7 @@ public sealed class ScanRun : IDisposable
         }
     }
 
-    /// <summary>Of equal results the one stays that comes first in the order.</summary>
+    /// <summary>Keeps the first in order of equal results.</summary>
     private void CollectDistinct(in QueriedDocument document, byte[]? row, double score)
     {
         UInt128 content = ContentOf(document);
@@ -290,16 +293,14 @@ public sealed class ScanRun : IDisposable
         };
     }
 
-    /// <summary>
-    /// Of the results that <c>filter</c> may look at, those that pass; each once when they are to be distinct.
-    /// </summary>
+    /// <summary>Returns the results that pass <c>filter</c>, each once for <c>select distinct</c>.</summary>
     private ScanHit[] Filtered(ScanHit[] sorted)
     {
         IEnumerable<ScanHit> passing = sorted.Where(static hit => hit.Passes);
         return [.. _plan.IsDistinct ? passing.DistinctBy(static hit => hit.Content) : passing];
     }
 
-    /// <summary>Sixteen bytes of a hash of what is written of a result.</summary>
+    /// <summary>Returns 16 bytes of a hash of the result as it is written.</summary>
     private UInt128 ContentOf(in QueriedDocument document)
     {
         Span<byte> hash = stackalloc byte[SHA256.HashSizeInBytes];
@@ -317,7 +318,7 @@ public sealed class ScanRun : IDisposable
         return BinaryPrimitives.ReadUInt128LittleEndian(hash);
     }
 
-    /// <summary>Texts are equal however they are escaped.</summary>
+    /// <summary>Hashes members so that texts are equal however they are escaped.</summary>
     private void HashContent(ReadOnlySpan<byte> members, Span<byte> hash)
     {
         if (!members.Contains((byte)'\\'))

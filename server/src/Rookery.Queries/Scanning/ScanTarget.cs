@@ -6,16 +6,16 @@ using Rookery.Queries.Language;
 namespace Rookery.Queries.Scanning;
 
 /// <summary>
-/// Which documents a scan has to look at: no others can match. Those it looks at are still compared with all
-/// conditions.
+/// The documents that a scan reads, because no others can match. They are still evaluated against all conditions.
 /// </summary>
 /// <param name="Collection">The collection; null for all documents.</param>
-/// <param name="Ids">The only ids, each once, in the order of ids; null when they are not named.</param>
-/// <param name="IdPrefix">What ids begin with; null when it is not named, or ids are.</param>
+/// <param name="Ids">The ids, distinct and sorted; null if the query names none.</param>
+/// <param name="IdPrefix">The prefix of ids; null if the query names none, or names ids.</param>
 public sealed record ScanTarget(string? Collection, IReadOnlyList<string>? Ids, string? IdPrefix)
 {
     /// <summary>
-    /// Finds the target of a query: the condition on ids is the whole of <c>where</c>, or one of what <c>and</c> joins.
+    /// Finds the target of a query. A condition on ids counts if it is the whole of <c>where</c> or an operand of its
+    /// outermost <c>and</c>.
     /// </summary>
     internal static ScanTarget Find(Query query, OperandValues operands)
     {
@@ -31,7 +31,7 @@ public sealed record ScanTarget(string? Collection, IReadOnlyList<string>? Ids, 
         };
         if (query.GroupBy.Count > 0)
         {
-            return new(collection, null, null); // its conditions are on groups
+            return new(collection, null, null); // the conditions apply to groups
         }
 
         if (query.Where is not AndCondition { Conditions: var all })
@@ -77,7 +77,7 @@ public sealed record ScanTarget(string? Collection, IReadOnlyList<string>? Ids, 
             _ => null,
         };
 
-    /// <summary>Each of some ids once, in the order of ids.</summary>
+    /// <summary>Returns distinct ids in the order of ids.</summary>
     public static string[] InOrder(IEnumerable<string> ids) =>
         [
             .. ids.DistinctBy(static id => id.ToLowerInvariant(), StringComparer.Ordinal)
@@ -87,10 +87,10 @@ public sealed record ScanTarget(string? Collection, IReadOnlyList<string>? Ids, 
                 ),
         ];
 
-    /// <summary>Whether a condition on ids narrows the documents.</summary>
+    /// <summary>Whether a condition on ids restricts the documents.</summary>
     public bool NamesIds => Ids is not null || IdPrefix is not null;
 
-    /// <summary>Ids are texts: other values match none.</summary>
+    /// <summary>Returns the texts among values as sorted ids. Other values match no id.</summary>
     private static string[] Texts(IEnumerable<byte[]> values) =>
         InOrder(values.Where(static json => json[0] == (byte)'"').Select(Unquote));
 

@@ -6,13 +6,13 @@ using Rookery.Queries.FullText;
 
 namespace Rookery.Queries.Scanning;
 
-/// <summary>Says in lines of text how the relevance of a document comes about. For one thread.</summary>
-/// <param name="work">Of the answer.</param>
+/// <summary>Explains in lines of text how the score of a document is computed. Not thread-safe.</summary>
+/// <param name="work">The answer's limits.</param>
 internal sealed class ScoreExplanation(ScanWork work)
 {
     private readonly StringBuilder _text = new();
 
-    /// <summary>Explains a document that satisfies a condition.</summary>
+    /// <summary>Returns the explanation for a document that matches a condition.</summary>
     public string Of(Predicate condition, in QueriedDocument document)
     {
         _text.Clear();

@@ -3,10 +3,9 @@ using Rookery.Scripting.Compiling;
 namespace Rookery.Queries.Scanning;
 
 /// <summary>
-/// A selection that is a script: what it makes of a result. Thread-safe; each answer runs it with an interpreter of its
-/// own.
+/// A selection by a script, which computes each result. Thread-safe; each answer runs it in its own interpreter.
 /// </summary>
-/// <param name="Program">The script. It is given the document, and <paramref name="Arguments"/>.</param>
-/// <param name="Arguments">The query's parameters: an object, as JSON.</param>
-/// <param name="Position">Characters of the query before it.</param>
+/// <param name="Program">The script. Its arguments are the document and <paramref name="Arguments"/>.</param>
+/// <param name="Arguments">The query's parameters, a JSON object.</param>
+/// <param name="Position">The script's position in the query's text.</param>
 public sealed record SelectionScript(ScriptProgram Program, ReadOnlyMemory<byte> Arguments, int Position);

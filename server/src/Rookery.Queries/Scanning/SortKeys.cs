@@ -11,11 +11,11 @@ namespace Rookery.Queries.Scanning;
 
 /// <summary>One key of <c>order by</c>.</summary>
 /// <param name="Kind">How values compare.</param>
-/// <param name="IsDescending">Whether the greatest comes first.</param>
-/// <param name="Field">Where the values stand; null when it is none of a field: with <see cref="OrderKind.Natural"/>
-/// the key of a reduced row or of a group.</param>
-/// <param name="Seed">Of a shuffled order.</param>
-/// <param name="IsNullGreatest">Whether null counts as greater than all others; else as less.</param>
+/// <param name="IsDescending">Whether the greatest value comes first.</param>
+/// <param name="Field">The field; null for an order by score, a shuffled order, or, with
+/// <see cref="OrderKind.Natural"/>, the order of a reduced row's or group's own key.</param>
+/// <param name="Seed">The seed of a shuffled order; empty otherwise.</param>
+/// <param name="IsNullGreatest">Whether null is greater than all other values; otherwise it is less.</param>
 internal sealed record SortKey(
     OrderKind Kind,
     bool IsDescending,
@@ -25,19 +25,19 @@ internal sealed record SortKey(
 );
 
 /// <summary>
-/// The keys of <c>order by</c>. What one result is sorted by is written as one byte string: of each key its length in
-/// two bytes, and its bytes. Thread-safe.
+/// The compiled <c>order by</c>. The sort key of a result is one byte string: for each key of the order, the value's
+/// length in two bytes (big-endian) and its bytes. Thread-safe.
 /// </summary>
 internal sealed class SortKeys
 {
     private readonly SortKey[] _keys;
 
-    /// <summary>The keys of a query.</summary>
-    /// <param name="orders">As they were written.</param>
-    /// <param name="fields">Says where fields stand.</param>
-    /// <param name="operands">Parameters filled in.</param>
-    /// <param name="endsWithKey">Whether equal ones stand by the keys of their rows or groups, which is how a scan
-    /// meets them.</param>
+    /// <summary>Compiles an order.</summary>
+    /// <param name="orders">The keys as parsed.</param>
+    /// <param name="fields">Resolves fields.</param>
+    /// <param name="operands">Resolves parameters.</param>
+    /// <param name="endsWithKey">Whether equal results are ordered by the key of their row or group, as in a
+    /// scan.</param>
     public SortKeys(
         IReadOnlyList<OrderKey> orders,
         FieldResolver fields,
@@ -64,20 +64,20 @@ internal sealed class SortKeys
         }
     }
 
-    /// <summary>The keys, in their order.</summary>
+    /// <summary>The keys, in order.</summary>
     public ReadOnlySpan<SortKey> Keys => _keys;
 
-    /// <summary>Whether relevance is among them.</summary>
+    /// <summary>Whether the order has a score.</summary>
     public bool HasScore => Array.Exists(_keys, static key => key.Kind == OrderKind.Score);
 
-    /// <summary>Whether there are none.</summary>
+    /// <summary>Whether there are no keys.</summary>
     public bool IsEmpty => _keys.Length == 0;
 
-    /// <summary>Writes what a result is sorted by.</summary>
+    /// <summary>Appends the sort key of a result.</summary>
     /// <param name="document">The result.</param>
-    /// <param name="score">How relevant it is.</param>
-    /// <param name="work">Of the scan.</param>
-    /// <param name="output">Takes the bytes, behind what it holds.</param>
+    /// <param name="score">Its score.</param>
+    /// <param name="work">The evaluation's limits.</param>
+    /// <param name="output">Receives the bytes, after those that it holds.</param>
     public void Write(in QueriedDocument document, double score, ScanWork work, PooledBytes output)
     {
         foreach ((OrderKind kind, bool isDescending, FieldReader? field, byte[] seed, bool isNullGreatest) in _keys)
@@ -92,7 +92,7 @@ internal sealed class SortKeys
             }
             else if (kind == OrderKind.Score)
             {
-                // from 0: the order of the bytes is that of the numbers
+                // scores are not negative, so the bytes order as the numbers do
                 BinaryPrimitives.WriteDoubleBigEndian(value, document.Score);
                 length = sizeof(double);
             }
@@ -112,7 +112,7 @@ internal sealed class SortKeys
         }
     }
 
-    /// <summary>Writes a relevance: numbers from 0 are in the order of their bytes.</summary>
+    /// <summary>Writes a score. Scores are not negative, so the bytes order as the numbers do.</summary>
     /// <returns>Bytes written.</returns>
     internal static int WriteScore(double score, Span<byte> destination)
     {
@@ -120,7 +120,7 @@ internal sealed class SortKeys
         return sizeof(double);
     }
 
-    /// <summary>Compares what two results are sorted by.</summary>
+    /// <summary>Compares the sort keys of two results.</summary>
     public int Compare(ReadOnlySpan<byte> one, ReadOnlySpan<byte> other)
     {
         foreach (SortKey key in _keys)
@@ -152,7 +152,8 @@ internal sealed class SortKeys
         };
 
     /// <summary>
-    /// Of several values the one counts that comes first: the least, or of a descending order the greatest.
+    /// Writes the value of a field. Of several values, the first in order counts: the least, or in a descending order
+    /// the greatest.
     /// </summary>
     private static int WriteField(
         in QueriedDocument document,
@@ -177,9 +178,10 @@ internal sealed class SortKeys
         return WriteShuffled(lower[..DocumentId.ToLower(id, lower)], seed, destination);
     }
 
-    /// <summary>Writes what a shuffled order sorts by.</summary>
-    /// <param name="text">What tells results apart: the lower-cased id of a document, the members of a row.</param>
-    /// <param name="seed">One order for one seed.</param>
+    /// <summary>Writes the sort value of a shuffled order.</summary>
+    /// <param name="text">The identity of the result: the lower-cased id of a document, or the members of a
+    /// row.</param>
+    /// <param name="seed">The seed. Equal seeds give equal orders.</param>
     /// <param name="destination">At least eight bytes.</param>
     /// <returns>Bytes written.</returns>
     internal static int WriteShuffled(ReadOnlySpan<byte> text, byte[] seed, Span<byte> destination)

@@ -5,14 +5,17 @@ using Rookery.Search.Values;
 
 namespace Rookery.Queries.Scanning;
 
-/// <summary>The bytes of one value for <c>order by</c>, which compare as the order asks for.</summary>
+/// <summary>Writes a value for <c>order by</c> as bytes that compare in the asked order.</summary>
 public static class SortValue
 {
-    /// <summary>Bytes they can take.</summary>
+    /// <summary>Maximum number of bytes.</summary>
     public const int MaxBytes = TermKey.MaxBytes;
 
-    /// <summary>Writes the bytes of a value. Values that the order does not speak of stand with null, first.</summary>
-    /// <param name="kind">The order, by a field.</param>
+    /// <summary>
+    /// Writes the bytes of a value. A value of a kind that the order does not compare is written as null, which comes
+    /// first.
+    /// </summary>
+    /// <param name="kind">The kind of order, by a field.</param>
     /// <param name="json">The value.</param>
     /// <param name="destination">At least <see cref="MaxBytes"/> bytes.</param>
     /// <returns>Bytes written.</returns>
@@ -30,7 +33,7 @@ public static class SortValue
         };
     }
 
-    /// <summary>Writes null where it counts as greater than all others.</summary>
+    /// <summary>Writes null as the greatest value.</summary>
     /// <returns>Bytes written.</returns>
     internal static int WriteGreatestNull(Span<byte> destination)
     {
@@ -38,18 +41,18 @@ public static class SortValue
         return 1;
     }
 
-    /// <summary>Makes of null, where it is that, what counts as greater than all others.</summary>
-    /// <param name="written">What was written.</param>
-    /// <param name="length">Bytes of it; negative where nothing was.</param>
-    /// <returns>Bytes of it now.</returns>
+    /// <summary>Turns a written null into the greatest value.</summary>
+    /// <param name="written">The written value.</param>
+    /// <param name="length">Its length; negative if nothing was written.</param>
+    /// <returns>The new length.</returns>
     internal static int TurnNull(Span<byte> written, int length) =>
         length > 0 && TermKey.KindOf(written) == ValueKind.Null ? WriteGreatestNull(written) : length;
 
-    /// <summary>Writes the bytes of a value of which only the key is known, as indexes hold it.</summary>
-    /// <param name="kind">The order, by a field.</param>
-    /// <param name="key">The value's <see cref="TermKey"/>, without case.</param>
+    /// <summary>Writes the bytes of a value from its key in an index.</summary>
+    /// <param name="kind">The kind of order, by a field.</param>
+    /// <param name="key">The value's <see cref="TermKey"/>, in lower case.</param>
     /// <param name="destination">At least <see cref="MaxBytes"/> bytes.</param>
-    /// <returns>Bytes written; -1 where the key does not say it: of an object whose key is cut.</returns>
+    /// <returns>Bytes written; -1 if the key does not suffice, because it is a truncated object.</returns>
     internal static int WriteOfKey(OrderKind kind, ReadOnlySpan<byte> key, Span<byte> destination)
     {
         ValueKind valueKind = TermKey.KindOf(key);
@@ -114,8 +117,8 @@ public static class SortValue
     }
 
     /// <summary>
-    /// Writes a text whose runs of digits compare as numbers: each as a zero, how many digits it has without leading
-    /// zeros, and those. What has no room does not count.
+    /// Writes a text so that its runs of digits compare as numbers. A run is written as '0', its number of digits
+    /// without leading zeros (two bytes), and those digits. Text that does not fit is not compared.
     /// </summary>
     private static int WriteRuns(ReadOnlySpan<byte> text, Span<byte> destination)
     {
