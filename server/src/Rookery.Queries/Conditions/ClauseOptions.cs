@@ -3,7 +3,9 @@ using Rookery.Queries.Language;
 
 namespace Rookery.Queries.Conditions;
 
-/// <summary>The options of a clause: an object, as a parameter or as a text of JSON. Names have no case.</summary>
+/// <summary>
+/// The options of a clause: an object, given as a parameter or as JSON in a text. Names are compared without case.
+/// </summary>
 internal sealed class ClauseOptions
 {
     private readonly Dictionary<string, JsonElement> _members = new(StringComparer.OrdinalIgnoreCase);
@@ -12,10 +14,10 @@ internal sealed class ClauseOptions
     private readonly int _position;
 
     /// <summary>Reads options.</summary>
-    /// <param name="operand">The object; null for none.</param>
-    /// <param name="clause">Whose they are, for errors.</param>
-    /// <param name="operands">Parameters filled in.</param>
-    /// <exception cref="QueryException">It is no object.</exception>
+    /// <param name="operand">The object; null for no options.</param>
+    /// <param name="clause">The name of the clause, for errors.</param>
+    /// <param name="operands">Resolves parameters.</param>
+    /// <exception cref="QueryException">The operand is not a JSON object.</exception>
     public ClauseOptions(Operand? operand, string clause, OperandValues operands)
     {
         _clause = clause;
@@ -49,20 +51,22 @@ internal sealed class ClauseOptions
         }
     }
 
-    /// <summary>A whole number from 0.</summary>
+    /// <summary>
+    /// Reads an option that is a whole number from 0; returns <paramref name="usual"/> if it is missing.
+    /// </summary>
     public long Count(string name, long usual) =>
         Find(name) is not { } member ? usual
         : member.ValueKind == JsonValueKind.Number && member.TryGetInt64(out long number) && number >= 0 ? number
         : throw Wrong(name, "a whole number from 0");
 
-    /// <summary>A number from 0.</summary>
+    /// <summary>Reads an option that is a number from 0; returns <paramref name="usual"/> if it is missing.</summary>
     public double Number(string name, double usual) =>
         Find(name) is not { } member ? usual
         : member.ValueKind == JsonValueKind.Number && member.GetDouble() is >= 0 and <= float.MaxValue and var number
             ? number
         : throw Wrong(name, "a number from 0");
 
-    /// <summary>A flag.</summary>
+    /// <summary>Reads an option that is true or false; returns false if it is missing.</summary>
     public bool Flag(string name) =>
         Find(name) is { } member
         && (
@@ -71,7 +75,10 @@ internal sealed class ClauseOptions
                 : throw Wrong(name, "true or false")
         );
 
-    /// <summary>One of several words, without case.</summary>
+    /// <summary>
+    /// Reads an option that is a name of an enumeration, without case; returns <paramref name="usual"/> if it is
+    /// missing.
+    /// </summary>
     public T Word<T>(string name, T usual)
         where T : struct, Enum =>
         Find(name) is not { } member ? usual
@@ -81,13 +88,13 @@ internal sealed class ClauseOptions
             ? word
         : throw Wrong(name, "one of " + string.Join(", ", Enum.GetNames<T>()));
 
-    /// <summary>A text; null without.</summary>
+    /// <summary>Reads an option that is a text; returns null if it is missing.</summary>
     public string? Text(string name) =>
         Find(name) is not { } member ? null
         : member.ValueKind == JsonValueKind.String ? member.GetString()
         : throw Wrong(name, "a text");
 
-    /// <summary>Texts; null without.</summary>
+    /// <summary>Reads an option that is a list of texts; returns null if it is missing.</summary>
     public string[]? Texts(string name) =>
         Find(name) is not { } member ? null
         : member.ValueKind == JsonValueKind.Array
@@ -95,8 +102,8 @@ internal sealed class ClauseOptions
             ? [.. member.EnumerateArray().Select(static item => item.GetString()!)]
         : throw Wrong(name, "a list of texts");
 
-    /// <summary>To be called once all options were read: refuses the others.</summary>
-    /// <exception cref="QueryException">A member is no option.</exception>
+    /// <summary>Refuses options that were not read. Called after all others.</summary>
+    /// <exception cref="QueryException">A member is not an option of the clause.</exception>
     public void RefuseOthers()
     {
         if (_members.Keys.FirstOrDefault(name => !_known.Contains(name)) is { } unknown)

@@ -6,27 +6,28 @@ using Rookery.Search.Values;
 
 namespace Rookery.Queries.Conditions;
 
-/// <summary>Makes conditions ready to be asked of documents.</summary>
-/// <param name="fields">Says where fields stand.</param>
-/// <param name="operands">Parameters filled in.</param>
-/// <param name="fullText">Makes conditions of full text; null when there are none.</param>
+/// <summary>Compiles conditions to predicates.</summary>
+/// <param name="fields">Resolves fields.</param>
+/// <param name="operands">Resolves parameters.</param>
+/// <param name="fullText">Compiles full-text conditions; null to refuse them.</param>
 internal sealed class ConditionCompiler(FieldResolver fields, OperandValues operands, IFullTextConditions? fullText)
 {
-    /// <summary>Conditions of one query: each is asked of each document.</summary>
+    /// <summary>Maximum conditions of one query. Each may be evaluated for each document.</summary>
     private const int MaxConditions = 1_024;
 
-    /// <summary>Values behind <c>in</c> of one query: they are held for its time.</summary>
+    /// <summary>Maximum values of all <c>in</c> lists of one query. They stay in memory while the query runs.</summary>
     private const int MaxValues = 65_536;
 
     /// <summary>
-    /// Bytes of all values that conditions compare with, a parameter once for each use: each use is read and hashed.
+    /// Maximum bytes of all values in conditions. A parameter counts once for each use, because each use is read and
+    /// hashed.
     /// </summary>
     private const long MaxValueBytes = 8 * 1024 * 1024;
 
-    /// <summary>Bytes of one text that other texts are to look like: each condition holds a copy.</summary>
+    /// <summary>Maximum bytes of one pattern or search text. Each condition holds a copy.</summary>
     private const int MaxTextBytes = 4_096;
 
-    /// <summary>Regular expressions of one query: an automaton of the largest takes hundreds of KiB.</summary>
+    /// <summary>Maximum regular expressions of one query. The largest automaton takes hundreds of KiB.</summary>
     private const int MaxRegularExpressions = 8;
 
     private const int MaxDepth = 256;
@@ -38,21 +39,24 @@ internal sealed class ConditionCompiler(FieldResolver fields, OperandValues oper
     private int _regularExpressions;
     private int _depth;
 
-    /// <summary>Conditions that compare with a document that another condition finds.</summary>
+    /// <summary>
+    /// The <c>moreLikeThis</c> conditions compiled so far whose model document must be found first, each with the
+    /// condition that finds it.
+    /// </summary>
     public IReadOnlyList<(Condition Finder, ILikenessCondition Condition)> Likenesses => _likenesses;
 
-    /// <summary>Makes a condition ready.</summary>
-    /// <param name="condition">The condition; null holds always.</param>
-    /// <exception cref="QueryException">It is wrong, not supported here, or too large.</exception>
+    /// <summary>Compiles a condition.</summary>
+    /// <param name="condition">The condition; null matches every document.</param>
+    /// <exception cref="QueryException">The condition is invalid, unsupported here, or too large.</exception>
     public Predicate Compile(Condition? condition) =>
         condition is null ? new ConstantPredicate(true) : Compile(condition, isExact: false);
 
-    /// <summary>The keys that a range of a condition means.</summary>
-    /// <param name="low">The least; null or a text <c>*</c> or <c>NULL</c> when it has none.</param>
-    /// <param name="isLowIncluded">Whether the least belongs to it.</param>
-    /// <param name="high">The greatest, in the same way.</param>
-    /// <param name="isHighIncluded">Whether the greatest belongs to it.</param>
-    /// <param name="isExact">Whether letters of texts count with their case.</param>
+    /// <summary>Returns the range of keys between two operands.</summary>
+    /// <param name="low">The lower bound; null, or a text <c>*</c> or <c>NULL</c>, for none.</param>
+    /// <param name="isLowIncluded">Whether the lower bound is included.</param>
+    /// <param name="high">The upper bound, in the same form.</param>
+    /// <param name="isHighIncluded">Whether the upper bound is included.</param>
+    /// <param name="isExact">Whether texts are compared with case.</param>
     public KeyRange Range(Operand? low, bool isLowIncluded, Operand? high, bool isHighIncluded, bool isExact) =>
         new(Bound(low, isExact), isLowIncluded, Bound(high, isExact), isHighIncluded);
 
@@ -308,7 +312,7 @@ internal sealed class ConditionCompiler(FieldResolver fields, OperandValues oper
 
     private byte[] Scalar(Operand operand) => Counted(operands.Scalar(operand), operand.Position);
 
-    /// <summary>A text that others are to look like; its length is looked at before it is copied.</summary>
+    /// <summary>Returns the pattern or search text of an operand. Checks its length before copying it.</summary>
     private byte[] TextOf(Operand operand, string clause) =>
         operands.Json(operand).Length <= (MaxTextBytes * 6) + 2
         && operands.Text(operand, clause) is { Length: <= MaxTextBytes } text

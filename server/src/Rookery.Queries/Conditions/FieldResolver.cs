@@ -4,17 +4,17 @@ using Rookery.Queries.Language;
 
 namespace Rookery.Queries.Conditions;
 
-/// <summary>Says where the fields of a query stand: in documents, or in the rows of groups.</summary>
+/// <summary>Resolves the fields of a query to paths in documents, index rows or rows of groups.</summary>
 internal abstract class FieldResolver
 {
-    /// <summary>The path of a field, from the root of what is read.</summary>
-    /// <exception cref="QueryException">There is no such field here.</exception>
+    /// <summary>Returns the path of a field, from the root of the document or row.</summary>
+    /// <exception cref="QueryException">The field does not exist here.</exception>
     public abstract FieldPath Resolve(FieldReference field);
 
-    /// <summary>Reads a field's values.</summary>
+    /// <summary>Returns a reader of the field's values.</summary>
     public FieldReader Reader(FieldReference field) => new(Resolve(field));
 
-    /// <summary>What a refusal calls a field.</summary>
+    /// <summary>Returns the name of a field for errors.</summary>
     protected static string NameOf(FieldReference field) =>
         field switch
         {
@@ -37,7 +37,7 @@ internal abstract class FieldResolver
         };
 }
 
-/// <summary>Fields of documents.</summary>
+/// <summary>Resolves fields of documents.</summary>
 internal sealed class DocumentFields : FieldResolver
 {
     internal static readonly FieldPath Id = new([new("@metadata", false), new("@id", false)], 0);

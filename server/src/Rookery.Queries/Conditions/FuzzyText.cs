@@ -6,28 +6,28 @@ using Rookery.Search.Analysis;
 namespace Rookery.Queries.Conditions;
 
 /// <summary>
-/// <c>fuzzy(field = text, similarity)</c>: texts that are that similar. As in Lucene 3: one minus the Levenshtein
-/// distance through the length of the shorter text, in characters, is above the similarity; a text is always similar to
-/// itself. Immutable.
+/// The text and similarity of <c>fuzzy(field = text, similarity)</c>. As in Lucene 3, two texts are similar if 1 minus
+/// their Levenshtein distance, divided by the length of the shorter one in characters, is above the similarity. A text
+/// is always similar to itself. Immutable.
 /// </summary>
 public sealed class FuzzyText
 {
-    /// <summary>The longest text that is compared so, in characters.</summary>
+    /// <summary>Maximum characters of the text.</summary>
     public const int LongestCharacters = 512;
 
     /// <summary>
-    /// Bytes that a similar text has at most: it has fewer than twice the characters, of up to four bytes each.
+    /// Maximum bytes of any similar text, which has fewer than twice the characters of up to four bytes each.
     /// </summary>
     public const int LongestSimilarBytes = 2 * LongestCharacters * 4;
 
     private readonly int[] _characters;
     private readonly double _similarity;
 
-    /// <summary>A text to be similar to.</summary>
-    /// <param name="text">UTF-8, folded as the texts it is compared with.</param>
-    /// <param name="similarity">From 0 to 1.</param>
-    /// <param name="position">Where it stands in the query, for errors.</param>
-    /// <exception cref="QueryException">The text is too long, or the similarity out of its bounds.</exception>
+    /// <summary>Creates the text to compare with.</summary>
+    /// <param name="text">The text in UTF-8, folded like the texts that it is compared with.</param>
+    /// <param name="similarity">The similarity, from 0 to 1.</param>
+    /// <param name="position">Its position in the query's text, for errors.</param>
+    /// <exception cref="QueryException">The text is too long, or the similarity is out of range.</exception>
     public FuzzyText(ReadOnlySpan<byte> text, double similarity, int position)
     {
         if (similarity is not (>= 0 and <= 1))
@@ -49,15 +49,15 @@ public sealed class FuzzyText
         _similarity = similarity;
     }
 
-    /// <summary>Bytes that a text similar to this one has at most.</summary>
+    /// <summary>Maximum bytes of a text that is similar to this one.</summary>
     public int MostSimilarBytes => 8 * _characters.Length;
 
     /// <summary>Whether a text is similar.</summary>
-    /// <param name="text">UTF-8.</param>
-    /// <param name="work">Counts the comparisons of characters; null where nobody waits for them.</param>
+    /// <param name="text">The other text in UTF-8, folded.</param>
+    /// <param name="work">Counts the comparisons of characters against the time limit; null for no limit.</param>
     public bool Matches(ReadOnlySpan<byte> text, ScanWork? work)
     {
-        // What is similar has at most twice the characters, of four bytes each.
+        // A similar text has at most twice the characters, of four bytes each.
         Span<int> other = stackalloc int[2 * LongestCharacters];
         if (text.Length > MostSimilarBytes || !TryDecode(text, other, out int length))
         {
@@ -71,7 +71,8 @@ public sealed class FuzzyText
     }
 
     /// <summary>
-    /// The most edits at which a text of so many characters is still similar; -1 when not even none are few enough.
+    /// Returns the maximum edit distance at which a text of this many characters is similar; -1 if not even a distance
+    /// of 0 is.
     /// </summary>
     private int MostEdits(int length)
     {

@@ -3,84 +3,86 @@ using Rookery.Queries.Language;
 
 namespace Rookery.Queries.Conditions;
 
-/// <summary>A condition that looks at documents with its own eyes. Asked by one thread at a time.</summary>
+/// <summary>A condition that reads documents itself. Not thread-safe.</summary>
 public interface IDocumentCondition
 {
-    /// <summary>Whether a document satisfies it.</summary>
+    /// <summary>Whether a document matches.</summary>
     /// <param name="document">The document.</param>
-    /// <param name="work">Of the scan.</param>
+    /// <param name="work">The evaluation's limits.</param>
     bool Matches(in QueriedDocument document, ScanWork work);
 
-    /// <summary>How relevant a document is.</summary>
+    /// <summary>Computes the score of a document.</summary>
     /// <param name="document">The document.</param>
-    /// <param name="work">Of the scan.</param>
-    /// <param name="score">From 0; 0 when it does not satisfy the condition.</param>
-    /// <returns>Whether it satisfies the condition.</returns>
+    /// <param name="work">The evaluation's limits.</param>
+    /// <param name="score">The score, not negative; 0 if the document does not match.</param>
+    /// <returns>Whether the document matches.</returns>
     bool TryScore(in QueriedDocument document, ScanWork work, out double score);
 }
 
-/// <summary>A condition that compares documents with a given one.</summary>
+/// <summary>A condition that compares documents with a model document.</summary>
 public interface ILikenessCondition : IDocumentCondition
 {
-    /// <summary>Whether it was given.</summary>
+    /// <summary>Whether the model was set.</summary>
     bool IsLearned { get; }
 
-    /// <summary>Takes the given document, before others are counted.</summary>
+    /// <summary>Sets the model document. Called before documents are counted.</summary>
     /// <param name="document">The document.</param>
-    /// <param name="rows">What an index holds of it, to be read in its place: members without braces; null where the
-    /// document is read itself.</param>
+    /// <param name="rows">The model's index rows to read instead of the document: members without braces. Null to read
+    /// the document.</param>
     void Learn(in QueriedDocument document, IReadOnlyList<byte[]>? rows = null);
 }
 
-/// <summary>Makes conditions of full text, which need an analyzer.</summary>
+/// <summary>Compiles full-text conditions, which need an analyzer.</summary>
 public interface IFullTextConditions
 {
-    /// <summary>Whether scores need <see cref="Count"/> of each document of the query's source first.</summary>
+    /// <summary>
+    /// Whether <see cref="Count"/> must be called for each document of the query's source before documents are scored.
+    /// </summary>
     bool NeedsCount { get; }
 
-    /// <summary>Counts a document of the query's source, whether it satisfies the query or not.</summary>
+    /// <summary>Adds a document of the query's source to the word statistics, whether it matches or not.</summary>
     /// <param name="document">The document.</param>
-    /// <param name="clock">Is asked as the work goes on.</param>
+    /// <param name="clock">Checked during the work; throws to end it.</param>
     void Count(in QueriedDocument document, IScanClock clock);
 
-    /// <summary>Makes <c>search</c>.</summary>
-    /// <param name="condition">As it was written.</param>
-    /// <param name="field">Where the texts stand.</param>
-    /// <param name="terms">What is looked for, parameters filled in.</param>
+    /// <summary>Compiles <c>search</c>.</summary>
+    /// <param name="condition">The parsed condition.</param>
+    /// <param name="field">Reads the texts.</param>
+    /// <param name="terms">The searched text, with parameters filled in.</param>
     IDocumentCondition Search(SearchCondition condition, FieldReader field, string terms);
 
-    /// <summary>Whether the words of a field are known: else its values are compared whole.</summary>
+    /// <summary>Whether a field has words; otherwise its values are compared whole.</summary>
     bool HasWords(FieldReference field);
 
-    /// <summary>Makes a part of a Lucene clause, of the words of a field.</summary>
-    /// <param name="leaf">What is looked for.</param>
+    /// <summary>Compiles a part of a Lucene clause on a field with words.</summary>
+    /// <param name="leaf">The part of the clause.</param>
     /// <param name="reference">The field.</param>
-    /// <param name="field">Where its texts stand.</param>
-    /// <param name="position">Where the clause stands in the query.</param>
-    /// <returns>The condition; null where no word is left of it.</returns>
+    /// <param name="field">Reads the texts.</param>
+    /// <param name="position">The clause's position in the query's text.</param>
+    /// <returns>The condition; null if the analyzer leaves no word.</returns>
     IDocumentCondition? Words(LuceneLeaf leaf, FieldReference reference, FieldReader field, int position);
 
-    /// <summary>Makes <c>fuzzy</c>.</summary>
-    /// <param name="condition">As it was written.</param>
-    /// <param name="field">Where the texts stand.</param>
-    /// <param name="text">What is looked for, parameters filled in.</param>
-    /// <param name="similarity">From 0 to 1.</param>
+    /// <summary>Compiles <c>fuzzy</c>.</summary>
+    /// <param name="condition">The parsed condition.</param>
+    /// <param name="field">Reads the texts.</param>
+    /// <param name="text">The searched text, with parameters filled in.</param>
+    /// <param name="similarity">The similarity, from 0 to 1.</param>
     IDocumentCondition Fuzzy(FuzzyCondition condition, FieldReader field, string text, double similarity);
 
-    /// <summary>Makes <c>proximity</c>.</summary>
-    /// <param name="condition">As it was written.</param>
-    /// <param name="field">Where the texts stand.</param>
-    /// <param name="terms">What is looked for, parameters filled in.</param>
-    /// <param name="distance">Moves of words.</param>
+    /// <summary>Compiles <c>proximity</c>.</summary>
+    /// <param name="condition">The parsed condition.</param>
+    /// <param name="field">Reads the texts.</param>
+    /// <param name="terms">The searched text, with parameters filled in.</param>
+    /// <param name="distance">How far each word may be from its place, in words.</param>
     IDocumentCondition Proximity(ProximityCondition condition, FieldReader field, string terms, long distance);
 
-    /// <summary>Makes <c>moreLikeThis</c>.</summary>
-    /// <param name="condition">As it was written.</param>
-    /// <param name="operands">Parameters filled in.</param>
+    /// <summary>Compiles <c>moreLikeThis</c>.</summary>
+    /// <param name="condition">The parsed condition.</param>
+    /// <param name="operands">Resolves parameters.</param>
     ILikenessCondition MoreLikeThis(MoreLikeThisCondition condition, OperandValues operands);
 }
 
-/// <summary>A condition of full text among the others.</summary>
+/// <summary>Wraps a full-text condition as a predicate.</summary>
 internal sealed class FullTextPredicate(IDocumentCondition condition) : Predicate
 {
     public IDocumentCondition Condition => condition;

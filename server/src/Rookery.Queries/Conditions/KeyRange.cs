@@ -3,16 +3,18 @@ using Rookery.Search.Values;
 namespace Rookery.Queries.Conditions;
 
 /// <summary>
-/// Keys between two others. Without one of them it ends where the kind of the other does; without both it holds all
-/// values but null.
+/// A range of keys. With one bound, the range includes only keys of the bound's kind; without bounds, all keys but
+/// null.
 /// </summary>
-/// <param name="Low">The least, or null.</param>
-/// <param name="IsLowIncluded">Whether the least belongs to it.</param>
-/// <param name="High">The greatest, or null.</param>
-/// <param name="IsHighIncluded">Whether the greatest belongs to it.</param>
+/// <param name="Low">The lower bound; null for none.</param>
+/// <param name="IsLowIncluded">Whether the lower bound is included.</param>
+/// <param name="High">The upper bound; null for none.</param>
+/// <param name="IsHighIncluded">Whether the upper bound is included.</param>
 public sealed record KeyRange(byte[]? Low, bool IsLowIncluded, byte[]? High, bool IsHighIncluded)
 {
-    /// <summary>Whether no key can be in it: its ends are of different kinds, or cross.</summary>
+    /// <summary>
+    /// Whether no key is in the range, because its bounds are of different kinds or in the wrong order.
+    /// </summary>
     public bool IsEmpty =>
         Low is not null
         && High is not null
@@ -22,7 +24,7 @@ public sealed record KeyRange(byte[]? Low, bool IsLowIncluded, byte[]? High, boo
                 && (order > 0 || (order == 0 && !(IsLowIncluded && IsHighIncluded)))
         );
 
-    /// <summary>Whether a key is in it.</summary>
+    /// <summary>Whether a key is in the range.</summary>
     public bool Contains(ReadOnlySpan<byte> key)
     {
         ValueKind kind = TermKey.KindOf(key);

@@ -7,14 +7,13 @@ using Rookery.Search.Values;
 namespace Rookery.Queries.Conditions;
 
 /// <summary>
-/// Makes a condition of a Lucene clause. It is asked of the document: each term of all values of its field. Where the
-/// field has words, terms are made as those were; else a term stands for a whole value: with <c>exact()</c>, of ids,
-/// and of fields of a static index that hold no words.
+/// Compiles a Lucene clause to a predicate. In a field with words, each term is analyzed as the field is and matches
+/// words. With <c>exact()</c>, for ids, and for fields of a static index without words, a term matches a whole value.
 /// </summary>
-/// <param name="fields">Says where fields stand.</param>
-/// <param name="fullText">Makes conditions of words.</param>
-/// <param name="condition">The condition.</param>
-/// <param name="isExact">Whether letters count with their case.</param>
+/// <param name="fields">Resolves fields.</param>
+/// <param name="fullText">Compiles conditions on words.</param>
+/// <param name="condition">The condition that contains the clause.</param>
+/// <param name="isExact">Whether texts are compared with case.</param>
 internal sealed class LucenePredicates(
     FieldResolver fields,
     IFullTextConditions fullText,
@@ -22,11 +21,13 @@ internal sealed class LucenePredicates(
     bool isExact
 )
 {
-    /// <summary>The condition that a clause means.</summary>
-    /// <exception cref="QueryException">It names a field that cannot be asked, or is too large.</exception>
+    /// <summary>Compiles a clause. A clause without any term left matches nothing.</summary>
+    /// <exception cref="QueryException">The clause names a field that cannot be queried, or is too large.</exception>
     public Predicate Make(LuceneClause clause) => TryMake(clause) ?? new ConstantPredicate(false);
 
-    /// <summary>The same; null where no term is left of it: of one that is a stop word, say.</summary>
+    /// <summary>
+    /// Compiles a clause; returns null if no term is left of it, for example because it was a stop word.
+    /// </summary>
     private Predicate? TryMake(LuceneClause clause) =>
         clause switch
         {
@@ -58,7 +59,7 @@ internal sealed class LucenePredicates(
             all.Add(all.Count > 0 ? new OptionalPredicate(any) : any);
         }
 
-        // As in Lucene, what only excludes finds nothing.
+        // As in Lucene, a clause that only excludes matches nothing.
         if (all.Count == 0)
         {
             return new ConstantPredicate(false);
@@ -75,7 +76,8 @@ internal sealed class LucenePredicates(
             return condition.Field;
         }
 
-        // RavenDB's automatic indexes hold the field of the condition only; that of the prefix would be found nowhere.
+        // RavenDB's automatic index for this query holds only the condition's field, so a prefixed field would never
+        // match.
         int position = condition.Clause.Position;
         return fields is RowFields
             ? new PathReference(
@@ -123,9 +125,9 @@ internal sealed class LucenePredicates(
     private KeyRange RangeOf(LuceneRange range) =>
         new(KeyOf(range.Low), range.IsIncluded, KeyOf(range.High), range.IsIncluded);
 
-    /// <summary>A pattern as bytes.</summary>
-    /// <param name="pattern">With <see cref="LucenePattern"/>'s characters.</param>
-    /// <param name="fold">Makes of a piece what texts are compared by.</param>
+    /// <summary>Converts a pattern to the bytes of a <see cref="WildcardPattern"/>.</summary>
+    /// <param name="pattern">The pattern, with the wildcard characters of <see cref="LucenePattern"/>.</param>
+    /// <param name="fold">Folds a piece between wildcards as texts are folded.</param>
     internal static byte[] PatternOf(string pattern, Func<string, byte[]> fold)
     {
         var bytes = new List<byte>();
@@ -156,7 +158,9 @@ internal sealed class LucenePredicates(
         return text is null ? null : key[..TermKey.Write(OperandValues.Quote(text), isExact, key)];
     }
 
-    /// <summary>A term means the text, and the number or boolean that is written so.</summary>
+    /// <summary>
+    /// Returns the values that a term matches: the text, and the number or boolean with the same spelling.
+    /// </summary>
     private static List<byte[]> ValuesOf(string text)
     {
         List<byte[]> values = [OperandValues.Quote(text)];
@@ -182,7 +186,7 @@ internal sealed class LucenePredicates(
     }
 }
 
-/// <summary>Holds always, and adds to the score where another condition holds.</summary>
+/// <summary>Matches every document, and adds the inner score where the inner condition matches.</summary>
 internal sealed class OptionalPredicate(Predicate inner) : Predicate
 {
     public Predicate Inner => inner;
@@ -196,7 +200,7 @@ internal sealed class OptionalPredicate(Predicate inner) : Predicate
     }
 }
 
-/// <summary>Texts that are similar to one.</summary>
+/// <summary>Matches texts that are similar to a given text.</summary>
 internal sealed class SimilarPattern(FuzzyText wanted) : TextPattern
 {
     public override bool Matches(ReadOnlySpan<byte> text, ScanWork work) => wanted.Matches(text, work);

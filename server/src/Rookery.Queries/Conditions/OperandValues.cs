@@ -5,11 +5,11 @@ using Rookery.Queries.Language;
 
 namespace Rookery.Queries.Conditions;
 
-/// <summary>Reads what a query compares with, parameters filled in.</summary>
+/// <summary>Returns the values of a query's operands, with parameters filled in.</summary>
 /// <param name="parameters">The parameters.</param>
 public sealed class OperandValues(QueryParameters parameters)
 {
-    /// <summary>The value as JSON, which is no array and no object.</summary>
+    /// <summary>Returns a value as JSON. Refuses arrays and objects.</summary>
     public byte[] Scalar(Operand operand)
     {
         byte[] json = Json(operand);
@@ -22,7 +22,7 @@ public sealed class OperandValues(QueryParameters parameters)
             : json;
     }
 
-    /// <summary>The value as JSON.</summary>
+    /// <summary>Returns a value as JSON.</summary>
     public byte[] Json(Operand operand) =>
         operand switch
         {
@@ -38,7 +38,7 @@ public sealed class OperandValues(QueryParameters parameters)
             ),
         };
 
-    /// <summary>The values of a list: those written out, and the elements of parameters that hold lists.</summary>
+    /// <summary>Returns the values of a list as JSON. A parameter that holds a list contributes its elements.</summary>
     public IEnumerable<byte[]> Elements(IReadOnlyList<Operand> operands)
     {
         foreach (Operand operand in operands)
@@ -66,9 +66,9 @@ public sealed class OperandValues(QueryParameters parameters)
         }
     }
 
-    /// <summary>The value, which must be a text.</summary>
+    /// <summary>Returns a text value, unescaped, in UTF-8. Refuses other values.</summary>
     /// <param name="operand">The operand.</param>
-    /// <param name="clause">What needs it, for the message.</param>
+    /// <param name="clause">The name of the clause, for the message.</param>
     public byte[] Text(Operand operand, string clause)
     {
         byte[] json = Json(operand);
@@ -81,7 +81,7 @@ public sealed class OperandValues(QueryParameters parameters)
         return text[..JsonText.Unescape(json.AsSpan(1, json.Length - 2), text)];
     }
 
-    /// <summary>A number of results from 0; null when there is none.</summary>
+    /// <summary>Returns a whole number from 0; null if the operand is missing or null.</summary>
     public long? Count(Operand? operand, string clause)
     {
         if (operand is null)
@@ -104,7 +104,7 @@ public sealed class OperandValues(QueryParameters parameters)
             );
     }
 
-    /// <summary>A text as JSON.</summary>
+    /// <summary>Returns a text as JSON.</summary>
     internal static byte[] Quote(string text)
     {
         byte[] utf8 = Encoding.UTF8.GetBytes(text);

@@ -4,20 +4,21 @@ using Rookery.Search.Values;
 namespace Rookery.Queries.Conditions;
 
 /// <summary>
-/// A condition, ready to be asked of documents. Thread-safe; what changes is in <see cref="ScanWork"/>.
+/// A compiled condition, evaluated for one document or row at a time. Thread-safe: all mutable state is in
+/// <see cref="ScanWork"/>, except in full-text conditions.
 /// </summary>
 internal abstract class Predicate
 {
-    /// <summary>Whether a document satisfies it.</summary>
+    /// <summary>Whether a document matches.</summary>
     /// <param name="document">The document.</param>
-    /// <param name="work">Of the scan.</param>
+    /// <param name="work">The evaluation's limits and buffers.</param>
     public abstract bool Matches(in QueriedDocument document, ScanWork work);
 
-    /// <summary>How relevant a document is: 1 unless the condition knows better.</summary>
+    /// <summary>Computes the score of a document. The default is 1 for a match.</summary>
     /// <param name="document">The document.</param>
-    /// <param name="work">Of the scan.</param>
-    /// <param name="score">0 when the document does not satisfy the condition.</param>
-    /// <returns>Whether it does.</returns>
+    /// <param name="work">The evaluation's limits and buffers.</param>
+    /// <param name="score">The score; 0 if the document does not match.</param>
+    /// <returns>Whether the document matches.</returns>
     public virtual bool TryScore(in QueriedDocument document, ScanWork work, out double score)
     {
         bool matches = Matches(document, work);
@@ -26,7 +27,7 @@ internal abstract class Predicate
     }
 }
 
-/// <summary>Holds always, or never.</summary>
+/// <summary>Matches every document, or none.</summary>
 internal sealed class ConstantPredicate(bool value) : Predicate
 {
     public bool Value => value;
@@ -34,14 +35,14 @@ internal sealed class ConstantPredicate(bool value) : Predicate
     public override bool Matches(in QueriedDocument document, ScanWork work) => value;
 }
 
-/// <summary>Holds where another does not.</summary>
+/// <summary>Matches where the inner condition does not.</summary>
 internal sealed class NotPredicate(Predicate inner) : Predicate
 {
     public Predicate Inner => inner;
 
     public override bool Matches(in QueriedDocument document, ScanWork work) => !inner.Matches(document, work);
 
-    /// <summary>What is not there says nothing for a document.</summary>
+    /// <summary>Scores 0, because a negation does not make a document more relevant.</summary>
     public override bool TryScore(in QueriedDocument document, ScanWork work, out double score)
     {
         score = 0;
@@ -49,7 +50,7 @@ internal sealed class NotPredicate(Predicate inner) : Predicate
     }
 }
 
-/// <summary>Counts so many times in the score.</summary>
+/// <summary>Multiplies the inner score.</summary>
 internal sealed class BoostPredicate(Predicate inner, double factor) : Predicate
 {
     public Predicate Inner => inner;
@@ -66,7 +67,7 @@ internal sealed class BoostPredicate(Predicate inner, double factor) : Predicate
     }
 }
 
-/// <summary>Holds where all of several do.</summary>
+/// <summary>Matches where all inner conditions match. Adds their scores.</summary>
 internal sealed class AndPredicate(Predicate[] inner) : Predicate
 {
     public ReadOnlySpan<Predicate> Inner => inner;
@@ -102,7 +103,7 @@ internal sealed class AndPredicate(Predicate[] inner) : Predicate
     }
 }
 
-/// <summary>Holds where one of several does.</summary>
+/// <summary>Matches where any inner condition matches. Adds the scores of those that match.</summary>
 internal sealed class OrPredicate(Predicate[] inner) : Predicate
 {
     public ReadOnlySpan<Predicate> Inner => inner;
@@ -137,7 +138,7 @@ internal sealed class OrPredicate(Predicate[] inner) : Predicate
     }
 }
 
-/// <summary>Holds where a field has a value.</summary>
+/// <summary>Matches where a field has a value.</summary>
 internal sealed class ExistsPredicate(FieldReader reader) : Predicate
 {
     public FieldReader Reader => reader;
@@ -155,7 +156,7 @@ internal sealed class ExistsPredicate(FieldReader reader) : Predicate
     }
 }
 
-/// <summary>Holds where a value of a field is one of several.</summary>
+/// <summary>Matches where a value of a field is one of several.</summary>
 internal sealed class TermsPredicate(FieldReader reader, TermSet terms, bool isExact) : Predicate
 {
     public FieldReader Reader => reader;
@@ -186,7 +187,7 @@ internal sealed class TermsPredicate(FieldReader reader, TermSet terms, bool isE
     }
 }
 
-/// <summary>Holds where each of several terms is a value of a field.</summary>
+/// <summary>Matches where a field has all of several values.</summary>
 internal sealed class AllTermsPredicate(FieldReader reader, TermSet terms, bool isExact) : Predicate
 {
     public FieldReader Reader => reader;
@@ -227,7 +228,7 @@ internal sealed class AllTermsPredicate(FieldReader reader, TermSet terms, bool 
     }
 }
 
-/// <summary>Holds where a value of a field lies between two keys of one kind.</summary>
+/// <summary>Matches where a value of a field is in a range.</summary>
 internal sealed class RangePredicate(FieldReader reader, KeyRange range, bool isExact) : Predicate
 {
     public FieldReader Reader => reader;

@@ -7,14 +7,15 @@ using Rookery.Queries.Language;
 namespace Rookery.Queries.Conditions;
 
 /// <summary>
-/// The values that a query's text refers to by <c>$name</c>, as JSON without whitespace between its tokens.
+/// The parameters of a query, which its text refers to by <c>$name</c>. Values are JSON without whitespace between
+/// tokens.
 /// </summary>
 public sealed class QueryParameters
 {
     private readonly Dictionary<string, byte[]> _values = new(StringComparer.Ordinal);
 
-    /// <summary>Parameters by name.</summary>
-    /// <param name="values">Valid JSON each; whitespace is taken out.</param>
+    /// <summary>Creates parameters.</summary>
+    /// <param name="values">The values by name, each valid JSON. Whitespace is removed.</param>
     public QueryParameters(IEnumerable<KeyValuePair<string, byte[]>> values)
     {
         foreach ((string name, byte[] json) in values)
@@ -29,7 +30,7 @@ public sealed class QueryParameters
 
     /// <summary>Reads the object of parameters of a request: <c>{"p0":"ann"}</c>.</summary>
     /// <param name="json">The object.</param>
-    /// <exception cref="QueryException">It is no JSON object.</exception>
+    /// <exception cref="QueryException">The bytes are not a JSON object.</exception>
     public static QueryParameters Read(ReadOnlySpan<byte> json)
     {
         byte[] members = MembersOf(json, "QueryParameters", -1);
@@ -45,7 +46,7 @@ public sealed class QueryParameters
         return new QueryParameters(read);
     }
 
-    /// <summary>All of them as one object, for scripts.</summary>
+    /// <summary>Returns all parameters as one JSON object, for scripts.</summary>
     public byte[] ToJson()
     {
         var output = new ArrayBufferWriter<byte>();
@@ -61,11 +62,11 @@ public sealed class QueryParameters
         return output.WrittenSpan.ToArray();
     }
 
-    /// <summary>The members of an object, without braces and without whitespace between tokens.</summary>
+    /// <summary>Returns the members of a JSON object, without braces and without whitespace between tokens.</summary>
     /// <param name="json">The object.</param>
-    /// <param name="what">What it is, for errors.</param>
-    /// <param name="position">Where it stands in the query.</param>
-    /// <exception cref="QueryException">It is no JSON object.</exception>
+    /// <param name="what">The name of the object, for errors.</param>
+    /// <param name="position">Its position in the query's text; -1 if it is not part of it.</param>
+    /// <exception cref="QueryException">The bytes are not a JSON object.</exception>
     internal static byte[] MembersOf(ReadOnlySpan<byte> json, string what, int position)
     {
         using DocumentParser parser = DocumentParser.Rent();
@@ -79,8 +80,8 @@ public sealed class QueryParameters
             : throw new QueryException(QueryFault.Invalid, $"{what} is not a JSON object: {error}.", position);
     }
 
-    /// <summary>The JSON of a parameter.</summary>
-    /// <exception cref="QueryException">There is no such parameter.</exception>
+    /// <summary>Returns the JSON of a parameter.</summary>
+    /// <exception cref="QueryException">The parameter does not exist.</exception>
     internal byte[] Find(ParameterOperand operand) =>
         _values.TryGetValue(operand.Name, out byte[]? json)
             ? json

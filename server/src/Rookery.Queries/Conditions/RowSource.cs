@@ -7,7 +7,7 @@ using Rookery.Search.Analysis;
 namespace Rookery.Queries.Conditions;
 
 /// <summary>
-/// A static index that a query names: what it asks are the rows that the index holds, by their fields.
+/// A static index that a query names. Conditions are evaluated on the rows that the index holds, by their fields.
 /// </summary>
 public sealed class RowSource
 {
@@ -20,35 +20,35 @@ public sealed class RowSource
         IReadOnlyList<MappedField> mapped
     ) => (IndexName, Number, Definition, _mapped) = (indexName, number, definition, mapped);
 
-    /// <summary>The index, in the case it was defined with.</summary>
+    /// <summary>The name of the index, in the case of its definition.</summary>
     public string IndexName { get; }
 
     /// <summary>
-    /// Whether its rows are reduced ones, and results by themselves; otherwise each is of a document.
+    /// Whether the index reduces, so that rows are results themselves. Otherwise each row belongs to a document.
     /// </summary>
     public bool IsReduced => Definition.Reduce is not null;
 
     /// <summary>The number of the definition.</summary>
     public long Number { get; }
 
-    /// <summary>The fields whose words it holds.</summary>
+    /// <summary>The full-text fields.</summary>
     public IReadOnlyList<string> WordFields =>
         [.. _mapped.Where(static one => one.Analyzer is not null).Select(static one => one.Path[0])];
 
     internal StaticIndexDefinition Definition { get; }
 
-    /// <summary>The source of a definition that is not at work on this node yet.</summary>
-    /// <param name="indexName">The index.</param>
+    /// <summary>Returns the rows of a definition that this node does not run yet.</summary>
+    /// <param name="indexName">The name of the index.</param>
     /// <param name="number">The number of the definition.</param>
     /// <param name="definition">The definition.</param>
     public static RowSource Of(string indexName, long number, StaticIndexDefinition definition) =>
         new(indexName, number, definition, StaticRowWriter.FieldsOf(definition));
 
-    /// <summary>Whether another source is of the same definition.</summary>
+    /// <summary>Whether another source has the same definition.</summary>
     public bool IsSameDefinition(RowSource other) => Number == other.Number;
 
-    /// <summary>With what the words of a field are made.</summary>
-    /// <exception cref="QueryException">The index does not hold its words.</exception>
+    /// <summary>Returns the analyzer of a field.</summary>
+    /// <exception cref="QueryException">The field is not a full-text field.</exception>
     public Analyzer AnalyzerOf(FieldReference field)
     {
         string name = NameOf(field);
@@ -61,12 +61,12 @@ public sealed class RowSource
             );
     }
 
-    /// <summary>Whether the values of a field are kept in the index.</summary>
+    /// <summary>Whether the index stores the values of a field.</summary>
     internal bool Stores(string name) =>
         Definition.Fields.Any(field => field.IsStored && string.Equals(field.Name, name, StringComparison.Ordinal));
 
-    /// <summary>The name of a field that can be asked for.</summary>
-    /// <exception cref="QueryException">There is none.</exception>
+    /// <summary>Returns the name of a field that can be queried.</summary>
+    /// <exception cref="QueryException">The field does not exist or is only stored.</exception>
     internal string NameOf(FieldReference field)
     {
         string name = field is PathReference { Path: var path }
@@ -89,7 +89,7 @@ public sealed class RowSource
     }
 }
 
-/// <summary>Fields of the rows of an index, as conditions and orders name them.</summary>
+/// <summary>Resolves fields of index rows for conditions and orders.</summary>
 /// <param name="rows">The index.</param>
 internal sealed class RowFields(RowSource rows) : FieldResolver
 {
@@ -117,10 +117,11 @@ internal sealed class RowFields(RowSource rows) : FieldResolver
 }
 
 /// <summary>
-/// Fields as a selection names them: stored ones and those of reduced rows are the index's, all others the document's.
+/// Resolves fields for a selection: stored fields and fields of reduced rows come from the index, all others from the
+/// document.
 /// </summary>
 /// <param name="rows">The index.</param>
-/// <param name="behavior">Where the request wants fields to be read from.</param>
+/// <param name="behavior">Where fields are read from.</param>
 internal sealed class SelectedFields(RowSource rows, ProjectionBehavior behavior) : FieldResolver
 {
     private readonly bool _isOfDocuments =
@@ -132,7 +133,8 @@ internal sealed class SelectedFields(RowSource rows, ProjectionBehavior behavior
     public override FieldPath Resolve(FieldReference field) =>
         field switch
         {
-            // Clients select the types of nested objects from the metadata each time: a row has none, so it is null.
+            // Clients select the types of nested objects from the metadata in every projection. A row has no metadata,
+            // so the value is null.
             PathReference { Path: { Steps: [{ Name: "@metadata" }, ..] } path } => path,
             PathReference { Path: var path }
                 when rows.IsReduced
@@ -145,7 +147,7 @@ internal sealed class SelectedFields(RowSource rows, ProjectionBehavior behavior
             _ => new RowFields(rows).Resolve(field),
         };
 
-    /// <summary>Whether what is selected is read from the row, not from the document.</summary>
+    /// <summary>Whether a selected field is read from the row, not from the document.</summary>
     public bool AreOfRow(SelectedField item) =>
         rows.IsReduced
         || (item.Source is SelectedReference { Field: PathReference { Path: var path } } && IsStored(path));

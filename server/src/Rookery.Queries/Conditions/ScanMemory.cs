@@ -5,15 +5,15 @@ using Rookery.Queries.Language;
 namespace Rookery.Queries.Conditions;
 
 /// <summary>
-/// What one query holds, drawn from the budget before it is allocated and given back at its end. For one thread.
+/// Memory of one query, reserved from a share before it is allocated, and released at the end. Not thread-safe.
 /// </summary>
-/// <param name="share">Where it is drawn from.</param>
+/// <param name="share">The share to reserve from.</param>
 internal sealed class ScanMemory(MemoryShare share) : IGroupMemory, IDisposable
 {
     private long _heldBytes;
 
-    /// <summary>Takes memory.</summary>
-    /// <exception cref="QueryException">The budget has no more.</exception>
+    /// <summary>Reserves memory, in bytes.</summary>
+    /// <exception cref="QueryException">The share has not enough free memory.</exception>
     public void Take(long bytes)
     {
         if (!share.TryReserve(bytes))
@@ -28,14 +28,14 @@ internal sealed class ScanMemory(MemoryShare share) : IGroupMemory, IDisposable
         _heldBytes += bytes;
     }
 
-    /// <summary>Gives memory back.</summary>
+    /// <summary>Releases memory, in bytes.</summary>
     public void Give(long bytes)
     {
         _heldBytes -= bytes;
         share.Release(bytes);
     }
 
-    /// <summary>Gives all of it back.</summary>
+    /// <summary>Releases all memory.</summary>
     public void Dispose()
     {
         share.Release(_heldBytes);

@@ -3,17 +3,17 @@ using Rookery.Search.Values;
 
 namespace Rookery.Queries.Conditions;
 
-/// <summary>Different term keys, asked for one by one. Made once for a query, however many there are.</summary>
+/// <summary>A set of distinct term keys, built once for a query.</summary>
 internal sealed class TermSet
 {
-    // None for one key, which is most of them.
+    // Null for a set of one key, which is the usual case.
     private readonly Dictionary<byte[], int>? _keys;
     private readonly byte[] _only = [];
     private UInt128 _firstCharacters;
 
-    /// <summary>A set of the keys of some values.</summary>
-    /// <param name="values">JSON each.</param>
-    /// <param name="isExact">Whether letters of texts count with their case.</param>
+    /// <summary>Creates the set of the keys of values.</summary>
+    /// <param name="values">The values, each as JSON.</param>
+    /// <param name="isExact">Whether texts are compared with case.</param>
     public TermSet(IReadOnlyList<byte[]> values, bool isExact)
     {
         Span<byte> key = stackalloc byte[TermKey.MaxBytes];
@@ -36,16 +36,16 @@ internal sealed class TermSet
         Keys = [.. _keys.Keys];
     }
 
-    /// <summary>How many there are.</summary>
+    /// <summary>Number of keys.</summary>
     public int Count => Keys.Length;
 
-    /// <summary>The keys, as they were given.</summary>
+    /// <summary>The keys, in the order of the values.</summary>
     public byte[][] Keys { get; }
 
-    /// <summary>Whether a value may be among them, by the first character of its JSON.</summary>
+    /// <summary>Whether a value may be in the set, by the first byte of its JSON.</summary>
     public bool MayHold(byte first) => first < 128 && (_firstCharacters & (UInt128.One << first)) != 0;
 
-    /// <summary>Which one a key is; -1 for none.</summary>
+    /// <summary>Returns the position of a key in <see cref="Keys"/>; -1 if it is not in the set.</summary>
     public int IndexOf(ReadOnlySpan<byte> key)
     {
         if (_keys is null)

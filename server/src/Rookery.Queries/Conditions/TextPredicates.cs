@@ -4,22 +4,24 @@ using Rookery.Queries.Language;
 
 namespace Rookery.Queries.Conditions;
 
-/// <summary>What a text must look like. Thread-safe.</summary>
+/// <summary>A pattern for texts. Thread-safe.</summary>
 internal abstract class TextPattern
 {
-    /// <summary>What every text that looks so begins with; empty when that cannot be said.</summary>
+    /// <summary>The prefix of every text that matches; empty if there is none.</summary>
     public virtual ReadOnlySpan<byte> Prefix => [];
 
-    /// <summary>Whether every text that begins with <see cref="Prefix"/> looks so.</summary>
+    /// <summary>Whether every text that begins with <see cref="Prefix"/> matches.</summary>
     public virtual bool IsPrefix => false;
 
-    /// <summary>Whether a text looks so.</summary>
-    /// <param name="text">The text as conditions compare it, see <see cref="ScanWork.TextOf"/>.</param>
-    /// <param name="work">Of the scan.</param>
+    /// <summary>Whether a text matches.</summary>
+    /// <param name="text">The text in the form that conditions compare, see <see cref="ScanWork.TextOf"/>.</param>
+    /// <param name="work">The evaluation's limits and buffers.</param>
     public abstract bool Matches(ReadOnlySpan<byte> text, ScanWork work);
 }
 
-/// <summary>Holds where a text among the values of a field looks so; other values do not count.</summary>
+/// <summary>
+/// Matches where a text among the values of a field matches a pattern. Values that are not texts never match.
+/// </summary>
 internal sealed class TextPredicate(FieldReader reader, TextPattern pattern, bool isExact) : Predicate
 {
     public FieldReader Reader => reader;
@@ -42,7 +44,7 @@ internal sealed class TextPredicate(FieldReader reader, TextPattern pattern, boo
     }
 }
 
-/// <summary>Texts that begin with some text.</summary>
+/// <summary>Matches texts with a given beginning.</summary>
 internal sealed class BeginningPattern(byte[] beginning) : TextPattern
 {
     public override ReadOnlySpan<byte> Prefix => beginning;
@@ -52,23 +54,19 @@ internal sealed class BeginningPattern(byte[] beginning) : TextPattern
     public override bool Matches(ReadOnlySpan<byte> text, ScanWork work) => text.StartsWith(beginning);
 }
 
-/// <summary>Texts that end with some text.</summary>
+/// <summary>Matches texts with a given end.</summary>
 internal sealed class EndPattern(byte[] end) : TextPattern
 {
     public override bool Matches(ReadOnlySpan<byte> text, ScanWork work) => text.EndsWith(end);
 }
 
-/// <summary>
-/// Texts in which a regular expression finds something. It runs in time that grows with the text alone.
-/// </summary>
+/// <summary>Matches texts that contain a match of a regular expression, in time linear in the text.</summary>
 internal sealed class RegexPattern : TextPattern
 {
-    /// <summary>Characters a pattern may have.</summary>
+    /// <summary>Maximum characters of a pattern.</summary>
     public const int MaxCharacters = 1000;
 
-    /// <summary>
-    /// What the counts in braces may multiply up to: an automaton holds what it counts once for each.
-    /// </summary>
+    /// <summary>Maximum product of the counts in braces. The automaton repeats the counted part as often.</summary>
     private const long MaxRepeats = 1_000;
 
     private static readonly TimeSpan MaxTime = TimeSpan.FromSeconds(1);
@@ -76,7 +74,7 @@ internal sealed class RegexPattern : TextPattern
     private readonly Regex _regex;
     private readonly int _position;
 
-    // An automaton may be in as many states at once as the pattern has characters, times its counts.
+    // The automaton may be in as many states at once as the pattern has characters, multiplied by its counts.
     private readonly int _statesPerByte;
 
     public RegexPattern(string pattern, bool isExact, int position)

@@ -3,16 +3,17 @@ using Rookery.Indexing.Values;
 namespace Rookery.Queries.Conditions;
 
 /// <summary>
-/// Texts that a pattern describes. Takes at most as many steps as pattern and text have bytes, multiplied.
+/// Matches texts against a pattern with wildcards. Takes at most as many steps as the product of the lengths of pattern
+/// and text, in bytes.
 /// </summary>
-/// <param name="pattern">The pattern, without case unless it is compared exactly: UTF-8 with <see cref="Many"/> and
-/// <see cref="One"/> in it.</param>
+/// <param name="pattern">The pattern in UTF-8 with <see cref="Many"/> and <see cref="One"/> as wildcards; folded,
+/// unless texts are compared with case.</param>
 internal sealed class WildcardPattern(byte[] pattern) : TextPattern
 {
-    /// <summary>Stands for any characters: a byte that UTF-8 does not have.</summary>
+    /// <summary>Wildcard for any number of characters; a byte that does not occur in UTF-8.</summary>
     public const byte Many = 0xFF;
 
-    /// <summary>Stands for one character.</summary>
+    /// <summary>Wildcard for one character; a byte that does not occur in UTF-8.</summary>
     public const byte One = 0xFE;
 
     private const int StepsBetweenCounts = 64 * 1024;
@@ -23,14 +24,14 @@ internal sealed class WildcardPattern(byte[] pattern) : TextPattern
 
     public override bool Matches(ReadOnlySpan<byte> text, ScanWork work) => Matches(pattern, text, work);
 
-    /// <summary>Bytes of a pattern before what may be anything.</summary>
+    /// <summary>Returns the number of bytes before the first wildcard.</summary>
     public static int PlainBytes(ReadOnlySpan<byte> pattern) =>
         pattern.IndexOfAny(Many, One) is >= 0 and int first ? first : pattern.Length;
 
-    /// <summary>Whether a pattern describes a text.</summary>
+    /// <summary>Whether a text matches a pattern.</summary>
     /// <param name="pattern">The pattern.</param>
-    /// <param name="text">UTF-8.</param>
-    /// <param name="work">Counts the steps; null where nobody waits for them.</param>
+    /// <param name="text">The text in UTF-8.</param>
+    /// <param name="work">Counts the steps against the time limit; null for no limit.</param>
     public static bool Matches(ReadOnlySpan<byte> pattern, ReadOnlySpan<byte> text, ScanWork? work)
     {
         int steps = 0;

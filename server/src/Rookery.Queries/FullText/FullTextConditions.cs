@@ -8,13 +8,11 @@ using Rookery.Search.Values;
 namespace Rookery.Queries.FullText;
 
 /// <summary>
-/// The full-text conditions of one scan. A scan that scores walks twice over the same documents: first it gives each
-/// document of its source to <see cref="Count"/>, then it asks for scores; one that only selects asks at once. For one
-/// thread.
+/// The full-text conditions of one query. A scan that scores reads the documents twice: it first passes each document
+/// of the source to <see cref="Count"/>, then evaluates. A scan without scores evaluates at once. Not thread-safe.
 /// </summary>
-/// <param name="analyzers">Says with what a field is analyzed. The analyzers stay their owner's.</param>
-/// <param name="wordFields">Where the rows of an index are asked, its fields with words; null where documents
-/// are.</param>
+/// <param name="analyzers">Returns the analyzer of a field. Analyzers are not disposed here.</param>
+/// <param name="wordFields">The full-text fields of a static index; null if documents are evaluated.</param>
 public sealed class FullTextConditions(
     Func<FieldReference, Analyzer> analyzers,
     IReadOnlyList<string>? wordFields = null
@@ -87,7 +85,7 @@ public sealed class FullTextConditions(
     /// <inheritdoc/>
     public void Count(in QueriedDocument document, IScanClock clock)
     {
-        // All documents are counted in one walk, by one clock.
+        // All calls of one query pass the same clock, so one ScanWork serves them all.
         _counting ??= new ScanWork(clock);
         foreach (var field in _searched)
         {
@@ -101,7 +99,7 @@ public sealed class FullTextConditions(
         }
     }
 
-    /// <summary>Gives pooled memory back.</summary>
+    /// <summary>Releases pooled memory.</summary>
     public void Dispose()
     {
         _searched.ForEach(static field => field.Dispose());

@@ -6,17 +6,17 @@ using Rookery.Search.Values;
 namespace Rookery.Queries.FullText;
 
 /// <summary>
-/// <c>fuzzy</c> over the documents of a scan: whole values, compared without case as equality does. Scores 1.
+/// Evaluates <c>fuzzy</c> for a document. Compares whole values without case, like equality. Scores 1.
 /// </summary>
-/// <param name="wanted">What they must be similar to, without case.</param>
-/// <param name="reader">Where the values stand.</param>
-/// <param name="text">Room for texts.</param>
+/// <param name="wanted">The text to compare with, folded.</param>
+/// <param name="reader">Reads the values.</param>
+/// <param name="text">Buffer for a text.</param>
 internal sealed class FuzzyField(FuzzyText wanted, FieldReader reader, SearchableText text) : IDocumentCondition
 {
-    /// <summary>What the values must be similar to, without case.</summary>
+    /// <summary>The text to compare with, folded.</summary>
     internal FuzzyText Wanted => wanted;
 
-    /// <summary>Where the values stand.</summary>
+    /// <summary>Reads the values.</summary>
     internal FieldReader Reader => reader;
 
     /// <inheritdoc/>

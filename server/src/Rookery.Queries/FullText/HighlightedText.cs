@@ -2,20 +2,20 @@ using System.Text;
 
 namespace Rookery.Queries.FullText;
 
-/// <summary>Cuts pieces out of texts around words that were found.</summary>
+/// <summary>Cuts fragments around found words out of texts.</summary>
 internal static class HighlightedText
 {
-    // So much of a piece stands before its first word.
+    // A quarter of a fragment precedes its first word.
     private const int BeforeFraction = 4;
 
-    /// <summary>Cuts pieces out of a text.</summary>
-    /// <param name="utf8">The text.</param>
-    /// <param name="found">Words to be marked.</param>
-    /// <param name="length">Characters of a piece, marks left out; a little less or more, so that no word is
-    /// cut.</param>
-    /// <param name="most">Pieces at most.</param>
-    /// <param name="before">What stands before a word, by its kind, over and over.</param>
-    /// <param name="behind">What stands behind it.</param>
+    /// <summary>Returns the fragments of a text.</summary>
+    /// <param name="utf8">The text in UTF-8.</param>
+    /// <param name="found">The words to mark.</param>
+    /// <param name="length">Approximate characters of a fragment, without marks. The cut is moved so that no word is
+    /// split.</param>
+    /// <param name="most">Maximum number of fragments.</param>
+    /// <param name="before">The tags before words. A word's kind, modulo the number of tags, selects its tag.</param>
+    /// <param name="behind">The tags after words.</param>
     public static List<string> Cut(
         ReadOnlySpan<byte> utf8,
         IEnumerable<FoundWord> found,
@@ -53,7 +53,7 @@ internal static class HighlightedText
         return pieces;
     }
 
-    /// <summary>The words by characters, each place once.</summary>
+    /// <summary>Converts the words' positions from bytes to characters, and removes overlapping words.</summary>
     private static List<FoundWord> InCharacters(ReadOnlySpan<byte> utf8, IEnumerable<FoundWord> found)
     {
         var words = new List<FoundWord>();
@@ -75,7 +75,10 @@ internal static class HighlightedText
         return words;
     }
 
-    /// <summary>A little before the first word, behind the piece before, at the beginning of a word.</summary>
+    /// <summary>
+    /// Returns the start of a fragment: a little before its first word, after the previous fragment, and at the
+    /// beginning of a word.
+    /// </summary>
     private static int StartOf(string text, FoundWord first, int from, int length)
     {
         int start = Math.Max(from, first.Start - (Math.Max(0, length - first.Length) / BeforeFraction));
@@ -89,7 +92,9 @@ internal static class HighlightedText
         return start;
     }
 
-    /// <summary>About there, but not within the first word, and at the end of a word.</summary>
+    /// <summary>
+    /// Returns the end of a fragment: about the wanted position, not within its first word, and at the end of a word.
+    /// </summary>
     private static int EndOf(string text, FoundWord first, int about)
     {
         int least = first.Start + first.Length;

@@ -9,15 +9,15 @@ using Rookery.Search.Analysis;
 namespace Rookery.Queries.FullText;
 
 /// <summary>
-/// <c>moreLikeThis</c> over the documents of a scan, or the rows of an index: those that have some of the words that
-/// say most about a given document, which is none of them itself. The words are chosen as Lucene's MoreLikeThis does,
-/// by their frequency there and their rarity in the source; documents score by BM25.
+/// Evaluates <c>moreLikeThis</c> for documents or index rows. Matches those that contain some of a model document's
+/// most significant words, except the model itself. Words are chosen as in Lucene's MoreLikeThis, by their frequency in
+/// the model and their rarity in the source. Documents are scored by BM25.
 /// </summary>
-/// <param name="options">Say which words count.</param>
-/// <param name="analyzers">Says with what a field is analyzed.</param>
-/// <param name="text">Room for texts.</param>
-/// <param name="wordFields">The fields of the index whose words it holds; null over documents.</param>
-/// <param name="position">Where it stands in the query, for errors.</param>
+/// <param name="options">The options that select words.</param>
+/// <param name="analyzers">Returns the analyzer of a field.</param>
+/// <param name="text">Buffer for a text.</param>
+/// <param name="wordFields">The full-text fields of a static index; null if documents are evaluated.</param>
+/// <param name="position">Its position in the query's text, for errors.</param>
 internal sealed class LikenessCondition(
     LikenessOptions options,
     Func<FieldReference, Analyzer> analyzers,
@@ -26,7 +26,7 @@ internal sealed class LikenessCondition(
     int position
 ) : ILikenessCondition, IDisposable
 {
-    // Each field of the given document is read of each document; many more than that have no words to compare.
+    // Each field of the model is read in each document. More fields than this rarely have words to compare.
     private const int MostFields = 64;
 
     private readonly List<LikenessField> _fields = [];
@@ -37,10 +37,10 @@ internal sealed class LikenessCondition(
     /// <inheritdoc/>
     public bool IsLearned { get; private set; }
 
-    /// <summary>Whether the words were chosen; then what is known of all documents counts no more.</summary>
+    /// <summary>Whether the words were chosen; later statistics have no effect.</summary>
     public bool IsChosen => _isChosen;
 
-    /// <summary>The fields that are compared, once a document is given.</summary>
+    /// <summary>The fields to compare; empty until the model is set.</summary>
     public IReadOnlyList<LikenessField> Fields => _fields;
 
     /// <inheritdoc/>
@@ -67,7 +67,7 @@ internal sealed class LikenessCondition(
                 );
             }
 
-            // The name of an index's field is one step, whatever stands in it.
+            // The name of an index field is one step, even if it contains dots.
             string[] steps = wordFields is null ? name.Split('.') : [name];
             var path = new FieldPath([.. steps.Select(static step => new PathStep(step, false))], 0);
             _fields.Add(
@@ -83,7 +83,7 @@ internal sealed class LikenessCondition(
         }
     }
 
-    /// <summary>Counts a document of the query's source.</summary>
+    /// <summary>Adds a document of the query's source to the word statistics.</summary>
     public void Count(in QueriedDocument document, IScanClock clock, ScanWork work)
     {
         Invariant.Holds(IsLearned && !_isChosen, "all documents are counted, for a given one, before one is asked for");
@@ -118,7 +118,7 @@ internal sealed class LikenessCondition(
     /// <inheritdoc/>
     public void Dispose() => _fields.ForEach(static field => field.Dispose());
 
-    /// <summary>Chooses the words that documents are searched for, by what is known of all documents.</summary>
+    /// <summary>Chooses the words to search for, by the word statistics. Only the first call has an effect.</summary>
     public void Choose()
     {
         if (_isChosen)
@@ -145,7 +145,7 @@ internal sealed class LikenessCondition(
         }
     }
 
-    /// <summary>Members at the top that hold texts, alone or in arrays.</summary>
+    /// <summary>Returns the names of top-level members whose value is a text or an array.</summary>
     private static List<string> NamesOf(ReadOnlySpan<byte> members)
     {
         var names = new List<string>();

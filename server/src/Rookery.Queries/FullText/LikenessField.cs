@@ -5,8 +5,8 @@ using Rookery.Search.Analysis;
 namespace Rookery.Queries.FullText;
 
 /// <summary>
-/// A field that <c>moreLikeThis</c> compares: the words that the given document has there, and how many documents have
-/// them. For one thread.
+/// A field that <c>moreLikeThis</c> compares: the model's words in it, and the number of documents that contain each.
+/// Not thread-safe.
 /// </summary>
 internal sealed class LikenessField : IDisposable
 {
@@ -18,13 +18,13 @@ internal sealed class LikenessField : IDisposable
     private SearchScorer? _scorer;
     private double[] _boosts = [];
 
-    /// <summary>A field.</summary>
-    /// <param name="reader">Where its texts stand.</param>
-    /// <param name="analyzer">Takes them apart.</param>
-    /// <param name="document">The given document.</param>
-    /// <param name="rows">What an index holds of it, to be read in its place; null where it is read itself.</param>
-    /// <param name="options">Say which words count.</param>
-    /// <param name="text">Room for texts.</param>
+    /// <summary>Reads the model's words.</summary>
+    /// <param name="reader">Reads the texts.</param>
+    /// <param name="analyzer">The analyzer of the field.</param>
+    /// <param name="document">The model document.</param>
+    /// <param name="rows">The model's index rows to read instead of the document; null to read the document.</param>
+    /// <param name="options">The options that select words.</param>
+    /// <param name="text">Buffer for a text.</param>
     public LikenessField(
         FieldReader reader,
         Analyzer analyzer,
@@ -58,25 +58,26 @@ internal sealed class LikenessField : IDisposable
         _matcher = new SearchMatcher(Query);
     }
 
-    /// <summary>Where its texts stand.</summary>
+    /// <summary>Reads the texts.</summary>
     public FieldReader Reader => _reader;
 
-    /// <summary>The words that are looked for: at first all, then those that were chosen.</summary>
+    /// <summary>The words to search for: at first all words of the model, then the chosen ones.</summary>
     public SearchQuery Query { get; private set; }
 
-    /// <summary>Counts a document of the query's source.</summary>
+    /// <summary>Adds a document of the query's source to the word statistics.</summary>
     public void Count(in QueriedDocument document, ScanWork work)
     {
         Read(document, work);
         _statistics.Count(_matcher);
     }
 
-    /// <summary>Takes what an index knows of all documents, in the place of counting them.</summary>
-    /// <param name="known">Of the words of <see cref="Query"/>.</param>
+    /// <summary>Uses an index's word statistics instead of counting documents.</summary>
+    /// <param name="known">The statistics of the words of <see cref="Query"/>.</param>
     public void Use(SearchStatistics known) => _statistics = known;
 
     /// <summary>
-    /// How much each word says about the given document: as Lucene weighs them, its frequency there times its rarity.
+    /// Returns the weight of each word as in Lucene: its frequency in the model multiplied by its rarity. Omits words
+    /// outside the options' limits.
     /// </summary>
     public IEnumerable<(LikenessField Field, int Term, double Weight)> Weights(LikenessOptions options)
     {
@@ -98,8 +99,8 @@ internal sealed class LikenessField : IDisposable
         }
     }
 
-    /// <summary>Looks for chosen words from now on.</summary>
-    /// <param name="terms">Their places, and what their scores are multiplied with.</param>
+    /// <summary>Restricts the search to chosen words.</summary>
+    /// <param name="terms">The positions of the words in <see cref="Query"/>, and the factors of their scores.</param>
     public void Choose(IReadOnlyList<(int Term, double Boost)> terms)
     {
         long[] documents = [.. terms.Select(one => _statistics.DocumentFrequency(one.Term))];
@@ -110,7 +111,7 @@ internal sealed class LikenessField : IDisposable
         _matcher = new SearchMatcher(Query);
     }
 
-    /// <summary>How relevant a document is by this field; 0 when it has none of the words.</summary>
+    /// <summary>Returns the score of a document by this field; 0 if it contains none of the words.</summary>
     public double Score(in QueriedDocument document, ScanWork work)
     {
         if (_boosts.Length == 0 || !Read(document, work))

@@ -3,17 +3,17 @@ using Rookery.Queries.Language;
 
 namespace Rookery.Queries.FullText;
 
-/// <summary>The options of <c>moreLikeThis</c>, with RavenDB's names and usual values.</summary>
+/// <summary>The options of <c>moreLikeThis</c>, with RavenDB's names and defaults.</summary>
 internal sealed class LikenessOptions
 {
-    /// <summary>Words that documents are searched for, at most: each is looked for in each document.</summary>
+    /// <summary>Maximum words to search for. Each is searched in each document.</summary>
     public const int MostTerms = SearchTerms.MostTerms;
 
     private const int MostTokens = 100_000;
     private const int MostFields = 64;
 
-    /// <summary>Reads them.</summary>
-    /// <exception cref="QueryException">One makes no sense, or is not supported.</exception>
+    /// <summary>Reads the options.</summary>
+    /// <exception cref="QueryException">An option is invalid or unsupported.</exception>
     public LikenessOptions(MoreLikeThisCondition condition, OperandValues operands)
     {
         var options = new ClauseOptions(condition.Options, "moreLikeThis", operands);
@@ -47,36 +47,36 @@ internal sealed class LikenessOptions
         Bounded(Fields?.Length ?? 0, MostFields, "Fields", position);
     }
 
-    /// <summary>Words that documents are searched for.</summary>
+    /// <summary>Number of words to search for.</summary>
     public int Terms { get; }
 
-    /// <summary>Words of one field of the given document that are read.</summary>
+    /// <summary>Maximum words to read of one field of the model.</summary>
     public int Tokens { get; }
 
-    /// <summary>How often the given document has a word at least.</summary>
+    /// <summary>Minimum occurrences of a word in the model.</summary>
     public long LeastTermFrequency { get; }
 
-    /// <summary>How many documents have it at least.</summary>
+    /// <summary>Minimum documents that contain the word.</summary>
     public long LeastDocuments { get; }
 
-    /// <summary>How many documents have it at most.</summary>
+    /// <summary>Maximum documents that contain the word.</summary>
     public long MostDocuments { get; }
 
-    /// <summary>Which share of all documents has it at most, from 0 to 1.</summary>
+    /// <summary>Maximum fraction of documents that contain the word, from 0 to 1.</summary>
     public double MostDocumentsShare { get; }
 
-    /// <summary>Bytes of a word, at least.</summary>
+    /// <summary>Minimum length of a word, in bytes.</summary>
     public long ShortestWord { get; }
 
-    /// <summary>Bytes of a word, at most.</summary>
+    /// <summary>Maximum length of a word, in bytes.</summary>
     public long LongestWord { get; }
 
     /// <summary>
-    /// What scores of words are multiplied with beside their weight; null where weights do not count.
+    /// Factor of the words' scores, which are also multiplied by their weights; null to ignore weights.
     /// </summary>
     public double? BoostFactor { get; }
 
-    /// <summary>The fields that are compared; null for all at the top of the given document.</summary>
+    /// <summary>The fields to compare; null for all top-level fields of the model.</summary>
     public string[]? Fields { get; }
 
     private static int Bounded(long value, int most, string name, int position) =>

@@ -1,39 +1,40 @@
 namespace Rookery.Queries.FullText;
 
-/// <summary>A token of a phrase with the positions it has in one document.</summary>
-/// <param name="positions">Ascending.</param>
-/// <param name="offset">Its position behind the phrase's first.</param>
-/// <param name="term">Words with the same number are the same token, and stand at different positions.</param>
+/// <summary>A token of a phrase with its positions in one document.</summary>
+/// <param name="positions">The positions, ascending.</param>
+/// <param name="offset">Its position in the phrase, relative to the first token.</param>
+/// <param name="term">The number of the token. Words with equal numbers are the same token and need different
+/// positions.</param>
 public struct PhraseWord(ReadOnlyMemory<int> positions, int offset, int term)
 {
-    /// <summary>Its position behind the phrase's first.</summary>
+    /// <summary>Its position in the phrase, relative to the first token.</summary>
     public readonly int Offset => offset;
 
-    /// <summary>Which token it is.</summary>
+    /// <summary>The number of the token.</summary>
     public readonly int Term => term;
 
-    /// <summary>Its positions.</summary>
+    /// <summary>The positions of the token in the document.</summary>
     public readonly ReadOnlySpan<int> Positions => positions.Span;
 
-    /// <summary>The first position that is not behind yet. Belongs to the matcher.</summary>
+    /// <summary>Index of the first position not passed yet. Used by the matcher only.</summary>
     internal int Cursor;
 
-    /// <summary>The place of the word before it that is the same token, or -1. Belongs to the matcher.</summary>
+    /// <summary>Index of the previous word with the same token; -1 if none. Used by the matcher only.</summary>
     internal int Twin;
 }
 
 /// <summary>
-/// Counts how often a phrase stands in a document. Reads each position once for each word of the phrase.
+/// Counts the occurrences of a phrase in a document. Reads each position once for each word of the phrase.
 /// </summary>
 public static class PhraseMatcher
 {
     /// <summary>
-    /// How often it does. With a slop: the number of starting points <c>s</c> at which a word of the phrase stands
-    /// (<c>s</c> plus its offset) and from which all can be had, each at
-    /// <c>s + offset</c> or up to <paramref name="slop"/> positions later, no position twice for the same token.
+    /// Returns the number of occurrences. With a slop, this is the number of start positions <c>s</c> from which every
+    /// word can be placed at <c>s + offset</c> or up to <paramref name="slop"/> positions later, with at least one word
+    /// exactly there, and no position used twice for the same token.
     /// </summary>
-    /// <param name="words">The phrase, by offset. Used up.</param>
-    /// <param name="slop">How far words may be from their places.</param>
+    /// <param name="words">The words of the phrase, sorted by offset. Their cursors are changed.</param>
+    /// <param name="slop">Maximum distance of a word from its place, in words.</param>
     public static int Count(Span<PhraseWord> words, int slop) =>
         slop is 0 ? CountExact(words) : CountSloppy(words, slop);
 
@@ -63,7 +64,7 @@ public static class PhraseMatcher
         return count;
     }
 
-    /// <summary>Whether the phrase stands at a start; null when it stands nowhere from there on.</summary>
+    /// <summary>Whether the phrase occurs at a start position; null if it does not occur there or later.</summary>
     private static bool? StandsAt(Span<PhraseWord> words, int start)
     {
         foreach (ref var word in words)
@@ -123,7 +124,9 @@ public static class PhraseMatcher
         }
     }
 
-    /// <summary>The least start behind <paramref name="after"/> at which a word stands.</summary>
+    /// <summary>
+    /// Finds the least start position after <paramref name="after"/> at which a word is exactly in its place.
+    /// </summary>
     private static bool TryFindNextStart(Span<PhraseWord> words, long after, out long start)
     {
         start = long.MaxValue;
@@ -144,8 +147,8 @@ public static class PhraseMatcher
     }
 
     /// <summary>
-    /// Gives each word the first position from its place on that no earlier word of the same token has. Where this
-    /// fails, nothing else would do.
+    /// Assigns to each word the first position, from its place on, that no earlier word of the same token uses. If this
+    /// greedy assignment fails, no other succeeds.
     /// </summary>
     private static bool TryPlace(Span<PhraseWord> words, long start, int slop, out bool isExhausted)
     {

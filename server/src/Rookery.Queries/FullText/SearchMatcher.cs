@@ -5,9 +5,9 @@ using Rookery.Search.Analysis;
 namespace Rookery.Queries.FullText;
 
 /// <summary>
-/// Compares the texts of a field, one document after another, with a search: the scan's full-text search. For one
-/// thread. A scan that scores runs it twice: first every document is counted (<see cref="SearchStatistics.Count"/>),
-/// then those that match are scored (<see cref="SearchScorer.Score(SearchMatcher)"/>).
+/// Matches the texts of a field against a full-text search, one document after another. A scan that scores uses it
+/// twice: it first counts every document (<see cref="SearchStatistics.Count"/>), then scores those that match
+/// (<see cref="SearchScorer.Score(SearchMatcher)"/>). Not thread-safe.
 /// </summary>
 public sealed class SearchMatcher : IDisposable
 {
@@ -21,7 +21,7 @@ public sealed class SearchMatcher : IDisposable
     private int _nextPosition;
     private ScanWork? _work;
 
-    /// <summary>A matcher that has read nothing.</summary>
+    /// <summary>Creates a matcher that has read no document.</summary>
     public SearchMatcher(SearchQuery query)
     {
         _query = query;
@@ -51,20 +51,22 @@ public sealed class SearchMatcher : IDisposable
         ];
     }
 
-    /// <summary>Whether the document that was read satisfies the search.</summary>
+    /// <summary>Whether the document read last matches the search.</summary>
     public bool IsMatch { get; private set; }
 
-    /// <summary>Tokens of the document that was read.</summary>
+    /// <summary>Number of tokens of the document read last.</summary>
     public int Length { get; private set; }
 
-    /// <summary>How often it has each of <see cref="SearchQuery.Terms"/>.</summary>
+    /// <summary>Occurrences of each of <see cref="SearchQuery.Terms"/> in the document.</summary>
     public ReadOnlySpan<int> TermFrequencies => _termFrequencies;
 
-    /// <summary>How often it satisfies each of <see cref="SearchQuery.Clauses"/>; of a pattern, whether.</summary>
+    /// <summary>
+    /// Occurrences of each of <see cref="SearchQuery.Clauses"/> in the document; 0 or 1 for a pattern.
+    /// </summary>
     public ReadOnlySpan<int> ClauseFrequencies => _clauseFrequencies;
 
-    /// <summary>Forgets the document before.</summary>
-    /// <param name="counter">Counts the work on the next one; null where nobody waits for it.</param>
+    /// <summary>Starts the next document.</summary>
+    /// <param name="counter">Counts the work on it against the time limit; null for no limit.</param>
     public void Begin(ScanWork? counter = null)
     {
         _work = counter;
@@ -78,8 +80,8 @@ public sealed class SearchMatcher : IDisposable
         (IsMatch, Length, _nextPosition) = (false, 0, 0);
     }
 
-    /// <summary>Reads a value of the field; of an array, each element.</summary>
-    /// <param name="text">UTF-8.</param>
+    /// <summary>Reads a value of the field; called for each element of an array.</summary>
+    /// <param name="text">The text in UTF-8.</param>
     public void Add(ReadOnlySpan<byte> text)
     {
         var sink = new Sink(this);
@@ -87,7 +89,7 @@ public sealed class SearchMatcher : IDisposable
             _query.Analyzer.Analyze(text, AnalysisPurpose.Index, _nextPosition, ref sink) + Analyzer.ValueGap;
     }
 
-    /// <summary>Decides, after the last value.</summary>
+    /// <summary>Ends the document after its last value.</summary>
     /// <returns><see cref="IsMatch"/>.</returns>
     public bool End()
     {
@@ -113,7 +115,7 @@ public sealed class SearchMatcher : IDisposable
         return IsMatch;
     }
 
-    /// <summary>Gives pooled memory back.</summary>
+    /// <summary>Releases pooled memory.</summary>
     public void Dispose()
     {
         foreach (var list in _positions)

@@ -3,7 +3,8 @@ using Rookery.Search.Analysis;
 namespace Rookery.Queries.FullText;
 
 /// <summary>
-/// What <c>search(field, terms)</c> looks for, analyzed as the field was. Immutable. Made by <see cref="SearchTerms"/>.
+/// The compiled terms of <c>search(field, terms)</c>, analyzed as the field is. Immutable. Created by
+/// <see cref="SearchTerms"/>.
 /// </summary>
 public sealed class SearchQuery
 {
@@ -15,18 +16,18 @@ public sealed class SearchQuery
         NeedsAll = needsAll;
     }
 
-    /// <summary>What the field's texts are analyzed with, too.</summary>
+    /// <summary>The analyzer of the field.</summary>
     public Analyzer Analyzer { get; }
 
     /// <summary>
-    /// All tokens that are looked for, each once, as they stand in an index. Clauses name them by their place here.
+    /// The distinct tokens to search for, as an index stores them. Clauses refer to them by position.
     /// </summary>
     public IReadOnlyList<byte[]> Terms { get; }
 
-    /// <summary>What must be found. Without any, nothing is.</summary>
+    /// <summary>The clauses of the search. A search without clauses matches nothing.</summary>
     public IReadOnlyList<SearchClause> Clauses { get; }
 
-    /// <summary>Whether each clause must be found; one of them otherwise.</summary>
+    /// <summary>Whether every clause must match; otherwise at least one.</summary>
     public bool NeedsAll { get; }
 }
 
@@ -34,20 +35,20 @@ public sealed class SearchQuery
 public abstract record SearchClause;
 
 /// <summary>One token.</summary>
-/// <param name="Term">Its place among <see cref="SearchQuery.Terms"/>.</param>
+/// <param name="Term">Its position in <see cref="SearchQuery.Terms"/>.</param>
 public sealed record TermClause(int Term) : SearchClause;
 
-/// <summary>Several tokens, each at its place: a phrase, or a word that is several tokens.</summary>
-/// <param name="Words">At least two, by their offsets.</param>
-/// <param name="Slop">How far the tokens may be from their places, in words: 0 for a phrase, more for
+/// <summary>Several tokens in their places: a phrase, or a word that the analyzer splits.</summary>
+/// <param name="Words">The tokens, at least two, sorted by offset.</param>
+/// <param name="Slop">Maximum distance of a token from its place, in words: 0 for a phrase, more for
 /// <c>proximity()</c>.</param>
 public sealed record PhraseClause(IReadOnlyList<PhraseTerm> Words, int Slop) : SearchClause;
 
 /// <summary>A token of a phrase.</summary>
-/// <param name="Term">Its place among <see cref="SearchQuery.Terms"/>.</param>
-/// <param name="Offset">Its position behind the phrase's first.</param>
+/// <param name="Term">Its position in <see cref="SearchQuery.Terms"/>.</param>
+/// <param name="Offset">Its position in the phrase, relative to the first token.</param>
 public readonly record struct PhraseTerm(int Term, int Offset);
 
-/// <summary>Any token that a pattern matches. Scores 1, however often and whichever.</summary>
+/// <summary>Any token that matches a pattern. Scores 1, whatever the token and its frequency.</summary>
 /// <param name="Pattern">The pattern.</param>
 public sealed record WildcardClause(TokenPattern Pattern) : SearchClause;

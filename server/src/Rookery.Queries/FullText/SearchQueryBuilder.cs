@@ -6,14 +6,12 @@ using Rookery.Search.Analysis;
 
 namespace Rookery.Queries.FullText;
 
-/// <summary>Collects what a search looks for, within its bounds.</summary>
-/// <param name="analyzer">The field's.</param>
-/// <param name="position">Where the words stand in the query, for errors.</param>
+/// <summary>Builds a search, and enforces its limits.</summary>
+/// <param name="analyzer">The analyzer of the field.</param>
+/// <param name="position">The words' position in the query's text, for errors.</param>
 internal sealed class SearchQueryBuilder(Analyzer analyzer, int position)
 {
-    /// <summary>
-    /// Stands for a star that matches anything: a character that belongs to no text (a noncharacter).
-    /// </summary>
+    /// <summary>Represents a wildcard star: a Unicode noncharacter, which does not occur in texts.</summary>
     internal const char Star = '\uFFFF';
 
     private readonly Dictionary<byte[], int> _places = new(BytesComparer.Instance);
@@ -38,7 +36,10 @@ internal sealed class SearchQueryBuilder(Analyzer analyzer, int position)
         _clauses.Add(phrase.Length is 1 ? new TermClause(phrase[0].Term) : new PhraseClause(phrase, slop));
     }
 
-    /// <summary>Adds a part of a Lucene clause. What is no text is not analyzed, but made as words are.</summary>
+    /// <summary>
+    /// Adds a part of a Lucene clause. Only a text is analyzed; patterns, similar words and ranges are folded as words
+    /// are.
+    /// </summary>
     internal void Add(LuceneLeaf leaf)
     {
         switch (leaf)
@@ -73,7 +74,7 @@ internal sealed class SearchQueryBuilder(Analyzer analyzer, int position)
     }
 
     /// <summary>Adds a pattern.</summary>
-    /// <param name="text">Its text, with <see cref="Star"/> for what may be anything.</param>
+    /// <param name="text">The pattern, with <see cref="Star"/> for any characters.</param>
     internal void AddPattern(string text)
     {
         Count();

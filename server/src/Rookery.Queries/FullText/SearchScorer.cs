@@ -3,16 +3,16 @@ using Rookery.Search.Analysis;
 namespace Rookery.Queries.FullText;
 
 /// <summary>
-/// The relevance of documents to one search: the sum over the clauses that a document satisfies. Immutable.
+/// Scores documents for one search: adds the scores of the clauses that a document matches. Immutable.
 /// </summary>
 public sealed class SearchScorer
 {
     private readonly double _averageLength;
     private readonly double[] _rarities;
 
-    /// <summary>A scorer.</summary>
-    /// <param name="query">What is searched for.</param>
-    /// <param name="statistics">Of all documents.</param>
+    /// <summary>Creates a scorer.</summary>
+    /// <param name="query">The search.</param>
+    /// <param name="statistics">The statistics of all documents.</param>
     public SearchScorer(SearchQuery query, SearchStatistics statistics)
     {
         _averageLength = statistics.AverageLength;
@@ -22,7 +22,7 @@ public sealed class SearchScorer
                 clause switch
                 {
                     TermClause term => Rarity(term.Term),
-                    // A phrase is as rare as its words together.
+                    // The rarity of a phrase is the sum of its words' rarities.
                     PhraseClause phrase => phrase.Words.Select(static word => word.Term).Distinct().Sum(Rarity),
                     _ => double.NaN,
                 }
@@ -33,10 +33,10 @@ public sealed class SearchScorer
             Bm25.InverseDocumentFrequency(statistics.Documents, statistics.DocumentFrequency(term));
     }
 
-    /// <summary>What one clause adds to a document's score.</summary>
-    /// <param name="clause">Its place among <see cref="SearchQuery.Clauses"/>.</param>
-    /// <param name="frequency">How often the document satisfies it.</param>
-    /// <param name="length">Tokens of the document's field.</param>
+    /// <summary>Returns what one clause adds to a document's score.</summary>
+    /// <param name="clause">Its position in <see cref="SearchQuery.Clauses"/>.</param>
+    /// <param name="frequency">Occurrences of the clause in the document.</param>
+    /// <param name="length">Number of tokens of the field in the document.</param>
     public double Score(int clause, int frequency, int length)
     {
         if (frequency is 0)
@@ -48,8 +48,8 @@ public sealed class SearchScorer
         return double.IsNaN(rarity) ? 1 : rarity * Bm25.Weight(frequency, length, _averageLength);
     }
 
-    /// <summary>A document's score.</summary>
-    /// <param name="matcher">Has read it.</param>
+    /// <summary>Returns the score of the document that a matcher has read.</summary>
+    /// <param name="matcher">The matcher.</param>
     public double Score(SearchMatcher matcher)
     {
         double score = 0;

@@ -1,20 +1,20 @@
 namespace Rookery.Queries.FullText;
 
 /// <summary>
-/// What relevance needs to know of all documents: the first pass of a scan counts it, an index knows it.
+/// Word statistics of all documents, for scores. Counted by the first pass of a scan, or read from an index.
 /// </summary>
 public sealed class SearchStatistics
 {
     private readonly long[] _documentFrequencies;
 
-    /// <summary>Of no document yet.</summary>
+    /// <summary>Creates statistics without documents.</summary>
     public SearchStatistics(SearchQuery query) => _documentFrequencies = new long[query.Terms.Count];
 
-    /// <summary>As an index knows them.</summary>
-    /// <param name="documents">Documents that have a token in the field.</param>
-    /// <param name="tokens">Tokens of the field in all of them.</param>
-    /// <param name="documentFrequencies">For each of <see cref="SearchQuery.Terms"/>, the documents that have
-    /// it.</param>
+    /// <summary>Creates statistics from an index.</summary>
+    /// <param name="documents">Number of documents that have a token in the field.</param>
+    /// <param name="tokens">Total number of tokens of the field.</param>
+    /// <param name="documentFrequencies">For each of <see cref="SearchQuery.Terms"/>, the number of documents that
+    /// contain it.</param>
     public SearchStatistics(long documents, long tokens, ReadOnlySpan<long> documentFrequencies)
     {
         Documents = documents;
@@ -22,21 +22,22 @@ public sealed class SearchStatistics
         _documentFrequencies = documentFrequencies.ToArray();
     }
 
-    /// <summary>Documents that have a token in the field.</summary>
+    /// <summary>Number of documents that have a token in the field.</summary>
     public long Documents { get; private set; }
 
-    /// <summary>Tokens of the field in all of them.</summary>
+    /// <summary>Total number of tokens of the field.</summary>
     public long Tokens { get; private set; }
 
-    /// <summary>Tokens of a document on average; 1 where there is none.</summary>
+    /// <summary>Average tokens of a document; 1 if there are no documents.</summary>
     public double AverageLength => Documents > 0 ? (double)Tokens / Documents : 1;
 
-    /// <summary>Documents that have a token.</summary>
-    /// <param name="term">Its place among <see cref="SearchQuery.Terms"/>.</param>
+    /// <summary>Returns the number of documents that contain a term.</summary>
+    /// <param name="term">Its position in <see cref="SearchQuery.Terms"/>.</param>
     public long DocumentFrequency(int term) => _documentFrequencies[term];
 
     /// <summary>
-    /// Counts the document that a matcher has read. Every document with the field, not only those that match.
+    /// Counts the document that a matcher has read. To be called for every document with the field, not only for
+    /// matches.
     /// </summary>
     public void Count(SearchMatcher matcher)
     {

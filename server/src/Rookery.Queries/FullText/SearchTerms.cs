@@ -5,27 +5,27 @@ using Rookery.Search.Analysis;
 namespace Rookery.Queries.FullText;
 
 /// <summary>
-/// The little language of <c>search(field, 'a b* "a phrase" *c*')</c>: words apart by white space, phrases in quotes,
-/// <c>*</c> for anything within a token, <c>\</c> before a star, a quote or itself to mean the character. A word that
-/// the analyzer takes apart is a phrase; one of which it leaves nothing (a stop word, a dash) is not asked for.
+/// Parses the terms of <c>search(field, 'a b* "a phrase" *c*')</c>: words separated by white space, phrases in quotes,
+/// <c>*</c> for any characters within a token, and <c>\</c> to escape a star, a quote or a backslash. A word that the
+/// analyzer splits becomes a phrase. A word of which the analyzer leaves nothing (a stop word, a dash) is ignored.
 /// </summary>
 public static class SearchTerms
 {
-    /// <summary>What a search may hold in all: tokens and patterns.</summary>
+    /// <summary>Maximum tokens and patterns of a search.</summary>
     public const int MostTerms = 1024;
 
-    /// <summary>Patterns a search may hold: each is compared with every token of a scan or dictionary.</summary>
+    /// <summary>Maximum patterns of a search. Each is compared with every token of a scan or dictionary.</summary>
     public const int MostWildcards = 64;
 
-    /// <summary>Tokens of a phrase.</summary>
+    /// <summary>Maximum tokens of a phrase.</summary>
     public const int MostWordsOfPhrase = 64;
 
-    /// <summary>Reads and analyzes what is searched for.</summary>
-    /// <param name="analyzer">The field's.</param>
+    /// <summary>Parses and analyzes the terms of a search.</summary>
+    /// <param name="analyzer">The analyzer of the field.</param>
     /// <param name="terms">The words.</param>
-    /// <param name="needsAll">Whether each must be found; one of them otherwise.</param>
-    /// <param name="position">Where they stand in the query, for errors.</param>
-    /// <exception cref="QueryException">There are too many.</exception>
+    /// <param name="needsAll">Whether every word must match; otherwise at least one.</param>
+    /// <param name="position">The terms' position in the query's text, for errors.</param>
+    /// <exception cref="QueryException">There are too many words.</exception>
     public static SearchQuery Parse(Analyzer analyzer, string terms, bool needsAll, int position)
     {
         var builder = new SearchQueryBuilder(analyzer, position);
@@ -59,15 +59,14 @@ public static class SearchTerms
     }
 
     /// <summary>
-    /// Reads and analyzes what is searched for by <c>proximity(search(field, terms), distance)</c>: all words as one
-    /// phrase.
+    /// Parses and analyzes the terms of <c>proximity(search(field, terms), distance)</c>. All words form one phrase.
     /// </summary>
-    /// <param name="analyzer">The field's.</param>
+    /// <param name="analyzer">The analyzer of the field.</param>
     /// <param name="terms">The words.</param>
-    /// <param name="distance">How far they may be from their places in it, in words.</param>
-    /// <param name="position">Where they stand in the query, for errors.</param>
-    /// <exception cref="QueryException">There are too many, they hold a star, or the distance is out of
-    /// bounds.</exception>
+    /// <param name="distance">Maximum distance of a word from its place in the phrase, in words.</param>
+    /// <param name="position">The terms' position in the query's text, for errors.</param>
+    /// <exception cref="QueryException">There are too many words, they contain a star, or the distance is out of
+    /// range.</exception>
     public static SearchQuery ParseProximity(Analyzer analyzer, string terms, long distance, int position)
     {
         if (distance is < 0 or > LuceneParser.MaxSlop)
@@ -93,7 +92,7 @@ public static class SearchTerms
         return builder.Build(needsAll: true);
     }
 
-    /// <summary>Reads up to the closing quote, or to the end when there is none.</summary>
+    /// <summary>Reads up to the closing quote, or to the end if there is none.</summary>
     private static int ReadPhrase(string terms, int at, StringBuilder phrase)
     {
         phrase.Clear();
@@ -107,8 +106,8 @@ public static class SearchTerms
     }
 
     /// <summary>
-    /// Reads up to white space or a quote. Stars that mean themselves are kept apart from those that do not by the
-    /// character that no text holds.
+    /// Reads up to white space or a quote. Writes wildcard stars as SearchQueryBuilder.Star, so that escaped stars
+    /// remain distinct.
     /// </summary>
     private static int ReadWord(string terms, int at, StringBuilder word, out bool isPattern)
     {

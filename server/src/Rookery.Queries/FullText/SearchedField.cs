@@ -7,31 +7,33 @@ using Rookery.Search.Analysis;
 
 namespace Rookery.Queries.FullText;
 
-/// <summary><c>search</c> and <c>proximity</c> over the documents of a scan.</summary>
-/// <param name="query">What is searched for.</param>
-/// <param name="reader">Where the texts stand.</param>
-/// <param name="text">Room for texts.</param>
+/// <summary>Evaluates <c>search</c> and <c>proximity</c> for a document.</summary>
+/// <param name="query">The search.</param>
+/// <param name="reader">Reads the texts.</param>
+/// <param name="text">Buffer for a text.</param>
 internal sealed class SearchedField(SearchQuery query, FieldReader reader, SearchableText text)
     : IDocumentCondition,
         IDisposable
 {
-    /// <summary>What is searched for.</summary>
+    /// <summary>The search.</summary>
     internal SearchQuery Query => query;
 
-    /// <summary>Where the texts stand.</summary>
+    /// <summary>Reads the texts.</summary>
     internal FieldReader Reader => reader;
 
     private readonly SearchMatcher _matcher = new(query);
     private SearchStatistics _statistics = new(query);
     private SearchScorer? _scorer;
 
-    /// <summary>Scores documents.</summary>
+    /// <summary>Scores documents. Created on first use, from the statistics at that time.</summary>
     internal SearchScorer Scorer => _scorer ??= new SearchScorer(query, _statistics);
 
-    /// <summary>Scores by what an index knows of all documents, instead of having them counted.</summary>
+    /// <summary>Uses an index's word statistics instead of counting documents.</summary>
     internal void Use(SearchStatistics known) => (_statistics, _scorer) = (known, new SearchScorer(query, known));
 
-    /// <summary>Whether scores depend on how many documents there are with these words; patterns score 1.</summary>
+    /// <summary>
+    /// Whether scores depend on word statistics. A search of patterns only does not, because a pattern scores 1.
+    /// </summary>
     internal bool NeedsCount => query.Terms.Count > 0;
 
     /// <inheritdoc/>
@@ -51,7 +53,7 @@ internal sealed class SearchedField(SearchQuery query, FieldReader reader, Searc
         return matches;
     }
 
-    /// <summary>Counts a document, whether it matches or not.</summary>
+    /// <summary>Adds a document to the word statistics, whether it matches or not.</summary>
     internal void Count(in QueriedDocument document, ScanWork work)
     {
         Invariant.Holds(_scorer is null, "all documents are counted before one is scored");
@@ -59,7 +61,7 @@ internal sealed class SearchedField(SearchQuery query, FieldReader reader, Searc
         _statistics.Count(_matcher);
     }
 
-    /// <summary>Says what each part of the search that a document satisfies adds to its score, and why.</summary>
+    /// <summary>Returns what each matching clause adds to a document's score, and an explanation.</summary>
     internal IEnumerable<(double Score, string Why)> Explain(in QueriedDocument document, ScanWork work)
     {
         Matches(document, work);

@@ -3,24 +3,23 @@ using Rookery.Queries.Conditions;
 
 namespace Rookery.Queries.FullText;
 
-/// <summary>What a token must look like. Thread-safe.</summary>
+/// <summary>A pattern for tokens. Thread-safe.</summary>
 public abstract class TokenPattern
 {
     /// <summary>
-    /// What every token that matches begins with: the range of a dictionary to look through. Empty when that cannot be
-    /// said.
+    /// The prefix of every token that matches, which restricts the search of a dictionary; empty if there is none.
     /// </summary>
     public virtual ReadOnlySpan<byte> Prefix => [];
 
     /// <summary>Whether a token matches.</summary>
     /// <param name="token">The token.</param>
-    /// <param name="work">Counts what that takes; null where nobody waits for it.</param>
+    /// <param name="work">Counts the work against the time limit; null for no limit.</param>
     public abstract bool Matches(ReadOnlySpan<byte> token, ScanWork? work);
 }
 
 /// <summary>
-/// A token of which parts may be anything: <c>do*</c>, <c>*tion</c>, <c>*gre*</c>, <c>c*t</c>. Matches in time linear
-/// in the token for each of its pieces.
+/// A pattern with stars: <c>do*</c>, <c>*tion</c>, <c>*gre*</c>, <c>c*t</c>. Each piece between stars takes time linear
+/// in the token.
 /// </summary>
 internal sealed class StarredToken : TokenPattern
 {
@@ -28,11 +27,10 @@ internal sealed class StarredToken : TokenPattern
     private readonly bool _isOpenAtStart;
     private readonly bool _isOpenAtEnd;
 
-    /// <summary>A pattern.</summary>
-    /// <param name="pieces">What stands between the stars, as tokens have it, none of it empty; nothing for a star
-    /// alone.</param>
-    /// <param name="isOpenAtStart">Whether a star stands before them.</param>
-    /// <param name="isOpenAtEnd">Whether a star stands behind them.</param>
+    /// <summary>Creates a pattern.</summary>
+    /// <param name="pieces">The pieces between stars, folded, none empty. No pieces for a star alone.</param>
+    /// <param name="isOpenAtStart">Whether the pattern begins with a star.</param>
+    /// <param name="isOpenAtEnd">Whether the pattern ends with a star.</param>
     public StarredToken(byte[][] pieces, bool isOpenAtStart, bool isOpenAtEnd)
     {
         _pieces = pieces;
@@ -86,8 +84,8 @@ internal sealed class StarredToken : TokenPattern
     }
 }
 
-/// <summary>A token that a pattern with <c>*</c> and <c>?</c> describes.</summary>
-/// <param name="pattern">As <see cref="WildcardPattern"/> has it.</param>
+/// <summary>A pattern with <c>*</c> and <c>?</c>.</summary>
+/// <param name="pattern">The bytes of a <see cref="WildcardPattern"/>.</param>
 internal sealed class WildcardToken(byte[] pattern) : TokenPattern
 {
     private readonly int _plainBytes = WildcardPattern.PlainBytes(pattern);
@@ -100,18 +98,18 @@ internal sealed class WildcardToken(byte[] pattern) : TokenPattern
         WildcardPattern.Matches(pattern, token, work);
 }
 
-/// <summary>A token that is similar to another.</summary>
-/// <param name="wanted">The other.</param>
+/// <summary>Matches tokens that are similar to a given one.</summary>
+/// <param name="wanted">The token to compare with.</param>
 internal sealed class SimilarToken(FuzzyText wanted) : TokenPattern
 {
     /// <inheritdoc/>
     public override bool Matches(ReadOnlySpan<byte> token, ScanWork? work) => wanted.Matches(token, work);
 }
 
-/// <summary>A token between two, in the order of their bytes.</summary>
-/// <param name="low">The least; null for none.</param>
-/// <param name="high">The greatest; null for none.</param>
-/// <param name="isIncluded">Whether both belong to it.</param>
+/// <summary>Matches tokens in a range, in the order of their bytes.</summary>
+/// <param name="low">The lower bound; null for none.</param>
+/// <param name="high">The upper bound; null for none.</param>
+/// <param name="isIncluded">Whether both bounds are included.</param>
 internal sealed class TokenRange(byte[]? low, byte[]? high, bool isIncluded) : TokenPattern
 {
     private readonly int _commonBytes = low is null || high is null ? 0 : low.AsSpan().CommonPrefixLength(high);

@@ -4,14 +4,14 @@ using Rookery.Search.Analysis;
 
 namespace Rookery.Queries.FullText;
 
-/// <summary>A word of a text that was searched for.</summary>
-/// <param name="Start">Bytes before it.</param>
-/// <param name="Length">Bytes of it.</param>
-/// <param name="Kind">Which of the words it is, to be marked as the same each time.</param>
+/// <summary>A searched word found in a text.</summary>
+/// <param name="Start">Its start in the text. In bytes, or in characters after conversion.</param>
+/// <param name="Length">Its length, in the same unit.</param>
+/// <param name="Kind">Number of the searched word. Equal numbers get equal marks.</param>
 internal readonly record struct FoundWord(int Start, int Length, int Kind);
 
 /// <summary>
-/// Finds the words of a search in texts. Those of a phrase are found wherever they stand. Thread-safe.
+/// Finds the words of a search in texts. Words of a phrase are found even outside the phrase. Thread-safe.
 /// </summary>
 internal sealed class WordFinder
 {
@@ -19,7 +19,7 @@ internal sealed class WordFinder
     private readonly Dictionary<byte[], int>.AlternateLookup<ReadOnlySpan<byte>> _places;
     private readonly (int Kind, TokenPattern Pattern)[] _patterns;
 
-    /// <summary>Of a search.</summary>
+    /// <summary>Creates a finder for a search.</summary>
     public WordFinder(SearchQuery query)
     {
         _query = query;
@@ -36,10 +36,10 @@ internal sealed class WordFinder
         ];
     }
 
-    /// <summary>Adds the words of a text, in their order.</summary>
-    /// <param name="text">UTF-8.</param>
-    /// <param name="found">Takes them.</param>
-    /// <param name="work">Counts what that takes; null where nobody waits for it.</param>
+    /// <summary>Adds the searched words of a text, in order.</summary>
+    /// <param name="text">The text in UTF-8.</param>
+    /// <param name="found">Receives the words.</param>
+    /// <param name="work">Counts the work against the time limit; null for no limit.</param>
     public void Find(ReadOnlySpan<byte> text, List<FoundWord> found, ScanWork? work)
     {
         var sink = new Sink(this, found, work);
