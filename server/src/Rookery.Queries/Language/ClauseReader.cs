@@ -3,8 +3,8 @@ using Rookery.Indexing.Values;
 namespace Rookery.Queries.Language;
 
 /// <summary>
-/// Reads what stands behind <c>from</c>. Clauses that say which documents are in any order; behind them <c>select</c>
-/// or <c>update</c>, then <c>include</c>, then the page. Each stands once.
+/// Parses the clauses after <c>from</c>. Clauses that restrict, group or order documents come first, in any order; then
+/// <c>select</c> or <c>update</c>; then <c>include</c> and the page. Each clause may occur once.
 /// </summary>
 internal sealed class ClauseReader
 {
@@ -17,7 +17,7 @@ internal sealed class ClauseReader
     private readonly Dictionary<string, int> _seen = new(StringComparer.OrdinalIgnoreCase);
     private string _last = "";
 
-    /// <summary>A reader of clauses behind <c>from</c>.</summary>
+    /// <summary>Creates a parser that stands after <c>from</c>.</summary>
     public ClauseReader(RqlReader reader, RqlFieldReader fields, IReadOnlyList<DeclaredFunction> functions)
     {
         _reader = reader;
@@ -27,11 +27,11 @@ internal sealed class ClauseReader
         _selections = new SelectionReader(reader, fields, new FacetReader(reader, fields, _conditions), functions);
     }
 
-    /// <summary>Whether a word begins a clause and can therefore be no alias without <c>as</c>.</summary>
+    /// <summary>Whether a word begins a clause, so that it cannot be an alias without <c>as</c>.</summary>
     public static bool IsClause(string word) => Rank(word) > 0;
 
-    /// <summary>All clauses, up to the end of the text.</summary>
-    /// <exception cref="QueryException">One is wrong, or something else follows.</exception>
+    /// <summary>Parses all clauses, up to the end of the text.</summary>
+    /// <exception cref="QueryException">A clause is invalid, or the text does not end after the last.</exception>
     public Query Read(Source source)
     {
         var query = new Query
@@ -76,8 +76,8 @@ internal sealed class ClauseReader
         throw _reader.Unexpected("a clause or the end of the query");
     }
 
-    // What is loaded is there for results only; a field of it would be taken for one of the document, which has none
-    // such, and nothing would be found.
+    // Loaded documents exist for results only. In a condition, a field of one would be read as a field of the queried
+    // document, where it does not exist, and nothing would match.
     private void RefuseLoaded(IReadOnlyList<LoadClause> loads)
     {
         if (
@@ -96,8 +96,8 @@ internal sealed class ClauseReader
         }
     }
 
-    // Behind 'from Orders as o' a path of several names begins with an alias, as RavenDB has it. Another first name
-    // would be taken for an object of the document, which has none such, and nothing would be found.
+    // After 'from Orders as o', a path of several names begins with an alias, as in RavenDB. Another first name would
+    // be read as an object of the document, where it does not exist, and nothing would match.
     private void RequireAlias(string alias, IReadOnlyList<LoadClause> loads)
     {
         if (
@@ -118,7 +118,9 @@ internal sealed class ClauseReader
         }
     }
 
-    /// <summary>In which part of a query a clause stands; 0 for no clause.</summary>
+    /// <summary>
+    /// Returns the part of a query that a clause belongs to, from 1 to 4; 0 if the word begins no clause.
+    /// </summary>
     private static int Rank(string word) =>
         word.ToLowerInvariant() switch
         {
@@ -138,7 +140,7 @@ internal sealed class ClauseReader
             throw new QueryException(QueryFault.Invalid, $"'{name}' stands twice.", clause.Position);
         }
 
-        // RavenDB has `include` before `limit`; nothing is lost by taking it behind, where people write it.
+        // RavenDB allows `include` only before `limit`. People also write it after, so both are accepted.
         bool isLate = name is not ("filter_limit" or "include") && Rank(name) < Rank(_last);
         if (isLate || (name is "update" && _seen.ContainsKey("select")))
         {
@@ -206,7 +208,8 @@ internal sealed class ClauseReader
     }
 
     /// <summary>
-    /// RavenDB takes a value in the place of some fields; read as the name of a field, it would mean another one.
+    /// Refuses a value where a field must stand. RavenDB accepts a value here; parsed as the name of a field, it would
+    /// mean something else.
     /// </summary>
     private void RefuseValue(string clause)
     {
@@ -225,7 +228,7 @@ internal sealed class ClauseReader
         }
     }
 
-    /// <summary><c>limit take</c>, or <c>limit skip, take</c>.</summary>
+    /// <summary>Parses <c>limit take</c>, or <c>limit skip, take</c>.</summary>
     private Query ReadLimit(Query query)
     {
         int position = _reader.Current.Position;

@@ -1,29 +1,29 @@
 namespace Rookery.Queries.Language;
 
-/// <summary>What a result must satisfy.</summary>
-/// <param name="Position">Characters of the text before it.</param>
+/// <summary>A condition of a query.</summary>
+/// <param name="Position">Its position in the query's text, in characters from 0.</param>
 public abstract record Condition(int Position);
 
-/// <summary>All of several; chains of <c>and</c> are one list.</summary>
-/// <param name="Conditions">At least two.</param>
-/// <param name="Position">Characters of the text before it.</param>
+/// <summary>All conditions must match. A chain of <c>and</c> is one list.</summary>
+/// <param name="Conditions">The conditions, at least two.</param>
+/// <param name="Position">Its position in the query's text, in characters from 0.</param>
 public sealed record AndCondition(IReadOnlyList<Condition> Conditions, int Position) : Condition(Position);
 
-/// <summary>One of several; chains of <c>or</c> are one list.</summary>
-/// <param name="Conditions">At least two.</param>
-/// <param name="Position">Characters of the text before it.</param>
+/// <summary>Any condition must match. A chain of <c>or</c> is one list.</summary>
+/// <param name="Conditions">The conditions, at least two.</param>
+/// <param name="Position">Its position in the query's text, in characters from 0.</param>
 public sealed record OrCondition(IReadOnlyList<Condition> Conditions, int Position) : Condition(Position);
 
 /// <summary><c>not</c>.</summary>
-/// <param name="Inner">What must not hold.</param>
-/// <param name="Position">Characters of the text before it.</param>
+/// <param name="Inner">The negated condition.</param>
+/// <param name="Position">Its position in the query's text, in characters from 0.</param>
 public sealed record NotCondition(Condition Inner, int Position) : Condition(Position);
 
-/// <summary><c>true</c>, or an empty condition in brackets.</summary>
-/// <param name="Position">Characters of the text before it.</param>
+/// <summary>Matches every document: <c>true</c>, or empty brackets.</summary>
+/// <param name="Position">Its position in the query's text, in characters from 0.</param>
 public sealed record EveryCondition(int Position) : Condition(Position);
 
-/// <summary>How a field and a value compare.</summary>
+/// <summary>Comparison of a field and a value.</summary>
 public enum ComparisonOperator
 {
     /// <summary><c>=</c>, <c>==</c>.</summary>
@@ -47,34 +47,34 @@ public enum ComparisonOperator
 
 /// <summary>A field compared with a value.</summary>
 /// <param name="Field">The field.</param>
-/// <param name="Operator">How.</param>
+/// <param name="Operator">The operator.</param>
 /// <param name="Value">The value.</param>
-/// <param name="Position">Characters of the text before it.</param>
+/// <param name="Position">Its position in the query's text, in characters from 0.</param>
 public sealed record ComparisonCondition(FieldReference Field, ComparisonOperator Operator, Operand Value, int Position)
     : Condition(Position);
 
 /// <summary><c>between low and high</c>, both included.</summary>
 /// <param name="Field">The field.</param>
-/// <param name="Low">The least.</param>
-/// <param name="High">The greatest.</param>
-/// <param name="Position">Characters of the text before it.</param>
+/// <param name="Low">The lower bound.</param>
+/// <param name="High">The upper bound.</param>
+/// <param name="Position">Its position in the query's text, in characters from 0.</param>
 public sealed record BetweenCondition(FieldReference Field, Operand Low, Operand High, int Position)
     : Condition(Position);
 
 /// <summary><c>in (…)</c>, <c>all in (…)</c>. A parameter among the values may hold a list.</summary>
 /// <param name="Field">The field.</param>
-/// <param name="Values">The values; none matches nothing.</param>
-/// <param name="IsAll">Whether each value must be among the field's.</param>
-/// <param name="Position">Characters of the text before it.</param>
+/// <param name="Values">The values. An empty list matches nothing.</param>
+/// <param name="IsAll">Whether the field must have every value.</param>
+/// <param name="Position">Its position in the query's text, in characters from 0.</param>
 public sealed record InCondition(FieldReference Field, IReadOnlyList<Operand> Values, bool IsAll, int Position)
     : Condition(Position);
 
 /// <summary><c>exists(field)</c>.</summary>
 /// <param name="Field">The field.</param>
-/// <param name="Position">Characters of the text before it.</param>
+/// <param name="Position">Its position in the query's text, in characters from 0.</param>
 public sealed record ExistsCondition(FieldReference Field, int Position) : Condition(Position);
 
-/// <summary>Conditions on the text of a field.</summary>
+/// <summary>Kinds of conditions on the text of a field.</summary>
 public enum TextConditionKind
 {
     /// <summary><c>startsWith(field, text)</c>.</summary>
@@ -88,59 +88,61 @@ public enum TextConditionKind
 }
 
 /// <summary>A condition on the text of a field.</summary>
-/// <param name="Kind">Which one.</param>
+/// <param name="Kind">The kind.</param>
 /// <param name="Field">The field.</param>
-/// <param name="Text">What is looked for.</param>
-/// <param name="Position">Characters of the text before it.</param>
+/// <param name="Text">The text or pattern.</param>
+/// <param name="Position">Its position in the query's text, in characters from 0.</param>
 public sealed record TextCondition(TextConditionKind Kind, FieldReference Field, Operand Text, int Position)
     : Condition(Position);
 
 /// <summary><c>lucene(field, clause)</c>: a clause of Lucene's query language.</summary>
-/// <param name="Field">The field of terms that name none.</param>
-/// <param name="Clause">The clause; null finds null.</param>
-/// <param name="Position">Characters of the text before it.</param>
+/// <param name="Field">The field of terms without a field prefix.</param>
+/// <param name="Clause">The clause; a null value matches null.</param>
+/// <param name="Position">Its position in the query's text, in characters from 0.</param>
 public sealed record LuceneCondition(FieldReference Field, Operand Clause, int Position) : Condition(Position);
 
 /// <summary><c>search(field, terms[, and|or])</c>: full text.</summary>
 /// <param name="Field">The field.</param>
 /// <param name="Terms">Words, phrases in quotes, wildcards.</param>
-/// <param name="NeedsAll">Whether each term must be there; one of them otherwise.</param>
-/// <param name="Position">Characters of the text before it.</param>
+/// <param name="NeedsAll">Whether every term must occur; otherwise at least one.</param>
+/// <param name="Position">Its position in the query's text, in characters from 0.</param>
 public sealed record SearchCondition(FieldReference Field, Operand Terms, bool NeedsAll, int Position)
     : Condition(Position);
 
-/// <summary><c>exact(condition)</c>: letters count with their case.</summary>
-/// <param name="Inner">What is compared so.</param>
-/// <param name="Position">Characters of the text before it.</param>
+/// <summary><c>exact(condition)</c>: compares texts with case.</summary>
+/// <param name="Inner">The condition.</param>
+/// <param name="Position">Its position in the query's text, in characters from 0.</param>
 public sealed record ExactCondition(Condition Inner, int Position) : Condition(Position);
 
-/// <summary><c>boost(condition, factor)</c>: counts so many times in the score.</summary>
-/// <param name="Inner">What is boosted.</param>
+/// <summary><c>boost(condition, factor)</c>: multiplies the score.</summary>
+/// <param name="Inner">The condition.</param>
 /// <param name="Factor">The factor, above 0.</param>
-/// <param name="Position">Characters of the text before it.</param>
+/// <param name="Position">Its position in the query's text, in characters from 0.</param>
 public sealed record BoostCondition(Condition Inner, Operand Factor, int Position) : Condition(Position);
 
-/// <summary><c>fuzzy(field = text, similarity)</c>: terms that are that similar, by edit distance.</summary>
-/// <param name="Inner">An equality.</param>
-/// <param name="Similarity">From 0 to 1.</param>
-/// <param name="Position">Characters of the text before it.</param>
+/// <summary><c>fuzzy(field = text, similarity)</c>: matches texts that are similar by edit distance.</summary>
+/// <param name="Inner">The equality.</param>
+/// <param name="Similarity">The similarity, from 0 to 1.</param>
+/// <param name="Position">Its position in the query's text, in characters from 0.</param>
 public sealed record FuzzyCondition(ComparisonCondition Inner, Operand Similarity, int Position) : Condition(Position);
 
-/// <summary><c>proximity(search(…), distance)</c>: the terms within so many moves of words.</summary>
-/// <param name="Inner">A search.</param>
-/// <param name="Distance">Moves of words, from 0.</param>
-/// <param name="Position">Characters of the text before it.</param>
+/// <summary>
+/// <c>proximity(search(…), distance)</c>: matches if the terms are near their places in the searched phrase.
+/// </summary>
+/// <param name="Inner">The search.</param>
+/// <param name="Distance">Maximum distance of a term from its place, in words, from 0.</param>
+/// <param name="Position">Its position in the query's text, in characters from 0.</param>
 public sealed record ProximityCondition(SearchCondition Inner, Operand Distance, int Position) : Condition(Position);
 
-/// <summary><c>intersect(a, b, …)</c>: documents, of which some entry satisfies each.</summary>
-/// <param name="Conditions">At least two.</param>
-/// <param name="Position">Characters of the text before it.</param>
+/// <summary><c>intersect(a, b, …)</c>: evaluated as <c>and</c>.</summary>
+/// <param name="Conditions">The conditions, at least two.</param>
+/// <param name="Position">Its position in the query's text, in characters from 0.</param>
 public sealed record IntersectCondition(IReadOnlyList<Condition> Conditions, int Position) : Condition(Position);
 
 /// <summary><c>moreLikeThis(document[, options])</c>.</summary>
-/// <param name="Document">An id, a text of JSON, or a condition that finds one document.</param>
-/// <param name="Condition">The condition that finds the document, instead of <paramref name="Document"/>.</param>
-/// <param name="Options">A JSON text of options, or null.</param>
-/// <param name="Position">Characters of the text before it.</param>
+/// <param name="Document">An id, or a document as a text of JSON; null if <paramref name="Condition"/> is set.</param>
+/// <param name="Condition">A condition that finds the document; null if <paramref name="Document"/> is set.</param>
+/// <param name="Options">The options as JSON text; null for none.</param>
+/// <param name="Position">Its position in the query's text, in characters from 0.</param>
 public sealed record MoreLikeThisCondition(Operand? Document, Condition? Condition, Operand? Options, int Position)
     : Condition(Position);

@@ -1,22 +1,22 @@
 namespace Rookery.Queries.Language;
 
-/// <summary>Reads conditions. <c>and</c> binds tighter than <c>or</c>, <c>not</c> tighter than both.</summary>
+/// <summary>Parses conditions. <c>and</c> binds tighter than <c>or</c>, and <c>not</c> tighter than both.</summary>
 internal sealed class ConditionReader(RqlReader reader, RqlFieldReader fields)
 {
     /// <summary>
-    /// Values between the brackets of an <c>in</c>, at most. A parameter counts once, whatever list it holds.
+    /// Maximum values in the brackets of <c>in</c>. A parameter counts once, even if it holds a list.
     /// </summary>
     public const int MaxTerms = 10_000;
 
-    /// <summary>A whole condition.</summary>
-    /// <exception cref="QueryException">None is in view.</exception>
+    /// <summary>Parses a whole condition.</summary>
+    /// <exception cref="QueryException">The text has no condition here.</exception>
     public Condition Read() =>
         ReadChain("or", ReadConjunction, static (conditions, position) => new OrCondition(conditions, position));
 
     /// <summary>
-    /// The condition on a field that was read, up to what ends it or to an <c>or</c>: a range of a facet.
+    /// Parses a range of a facet: a condition on a field that was already read, up to its end or to an <c>or</c>.
     /// </summary>
-    /// <exception cref="QueryException">It does not go on as one.</exception>
+    /// <exception cref="QueryException">The text does not continue as a condition.</exception>
     public Condition ReadRange(FieldReference field, int position)
     {
         var range = ReadComparison(field, position);

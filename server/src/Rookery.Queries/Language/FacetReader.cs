@@ -2,11 +2,11 @@ using Rookery.Indexing.Values;
 
 namespace Rookery.Queries.Language;
 
-/// <summary>Reads <c>facet(…)</c>.</summary>
+/// <summary>Parses <c>facet(…)</c>.</summary>
 internal sealed class FacetReader(RqlReader reader, RqlFieldReader fields, ConditionReader conditions)
 {
-    /// <summary>The arguments of a facet, in brackets.</summary>
-    /// <exception cref="QueryException">They are none.</exception>
+    /// <summary>Parses the arguments of a facet, in brackets.</summary>
+    /// <exception cref="QueryException">The arguments are invalid.</exception>
     public SelectedFacet Read()
     {
         int position = reader.Current.Position;

@@ -2,14 +2,14 @@ using Rookery.Indexing.Values;
 
 namespace Rookery.Queries.Language;
 
-/// <summary>Reads the parts of <c>include</c>.</summary>
-/// <param name="reader">The text.</param>
-/// <param name="fields">Reads paths.</param>
-/// <param name="loads">What the query loads.</param>
+/// <summary>Parses the parts of <c>include</c>.</summary>
+/// <param name="reader">The tokens.</param>
+/// <param name="fields">Parses paths.</param>
+/// <param name="loads">The <c>load</c> clauses of the query.</param>
 internal sealed class IncludeReader(RqlReader reader, RqlFieldReader fields, IReadOnlyList<LoadClause> loads)
 {
-    /// <summary>One part.</summary>
-    /// <exception cref="QueryException">It is none.</exception>
+    /// <summary>Parses one part.</summary>
+    /// <exception cref="QueryException">The part is invalid.</exception>
     public IncludeClause Read()
     {
         var start = reader.Current;
@@ -43,7 +43,10 @@ internal sealed class IncludeReader(RqlReader reader, RqlFieldReader fields, IRe
     private IncludeClause Documents(RqlToken start, string path) =>
         new(IncludeKind.Documents, PathOf(start, path), [], start.Position);
 
-    /// <summary>A loaded document is where its id stands. What it refers to itself is not followed.</summary>
+    /// <summary>
+    /// Returns the path of the ids to include. The alias of a loaded document means the path of its id; ids within the
+    /// loaded document are refused.
+    /// </summary>
     private string PathOf(RqlToken start, string path)
     {
         if (Loaded(start) is not { } load)
@@ -59,7 +62,7 @@ internal sealed class IncludeReader(RqlReader reader, RqlFieldReader fields, IRe
         return load.Path.ToString();
     }
 
-    // The first name as it is written: behind the alias of 'from', a name is one of the document.
+    // Compares the first name as written: after the alias of 'from', a name is a field of the queried document.
     private LoadClause? Loaded(RqlToken start) =>
         loads.FirstOrDefault(load => IsNamed(load, start.Text.Split('.', '[')[0]));
 

@@ -4,19 +4,24 @@ using System.Text;
 namespace Rookery.Queries.Language;
 
 /// <summary>
-/// Reads a clause of Lucene's query language by the classic rules: terms side by side are optional, <c>AND</c> makes
-/// the ones beside it required, <c>OR</c> changes nothing, <c>NOT</c>, <c>!</c> and <c>-</c> exclude, <c>+</c>
-/// requires.
+/// Parses a clause of Lucene's query language by the rules of Lucene's classic parser: terms are optional, <c>AND</c>
+/// makes the terms on both sides required, <c>OR</c> changes nothing, <c>NOT</c>, <c>!</c> and <c>-</c> exclude,
+/// <c>+</c> requires.
 /// </summary>
 public sealed class LuceneParser
 {
-    /// <summary>Terms of a clause: each is compared with each text.</summary>
+    /// <summary>Maximum terms of a clause. Each is compared with each text.</summary>
     public const int MaxTerms = 64;
 
-    /// <summary>Bytes of a term with <c>*</c> or <c>?</c>: it is compared with each term byte by byte.</summary>
+    /// <summary>
+    /// Maximum bytes of a term with <c>*</c> or <c>?</c>, which is compared byte by byte with each indexed term.
+    /// </summary>
     public const int MaxPatternBytes = 512;
 
-    /// <summary>The widest <c>proximity()</c>: less than what lies between two values of a field.</summary>
+    /// <summary>
+    /// Maximum distance of <c>proximity()</c> and of a phrase, in words. Less than the gap between the positions of two
+    /// values of a field, so that a phrase never spans two values.
+    /// </summary>
     public const int MaxSlop = 1000;
 
     private const int MaxDepth = 32;
@@ -33,10 +38,10 @@ public sealed class LuceneParser
 
     private LuceneParser(string clause, int position) => (_clause, _position) = (clause, position);
 
-    /// <summary>Reads all of a clause.</summary>
-    /// <param name="clause">The clause. Its length is for the caller to bound.</param>
-    /// <param name="position">Where it stands in the query, for errors.</param>
-    /// <exception cref="QueryException">It is none, or too large.</exception>
+    /// <summary>Parses a whole clause.</summary>
+    /// <param name="clause">The clause. The caller limits its length.</param>
+    /// <param name="position">The position in the query's text, for errors.</param>
+    /// <exception cref="QueryException">The clause is invalid or too large.</exception>
     public static LuceneClause Parse(string clause, int position)
     {
         var parser = new LuceneParser(clause, position);
@@ -107,7 +112,7 @@ public sealed class LuceneParser
         return ReadLeaf(field);
     }
 
-    /// <summary>The name before a colon; null where none is in view.</summary>
+    /// <summary>Returns the name before a colon; null if there is none here.</summary>
     private string? TryReadField()
     {
         SkipSpaces();
@@ -176,7 +181,7 @@ public sealed class LuceneParser
                 : ReadBoost(new LucenePattern(field, text));
         }
 
-        // A boost may stand before the similarity, too.
+        // A boost may also precede the similarity.
         double? boost = TryReadBoost();
         LuceneLeaf leaf = TryTake('~')
             ? new LuceneSimilar(field, text, ReadSimilarity())
@@ -194,7 +199,7 @@ public sealed class LuceneParser
             : throw Invalid($"'{end}' is missing behind a range of two terms");
     }
 
-    /// <summary>An end of a range; null for a star, which bounds nothing.</summary>
+    /// <summary>Returns a bound of a range; null for a star, which means no bound.</summary>
     private string? ReadBound(char end)
     {
         if (TryTake('"'))
@@ -236,7 +241,9 @@ public sealed class LuceneParser
         return similarity < 1 ? similarity : throw Invalid("'~' behind a term takes a similarity from 0 to below 1");
     }
 
-    /// <summary>A number that stands here at once: digits, a point, digits.</summary>
+    /// <summary>
+    /// Reads a number without skipping spaces: digits, a point, digits. Returns null if there is none.
+    /// </summary>
     private double? TryReadNumber(double most)
     {
         int start = _at;
@@ -274,7 +281,9 @@ public sealed class LuceneParser
         return WithoutEscapes(_clause[start.._at++]);
     }
 
-    /// <summary>A term, with <see cref="LucenePattern"/>'s characters for stars and question marks.</summary>
+    /// <summary>
+    /// Reads a term. Writes stars and question marks as the wildcards of <see cref="LucenePattern"/>.
+    /// </summary>
     private string ReadTerm(out bool isPattern)
     {
         var term = new StringBuilder();
@@ -373,7 +382,7 @@ public sealed class LuceneParser
         return isThere;
     }
 
-    /// <summary>Takes a word that stands for itself: <c>ANDROID</c> is a term.</summary>
+    /// <summary>Takes a whole word if it is next. <c>ANDROID</c> is a term and not <c>AND</c>.</summary>
     private bool TryTakeWord(string word)
     {
         SkipSpaces();

@@ -1,29 +1,29 @@
 namespace Rookery.Queries.Language;
 
-/// <summary>A value that a query compares with, as it was written.</summary>
-/// <param name="Position">Characters of the text before it.</param>
+/// <summary>A value in a query's text.</summary>
+/// <param name="Position">Its position in the query's text, in characters from 0.</param>
 public abstract record Operand(int Position);
 
 /// <summary><c>null</c>.</summary>
-/// <param name="Position">Characters of the text before it.</param>
+/// <param name="Position">Its position in the query's text, in characters from 0.</param>
 public sealed record NullOperand(int Position) : Operand(Position);
 
 /// <summary><c>true</c>, <c>false</c>.</summary>
-/// <param name="Value">Which one.</param>
-/// <param name="Position">Characters of the text before it.</param>
+/// <param name="Value">The value.</param>
+/// <param name="Position">Its position in the query's text, in characters from 0.</param>
 public sealed record BooleanOperand(bool Value, int Position) : Operand(Position);
 
 /// <summary>A number.</summary>
-/// <param name="Text">As it was written: digits, sign, fraction, exponent; JSON's form.</param>
-/// <param name="Position">Characters of the text before it.</param>
+/// <param name="Text">The number in JSON form, with the digits of the text.</param>
+/// <param name="Position">Its position in the query's text, in characters from 0.</param>
 public sealed record NumberOperand(string Text, int Position) : Operand(Position);
 
-/// <summary>A text, quotes and escapes resolved.</summary>
+/// <summary>A text, with quotes and escapes resolved.</summary>
 /// <param name="Value">The text.</param>
-/// <param name="Position">Characters of the text before it.</param>
+/// <param name="Position">Its position in the query's text, in characters from 0.</param>
 public sealed record TextOperand(string Value, int Position) : Operand(Position);
 
 /// <summary><c>$name</c>: the value comes with the request.</summary>
-/// <param name="Name">Without the dollar sign.</param>
-/// <param name="Position">Characters of the text before it.</param>
+/// <param name="Name">The name, without the dollar sign.</param>
+/// <param name="Position">Its position in the query's text, in characters from 0.</param>
 public sealed record ParameterOperand(string Name, int Position) : Operand(Position);

@@ -2,11 +2,11 @@ using System.Globalization;
 
 namespace Rookery.Queries.Language;
 
-/// <summary>Reads values.</summary>
+/// <summary>Parses values.</summary>
 internal static class OperandReader
 {
-    /// <summary>A text, a number, a parameter, <c>true</c>, <c>false</c> or <c>null</c>.</summary>
-    /// <exception cref="QueryException">Something else is in view.</exception>
+    /// <summary>Parses a text, a number, a parameter, <c>true</c>, <c>false</c> or <c>null</c>.</summary>
+    /// <exception cref="QueryException">The next token is something else.</exception>
     public static Operand Read(RqlReader reader)
     {
         if (TryRead(reader) is { } operand)
@@ -35,7 +35,7 @@ internal static class OperandReader
         );
     }
 
-    /// <summary>The value in view, or null.</summary>
+    /// <summary>Parses a value if one is next; otherwise returns null.</summary>
     public static Operand? TryRead(RqlReader reader)
     {
         var token = reader.Current;
@@ -59,15 +59,15 @@ internal static class OperandReader
         return operand;
     }
 
-    /// <summary>A number or a parameter.</summary>
-    /// <exception cref="QueryException">Something else is in view.</exception>
+    /// <summary>Parses a number or a parameter.</summary>
+    /// <exception cref="QueryException">The next token is something else.</exception>
     public static Operand ReadNumber(RqlReader reader) =>
         reader.Current.Kind is RqlTokenKind.Number or RqlTokenKind.Parameter
             ? Read(reader)
             : throw reader.Unexpected("a number");
 
-    /// <summary>A number of results: a whole number from 0, a parameter, or <c>null</c>.</summary>
-    /// <exception cref="QueryException">Something else is in view.</exception>
+    /// <summary>Parses a number of results: a whole number from 0, a parameter, or <c>null</c>.</summary>
+    /// <exception cref="QueryException">The next token is something else.</exception>
     public static Operand ReadCount(RqlReader reader)
     {
         var token = reader.Current;

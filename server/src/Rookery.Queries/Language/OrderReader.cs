@@ -1,10 +1,10 @@
 namespace Rookery.Queries.Language;
 
-/// <summary>Reads the keys of <c>order by</c>.</summary>
+/// <summary>Parses the keys of <c>order by</c>.</summary>
 internal sealed class OrderReader(RqlReader reader, RqlFieldReader fields)
 {
-    /// <summary>One key.</summary>
-    /// <exception cref="QueryException">It is none.</exception>
+    /// <summary>Parses one key.</summary>
+    /// <exception cref="QueryException">The key is invalid.</exception>
     public OrderKey Read()
     {
         var key = ReadKey();

@@ -1,21 +1,21 @@
 namespace Rookery.Queries.Language;
 
 /// <summary>
-/// Queries that were parsed a moment ago: applications send the same few texts, and differ in parameters. Each text has
-/// one place; thread-safe.
+/// Caches parsed queries, because applications send few texts with many parameters. Each text has one slot, by its
+/// hash. Thread-safe.
 /// </summary>
 public static class ParsedQueries
 {
     private const int Places = 64;
 
-    // Longer ones are rare, and hold more than they save.
+    // Longer texts are rare, and would hold more memory than the cache saves.
     private const int LongestText = 512;
 
     private static readonly Query?[] Parsed = new Query?[Places];
 
-    /// <summary>Parses a query, or gives the one that was parsed of the same text.</summary>
-    /// <param name="text">The query.</param>
-    /// <exception cref="QueryException">It is none.</exception>
+    /// <summary>Parses a query, or returns the cached one of the same text.</summary>
+    /// <param name="text">The text of the query.</param>
+    /// <exception cref="QueryException">The text is not a query.</exception>
     public static Query Read(string text)
     {
         if (text.Length > LongestText)

@@ -3,14 +3,14 @@ using Rookery.Indexing.Values;
 namespace Rookery.Queries.Language;
 
 /// <summary>
-/// A query as it was written, RavenDB's RQL. Parameters are still names: one parsed query serves every set of values.
+/// The tree of a query in RavenDB's RQL. Parameters are names, so one parsed query serves all sets of values.
 /// </summary>
-/// <remarks>Thread-safe. One that is asked again remembers what planning found out.</remarks>
+/// <remarks>Thread-safe. Remembers a result of planning for the next time.</remarks>
 public sealed record Query
 {
     private object? _known;
 
-    /// <summary>Its text.</summary>
+    /// <summary>The query's text.</summary>
     public required string Text { get; init; }
 
     /// <summary><c>declare function</c>, in the order of the text.</summary>
@@ -19,45 +19,45 @@ public sealed record Query
     /// <summary><c>from</c>.</summary>
     public required Source Source { get; init; }
 
-    /// <summary><c>group by</c>; empty when there is none.</summary>
+    /// <summary><c>group by</c>; empty if missing.</summary>
     public IReadOnlyList<GroupKey> GroupBy { get; init; } = [];
 
-    /// <summary><c>where</c>; null for all.</summary>
+    /// <summary><c>where</c>; null if missing.</summary>
     public Condition? Where { get; init; }
 
-    /// <summary><c>order by</c>; empty when there is none.</summary>
+    /// <summary><c>order by</c>; empty if missing.</summary>
     public IReadOnlyList<OrderKey> OrderBy { get; init; } = [];
 
-    /// <summary><c>load</c>: documents that projections may speak of.</summary>
+    /// <summary><c>load</c>: documents that the selection may refer to.</summary>
     public IReadOnlyList<LoadClause> Loads { get; init; } = [];
 
-    /// <summary><c>filter</c>: what is compared with each result of <see cref="Where"/>, without an index.</summary>
+    /// <summary><c>filter</c>: a condition evaluated on each result of <see cref="Where"/>, without an index.</summary>
     public Condition? Filter { get; init; }
 
-    /// <summary><c>filter_limit</c>: results that <see cref="Filter"/> may look at.</summary>
+    /// <summary><c>filter_limit</c>: maximum results that <see cref="Filter"/> is evaluated on.</summary>
     public Operand? FilterLimit { get; init; }
 
     /// <summary><c>select</c>; null for whole documents.</summary>
     public Selection? Select { get; init; }
 
-    /// <summary>Where <see cref="Select"/> reads fields from; the request says it, not the text.</summary>
+    /// <summary>Where <see cref="Select"/> reads fields from. Set by the request, not by the text.</summary>
     public ProjectionBehavior Projecting { get; init; }
 
-    /// <summary><c>update</c>, only in a patch by query: the script between its braces.</summary>
+    /// <summary><c>update</c>: the script between its braces. Allowed only in a patch by query.</summary>
     public ScriptText? Update { get; init; }
 
     /// <summary><c>include</c>.</summary>
     public IReadOnlyList<IncludeClause> Includes { get; init; } = [];
 
-    /// <summary>Results to pass over; null for none.</summary>
+    /// <summary>Results to skip; null for none.</summary>
     public Operand? Offset { get; init; }
 
-    /// <summary>Results to give at most; null for all.</summary>
+    /// <summary>Maximum results to return; null for all.</summary>
     public Operand? Limit { get; init; }
 
     /// <summary>
-    /// What planning found out of its source, its conditions and its order when it was last asked; null before. A copy
-    /// that differs in one of them has to forget it.
+    /// What planning remembers about the query's source, conditions and order; null at first. A copy that changes one
+    /// of these must reset it.
     /// </summary>
     internal object? Known
     {
@@ -65,11 +65,11 @@ public sealed record Query
         set => Volatile.Write(ref _known, value);
     }
 
-    /// <summary>The same query of another source.</summary>
+    /// <summary>Returns the same query over another source.</summary>
     public Query From(Source source) => this with { Source = source, Known = null };
 }
 
-/// <summary>What a query reads.</summary>
+/// <summary>Kinds of sources of a query.</summary>
 public enum SourceKind
 {
     /// <summary>A collection.</summary>
@@ -78,52 +78,52 @@ public enum SourceKind
     /// <summary>All documents: <c>@all_docs</c>.</summary>
     AllDocuments,
 
-    /// <summary>An index by its name: <c>from index 'Users/ByName'</c>.</summary>
+    /// <summary>A named index: <c>from index 'Users/ByName'</c>.</summary>
     Index,
 }
 
 /// <summary><c>from</c>.</summary>
-/// <param name="Kind">What kind of name it is.</param>
-/// <param name="Name">The name, quotes and escapes resolved.</param>
-/// <param name="Alias"><c>as u</c>, or null.</param>
-/// <param name="Position">Characters of the text before the name.</param>
+/// <param name="Kind">The kind of source.</param>
+/// <param name="Name">The name, with quotes and escapes resolved.</param>
+/// <param name="Alias">The alias (<c>as u</c>); null if there is none.</param>
+/// <param name="Position">The name's position in the query's text, in characters from 0.</param>
 public sealed record Source(SourceKind Kind, string Name, string? Alias, int Position);
 
 /// <summary>A key of <c>group by</c>.</summary>
 /// <param name="Path">The field.</param>
-/// <param name="IsWholeArray"><c>array(path)</c>: the array as one key, instead of one key for each element.</param>
-/// <param name="Alias">What <c>as</c> names it, or null.</param>
+/// <param name="IsWholeArray">Whether the whole array is one key (<c>array(path)</c>) instead of each element.</param>
+/// <param name="Alias">The alias (<c>as</c>); null if there is none.</param>
 public sealed record GroupKey(FieldPath Path, bool IsWholeArray, string? Alias);
 
 /// <summary>How values are ordered.</summary>
 public enum OrderKind
 {
-    /// <summary>As they are: null, then booleans, numbers by value, texts without case.</summary>
+    /// <summary>By kind: null, then booleans, numbers by value, texts without case.</summary>
     Natural,
 
-    /// <summary>As texts without case: <c>as string</c>.</summary>
+    /// <summary>All values as texts without case: <c>as string</c>.</summary>
     Text,
 
-    /// <summary>As whole numbers: <c>as long</c>.</summary>
+    /// <summary>As integers: <c>as long</c>.</summary>
     Long,
 
     /// <summary>As numbers: <c>as double</c>.</summary>
     Double,
 
-    /// <summary>Texts whose runs of digits count as numbers: <c>as alphaNumeric</c>.</summary>
+    /// <summary>As texts whose runs of digits compare as numbers: <c>as alphaNumeric</c>.</summary>
     AlphaNumeric,
 
-    /// <summary>By relevance: <c>score()</c>; the best first unless <c>asc</c> is written.</summary>
+    /// <summary>By score: <c>score()</c>. The highest first, unless <c>asc</c> is written.</summary>
     Score,
 
     /// <summary>Shuffled: <c>random('seed')</c>.</summary>
     Random,
 }
 
-/// <summary>Where null and missing values stand in an order, whatever its direction.</summary>
+/// <summary>Place of null and missing values in an order.</summary>
 public enum NullPlace
 {
-    /// <summary>Before all others; behind them where the order descends.</summary>
+    /// <summary>First in an ascending order, last in a descending one.</summary>
     Default,
 
     /// <summary><c>nulls first</c>.</summary>
@@ -135,11 +135,11 @@ public enum NullPlace
 
 /// <summary>A key of <c>order by</c>.</summary>
 /// <param name="Field">The field; null for <see cref="OrderKind.Score"/> and <see cref="OrderKind.Random"/>.</param>
-/// <param name="Kind">How its values compare.</param>
-/// <param name="IsDescending">Whether the greatest comes first.</param>
-/// <param name="Seed">Of <c>random('seed')</c>, or null.</param>
-/// <param name="Position">Characters of the text before it.</param>
-/// <param name="Nulls">Where null stands.</param>
+/// <param name="Kind">How values are compared.</param>
+/// <param name="IsDescending">Whether the greatest value comes first.</param>
+/// <param name="Seed">The seed of <c>random('seed')</c>; null if there is none.</param>
+/// <param name="Position">Its position in the query's text, in characters from 0.</param>
+/// <param name="Nulls">The place of null.</param>
 public sealed record OrderKey(
     FieldReference? Field,
     OrderKind Kind,
@@ -150,26 +150,26 @@ public sealed record OrderKey(
 );
 
 /// <summary><c>load path as alias</c>.</summary>
-/// <param name="Path">Where the id of the document stands.</param>
+/// <param name="Path">The path of the document's id.</param>
 /// <param name="Alias">The name of the loaded document.</param>
-/// <param name="IsMany"><c>as alias[]</c>: the path holds several ids.</param>
+/// <param name="IsMany">Whether the path holds several ids (<c>as alias[]</c>).</param>
 public sealed record LoadClause(FieldPath Path, string Alias, bool IsMany);
 
-/// <summary>A script of a query as it was written, without the braces around it, compiled elsewhere.</summary>
+/// <summary>The source of a script in a query, without the braces around it.</summary>
 /// <param name="Text">The script.</param>
-/// <param name="Position">Characters of the query before it.</param>
+/// <param name="Position">Its position in the query's text, in characters from 0.</param>
 public sealed record ScriptText(string Text, int Position);
 
 /// <summary><c>declare function name(a, b) { … }</c>.</summary>
-/// <param name="Name">Its name.</param>
-/// <param name="Parameters">Names of its parameters.</param>
-/// <param name="Body">What stands between its braces.</param>
+/// <param name="Name">The name.</param>
+/// <param name="Parameters">The names of its parameters.</param>
+/// <param name="Body">The source between its braces.</param>
 public sealed record DeclaredFunction(string Name, IReadOnlyList<string> Parameters, ScriptText Body);
 
-/// <summary>What <c>include</c> asks for.</summary>
+/// <summary>Kinds of parts of <c>include</c>.</summary>
 public enum IncludeKind
 {
-    /// <summary>The documents whose ids stand at a path.</summary>
+    /// <summary>Documents whose ids are at a path.</summary>
     Documents,
 
     /// <summary><c>timings()</c>.</summary>
@@ -182,10 +182,10 @@ public enum IncludeKind
     Highlight,
 }
 
-/// <summary>One thing that <c>include</c> asks for.</summary>
-/// <param name="Kind">What.</param>
-/// <param name="Path">The path of ids, or the field to highlight; null otherwise. As text, because RavenDB answers it
-/// back.</param>
+/// <summary>One part of <c>include</c>.</summary>
+/// <param name="Kind">The kind.</param>
+/// <param name="Path">The path of ids, or the field to highlight; null otherwise. Kept as text, because the answer
+/// repeats it.</param>
 /// <param name="Arguments">Further arguments.</param>
-/// <param name="Position">Characters of the text before it.</param>
+/// <param name="Position">Its position in the query's text, in characters from 0.</param>
 public sealed record IncludeClause(IncludeKind Kind, string? Path, IReadOnlyList<Operand> Arguments, int Position);

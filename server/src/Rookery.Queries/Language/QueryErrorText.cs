@@ -2,13 +2,15 @@ using System.Globalization;
 
 namespace Rookery.Queries.Language;
 
-/// <summary>Shows the writer of a query where it is refused: the sentence, the line, a caret below the place.</summary>
+/// <summary>
+/// Formats an error for the author of a query: the message, the line, and a caret below the position.
+/// </summary>
 public static class QueryErrorText
 {
     private const int CharactersBefore = 100;
     private const int CharactersShown = 160;
 
-    /// <summary>The whole text of an error. Of a long line it shows the part around the place.</summary>
+    /// <summary>Returns the text of an error. Shows a long line only around the position.</summary>
     public static string Of(QueryException error, string query)
     {
         ArgumentNullException.ThrowIfNull(error);
@@ -33,7 +35,9 @@ public static class QueryErrorText
         );
     }
 
-    /// <summary>As wide as the text before the place, tabs included, so that the caret stands below it.</summary>
+    /// <summary>
+    /// Returns blanks as wide as the text before the position, with its tabs, so that the caret is below the position.
+    /// </summary>
     private static string Blanks(ReadOnlySpan<char> before) =>
         string.Create(
             before.Length,

@@ -5,45 +5,47 @@ namespace Rookery.Queries.Language;
 /// <summary>Why a query is refused.</summary>
 public enum QueryFault
 {
-    /// <summary>It is not RQL, or asks for what no query can mean: 400.</summary>
+    /// <summary>The query is not valid RQL or makes no sense. HTTP: 400.</summary>
     Invalid,
 
-    /// <summary>It is RQL, of a part that this version does not have: 501.</summary>
+    /// <summary>The query uses a part of RQL that this version lacks. HTTP: 501.</summary>
     NotSupported,
 
-    /// <summary>It would cost more memory or time than a query may: 400. The sentence names the bound.</summary>
+    /// <summary>The query exceeds its time, memory or size; the message names the limit. HTTP: 400.</summary>
     TooCostly,
 
-    /// <summary>It names an index that there is not: 404.</summary>
+    /// <summary>The named index does not exist. HTTP: 404.</summary>
     IndexMissing,
 
-    /// <summary>The index that it names is not at work on this node: 503.</summary>
+    /// <summary>The named index does not run on this node now. HTTP: 503.</summary>
     IndexUnavailable,
 
-    /// <summary>It was to wait for an index, which did not come so far in time: 500.</summary>
+    /// <summary>The index did not catch up within the query's wait. HTTP: 500.</summary>
     IndexBehind,
 
-    /// <summary>The node or the cluster refused what it needs: <see cref="QueryException.Rejection"/>.</summary>
+    /// <summary>
+    /// The node or the cluster refused something that the query needs, see <see cref="QueryException.Rejection"/>.
+    /// </summary>
     Rejected,
 }
 
-/// <summary>A query is refused. The message is for the person who wrote it: what, where, and what to do.</summary>
-/// <param name="fault">Why.</param>
-/// <param name="message">One sentence or two, without the place; <see cref="Position"/> holds that.</param>
-/// <param name="position">Characters of the query's text before the place; -1 when no place is to blame.</param>
+/// <summary>A query is refused. The message is for its author: what is wrong, where, and what to do.</summary>
+/// <param name="fault">The kind of refusal.</param>
+/// <param name="message">One or two sentences, without the position.</param>
+/// <param name="position">The position in the query's text, in characters from 0; -1 if the error has none.</param>
 public sealed class QueryException(QueryFault fault, string message, int position = -1) : Exception(message)
 {
-    /// <summary>What it needs was refused.</summary>
-    /// <param name="rejection">Why.</param>
+    /// <summary>Creates an exception for something that the query needs and that was refused.</summary>
+    /// <param name="rejection">The refusal.</param>
     public QueryException(Rejection rejection)
         : this(QueryFault.Rejected, rejection.Message) => Rejection = rejection;
 
-    /// <summary>Why.</summary>
+    /// <summary>The kind of refusal.</summary>
     public QueryFault Fault => fault;
 
-    /// <summary>Of <see cref="QueryFault.Rejected"/>, what was refused; null otherwise.</summary>
+    /// <summary>The refusal, if <see cref="Fault"/> is <see cref="QueryFault.Rejected"/>; otherwise null.</summary>
     public Rejection? Rejection { get; }
 
-    /// <summary>Characters of the query's text before the place; -1 when no place is to blame.</summary>
+    /// <summary>The position in the query's text, in characters from 0; -1 if the error has none.</summary>
     public int Position => position;
 }

@@ -1,12 +1,14 @@
 namespace Rookery.Queries.Language;
 
-/// <summary>Comments of a query and of the scripts in it: <c>//</c> to the end of the line, <c>/* … */</c>.</summary>
+/// <summary>
+/// Skips comments in a query and in its scripts: <c>//</c> to the end of the line, and <c>/* … */</c>.
+/// </summary>
 internal static class RqlComment
 {
     /// <summary>
-    /// Finds the end of the comment that begins at <paramref name="position"/>; false when none begins there.
+    /// Finds the end of the comment that begins at <paramref name="position"/>. Returns false if none begins there.
     /// </summary>
-    /// <exception cref="QueryException">It does not end.</exception>
+    /// <exception cref="QueryException">The comment does not end.</exception>
     public static bool TrySkip(string text, int position, out int end)
     {
         var rest = text.AsSpan(position);

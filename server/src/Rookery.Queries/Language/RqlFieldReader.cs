@@ -3,38 +3,40 @@ using Rookery.Indexing.Values;
 
 namespace Rookery.Queries.Language;
 
-/// <summary>Reads paths, and the functions that stand where a field may.</summary>
+/// <summary>Parses paths, and functions that may stand in place of a field.</summary>
 internal sealed class RqlFieldReader(RqlReader reader)
 {
-    /// <summary>The alias of <c>from</c>, which paths may begin with, or null.</summary>
+    /// <summary>The alias of <c>from</c>, which paths may begin with; null if there is none.</summary>
     public string? Alias { get; set; }
 
     /// <summary>
-    /// Where paths of several steps are noted that do not begin with <see cref="Alias"/>; null where they need not be.
+    /// Receives the paths of several steps that do not begin with <see cref="Alias"/>; null if not needed.
     /// </summary>
     public List<FieldPath>? Noted { get; set; }
 
-    /// <summary>Paths of several names without quotes that do not begin with <see cref="Alias"/>.</summary>
+    /// <summary>The unquoted paths of several steps read so far that do not begin with <see cref="Alias"/>.</summary>
     public List<FieldPath> Unaliased { get; } = [];
 
-    /// <summary>A path.</summary>
-    /// <exception cref="QueryException">None is in view.</exception>
+    /// <summary>Parses a path.</summary>
+    /// <exception cref="QueryException">The next token does not begin one.</exception>
     public FieldPath ReadPath(string wanted = "a field")
     {
         var name = ReadName(wanted);
         return reader.Current.IsSymbol("(") ? throw UnknownFunction(name) : name.Path;
     }
 
-    /// <summary>A path or a function that gives a value.</summary>
-    /// <exception cref="QueryException">None is in view.</exception>
+    /// <summary>Parses a path or a function with a value.</summary>
+    /// <exception cref="QueryException">The next token does not begin one.</exception>
     public FieldReference ReadReference(string wanted = "a field")
     {
         var name = ReadName(wanted);
         return TryReadFunction(name) ?? throw UnknownFunction(name);
     }
 
-    /// <summary>A path, which may be the name of a function as well: its arguments are in view then.</summary>
-    /// <exception cref="QueryException">None is in view.</exception>
+    /// <summary>
+    /// Parses a path, or the name of a function; the next token is then the bracket of its arguments.
+    /// </summary>
+    /// <exception cref="QueryException">The next token does not begin one.</exception>
     public FieldName ReadName(string wanted)
     {
         int position = reader.Current.Position;
@@ -72,10 +74,10 @@ internal sealed class RqlFieldReader(RqlReader reader)
     }
 
     /// <summary>
-    /// The field of a name, or the function of it with its arguments; null when it is another function, whose arguments
-    /// are in view.
+    /// Returns the field of a name, or parses the arguments of a field function. Returns null for another function,
+    /// whose arguments are not read.
     /// </summary>
-    /// <exception cref="QueryException">Its arguments are none.</exception>
+    /// <exception cref="QueryException">The arguments are invalid.</exception>
     public FieldReference? TryReadFunction(FieldName name)
     {
         if (!name.IsFunction)
@@ -94,9 +96,9 @@ internal sealed class RqlFieldReader(RqlReader reader)
     }
 
     /// <summary>
-    /// An aggregate with its arguments; null when it is another function, whose arguments are in view.
+    /// Parses the arguments of an aggregate. Returns null for another function, whose arguments are not read.
     /// </summary>
-    /// <exception cref="QueryException">Its arguments are none.</exception>
+    /// <exception cref="QueryException">The arguments are invalid.</exception>
     public AggregateReference? TryReadAggregate(FieldName name)
     {
         AggregateKind? kind = name.Function switch
@@ -119,7 +121,7 @@ internal sealed class RqlFieldReader(RqlReader reader)
         return new AggregateReference(known, path, name.Path.Position);
     }
 
-    /// <summary>What to throw for a function that cannot stand where it does.</summary>
+    /// <summary>Returns the exception for a function that is not allowed here.</summary>
     public static QueryException UnknownFunction(FieldName name)
     {
         string text = name.Path.ToString();
@@ -128,8 +130,8 @@ internal sealed class RqlFieldReader(RqlReader reader)
         return new QueryException(QueryFault.Invalid, $"No function '{text}' can stand here.", name.Path.Position);
     }
 
-    /// <summary><c>as name</c>, or null.</summary>
-    /// <exception cref="QueryException">No name follows.</exception>
+    /// <summary>Parses <c>as name</c>; returns null if there is none.</summary>
+    /// <exception cref="QueryException">No name follows <c>as</c>.</exception>
     public string? TryReadAlias()
     {
         if (!reader.Accept("as"))
@@ -174,7 +176,8 @@ internal sealed class RqlFieldReader(RqlReader reader)
     }
 
     /// <summary>
-    /// One step, or all that stand in quotes: <c>'address.street name'</c> are two, as RavenDB's clients write them.
+    /// Parses one step, or all steps of a quoted path: <c>'address.street name'</c> has two, as RavenDB's clients write
+    /// it.
     /// </summary>
     private void AddSteps(List<PathStep> steps, string wanted)
     {
@@ -205,11 +208,11 @@ internal sealed class RqlFieldReader(RqlReader reader)
     }
 }
 
-/// <summary>A path that was read, or the name of a function.</summary>
+/// <summary>A parsed path, or the name of a function.</summary>
 /// <param name="Path">The path.</param>
 /// <param name="IsFunction">Whether arguments follow.</param>
 internal readonly record struct FieldName(FieldPath Path, bool IsFunction)
 {
-    /// <summary>The function's name in small letters; empty for a path.</summary>
+    /// <summary>The function's name in lower case; empty for a path.</summary>
     public string Function { get; } = IsFunction ? Path.ToString().ToLowerInvariant() : "";
 }

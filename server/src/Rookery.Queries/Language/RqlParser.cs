@@ -1,11 +1,12 @@
 namespace Rookery.Queries.Language;
 
-/// <summary>Makes a query of a text, in one pass over it: time and memory are in proportion to its length.</summary>
+/// <summary>Parses a query in one pass. Time and memory are proportional to the length of the text.</summary>
 public static class RqlParser
 {
-    /// <summary>Reads a query.</summary>
-    /// <param name="text">RQL. Its length is for the caller to bound.</param>
-    /// <exception cref="QueryException">It is none, or has a part that this version does not have.</exception>
+    /// <summary>Parses a query.</summary>
+    /// <param name="text">The text in RQL. The caller limits its length.</param>
+    /// <exception cref="QueryException">The text is not a query, or uses a part of RQL that this version
+    /// lacks.</exception>
     public static Query Parse(string text)
     {
         ArgumentNullException.ThrowIfNull(text);

@@ -4,15 +4,16 @@ using System.Text;
 namespace Rookery.Queries.Language;
 
 /// <summary>
-/// Texts in quotes. A doubled quote stands for one; a backslash escapes quotes, itself and JSON's control characters.
-/// Before any other character it is kept, so that a pattern like <c>'\d+'</c> need not be doubled.
+/// Parses texts in quotes. A doubled quote means one quote. A backslash escapes quotes, a backslash and JSON's control
+/// characters. Before any other character the backslash is kept, so that a pattern like <c>'\d+'</c> needs no doubling.
 /// </summary>
 internal static class RqlQuotedText
 {
     /// <summary>
-    /// Reads the text whose opening quote stands at <paramref name="start"/>. Gives the place behind its closing one.
+    /// Parses the text whose opening quote is at <paramref name="start"/>. Returns the position after its closing
+    /// quote.
     /// </summary>
-    /// <exception cref="QueryException">It does not end.</exception>
+    /// <exception cref="QueryException">The text does not end.</exception>
     public static int Read(string text, int start, out string value)
     {
         char quote = text[start];

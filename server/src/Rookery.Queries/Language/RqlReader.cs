@@ -1,10 +1,10 @@
 namespace Rookery.Queries.Language;
 
-/// <summary>The words of a query one after the other, with one in view.</summary>
+/// <summary>Reads the tokens of a query, with one token of lookahead.</summary>
 internal sealed class RqlReader
 {
     /// <summary>
-    /// Brackets, functions and negations within each other, at most. Whoever walks a query may recurse.
+    /// Maximum nesting of brackets, functions and negations, so that code that walks a query may recurse.
     /// </summary>
     public const int MaxDepth = 128;
 
@@ -12,8 +12,8 @@ internal sealed class RqlReader
     private int _depth;
     private int _previousEnd;
 
-    /// <summary>The words of a text, the first one in view.</summary>
-    /// <exception cref="QueryException">The first word is none.</exception>
+    /// <summary>Creates a reader whose current token is the first.</summary>
+    /// <exception cref="QueryException">The first token is invalid.</exception>
     public RqlReader(string text)
     {
         Text = text;
@@ -24,13 +24,13 @@ internal sealed class RqlReader
     /// <summary>The query's text.</summary>
     public string Text { get; }
 
-    /// <summary>The word in view.</summary>
+    /// <summary>The current token, which is not taken yet.</summary>
     public RqlToken Current { get; private set; }
 
-    /// <summary>The text as it was written, from a position to the end of the word that was taken last.</summary>
+    /// <summary>Returns the query's text from a position to the end of the token taken last.</summary>
     public string TextFrom(int position) => Text[position.._previousEnd];
 
-    /// <summary>Takes the word in view and brings the next one there.</summary>
+    /// <summary>Returns the current token and moves to the next.</summary>
     public RqlToken Take()
     {
         var taken = Current;
@@ -39,14 +39,14 @@ internal sealed class RqlReader
         return taken;
     }
 
-    /// <summary>Takes a keyword if it is in view.</summary>
+    /// <summary>Takes the current token if it is a keyword. Returns whether it did.</summary>
     public bool Accept(string keyword) => AcceptIf(Current.IsKeyword(keyword));
 
-    /// <summary>Takes a symbol if it is in view.</summary>
+    /// <summary>Takes the current token if it is a symbol. Returns whether it did.</summary>
     public bool AcceptSymbol(string symbol) => AcceptIf(Current.IsSymbol(symbol));
 
     /// <summary>Takes a keyword.</summary>
-    /// <exception cref="QueryException">Another word is in view.</exception>
+    /// <exception cref="QueryException">The current token is something else.</exception>
     public void Expect(string keyword)
     {
         if (!Accept(keyword))
@@ -56,7 +56,7 @@ internal sealed class RqlReader
     }
 
     /// <summary>Takes a symbol.</summary>
-    /// <exception cref="QueryException">Another word is in view.</exception>
+    /// <exception cref="QueryException">The current token is something else.</exception>
     public void ExpectSymbol(string symbol)
     {
         if (!AcceptSymbol(symbol))
@@ -66,12 +66,12 @@ internal sealed class RqlReader
     }
 
     /// <summary>Takes a name: a word, or a text in quotes.</summary>
-    /// <exception cref="QueryException">Something else is in view.</exception>
+    /// <exception cref="QueryException">The current token is something else.</exception>
     public string TakeName(string wanted) =>
         Current.Kind is RqlTokenKind.Word or RqlTokenKind.Text ? Take().Text : throw Unexpected(wanted);
 
     /// <summary>Takes a script in braces.</summary>
-    /// <exception cref="QueryException">No brace is in view, or it is not closed.</exception>
+    /// <exception cref="QueryException">The current token is not a brace, or the brace is not closed.</exception>
     public ScriptText TakeScript()
     {
         if (!Current.IsSymbol("{"))
@@ -86,8 +86,8 @@ internal sealed class RqlReader
         return new ScriptText(Text[start..end], start);
     }
 
-    /// <summary>Goes one level deeper.</summary>
-    /// <exception cref="QueryException">It is too deep.</exception>
+    /// <summary>Enters a level of nesting.</summary>
+    /// <exception cref="QueryException">The nesting is too deep.</exception>
     public void Enter()
     {
         if (++_depth > MaxDepth)
@@ -100,10 +100,10 @@ internal sealed class RqlReader
         }
     }
 
-    /// <summary>Comes back from a level.</summary>
+    /// <summary>Leaves a level of nesting.</summary>
     public void Leave() => _depth--;
 
-    /// <summary>What to throw when the word in view cannot stand there.</summary>
+    /// <summary>Returns the exception for a current token that is not allowed here.</summary>
     public QueryException Unexpected(string wanted) =>
         new(
             QueryFault.Invalid,

@@ -1,20 +1,22 @@
 namespace Rookery.Queries.Language;
 
-/// <summary>Cuts a query's text into words, each character once.</summary>
+/// <summary>Splits a query's text into tokens, in one pass.</summary>
 internal sealed class RqlTokenizer(string text)
 {
     private static readonly string[] Pairs = ["!=", "<=", ">=", "==", "<>"];
     private static readonly string[] Singles = ["(", ")", "=", "<", ">", ",", "{", "}", "[", "]", ";", "*", "."];
     private bool _isAfterDot;
 
-    /// <summary>Characters that were read.</summary>
+    /// <summary>Number of characters read.</summary>
     public int Position { get; private set; }
 
-    /// <summary>Continues behind a part that was read by other rules.</summary>
+    /// <summary>Continues at a position, after a part that was parsed elsewhere.</summary>
     public void JumpTo(int position) => Position = position;
 
-    /// <summary>The next word; <see cref="RqlTokenKind.End"/> again and again at the end.</summary>
-    /// <exception cref="QueryException">A text or comment does not end, or a character has no meaning.</exception>
+    /// <summary>
+    /// Returns the next token. At the end of the text, every call returns <see cref="RqlTokenKind.End"/>.
+    /// </summary>
+    /// <exception cref="QueryException">A text or comment does not end, or a character is not allowed.</exception>
     public RqlToken Next()
     {
         SkipBlanks();
@@ -95,8 +97,8 @@ internal sealed class RqlTokenizer(string text)
     }
 
     /// <summary>
-    /// Digits with <c>_</c> between them, a fraction, an exponent; leading zeros and underscores are left out of what
-    /// it gives.
+    /// Reads digits with <c>_</c> between them, a fraction and an exponent. Returns them without leading zeros and
+    /// underscores.
     /// </summary>
     private string ReadNumber()
     {

@@ -1,8 +1,8 @@
 namespace Rookery.Queries.Language;
 
 /// <summary>
-/// Finds where a script in braces ends, without understanding it: braces are counted outside of its texts, templates,
-/// comments and regular expressions.
+/// Finds the end of a script in braces without parsing it: counts braces outside of texts, templates, comments and
+/// regular expressions.
 /// </summary>
 internal ref struct ScriptEnd
 {
@@ -20,8 +20,8 @@ internal ref struct ScriptEnd
         _position = open;
     }
 
-    /// <summary>The place of the brace that closes the one at <paramref name="open"/>.</summary>
-    /// <exception cref="QueryException">There is none, or a text in the script does not end.</exception>
+    /// <summary>Returns the position of the brace that closes the one at <paramref name="open"/>.</summary>
+    /// <exception cref="QueryException">The brace is not closed, or a text in the script does not end.</exception>
     public static int Find(string text, int open) => new ScriptEnd(text, open).Find();
 
     private int Find()
@@ -67,7 +67,9 @@ internal ref struct ScriptEnd
         throw new QueryException(QueryFault.Invalid, "This brace is not closed: '}' is missing.", _open);
     }
 
-    /// <summary>A slash divides behind a value and begins a regular expression where a value must follow.</summary>
+    /// <summary>
+    /// Whether an operand must follow, so that a slash begins a regular expression. After a value, a slash divides.
+    /// </summary>
     private readonly bool IsOperandNext() =>
         _previous
             is "return"

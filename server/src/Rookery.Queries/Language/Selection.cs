@@ -2,56 +2,57 @@ using Rookery.Indexing.Values;
 
 namespace Rookery.Queries.Language;
 
-/// <summary><c>select</c>.</summary>
+/// <summary>The <c>select</c> clause.</summary>
 public abstract record Selection;
 
-/// <summary>Where a selection reads fields from, as the request asks.</summary>
+/// <summary>Where a selection reads fields from. The request sets it.</summary>
 public enum ProjectionBehavior
 {
-    /// <summary>From the index where it stores the field, else from the document; null where nothing stands.</summary>
+    /// <summary>From the index if it stores the field, else from the document. A missing field is null.</summary>
     Default,
 
-    /// <summary>From the index; what it does not store is left out.</summary>
+    /// <summary>From the index. A field that it does not store is omitted.</summary>
     FromIndex,
 
-    /// <summary>From the index; what it does not store is refused.</summary>
+    /// <summary>From the index. A field that it does not store is an error.</summary>
     FromIndexOrThrow,
 
-    /// <summary>From the document; what does not stand there is left out.</summary>
+    /// <summary>From the document. A missing field is omitted.</summary>
     FromDocument,
 
-    /// <summary>From the document; what does not stand there ends the query.</summary>
+    /// <summary>From the document. A missing field is an error.</summary>
     FromDocumentOrThrow,
 }
 
 /// <summary><c>select a, b.c as D</c>, <c>select distinct a</c>, <c>select distinct *</c>.</summary>
-/// <param name="Items">What each result holds; empty for the whole document.</param>
-/// <param name="IsDistinct">Whether equal results are one.</param>
+/// <param name="Items">The selected members; empty for the whole document.</param>
+/// <param name="IsDistinct">Whether equal results are returned once.</param>
 public sealed record FieldSelection(IReadOnlyList<SelectedField> Items, bool IsDistinct) : Selection;
 
 /// <summary>A member of a projected result.</summary>
-/// <param name="Source">Where its value comes from.</param>
-/// <param name="Alias">Its name when <c>as</c> gives one, or null.</param>
-/// <param name="Position">Characters of the text before it.</param>
+/// <param name="Source">The source of its value.</param>
+/// <param name="Alias">Its name (<c>as</c>); null if there is none.</param>
+/// <param name="Position">Its position in the query's text, in characters from 0.</param>
 public sealed record SelectedField(SelectedSource Source, string? Alias, int Position);
 
-/// <summary>Where the value of a projected member comes from.</summary>
+/// <summary>The source of a selected member's value.</summary>
 public abstract record SelectedSource;
 
-/// <summary>A field, an aggregate, <c>id()</c>.</summary>
-/// <param name="Field">Which one.</param>
+/// <summary>A field, or a function such as an aggregate or <c>id()</c>.</summary>
+/// <param name="Field">The field or function.</param>
 public sealed record SelectedReference(FieldReference Field) : SelectedSource;
 
-/// <summary>A value as it is written.</summary>
+/// <summary>A literal value or a parameter.</summary>
 /// <param name="Value">The value.</param>
 public sealed record SelectedOperand(Operand Value) : SelectedSource;
 
-/// <summary><c>facet(…)</c>: counts by value or by range. Such a query has nothing else in its selection.</summary>
-/// <param name="Field">By whose values; null when ranges are given.</param>
-/// <param name="Ranges">One bucket each, in order; empty for one bucket a value.</param>
-/// <param name="Aggregates">What is computed of each bucket.</param>
-/// <param name="Options">A parameter or JSON text of options, or null.</param>
-/// <param name="SetupDocument">The id of a stored set-up instead: <c>facet(id('facets/cameras'))</c>.</param>
+/// <summary><c>facet(…)</c>: counts by value or by range. A selection with facets has nothing but facets.</summary>
+/// <param name="Field">The field to count by; null if ranges are given.</param>
+/// <param name="Ranges">The ranges, one bucket each; empty for one bucket per value.</param>
+/// <param name="Aggregates">The aggregates of each bucket.</param>
+/// <param name="Options">The options, as a parameter or JSON text; null for none.</param>
+/// <param name="SetupDocument">The id of a stored setup that replaces the facet: <c>facet(id('facets/cameras'))</c>;
+/// null if there is none.</param>
 public sealed record SelectedFacet(
     FieldPath? Field,
     IReadOnlyList<Condition> Ranges,
@@ -60,23 +61,23 @@ public sealed record SelectedFacet(
     Operand? SetupDocument
 ) : SelectedSource;
 
-/// <summary>What is computed of each bucket of a facet.</summary>
-/// <param name="Aggregate">How, and of what.</param>
-/// <param name="Alias">Its name when <c>as</c> gives one, or null.</param>
+/// <summary>An aggregate of each bucket of a facet.</summary>
+/// <param name="Aggregate">The aggregate.</param>
+/// <param name="Alias">Its name (<c>as</c>); null if there is none.</param>
 public sealed record FacetAggregate(AggregateReference Aggregate, string? Alias);
 
 /// <summary><c>suggest(field, term[, options])</c>.</summary>
 /// <param name="Field">The field.</param>
-/// <param name="Term">A text, or a parameter that holds one or several.</param>
-/// <param name="Options">A parameter or JSON text of options, or null.</param>
+/// <param name="Term">A text, or a parameter that holds one text or a list.</param>
+/// <param name="Options">The options, as a parameter or JSON text; null for none.</param>
 public sealed record SelectedSuggestion(FieldPath Field, Operand Term, Operand? Options) : SelectedSource;
 
-/// <summary><c>select { … }</c>: an object written as a script.</summary>
-/// <param name="Script">What stands between the braces.</param>
+/// <summary><c>select { … }</c>: a script that computes an object.</summary>
+/// <param name="Script">The script between the braces.</param>
 public sealed record ScriptSelection(ScriptText Script) : Selection;
 
-/// <summary><c>select f(u, p)</c>: a declared function.</summary>
-/// <param name="Function">Its name.</param>
-/// <param name="Arguments">Aliases, paths or values, as they were written.</param>
-/// <param name="Position">Characters of the text before it.</param>
+/// <summary><c>select f(u, p)</c>: a call of a declared function.</summary>
+/// <param name="Function">The name of the function.</param>
+/// <param name="Arguments">The arguments as written: aliases, paths or values.</param>
+/// <param name="Position">Its position in the query's text, in characters from 0.</param>
 public sealed record CallSelection(string Function, IReadOnlyList<ScriptText> Arguments, int Position) : Selection;

@@ -1,10 +1,10 @@
 namespace Rookery.Queries.Language;
 
-/// <summary>Reads <c>select</c>.</summary>
-/// <param name="reader">The words.</param>
-/// <param name="fields">Reads fields.</param>
-/// <param name="facets">Reads facets.</param>
-/// <param name="functions">Declared before.</param>
+/// <summary>Parses <c>select</c>.</summary>
+/// <param name="reader">The tokens.</param>
+/// <param name="fields">Parses fields.</param>
+/// <param name="facets">Parses facets.</param>
+/// <param name="functions">The declared functions.</param>
 internal sealed class SelectionReader(
     RqlReader reader,
     RqlFieldReader fields,
@@ -12,8 +12,8 @@ internal sealed class SelectionReader(
     IReadOnlyList<DeclaredFunction> functions
 )
 {
-    /// <summary>What stands behind <c>select</c>.</summary>
-    /// <exception cref="QueryException">It is no selection.</exception>
+    /// <summary>Parses the part after <c>select</c>.</summary>
+    /// <exception cref="QueryException">The selection is invalid.</exception>
     public Selection Read()
     {
         var start = reader.Current;

@@ -2,7 +2,7 @@ using System.Collections.Frozen;
 
 namespace Rookery.Queries.Language;
 
-/// <summary>What RavenDB's RQL has and this version does not.</summary>
+/// <summary>Refuses parts of RavenDB's RQL that this version lacks.</summary>
 internal static class UnsupportedParts
 {
     private static readonly FrozenSet<string> Functions = new[]
@@ -31,11 +31,11 @@ internal static class UnsupportedParts
         "within",
     }.ToFrozenSet(StringComparer.OrdinalIgnoreCase);
 
-    /// <summary>Refuses a function that RavenDB has; returns for any other name.</summary>
-    /// <param name="name">Its name, or what stands before the dot in it.</param>
-    /// <param name="position">Where it stands.</param>
-    /// <param name="rest">What stands behind <paramref name="name"/>: <c>.within</c>.</param>
-    /// <exception cref="QueryException">It is one of them.</exception>
+    /// <summary>Refuses a function that only RavenDB has. Returns for any other name.</summary>
+    /// <param name="name">The function's name, up to its first dot.</param>
+    /// <param name="position">Its position in the query's text.</param>
+    /// <param name="rest">The rest of the name, for example <c>.within</c>.</param>
+    /// <exception cref="QueryException">Only RavenDB has it.</exception>
     public static void RefuseFunction(string name, int position, string rest = "")
     {
         if (Functions.Contains(name))
@@ -44,8 +44,8 @@ internal static class UnsupportedParts
         }
     }
 
-    /// <summary>Refuses a clause that RavenDB has; returns for any other word.</summary>
-    /// <exception cref="QueryException">It is one of them.</exception>
+    /// <summary>Refuses a clause that only RavenDB has. Returns for any other word.</summary>
+    /// <exception cref="QueryException">Only RavenDB has it.</exception>
     public static void RefuseClause(in RqlToken word)
     {
         if (word.IsKeyword("with") || word.IsKeyword("match"))
@@ -54,7 +54,7 @@ internal static class UnsupportedParts
         }
     }
 
-    /// <summary>What to throw for a part of RQL that is not there.</summary>
+    /// <summary>Returns the exception for an unsupported part of RQL.</summary>
     public static QueryException Refusal(string part, int position) =>
         new(QueryFault.NotSupported, $"'{part}' is not supported by this version.", position);
 }
