@@ -4,8 +4,8 @@ using Rookery.Queries.Language;
 namespace Rookery.Queries.Planning;
 
 /// <summary>
-/// Finds out which automatic index a query needs: the fields of its conditions and of its order, and how they are
-/// looked for.
+/// Determines the automatic index that a query needs: the fields of its conditions and its order, and how each is
+/// searched.
 /// </summary>
 internal sealed class AutoIndexNeeds
 {
@@ -13,9 +13,11 @@ internal sealed class AutoIndexNeeds
 
     private AutoIndexNeeds() { }
 
-    /// <summary>The index that would answer a query.</summary>
+    /// <summary>
+    /// Returns the definition of an index that would answer a query; null if no automatic index would.
+    /// </summary>
     /// <param name="query">The query.</param>
-    /// <param name="why">Why there is none that would, in a sentence; null when there is one.</param>
+    /// <param name="why">The reason if null is returned; otherwise null.</param>
     public static AutoIndexDefinition? Of(Query query, out string? why)
     {
         why = query switch
@@ -102,7 +104,7 @@ internal sealed class AutoIndexNeeds
                 Add(proximity.Inner.Field, AutoIndexFieldUses.Search);
                 break;
             default:
-                break; // no field of its own
+                break; // the condition has no field
         }
     }
 

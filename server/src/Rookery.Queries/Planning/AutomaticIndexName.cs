@@ -4,15 +4,15 @@ using Rookery.Queries.Language;
 namespace Rookery.Queries.Planning;
 
 /// <summary>
-/// The name of the automatic index that RavenDB would make for a query: <c>Auto/Users/ByNameAndAge</c>, of groups
+/// Names the automatic index that RavenDB would create for a query: <c>Auto/Users/ByNameAndAge</c>, or for groups
 /// <c>Auto/Orders/ByCountReducedByCompany</c>.
 /// </summary>
 internal static class AutomaticIndexName
 {
-    // Index names are shown to people; a query may name thousands of fields.
+    // The name is for display, and a query may have thousands of fields, so only the first of them are shown.
     private const int MostFields = 8;
 
-    /// <summary>The name for a query.</summary>
+    /// <summary>Returns the name for a query.</summary>
     public static string Of(Query query)
     {
         if (query.Source.Kind == SourceKind.Index)

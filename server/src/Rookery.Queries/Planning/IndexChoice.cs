@@ -3,14 +3,14 @@ using Rookery.Indexing.Indexes;
 
 namespace Rookery.Queries.Planning;
 
-/// <summary>Which index answers a query, if any does, and why.</summary>
-/// <param name="IndexName">The index that answers; null when documents are looked at one by one.</param>
-/// <param name="ToDefine">The definition of that index, when there is none yet and it has to be made; null
-/// otherwise.</param>
-/// <param name="IsBuilt">Whether the index can answer. While it is built, looking at documents answers in its place,
-/// but not where <paramref name="NeedsIndex"/>.</param>
-/// <param name="NeedsIndex">Whether nothing but an index answers: relevance needs to know of all documents.</param>
-/// <param name="Reasons">Why this way, for <c>explain</c>; none where nobody asked.</param>
+/// <summary>The choice of an index or a scan for a query, with reasons.</summary>
+/// <param name="IndexName">The index that answers; null for a scan.</param>
+/// <param name="ToDefine">The definition of the index, if it must be created first; otherwise null.</param>
+/// <param name="IsBuilt">Whether the index can answer now. While it is being built, a scan answers instead, unless
+/// <paramref name="NeedsIndex"/>.</param>
+/// <param name="NeedsIndex">Whether the query should not be scanned, because scores need statistics of all
+/// documents.</param>
+/// <param name="Reasons">The reasons, for <c>explain</c>; empty if not wanted.</param>
 public sealed record IndexChoice(
     string? IndexName,
     IAutoDefinition? ToDefine,
@@ -19,11 +19,8 @@ public sealed record IndexChoice(
     IReadOnlyList<PlanReason> Reasons
 )
 {
-    /// <summary>
-    /// The choice as far as the node has room for indexes: documents are looked at where a new index would be one too
-    /// many.
-    /// </summary>
-    /// <param name="quota">How many indexes the node keeps.</param>
+    /// <summary>Returns this choice, or a scan if the node has no room for the new index.</summary>
+    /// <param name="quota">The limit of indexes on this node.</param>
     internal IndexChoice Within(IndexQuota quota) =>
         ToDefine is null || quota.HasRoom(IndexPlace.Automatic)
             ? this

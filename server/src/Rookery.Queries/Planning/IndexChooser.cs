@@ -6,31 +6,31 @@ using Rookery.Queries.Scanning;
 
 namespace Rookery.Queries.Planning;
 
-/// <summary>Chooses the index that answers a query, or that documents are looked at.</summary>
+/// <summary>Chooses an automatic index or a scan for a query.</summary>
 public static class IndexChooser
 {
-    /// <summary>Up to here a scan beats an index.</summary>
+    /// <summary>Up to this number of documents, a scan is faster than an index.</summary>
     public const long FewDocuments = 256;
 
     /// <summary>
-    /// Most fields for which an index is made. A query that names more is rare, and is asked once: its index would not
-    /// pay.
+    /// Maximum fields of an automatic index. A query with more fields is rare and seldom repeated, so its index would
+    /// not pay off.
     /// </summary>
     public const int MostFields = 32;
 
     /// <summary>
-    /// How many automatic indexes of groups a database may have: each has a store of its own, and whoever may read
-    /// could have them made.
+    /// Maximum automatic map-reduce indexes of a database. Each has its own store, and any reader's query can create
+    /// one.
     /// </summary>
     public const int MostReduces = 16;
 
-    /// <summary>Chooses for a query of documents.</summary>
+    /// <summary>Chooses for a query without groups.</summary>
     /// <param name="query">The query.</param>
-    /// <param name="target">Which documents a scan would look at.</param>
-    /// <param name="countDocuments">Counts the documents of the query's source; is asked only where that
+    /// <param name="target">The documents that a scan would read.</param>
+    /// <param name="countDocuments">Counts the documents of the query's source. Called only if the count
     /// decides.</param>
     /// <param name="candidates">The automatic indexes of the database.</param>
-    /// <param name="explains">Whether the reasons are wanted.</param>
+    /// <param name="explains">Whether reasons are wanted.</param>
     public static IndexChoice Choose(
         Query query,
         ScanTarget target,
@@ -90,9 +90,10 @@ public static class IndexChooser
     }
 
     /// <summary>Chooses for a grouped query.</summary>
-    /// <param name="plan">The query.</param>
-    /// <param name="countDocuments">Counts the documents of its source; is asked only where that decides.</param>
-    /// <param name="candidates">The automatic map/reduce indexes of the database.</param>
+    /// <param name="plan">The compiled query.</param>
+    /// <param name="countDocuments">Counts the documents of the query's source. Called only if the count
+    /// decides.</param>
+    /// <param name="candidates">The automatic map-reduce indexes of the database.</param>
     public static IndexChoice ChooseForGroups(
         ScanPlan plan,
         Func<long> countDocuments,
@@ -151,8 +152,8 @@ public static class IndexChooser
         return new IndexChoice(choice.Name, choice.ToDefine, isBuilt, false, choice.Reasons);
     }
 
-    /// <summary>Whether nothing but an index answers a query.</summary>
-    // A scan knows a word's rarity only at its end.
+    /// <summary>Whether a query should not be scanned, because it is scored by words.</summary>
+    // A scan knows a word's rarity only at its end, so it would read all documents twice.
     internal static bool NeedsIndex(Query query) => query.GroupBy.Count == 0 && Relevance.IsIn(query.Where);
 
     private static IndexChoice Scan(string? reason) =>

@@ -6,9 +6,9 @@ using Rookery.Queries.Language;
 namespace Rookery.Queries.Planning;
 
 /// <summary>
-/// The automatic indexes that hold all that one query needs: remembered, so that it is not computed again. Which ones
-/// there are changes seldom; which of them answers is looked at each time, because it depends on how far they are. What
-/// it remembers are names: it keeps no index open that is gone. Thread-safe.
+/// Caches the names of the automatic indexes that cover one query. The set of indexes seldom changes; the choice among
+/// them is made each time, because it depends on their progress. Holds names only, so that a deleted index is not kept
+/// open. Thread-safe.
 /// </summary>
 internal sealed class KnownIndexes
 {
@@ -17,9 +17,10 @@ internal sealed class KnownIndexes
 
     private KnownIndexes(object of, string[] lowerNames) => (_of, _lowerNames) = (new(of), lowerNames);
 
-    /// <summary>Finds them.</summary>
+    /// <summary>Finds the indexes that cover a query.</summary>
     /// <param name="query">The query.</param>
-    /// <param name="slots">The indexes of the database, by lower-cased name, as they are at a moment.</param>
+    /// <param name="slots">The database's current indexes, by lower-case name. The map is replaced when an index is
+    /// added or removed.</param>
     public static KnownIndexes Of(Query query, IReadOnlyDictionary<string, IndexSlot> slots)
     {
         var needed = AutoIndexNeeds.Of(query, out _);
@@ -40,13 +41,13 @@ internal sealed class KnownIndexes
         );
     }
 
-    /// <summary>Whether they are of these indexes.</summary>
+    /// <summary>Whether the cache was computed from this map of indexes.</summary>
     public bool AreOf(IReadOnlyDictionary<string, IndexSlot> slots) =>
         _of.TryGetTarget(out object? of) && ReferenceEquals(of, slots);
 
     /// <summary>
-    /// The one that <see cref="AutoIndexChoice.For"/> would choose: of those that are at work the freshest, and of
-    /// equals the one with the least in it. Null where all are stopped.
+    /// Chooses the index that <see cref="AutoIndexChoice.For"/> would choose: the most up-to-date running one, and
+    /// among equals the one with the fewest fields. Returns null if none runs.
     /// </summary>
     public RunningIndex? Choose(IReadOnlyDictionary<string, IndexSlot> slots)
     {

@@ -6,7 +6,7 @@ using Rookery.Queries.Language;
 
 namespace Rookery.Queries.Summaries;
 
-/// <summary>In which order a facet's values stand.</summary>
+/// <summary>The order of a facet's values.</summary>
 internal enum FacetOrder
 {
     ValueAsc,
@@ -15,16 +15,16 @@ internal enum FacetOrder
     CountDesc,
 }
 
-/// <summary>Numbers that are computed of one field in each bucket: RavenDB gives those of one field together.</summary>
-/// <param name="Name">The field's path, or what <c>as</c> names it.</param>
-/// <param name="Reader">Where the numbers stand.</param>
-/// <param name="Kinds">What is computed.</param>
+/// <summary>The aggregates of one field in each bucket, which RavenDB's answer groups by field.</summary>
+/// <param name="Name">The field's path or alias.</param>
+/// <param name="Reader">Reads the numbers.</param>
+/// <param name="Kinds">The aggregates.</param>
 internal sealed record FacetNumbers(string Name, FieldReader Reader, AggregateKind[] Kinds);
 
-/// <summary>A facet, ready to be computed.</summary>
+/// <summary>A compiled facet.</summary>
 internal sealed class FacetPlan
 {
-    /// <summary>The name of a facet that has neither field nor ranges, and of its only bucket.</summary>
+    /// <summary>The name of a facet without field and ranges, and of its only bucket.</summary>
     public const string AllResults = "@AllResults";
 
     private FacetPlan(
@@ -46,32 +46,32 @@ internal sealed class FacetPlan
         options.RefuseOthers();
     }
 
-    /// <summary>What the answer calls it.</summary>
+    /// <summary>The name in the answer.</summary>
     public string Name { get; }
 
-    /// <summary>By whose values; null when there are ranges.</summary>
+    /// <summary>The field to count by; null if there are ranges.</summary>
     public FieldReader? Field { get; }
 
-    /// <summary>One bucket each.</summary>
+    /// <summary>The ranges, one bucket each.</summary>
     public (string Text, Predicate Condition)[] Ranges { get; }
 
-    /// <summary>What is computed of each bucket.</summary>
+    /// <summary>The aggregates of each bucket.</summary>
     public FacetNumbers[] Numbers { get; }
 
-    /// <summary>In which order values stand.</summary>
+    /// <summary>The order of the values.</summary>
     public FacetOrder Order { get; }
 
-    /// <summary>Values to pass over.</summary>
+    /// <summary>Values to skip.</summary>
     public long Start { get; }
 
-    /// <summary>Values to give at most.</summary>
+    /// <summary>Maximum values to return.</summary>
     public long PageSize { get; }
 
-    /// <summary>Whether values that are not given are named.</summary>
+    /// <summary>Whether to list the names of the values after the page.</summary>
     public bool NamesRemaining { get; }
 
-    /// <summary>Makes a facet ready.</summary>
-    /// <exception cref="QueryException">It is wrong.</exception>
+    /// <summary>Compiles a facet.</summary>
+    /// <exception cref="QueryException">The facet is invalid.</exception>
     public static FacetPlan Of(
         SelectedFacet facet,
         string? alias,
@@ -131,7 +131,7 @@ internal sealed class FacetPlan
             ),
         };
 
-    /// <summary>A range as the answer names it: as it was written, parameters filled in.</summary>
+    /// <summary>Returns the name of a range in the answer: its text, with parameters filled in.</summary>
     private static string TextOf(Condition range, OperandValues operands) =>
         range switch
         {

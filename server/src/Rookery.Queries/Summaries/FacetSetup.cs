@@ -3,7 +3,7 @@ using Rookery.Queries.Language;
 
 namespace Rookery.Queries.Summaries;
 
-/// <summary>Reads stored set-ups of facets. They become RQL first, so that one reader serves both.</summary>
+/// <summary>Reads stored facet setups. Converts them to RQL first, so that one parser serves both.</summary>
 public static class FacetSetup
 {
     private static readonly (string Member, string Function)[] Functions =
@@ -15,12 +15,11 @@ public static class FacetSetup
     ];
 
     /// <summary>
-    /// The facets that a stored set-up describes, as RavenDB's clients store it:
-    /// <c>{"Facets":[…],"RangeFacets":[…]}</c>.
+    /// Returns the facets of a stored setup in the form of RavenDB's clients: <c>{"Facets":[…],"RangeFacets":[…]}</c>.
     /// </summary>
     /// <param name="setup">The document.</param>
-    /// <param name="position">Where the query names it.</param>
-    /// <exception cref="QueryException">It describes none.</exception>
+    /// <param name="position">The position of its name in the query's text.</param>
+    /// <exception cref="QueryException">The setup is invalid or has no facet.</exception>
     public static IReadOnlyList<SelectedField> Read(JsonElement setup, int position)
     {
         string[] facets = [.. Write(setup, position)];
@@ -42,7 +41,7 @@ public static class FacetSetup
         }
     }
 
-    /// <summary>Each facet as <c>facet(…)</c>.</summary>
+    /// <summary>Writes each facet as <c>facet(…)</c>.</summary>
     private static IEnumerable<string> Write(JsonElement setup, int position)
     {
         foreach (var facet in Elements(setup, "Facets"))
@@ -79,8 +78,8 @@ public static class FacetSetup
         + (Text(facet, "DisplayFieldName") is { } name ? " as " + Quote(name) : "");
 
     /// <summary>
-    /// <c>{"Sum":["price"]}</c>, <c>{"Sum":[{"Name":"price","DisplayName":"total"}]}</c>, or of older clients
-    /// <c>{"Sum":"price"}</c>.
+    /// Adds the aggregates: <c>{"Sum":["price"]}</c>, <c>{"Sum":[{"Name":"price","DisplayName":"total"}]}</c>, or from
+    /// older clients <c>{"Sum":"price"}</c>.
     /// </summary>
     private static void AddAggregates(JsonElement facet, List<string> arguments)
     {

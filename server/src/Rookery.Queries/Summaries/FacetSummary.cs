@@ -10,7 +10,7 @@ using Rookery.Search.Values;
 
 namespace Rookery.Queries.Summaries;
 
-/// <summary><c>select facet(…), …</c>.</summary>
+/// <summary>The summary of <c>select facet(…), …</c>.</summary>
 /// <param name="facets">The facets.</param>
 internal sealed class FacetSummary(FacetPlan[] facets) : QuerySummary
 {
@@ -44,11 +44,11 @@ internal sealed class FacetSummary(FacetPlan[] facets) : QuerySummary
 }
 
 /// <summary>
-/// The buckets of one facet. A document counts once in each bucket that one of its values belongs to. For one thread.
+/// The buckets of one facet. A document counts once in each bucket that any of its values belongs to. Not thread-safe.
 /// </summary>
 internal sealed class FacetTable
 {
-    // Objects, references and a place in the table, of one bucket.
+    // Estimate for one bucket: objects, references and a table entry.
     private const int BytesPerBucket = 256;
 
     private readonly FacetPlan _plan;
@@ -57,7 +57,7 @@ internal sealed class FacetTable
     private readonly List<Bucket> _found = [];
     private long _documents;
 
-    /// <summary>A table without a document.</summary>
+    /// <summary>Creates a table without documents.</summary>
     public FacetTable(FacetPlan plan)
     {
         _plan = plan;
@@ -148,7 +148,9 @@ internal sealed class FacetTable
         return [.. all.Select(static one => (TextOf(one.Key), one.Value))];
     }
 
-    /// <summary>A value as RavenDB names it: texts without case, null and the empty text by names.</summary>
+    /// <summary>
+    /// Returns the name of a value as in RavenDB: texts in lower case, and names for null and the empty text.
+    /// </summary>
     private static string TextOf(byte[] key)
     {
         switch (TermKey.KindOf(key))
@@ -225,7 +227,9 @@ internal sealed class FacetTable
 
         public long Count { get; set; }
 
-        /// <summary>The last document that was counted here, so that its further values are not.</summary>
+        /// <summary>
+        /// The number of the document counted last, so that its further values in this bucket do not count.
+        /// </summary>
         public long LastDocument { get; set; }
 
         public void Add(int field, ReadOnlySpan<byte> json, ScanMemory memory)

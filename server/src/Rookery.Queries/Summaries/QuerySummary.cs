@@ -7,22 +7,22 @@ using Rookery.Queries.Language;
 namespace Rookery.Queries.Summaries;
 
 /// <summary>
-/// What a query computes of its results instead of giving them: <c>facet(…)</c>, <c>suggest(…)</c>. Thread-safe; each
-/// answer has a <see cref="SummaryRun"/> of its own.
+/// A compiled summary, which a query computes instead of returning results: <c>facet(…)</c> or <c>suggest(…)</c>.
+/// Thread-safe; each answer has its own <see cref="SummaryRun"/>.
 /// </summary>
 public abstract class QuerySummary
 {
-    /// <summary>Begins an answer.</summary>
-    /// <param name="share">What it holds is drawn from here.</param>
-    /// <param name="clock">Is asked as the work goes on.</param>
+    /// <summary>Starts a summary.</summary>
+    /// <param name="share">The share that memory is reserved from.</param>
+    /// <param name="clock">Checked during the work; throws to end it.</param>
     public abstract SummaryRun Start(MemoryShare share, IScanClock clock);
 
     /// <summary>Whether a query selects a summary.</summary>
     internal static bool IsPartOf(Query query) =>
         query.Select is FieldSelection { Items: [{ Source: SelectedFacet or SelectedSuggestion }, ..] };
 
-    /// <summary>The summary that a query selects; null when it selects none.</summary>
-    /// <exception cref="QueryException">It is wrong, or not supported.</exception>
+    /// <summary>Compiles the summary that a query selects; returns null if it selects none.</summary>
+    /// <exception cref="QueryException">The summary is invalid or unsupported.</exception>
     internal static QuerySummary? Of(
         Query query,
         FieldResolver fields,
@@ -59,20 +59,22 @@ public abstract class QuerySummary
     }
 }
 
-/// <summary>A summary while documents are added. For one thread; gives its memory back when it is disposed.</summary>
+/// <summary>
+/// A summary in progress, to which results are added. Not thread-safe; releases its memory when it is disposed.
+/// </summary>
 public abstract class SummaryRun : IDisposable
 {
-    /// <summary>How many objects it is in the end.</summary>
+    /// <summary>Number of objects that the summary consists of.</summary>
     public abstract int Count { get; }
 
     /// <summary>Adds a result of the query.</summary>
     /// <param name="document">The document.</param>
-    /// <exception cref="QueryException">The memory or the time of the query is used up.</exception>
+    /// <exception cref="QueryException">The query exceeds its time or memory.</exception>
     public abstract void Add(in QueriedDocument document);
 
-    /// <summary>Writes one of its objects.</summary>
-    /// <param name="index">Which one, from 0.</param>
-    /// <param name="output">Where to.</param>
+    /// <summary>Writes an object of the summary.</summary>
+    /// <param name="index">The position of the object, from 0.</param>
+    /// <param name="output">Receives the JSON.</param>
     public abstract void Write(int index, IBufferWriter<byte> output);
 
     /// <inheritdoc/>

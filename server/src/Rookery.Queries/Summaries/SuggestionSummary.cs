@@ -9,24 +9,24 @@ using Rookery.Search.Analysis;
 
 namespace Rookery.Queries.Summaries;
 
-/// <summary>In which order suggestions stand.</summary>
+/// <summary>The order of suggestions.</summary>
 internal enum SuggestionOrder
 {
-    /// <summary>The most similar first, of equal ones the most frequent.</summary>
+    /// <summary>The most similar first; equally similar ones by frequency.</summary>
     None,
 
-    /// <summary>The most frequent first, of equal ones the most similar.</summary>
+    /// <summary>The most frequent first; equally frequent ones by similarity.</summary>
     Popularity,
 }
 
-/// <summary>A suggestion, ready to be computed: words of a field that are similar to given ones.</summary>
-/// <param name="Name">What the answer calls it.</param>
-/// <param name="Field">Where the texts stand.</param>
-/// <param name="Terms">The given words, in characters.</param>
-/// <param name="PageSize">Suggestions for each of them, at most.</param>
-/// <param name="Measure">How similarity is measured.</param>
-/// <param name="Accuracy">How similar they are at least.</param>
-/// <param name="Order">In which order they stand.</param>
+/// <summary>A compiled suggestion: finds words of a field that are similar to given words.</summary>
+/// <param name="Name">The name in the answer.</param>
+/// <param name="Field">Reads the texts.</param>
+/// <param name="Terms">The given words, folded, as Unicode code points.</param>
+/// <param name="PageSize">Maximum suggestions for each given word.</param>
+/// <param name="Measure">The measure of similarity.</param>
+/// <param name="Accuracy">The minimum similarity.</param>
+/// <param name="Order">The order of suggestions.</param>
 internal sealed record SuggestionPlan(
     string Name,
     FieldReader Field,
@@ -37,14 +37,14 @@ internal sealed record SuggestionPlan(
     SuggestionOrder Order
 )
 {
-    /// <summary>Given words of one suggestion, at most: each is compared with every word of the field.</summary>
+    /// <summary>Maximum given words of one suggestion. Each is compared with every word of the field.</summary>
     public const int MostTerms = 64;
 
     private const int UsualPageSize = 15;
     private const double UsualAccuracy = 0.5;
 
-    /// <summary>Makes a suggestion ready.</summary>
-    /// <exception cref="QueryException">It is wrong.</exception>
+    /// <summary>Compiles a suggestion.</summary>
+    /// <exception cref="QueryException">The suggestion is invalid.</exception>
     public static SuggestionPlan Of(SelectedSuggestion suggestion, SelectedField item, OperandValues operands)
     {
         int position = suggestion.Term.Position;
@@ -88,7 +88,7 @@ internal sealed record SuggestionPlan(
     }
 }
 
-/// <summary><c>select suggest(…), …</c>.</summary>
+/// <summary>The summary of <c>select suggest(…), …</c>.</summary>
 /// <param name="suggestions">The suggestions.</param>
 internal sealed class SuggestionSummary(SuggestionPlan[] suggestions) : QuerySummary
 {
@@ -126,13 +126,11 @@ internal sealed class SuggestionSummary(SuggestionPlan[] suggestions) : QuerySum
     }
 }
 
-/// <summary>
-/// The words of a field that are similar to given ones, and how often they are there. For one thread.
-/// </summary>
-/// <param name="plan">What is computed.</param>
+/// <summary>The words of a field that are similar to given words, with their frequencies. Not thread-safe.</summary>
+/// <param name="plan">The compiled suggestion.</param>
 internal sealed class SuggestionTable(SuggestionPlan plan)
 {
-    // Objects, references and a place in the table, of one word.
+    // Estimate for one word: objects, references and a table entry.
     private const int BytesPerWord = 160;
 
     private readonly Dictionary<byte[], Candidate> _candidates = new(BytesComparer.Instance);
@@ -142,7 +140,7 @@ internal sealed class SuggestionTable(SuggestionPlan plan)
     {
         for (int term = 0; term < plan.Terms.Length; term++)
         {
-            work.Walk(document.Members.Length); // each word is compared with each given one
+            work.Walk(document.Members.Length); // each word is compared with each given word
         }
 
         var visitor = new Visitor(this, room, memory);
@@ -150,7 +148,8 @@ internal sealed class SuggestionTable(SuggestionPlan plan)
     }
 
     /// <summary>
-    /// Writes them as RavenDB does: <c>{"Name","Suggestions":[…]}</c>. Those of several given words follow each other.
+    /// Writes the suggestions as RavenDB does: <c>{"Name","Suggestions":[…]}</c>. Suggestions for several given words
+    /// follow each other.
     /// </summary>
     public void Write(IBufferWriter<byte> output, ScanWork work)
     {
@@ -215,7 +214,7 @@ internal sealed class SuggestionTable(SuggestionPlan plan)
         double[]? similarities = null;
         for (int term = 0; term < plan.Terms.Length; term++)
         {
-            // A word is no suggestion for itself.
+            // A word is not suggested for itself.
             double similarity = characters[..length].SequenceEqual(plan.Terms[term])
                 ? 0
                 : TextSimilarity.Of(plan.Measure, plan.Terms[term], characters[..length], plan.Accuracy);

@@ -2,34 +2,34 @@ using Rookery.Search.Analysis;
 
 namespace Rookery.Queries.Summaries;
 
-/// <summary>How the similarity of two words is measured.</summary>
+/// <summary>Measures of the similarity of two words.</summary>
 internal enum SimilarityMeasure
 {
-    /// <summary>RavenDB's name for its usual one: <see cref="Levenshtein"/>.</summary>
+    /// <summary>RavenDB's name for its default, <see cref="Levenshtein"/>.</summary>
     None,
 
-    /// <summary>One minus the edits through the length of the longer word.</summary>
+    /// <summary>1 minus the edit distance divided by the length of the longer word.</summary>
     Levenshtein,
 
-    /// <summary>Jaro's share of common characters, raised where the beginnings agree.</summary>
+    /// <summary>The Jaro similarity, raised if the words have a common prefix.</summary>
     JaroWinkler,
 
-    /// <summary>The share of common pairs of characters.</summary>
+    /// <summary>The similarity by common pairs of characters.</summary>
     NGram,
 }
 
-/// <summary>The similarity of two words, from 0 to 1: as Lucene's spell checker has them.</summary>
+/// <summary>Computes the similarity of two words, from 0 to 1, as Lucene's spell checker does.</summary>
 internal static class TextSimilarity
 {
     private const int MostPrefix = 4;
     private const double PrefixWeight = 0.1;
     private const double PrefixThreshold = 0.7;
 
-    /// <summary>The similarity; 0 when it is below a bound.</summary>
-    /// <param name="measure">How.</param>
-    /// <param name="one">Characters of one word.</param>
-    /// <param name="other">Of the other.</param>
-    /// <param name="least">The bound.</param>
+    /// <summary>Returns the similarity; 0 if it is below a bound.</summary>
+    /// <param name="measure">The measure.</param>
+    /// <param name="one">The code points of one word.</param>
+    /// <param name="other">The code points of the other word.</param>
+    /// <param name="least">The minimum similarity.</param>
     public static double Of(SimilarityMeasure measure, ReadOnlySpan<int> one, ReadOnlySpan<int> other, double least)
     {
         double similarity = measure switch
@@ -103,7 +103,8 @@ internal static class TextSimilarity
     }
 
     /// <summary>
-    /// Kondrak's distance over pairs ("N-gram similarity and distance", 2005): a missing first character counts, too.
+    /// Kondrak's distance over pairs ("N-gram similarity and distance", 2005). Each word is padded with one character
+    /// at its start.
     /// </summary>
     private static double Pairs(ReadOnlySpan<int> one, ReadOnlySpan<int> other)
     {
@@ -124,7 +125,7 @@ internal static class TextSimilarity
             row[0] = line;
             for (int column = 1; column <= one.Length; column++)
             {
-                // The pair that ends here, of which the first begins before the word.
+                // The pair that ends here. The first pair begins with the padding before the word.
                 int firstOne = column > 1 ? one[column - 2] : 0;
                 int firstOther = line > 1 ? other[line - 2] : 0;
                 float different = (firstOne == firstOther ? 0 : 0.5f) + (one[column - 1] == other[line - 1] ? 0 : 0.5f);
