@@ -3,20 +3,18 @@ using System.Collections.Concurrent;
 namespace Rookery.Search.Analysis;
 
 /// <summary>
-/// Takes texts apart into the tokens that are indexed and searched for. Thread-safe. Allocates nothing per token or
-/// text; needs the same little memory for a text of any length. Made by <see cref="AnalyzerCatalog"/>.
+/// Splits texts into the tokens that are indexed and searched for. Thread-safe. Allocates nothing per token or text,
+/// and needs the same small buffer for a text of any length. Created by <see cref="AnalyzerCatalog"/>.
 /// </summary>
 public sealed class Analyzer : IDisposable
 {
     /// <summary>
-    /// What a token has at most, in bytes. Longer words are cut into several; a longer text that is one token ends in
+    /// Maximum bytes of a token. A longer word is split into several tokens; a longer text that is one token ends in
     /// its hash instead.
     /// </summary>
     public const int LongestTokenBytes = 255;
 
-    /// <summary>
-    /// Positions between the values of a field that has several, so that no phrase begins in one and ends in the next.
-    /// </summary>
+    /// <summary>Gap between the positions of two values of a field, so that no phrase spans two values.</summary>
     public const int ValueGap = 1024;
 
     private readonly AnalyzerRules _rules;
@@ -32,16 +30,16 @@ public sealed class Analyzer : IDisposable
         }
     }
 
-    /// <summary>Its simple name.</summary>
+    /// <summary>The name, without namespace.</summary>
     public string Name { get; }
 
-    /// <summary>Hands the tokens of a text to a sink, in order.</summary>
-    /// <param name="text">UTF-8.</param>
-    /// <param name="purpose">What for.</param>
-    /// <param name="firstPosition">The position of the first word: 0, or what the field's value before gave back and
-    /// <see cref="ValueGap"/>.</param>
-    /// <param name="sink">Takes them.</param>
-    /// <returns>The position that follows the last word.</returns>
+    /// <summary>Passes the tokens of a text to a sink, in order.</summary>
+    /// <param name="text">The text in UTF-8.</param>
+    /// <param name="purpose">Whether the text is indexed or searched for.</param>
+    /// <param name="firstPosition">The position of the first word: 0, or for a further value of a field the last call's
+    /// result plus <see cref="ValueGap"/>.</param>
+    /// <param name="sink">Receives the tokens.</param>
+    /// <returns>The position after the last word.</returns>
     public int Analyze<TSink>(ReadOnlySpan<byte> text, AnalysisPurpose purpose, int firstPosition, ref TSink sink)
         where TSink : struct, ITokenSink
     {
@@ -71,10 +69,10 @@ public sealed class Analyzer : IDisposable
         }
     }
 
-    /// <summary>A piece of a token as tokens have it, for wildcards: folded, but neither cut nor stemmed.</summary>
+    /// <summary>Folds a piece of a token for wildcards, without splitting or stemming it.</summary>
     public byte[] Fold(ReadOnlySpan<byte> piece) => Folder.Fold(piece, _rules.Folding);
 
-    /// <summary>Gives the stemmers back.</summary>
+    /// <summary>Releases the stemmers.</summary>
     public void Dispose()
     {
         while (_idleStemmers.TryTake(out var stemmer))

@@ -3,12 +3,12 @@ using System.Globalization;
 namespace Rookery.Search.Analysis;
 
 /// <summary>
-/// The analyzers by the names that RavenDB's clients send, with or without the namespace and the assembly of
+/// Creates analyzers by the names that RavenDB's clients send, with or without the namespace and assembly of
 /// Lucene.NET's classes.
 /// </summary>
 public static class AnalyzerCatalog
 {
-    /// <summary>The analyzer of full-text fields that name none.</summary>
+    /// <summary>The analyzer of full-text fields without a named one.</summary>
     public const string DefaultName = "StandardAnalyzer";
 
     private const int LongestGram = 16;
@@ -59,25 +59,25 @@ public static class AnalyzerCatalog
         ("SpanishAnalyzer", Stemmed with { StemmedLanguage = "spanish" }),
     ];
 
-    // What newer and older servers of RavenDB call the settings.
+    // Prefixes of the settings in newer and older versions of RavenDB.
     private static readonly string[] SettingPrefixes =
     [
         "Indexing.Lucene.Analyzers.NGram.",
         "Indexing.Analyzers.NGram.",
     ];
 
-    /// <summary>The names, as errors and documentation list them.</summary>
+    /// <summary>The names of all analyzers.</summary>
     public static IReadOnlyList<string> Names { get; } = [.. Known.Select(static known => known.Name)];
 
-    /// <summary>The analyzer of <see cref="DefaultName"/>, one for all. Not to be disposed.</summary>
+    /// <summary>The shared analyzer named <see cref="DefaultName"/>. Not to be disposed.</summary>
     public static Analyzer Default { get; } = Make(DefaultName);
 
-    /// <summary>Makes the analyzer of a name.</summary>
-    /// <param name="name">Its name: <c>StandardAnalyzer</c>, <c>Lucene.Net.Analysis.Standard.StandardAnalyzer,
-    /// Lucene.Net</c>. Case does not count.</param>
-    /// <param name="settings">The index's settings, of which the n-gram analyzer reads
-    /// <c>Indexing.Lucene.Analyzers.NGram.MinGram</c> and <c>MaxGram</c>; null for none.</param>
-    /// <exception cref="AnalyzerException">No analyzer has this name, a setting makes no sense, or the analyzer needs a
+    /// <summary>Creates an analyzer by name.</summary>
+    /// <param name="name">The name, without case: <c>StandardAnalyzer</c>,
+    /// <c>Lucene.Net.Analysis.Standard.StandardAnalyzer, Lucene.Net</c>.</param>
+    /// <param name="settings">The settings of the index; null for none. The n-gram analyzer reads
+    /// <c>Indexing.Lucene.Analyzers.NGram.MinGram</c> and <c>MaxGram</c>.</param>
+    /// <exception cref="AnalyzerException">No analyzer has this name, a setting is invalid, or the analyzer needs a
     /// library that is not installed.</exception>
     public static Analyzer Make(string name, IReadOnlyDictionary<string, string>? settings = null)
     {

@@ -1,6 +1,6 @@
 namespace Rookery.Search.Analysis;
 
-/// <summary>How a text is cut.</summary>
+/// <summary>How a text is split into words.</summary>
 internal enum Segmentation
 {
     /// <summary>At the boundaries of words (<see cref="WordSegmenter"/>).</summary>
@@ -9,41 +9,42 @@ internal enum Segmentation
     /// <summary>At white space.</summary>
     WhiteSpace,
 
-    /// <summary>At all that is not a letter.</summary>
+    /// <summary>At every character that is not a letter.</summary>
     Letters,
 
-    /// <summary>Not at all.</summary>
+    /// <summary>The whole text is one word.</summary>
     Whole,
 }
 
-/// <summary>What an analyzer does, in the order in which it does it.</summary>
+/// <summary>The steps of an analyzer, in their order.</summary>
 internal sealed record AnalyzerRules
 {
-    /// <summary>How it cuts the text.</summary>
+    /// <summary>How the text is split.</summary>
     public required Segmentation Segmentation { get; init; }
 
-    /// <summary>What it makes equal.</summary>
+    /// <summary>Which differences of letters are removed.</summary>
     public required Folding Folding { get; init; }
 
-    /// <summary>Whether an English <c>'s</c> at a word's end goes.</summary>
+    /// <summary>Whether an English <c>'s</c> is removed from a word's end.</summary>
     public bool DropsPossessive { get; init; }
 
-    /// <summary>Whether a French <c>l'</c> and the like at a word's beginning go.</summary>
+    /// <summary>Whether an elided French word such as <c>l'</c> is removed from a word's beginning.</summary>
     public bool DropsElision { get; init; }
 
     /// <summary>
-    /// Whether English stop words go. Their positions stay, so that a phrase with them is found only where they stand.
+    /// Whether English stop words are removed. They still count as positions, so that a phrase matches only with a word
+    /// in their place.
     /// </summary>
     public bool DropsStopWords { get; init; }
 
     /// <summary>
-    /// Snowball's name of the language whose stems it takes, or null. Marks go after stemming, because stems depend on
-    /// them.
+    /// Snowball's name of the language for stemming; null for no stemming. Marks are removed after stemming, because
+    /// stems depend on them.
     /// </summary>
     public string? StemmedLanguage { get; init; }
 
     /// <summary>
-    /// Letters of the shortest and the longest piece that words are cut into, or null for whole words.
+    /// Letters of the shortest and the longest n-gram that words are split into; null for whole words.
     /// </summary>
     public (int Shortest, int Longest)? Grams { get; init; }
 }

@@ -3,35 +3,33 @@ using System.Globalization;
 namespace Rookery.Search.Analysis;
 
 /// <summary>
-/// What a character is to the boundaries of words: the Word_Break property of UAX #29, as far as
-/// <see cref="WordSegmenter"/> tells apart.
+/// Classes of characters for word boundaries: the Word_Break property of UAX #29, as far as <see cref="WordSegmenter"/>
+/// distinguishes it.
 /// </summary>
 internal enum CharacterClass : byte
 {
-    /// <summary>Belongs to no word.</summary>
+    /// <summary>Part of no word.</summary>
     Other,
 
-    /// <summary>
-    /// A letter of a script that writes words: ALetter, Hebrew_Letter, and the scripts of South-East Asia.
-    /// </summary>
+    /// <summary>A letter: ALetter, Hebrew_Letter, and the scripts of South-East Asia.</summary>
     Letter,
 
     /// <summary>A decimal digit: Numeric.</summary>
     Digit,
 
-    /// <summary>Belongs to the character before it: Extend and Format.</summary>
+    /// <summary>Attached to the previous character: Extend and Format.</summary>
     Extend,
 
-    /// <summary>The zero-width joiner: as <see cref="Extend"/>, and joins pictures.</summary>
+    /// <summary>The zero-width joiner: like <see cref="Extend"/>, and joins pictures.</summary>
     Joiner,
 
-    /// <summary>Between two letters part of the word: MidLetter.</summary>
+    /// <summary>Part of a word between two letters: MidLetter.</summary>
     MidLetter,
 
-    /// <summary>Between two digits part of the number: MidNum.</summary>
+    /// <summary>Part of a number between two digits: MidNum.</summary>
     MidNumber,
 
-    /// <summary>Both of these: MidNumLet and Single_Quote.</summary>
+    /// <summary>Both MidLetter and MidNumber: MidNumLet and Single_Quote.</summary>
     MidBoth,
 
     /// <summary>Joins letters and digits: ExtendNumLet.</summary>
@@ -50,12 +48,13 @@ internal enum CharacterClass : byte
     FlagLetter,
 }
 
-/// <summary>The classes of characters.</summary>
+/// <summary>Determines the classes of characters.</summary>
 internal static class CharacterClasses
 {
     internal const int Count = (int)CharacterClass.FlagLetter + 1;
 
-    // One letter a character, from U+0000: a letter, 0 digit, m MidNumber, b MidBoth, _ connector, . other.
+    // One mark for each character from U+0000: a = Letter, 0 = Digit, m = MidNumber, b = MidBoth, _ = Connector, . =
+    // Other.
     private const string AsciiPattern =
         "................................"
         + ".......b....m.b.0000000000.m...."
@@ -77,10 +76,10 @@ internal static class CharacterClasses
         ),
     ];
 
-    /// <summary>The class of an ASCII character.</summary>
+    /// <summary>Returns the class of an ASCII character.</summary>
     internal static CharacterClass OfAscii(byte character) => Ascii[character];
 
-    /// <summary>The class of any character beyond ASCII.</summary>
+    /// <summary>Returns the class of a character outside ASCII.</summary>
     internal static CharacterClass Of(int character) =>
         character switch
         {

@@ -1,16 +1,18 @@
 namespace Rookery.Search.Analysis;
 
 /// <summary>
-/// Levenshtein's distance: the fewest characters to add, to drop or to change that make one text the other.
+/// The Levenshtein distance: the minimum number of characters to insert, delete or replace to turn one text into
+/// another.
 /// </summary>
 public static class EditDistance
 {
     /// <summary>
-    /// Whether the distance of two short texts is within a bound. Takes time in the length of one times the bound.
+    /// Whether the distance of two short texts is within a bound. Takes time proportional to the length of one text
+    /// multiplied by the bound.
     /// </summary>
-    /// <param name="left">Up to 1,024 characters.</param>
-    /// <param name="right">Any.</param>
-    /// <param name="bound">Edits, from 0.</param>
+    /// <param name="left">One text, up to 1,024 characters.</param>
+    /// <param name="right">The other text, of any length.</param>
+    /// <param name="bound">The maximum distance, from 0.</param>
     public static bool IsWithin(ReadOnlySpan<int> left, ReadOnlySpan<int> right, int bound)
     {
         if (Math.Abs(left.Length - right.Length) > bound)
@@ -18,8 +20,8 @@ public static class EditDistance
             return false;
         }
 
-        // One row of the matrix, by characters of left; only cells within the bound of the diagonal can count, the
-        // others hold what is too much.
+        // One row of the matrix, by characters of left. Only cells within the bound of the diagonal matter; the others
+        // hold bound + 1.
         int tooMuch = bound + 1;
         Span<int> row = stackalloc int[left.Length + 1];
         for (int column = 0; column <= left.Length; column++)

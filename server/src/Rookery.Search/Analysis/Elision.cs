@@ -1,10 +1,13 @@
 namespace Rookery.Search.Analysis;
 
-/// <summary>Short French words that lose their vowel and join the next: <c>l'amour</c>, <c>qu'il</c>.</summary>
+/// <summary>
+/// Recognises elided French words, which lose their vowel and join the next word: <c>l'amour</c>, <c>qu'il</c>.
+/// </summary>
 internal static class Elision
 {
     /// <summary>
-    /// Bytes of such a word and its apostrophe at the beginning of a word in lower case; 0 when there is none.
+    /// Returns the bytes of an elided word and its apostrophe at the beginning of a lower-case word; 0 if there is
+    /// none.
     /// </summary>
     internal static int Measure(ReadOnlySpan<byte> word)
     {

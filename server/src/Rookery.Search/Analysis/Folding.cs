@@ -2,31 +2,31 @@ using System.Text;
 
 namespace Rookery.Search.Analysis;
 
-/// <summary>How much two letters may differ and still be the same.</summary>
+/// <summary>Which differences between letters are ignored.</summary>
 internal enum Folding : byte
 {
-    /// <summary>Not at all.</summary>
+    /// <summary>None.</summary>
     None,
 
-    /// <summary>In case.</summary>
+    /// <summary>Case.</summary>
     Case,
 
-    /// <summary>In case and marks: <c>É</c> is <c>e</c>, <c>ß</c> is <c>ss</c>.</summary>
+    /// <summary>Case and marks: <c>É</c> becomes <c>e</c>, <c>ß</c> becomes <c>ss</c>.</summary>
     CaseAndMarks,
 }
 
 /// <summary>Folds letters, independent of culture.</summary>
 internal static class Folder
 {
-    /// <summary>What one character becomes at most, in bytes.</summary>
+    /// <summary>Maximum bytes of one folded character.</summary>
     internal const int LongestBytes = 8;
 
     /// <summary>Folds the first character of a text.</summary>
-    /// <param name="text">UTF-8, not empty. What is not UTF-8 becomes U+FFFD.</param>
-    /// <param name="folding">How.</param>
+    /// <param name="text">The text in UTF-8, not empty. Invalid bytes become U+FFFD.</param>
+    /// <param name="folding">The folding.</param>
     /// <param name="destination">At least <see cref="LongestBytes"/>.</param>
-    /// <param name="bytesRead">Bytes of the character.</param>
-    /// <returns>Bytes written; 0 for a mark that is left out.</returns>
+    /// <param name="bytesRead">Bytes of the character in the text.</param>
+    /// <returns>Bytes written; 0 for a mark that is removed.</returns>
     internal static int FoldFirst(ReadOnlySpan<byte> text, Folding folding, Span<byte> destination, out int bytesRead)
     {
         Rune.DecodeFromUtf8(text, out var rune, out bytesRead);
@@ -57,7 +57,7 @@ internal static class Folder
         return rune.EncodeToUtf8(destination);
     }
 
-    /// <summary>Folds a whole short text into an array of its own.</summary>
+    /// <summary>Folds a whole short text into a new array.</summary>
     internal static byte[] Fold(ReadOnlySpan<byte> text, Folding folding)
     {
         var folded = new byte[text.Length * LongestBytes];
@@ -72,9 +72,8 @@ internal static class Folder
     }
 
     /// <summary>
-    /// Marks that leave the letter what it is to a reader in a hurry: combining accents, the points of Hebrew, the
-    /// vowel signs and the stretching of Arabic, variants of pictures. The vowels of Indian scripts are marks too and
-    /// stay.
+    /// Whether a character is a mark that folding removes: combining accents, Hebrew points, Arabic vowel signs and
+    /// stretching, variants of pictures. Vowels of Indian scripts are marks, too, but are kept.
     /// </summary>
     private static bool IsMark(int character) =>
         character
@@ -106,7 +105,7 @@ internal static class Folder
                 or 0x200C
                 or 0x200D;
 
-    /// <summary>Letters and digits of full width as ASCII.</summary>
+    /// <summary>Converts full-width letters and digits to ASCII.</summary>
     private static int Narrow(int character) =>
         character is >= 0xFF10 and <= 0xFF19 or >= 0xFF41 and <= 0xFF5A ? character - 0xFEE0 : character;
 }

@@ -3,10 +3,9 @@ using System.Text;
 namespace Rookery.Search.Analysis;
 
 /// <summary>
-/// Letters and what they are without their marks: the compatibility decomposition of Unicode 14 without combining
-/// marks, for Latin, Greek and Cyrillic letters below U+2200, and letters that Unicode does not take apart but people
-/// do (ß, æ, ø, đ, ł). A table of our own, so that another version of the runtime finds the words that this one has
-/// indexed.
+/// Maps letters to their form without marks: the compatibility decomposition of Unicode 14 without combining marks, for
+/// Latin, Greek and Cyrillic letters below U+2200, and letters that Unicode does not decompose (ß, æ, ø, đ, ł). The
+/// table is fixed here, so that every version of the runtime finds the words that another has indexed.
 /// </summary>
 internal static class FoldingTable
 {
@@ -14,7 +13,7 @@ internal static class FoldingTable
 
     private const int End = 0x2200;
 
-    // What is written instead, then the letters for which it is.
+    // The replacement, a space, then the letters that it replaces.
     private static readonly string[] Rows =
     [
         "a ªàáâãäåāăąǎǟǡǻȁȃȧḁạảấầẩẫậắằẳẵặₐ",
@@ -92,10 +91,10 @@ internal static class FoldingTable
         .. Rows.SelectMany(static row => Encoding.UTF8.GetBytes(row[..row.IndexOf(' ', StringComparison.Ordinal)])),
     ];
 
-    // By letter: where its text begins in Texts and how long it is; 0 for what stays as it is.
+    // By letter: the offset and length of its replacement in Texts; 0 for letters without one.
     private static readonly ushort[] Places = MakePlaces();
 
-    /// <summary>What a lower-case letter is without its marks, UTF-8; empty when it has none.</summary>
+    /// <summary>Returns the replacement of a lower-case letter in UTF-8; empty if it has none.</summary>
     internal static ReadOnlySpan<byte> Find(int letter)
     {
         int place = letter < End ? Places[letter] : 0;

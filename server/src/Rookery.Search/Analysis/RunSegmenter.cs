@@ -2,17 +2,17 @@ using System.Text;
 
 namespace Rookery.Search.Analysis;
 
-/// <summary>Which characters belong to words.</summary>
+/// <summary>Decides which characters belong to words.</summary>
 internal interface ICharacterRule
 {
-    /// <summary>Whether an ASCII character does.</summary>
+    /// <summary>Whether an ASCII character belongs to words.</summary>
     bool HoldsAscii(byte character);
 
-    /// <summary>Whether any other does.</summary>
+    /// <summary>Whether a character outside ASCII belongs to words.</summary>
     bool Holds(Rune character);
 }
 
-/// <summary>All but white space.</summary>
+/// <summary>Every character but white space.</summary>
 internal readonly struct NotWhiteSpace : ICharacterRule
 {
     /// <inheritdoc/>
@@ -33,15 +33,15 @@ internal readonly struct LettersOnly : ICharacterRule
         Rune.IsLetter(character) || CharacterClasses.Of(character.Value) is CharacterClass.Extend;
 }
 
-/// <summary>Finds the runs of characters that a rule holds for.</summary>
+/// <summary>Finds sequences of characters that match a rule.</summary>
 internal static class RunSegmenter
 {
-    /// <summary>Finds the first run at or after <paramref name="at"/>.</summary>
-    /// <param name="text">UTF-8.</param>
-    /// <param name="rule">What belongs to a run.</param>
-    /// <param name="at">Where to begin; where the run ends, afterwards.</param>
-    /// <param name="start">Where the run begins.</param>
-    /// <returns>Whether there is one.</returns>
+    /// <summary>Finds the first sequence at or after <paramref name="at"/>.</summary>
+    /// <param name="text">The text in UTF-8.</param>
+    /// <param name="rule">The rule.</param>
+    /// <param name="at">The position to start from; on return the end of the sequence.</param>
+    /// <param name="start">The start of the sequence.</param>
+    /// <returns>Whether there is a sequence.</returns>
     internal static bool TryFind<TRule>(ReadOnlySpan<byte> text, TRule rule, ref int at, out int start)
         where TRule : struct, ICharacterRule
     {

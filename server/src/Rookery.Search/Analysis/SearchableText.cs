@@ -4,16 +4,16 @@ using Rookery.Platform;
 namespace Rookery.Search.Analysis;
 
 /// <summary>
-/// The text of JSON values as full text sees it: strings without escapes, numbers and booleans as they are written;
-/// null and objects have none. For one thread.
+/// Converts JSON values to the text that full-text search reads: strings without escapes, numbers and booleans as
+/// written. Null and objects have no text. Not thread-safe.
 /// </summary>
 public sealed class SearchableText
 {
     private readonly PooledBytes _unescaped = new();
 
-    /// <summary>The text of a value.</summary>
-    /// <param name="json">The value as it is stored.</param>
-    /// <returns>Valid until the next call; empty when it has none.</returns>
+    /// <summary>Returns the text of a value.</summary>
+    /// <param name="json">The stored JSON of the value.</param>
+    /// <returns>The text, valid until the next call; empty if the value has none.</returns>
     public ReadOnlySpan<byte> Of(ReadOnlySpan<byte> json)
     {
         if (json[0] is (byte)'{' or (byte)'n')
@@ -32,6 +32,6 @@ public sealed class SearchableText
         return _unescaped.Written;
     }
 
-    /// <summary>Gives its room back.</summary>
+    /// <summary>Releases the buffer.</summary>
     public void Release() => _unescaped.Release();
 }

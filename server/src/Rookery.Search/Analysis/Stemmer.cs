@@ -2,15 +2,16 @@ using Microsoft.Win32.SafeHandles;
 
 namespace Rookery.Search.Analysis;
 
-/// <summary>Finds the stems of words of one language. For one thread at a time.</summary>
+/// <summary>Stems words of one language. Not thread-safe.</summary>
 internal sealed class Stemmer : SafeHandleZeroOrMinusOneIsInvalid
 {
     private Stemmer(nint made)
         : base(ownsHandle: true) => SetHandle(made);
 
-    /// <summary>Makes one.</summary>
+    /// <summary>Creates a stemmer.</summary>
     /// <param name="algorithm">Snowball's name of the language.</param>
-    /// <exception cref="AnalyzerException">The library is not installed, or there is no memory for it.</exception>
+    /// <exception cref="AnalyzerException">The library is not installed, does not know the language, or has no
+    /// memory.</exception>
     internal static Stemmer Make(string algorithm)
     {
         if (!StemmerLibrary.IsInstalled)
@@ -30,10 +31,10 @@ internal sealed class Stemmer : SafeHandleZeroOrMinusOneIsInvalid
             );
     }
 
-    /// <summary>Writes the stem of a word in lower case over it.</summary>
-    /// <param name="word">The word, and room for a stem that is longer.</param>
+    /// <summary>Replaces a lower-case word by its stem.</summary>
+    /// <param name="word">The word, followed by room for a longer stem.</param>
     /// <param name="length">Bytes of the word.</param>
-    /// <returns>Bytes of the stem.</returns>
+    /// <returns>Bytes of the stem. A stem that does not fit is discarded, and the word stays.</returns>
     internal unsafe int Stem(Span<byte> word, int length)
     {
         fixed (byte* first = word)

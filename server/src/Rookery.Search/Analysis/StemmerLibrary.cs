@@ -3,7 +3,7 @@ using System.Runtime.InteropServices;
 namespace Rookery.Search.Analysis;
 
 /// <summary>
-/// The calls into Snowball, by Debian's <c>libstemmer.so.0d</c> (package libstemmer0d), which need not be installed.
+/// Calls of the Snowball library, Debian's <c>libstemmer.so.0d</c> (package libstemmer0d), which need not be installed.
 /// </summary>
 internal static partial class StemmerLibrary
 {
@@ -14,12 +14,12 @@ internal static partial class StemmerLibrary
     );
 
     /// <summary>
-    /// Whether the library is installed. Asked once: one that is installed later is found after a restart.
+    /// Whether the library is installed. Determined once per process, so a later installation needs a restart.
     /// </summary>
     internal static bool IsInstalled => Found.Value;
 
     /// <summary>
-    /// Makes a stemmer, to be used by one thread at a time; zero when the language is unknown or memory is out.
+    /// Creates a stemmer, which is not thread-safe. Returns zero if the language is unknown or there is no memory.
     /// </summary>
     [LibraryImport(Library, EntryPoint = "sb_stemmer_new", StringMarshalling = StringMarshalling.Utf8)]
     internal static partial nint Create(string algorithm, string encoding);
@@ -27,11 +27,14 @@ internal static partial class StemmerLibrary
     [LibraryImport(Library, EntryPoint = "sb_stemmer_delete")]
     internal static partial void Delete(nint stemmer);
 
-    /// <summary>The stem of a word, in memory of the stemmer until its next word; null when memory is out.</summary>
+    /// <summary>
+    /// Returns the stem of a word, in memory of the stemmer that is valid until its next word; null if there is no
+    /// memory.
+    /// </summary>
     [LibraryImport(Library, EntryPoint = "sb_stemmer_stem")]
     internal static unsafe partial byte* Stem(nint stemmer, byte* word, int size);
 
-    /// <summary>Bytes of the last stem.</summary>
+    /// <summary>Returns the length of the last stem, in bytes.</summary>
     [LibraryImport(Library, EntryPoint = "sb_stemmer_length")]
     internal static partial int Length(nint stemmer);
 }

@@ -2,9 +2,7 @@ using System.Collections.Frozen;
 
 namespace Rookery.Search.Analysis;
 
-/// <summary>
-/// Words so common in English that they say nothing: those that Lucene's, and so RavenDB's, analyzers leave out.
-/// </summary>
+/// <summary>The English stop words that Lucene's and RavenDB's analyzers remove.</summary>
 internal static class StopWords
 {
     private static readonly FrozenSet<ulong> Words = new[]
@@ -46,7 +44,7 @@ internal static class StopWords
         .Select(static word => Pack(System.Text.Encoding.ASCII.GetBytes(word)))
         .ToFrozenSet();
 
-    /// <summary>Whether a word in lower case is one of them.</summary>
+    /// <summary>Whether a lower-case word is a stop word.</summary>
     internal static bool Contain(ReadOnlySpan<byte> word) => word.Length <= sizeof(ulong) && Words.Contains(Pack(word));
 
     private static ulong Pack(ReadOnlySpan<byte> word)

@@ -1,41 +1,44 @@
 namespace Rookery.Search.Analysis;
 
-/// <summary>A token of a text. Valid only during the call that hands it over.</summary>
-/// <param name="bytes">Its letters as they are compared: folded, stemmed.</param>
-/// <param name="position">Words before it, those that are left out included.</param>
-/// <param name="start">Bytes of the text before the word it was made of.</param>
-/// <param name="length">Bytes of that word.</param>
+/// <summary>A token of a text. Valid only during the call that receives it.</summary>
+/// <param name="bytes">The token as it is compared: folded and stemmed.</param>
+/// <param name="position">Number of words before it, including removed ones.</param>
+/// <param name="start">Position of its word in the text, in bytes.</param>
+/// <param name="length">Length of its word in the text, in bytes.</param>
 public readonly ref struct Token(ReadOnlySpan<byte> bytes, int position, int start, int length)
 {
-    /// <summary>Its letters as they are compared, UTF-8: 1 to <see cref="Analyzer.LongestTokenBytes"/> bytes.</summary>
+    /// <summary>
+    /// The token as it is compared, folded and stemmed, in UTF-8: 1 to <see cref="Analyzer.LongestTokenBytes"/> bytes.
+    /// </summary>
     public ReadOnlySpan<byte> Bytes { get; } = bytes;
 
-    /// <summary>Words before it, those that are left out included. Never less than that of the token before.</summary>
+    /// <summary>Number of words before it, including removed ones. Never less than that of the token before.</summary>
     public int Position => position;
 
-    /// <summary>Bytes of the text before the word it was made of.</summary>
+    /// <summary>Position of its word in the text, in bytes.</summary>
     public int Start => start;
 
-    /// <summary>Bytes of that word.</summary>
+    /// <summary>Length of its word in the text, in bytes.</summary>
     public int Length => length;
 }
 
-/// <summary>Takes the tokens of a text one by one, in order.</summary>
+/// <summary>Receives the tokens of a text one by one, in order.</summary>
 public interface ITokenSink
 {
-    /// <summary>Takes one token.</summary>
-    /// <returns>Whether more are wanted; false ends the analysis.</returns>
+    /// <summary>Receives a token.</summary>
+    /// <returns>Whether more tokens are wanted; false ends the analysis.</returns>
     bool Take(scoped in Token token);
 }
 
-/// <summary>What a text is analyzed for.</summary>
+/// <summary>The purpose of an analysis.</summary>
 public enum AnalysisPurpose
 {
-    /// <summary>It is a document's: all that can be searched for.</summary>
+    /// <summary>The text belongs to a document: all tokens that can be searched for.</summary>
     Index,
 
     /// <summary>
-    /// It is searched for: only what must be there. It differs for n-grams, of which the longest say it all.
+    /// The text is searched for: only the tokens that must match. Differs from <see cref="Index"/> for n-grams, of
+    /// which only the longest are needed.
     /// </summary>
     Search,
 }

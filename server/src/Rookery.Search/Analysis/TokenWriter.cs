@@ -4,17 +4,20 @@ using Rookery.Platform;
 
 namespace Rookery.Search.Analysis;
 
-/// <summary>One run of an analyzer over one text.</summary>
-/// <typeparam name="TSink">Where the tokens go.</typeparam>
+/// <summary>Analyzes one text.</summary>
+/// <typeparam name="TSink">The type that receives the tokens.</typeparam>
 internal ref struct TokenWriter<TSink>
     where TSink : struct, ITokenSink
 {
-    /// <summary>The word before and after the last step, each with room for a stem that is a little longer.</summary>
+    /// <summary>
+    /// Size of the buffer, in bytes: the word before and after the last step, each with room for a slightly longer
+    /// stem.
+    /// </summary>
     internal const int BufferBytes = 2 * WordBytes;
 
     private const int WordBytes = Analyzer.LongestTokenBytes + 33;
 
-    // What is longer is no word of a language, and its stem could be longer than a token may be.
+    // Longer words are not stemmed, because their stem could exceed the length of a token.
     private const int LongestStemmedBytes = 128;
 
     private const int HashBytes = 16;
@@ -50,8 +53,8 @@ internal ref struct TokenWriter<TSink>
         _firstFolding = stemmer is null ? rules.Folding : Folding.Case;
     }
 
-    /// <summary>Hands over all tokens, or as many as the sink wants.</summary>
-    /// <returns>The position behind the last word.</returns>
+    /// <summary>Passes all tokens to the sink, or as many as it wants.</summary>
+    /// <returns>The position after the last word.</returns>
     internal int Run()
     {
         if (_rules.Segmentation is Segmentation.Whole)
@@ -121,7 +124,7 @@ internal ref struct TokenWriter<TSink>
         return pieceStart > start ? Emit(_word[..length], pieceStart, end) : Refine(length, start, end);
     }
 
-    /// <summary>What is done to words that are short enough to be words.</summary>
+    /// <summary>Removes elisions, possessives and stop words, stems, and emits a word that was not split.</summary>
     private bool Refine(int length, int start, int end)
     {
         int offset = _rules.DropsElision ? Elision.Measure(_word[..length]) : 0;
@@ -218,8 +221,8 @@ internal ref struct TokenWriter<TSink>
     }
 
     /// <summary>
-    /// The whole text as one token. A long one keeps its beginning and ends in a hash of all, so that different texts
-    /// stay different.
+    /// Emits the whole text as one token. A long text is truncated and ends in a hash of the whole, so that different
+    /// texts remain different.
     /// </summary>
     private void TakeWhole()
     {

@@ -3,15 +3,15 @@ using System.Text;
 namespace Rookery.Search.Analysis;
 
 /// <summary>
-/// Finds the words of a text by the default boundaries of UAX #29: letters, digits and connectors run on; an apostrophe
-/// or a dot stays within a word, a comma or a dot within a number; marks stay with their letter; Han and Hiragana are a
-/// word each character; pictures and flags are words. Unlike the annex a colon is always a boundary. What holds no
-/// letter, digit or picture is passed over. Linear in the text, whatever it holds.
+/// Finds the words of a text by the default boundaries of UAX #29. Letters, digits and connectors form words; an
+/// apostrophe or a dot may be within a word, a comma or a dot within a number; marks belong to their letter. Each Han
+/// or Hiragana character is a word, and so is a picture or a flag. Unlike in the annex, a colon is always a boundary.
+/// Text without letters, digits and pictures is skipped. Takes time linear in the text.
 /// </summary>
 internal static class WordSegmenter
 {
     /// <summary>
-    /// What was read of a word so far. Those from <see cref="LetterMid"/> on have read something that belongs to the
+    /// What was read of a word so far. In the states from <see cref="LetterMid"/> on, the last character belongs to the
     /// word only if more follows.
     /// </summary>
     private enum State : byte
@@ -32,14 +32,15 @@ internal static class WordSegmenter
         PictureJoined,
     }
 
-    // A row a state, a column a class, in the order of the two enumerations.
+    // The transition table: one row for each state and one column for each class, in the order of the enumerations.
     private static readonly State[] Next = MakeTable();
 
     /// <summary>Finds the first word at or after <paramref name="at"/>.</summary>
-    /// <param name="text">UTF-8.</param>
-    /// <param name="at">Where to begin; where the next search begins, afterwards.</param>
-    /// <param name="start">Where the word begins.</param>
-    /// <returns>Whether there is one; it ends before <paramref name="at"/>.</returns>
+    /// <param name="text">The text in UTF-8.</param>
+    /// <param name="at">The position to start from; on return the end of the word, where the next search
+    /// starts.</param>
+    /// <param name="start">The start of the word.</param>
+    /// <returns>Whether there is a word.</returns>
     internal static bool TryFind(ReadOnlySpan<byte> text, ref int at, out int start)
     {
         start = at;
@@ -56,8 +57,8 @@ internal static class WordSegmenter
                     break;
                 }
 
-                // Only connectors were read, of which no word can begin: the character that ended them is looked at
-                // afresh.
+                // Only connectors were read, which do not form a word. The character after them is read again as the
+                // start of a word.
                 bytes = state is State.ConnectorLead ? 0 : bytes;
                 next = State.Start;
             }
@@ -110,7 +111,7 @@ internal static class WordSegmenter
         (state, read) switch
         {
             (State.End, _) => State.End,
-            // Marks without a letter before them are passed over; elsewhere they change nothing (WB4).
+            // Marks without a letter before them are skipped; elsewhere they do not change the state (WB4).
             (State.Start, CharacterClass.Extend or CharacterClass.Joiner) => State.End,
             (State.Picture, CharacterClass.Joiner) => State.PictureJoined,
             (_, CharacterClass.Extend or CharacterClass.Joiner) => state,

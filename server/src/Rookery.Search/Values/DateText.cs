@@ -3,26 +3,26 @@ using Rookery.Json;
 namespace Rookery.Search.Values;
 
 /// <summary>
-/// Texts that are dates with a time. They count as the one text that names the moment in UTC with seven fractional
-/// digits and without <c>Z</c>: so the same moment is one value however it was written, their order as texts is that of
-/// time, and the beginning of a date (<c>2026-11</c>) stands where it should among them.
+/// Normalises texts that are dates with a time: to UTC with seven fractional digits and without <c>Z</c>. So equal
+/// times are equal values however they are written, they sort as texts in the order of time, and a prefix of a date
+/// (<c>2026-11</c>) sorts correctly among them.
 /// </summary>
 public static class DateText
 {
-    /// <summary>Bytes of the one text.</summary>
+    /// <summary>Bytes of a normalised date.</summary>
     public const int Length = WireDate.Length - 1;
 
     private const int LeastBytes = 19;
     private const int MostBytes = 33;
 
     /// <summary>
-    /// Reads <c>2026-11-21T09:49:45</c> with up to seven fractional digits, with <c>Z</c>, an offset, or neither: then
-    /// it is taken as UTC.
+    /// Parses <c>2026-11-21T09:49:45</c> with up to seven fractional digits and <c>Z</c> or an offset. Without either,
+    /// the date is in UTC.
     /// </summary>
-    /// <param name="text">Any text.</param>
-    /// <param name="destination">At least <see cref="WireDate.Length"/> bytes; takes the one text, without case as
-    /// texts are compared.</param>
-    /// <returns>False when it is no date with a time; nothing is written.</returns>
+    /// <param name="text">Any text, in UTF-8.</param>
+    /// <param name="destination">At least <see cref="WireDate.Length"/> bytes; receives the normalised date in lower
+    /// case, as texts are compared.</param>
+    /// <returns>False if the text is not a date with a time. Nothing is written then.</returns>
     public static bool TryWrite(ReadOnlySpan<byte> text, Span<byte> destination)
     {
         if (

@@ -5,27 +5,28 @@ using Rookery.Json;
 namespace Rookery.Search.Values;
 
 /// <summary>
-/// The bytes of a value whose order, byte by byte, is the order of values, and which are equal when the values are:
-/// null, false, true, numbers by value, texts without case, exact texts, objects and arrays by their JSON text. Scans,
-/// dictionaries of indexes and sort columns use the same ones.
+/// Encodes values as bytes whose order is the order of values, and which are equal when the values are: null, false,
+/// true, numbers by value, texts without case, exact texts, objects and arrays by their JSON text. Scans, dictionaries
+/// of indexes and sort columns use the same keys.
 /// </summary>
 /// <remarks>
 /// <para>The first byte is the kind; numbers follow <see cref="NumberKey"/>, dates <see cref="DateText"/>, cases
 /// <see cref="TextFolding"/>.</para>
-/// <para>Of a text over <see cref="MaxTextBytes"/> bytes the key holds so many and 16 bytes of a hash (SHA-256) of all:
-/// equal keys are equal texts, but among texts that begin with the same 512 bytes the order is that of the hash. Who
-/// looks into the text behind its beginning reads the document where <see cref="IsCut"/>.</para>
+/// <para>The key of a text longer than <see cref="MaxTextBytes"/> contains that many of its bytes, and 16 bytes of a
+/// hash (SHA-256) of the whole. Equal keys mean equal texts, but texts with the same first 512 bytes are ordered by the
+/// hash. To compare more of a text where <see cref="IsCut"/>, read the document.</para>
 /// </remarks>
 public static class TermKey
 {
-    /// <summary>Bytes a key can take.</summary>
+    /// <summary>Maximum bytes of a key.</summary>
     public const int MaxBytes = 1 + MaxTextBytes + HashBytes;
 
-    /// <summary>Bytes of a text that its key holds.</summary>
+    /// <summary>Maximum bytes of a text that its key contains.</summary>
     public const int MaxTextBytes = 512;
 
     /// <summary>
-    /// First byte of the keys of texts without case: the key of a text's beginning is the beginning of its key.
+    /// First byte of the keys of texts without case. The key of a prefix of a text is a prefix of the text's key,
+    /// unless either is a date.
     /// </summary>
     public const byte TextByte = 0x40;
 
@@ -43,8 +44,8 @@ public static class TermKey
     private static IncrementalHash? _hasher;
 
     /// <summary>Writes the key of a stored value.</summary>
-    /// <param name="json">The value: valid JSON without whitespace between its tokens.</param>
-    /// <param name="isExact">Whether letters of texts count with their case; dates are then texts like others.</param>
+    /// <param name="json">The value as valid JSON without whitespace between tokens.</param>
+    /// <param name="isExact">Whether texts keep their case. Dates are then written like other texts.</param>
     /// <param name="destination">At least <see cref="MaxBytes"/> bytes.</param>
     /// <returns>Bytes written.</returns>
     public static int Write(ReadOnlySpan<byte> json, bool isExact, Span<byte> destination)
@@ -66,7 +67,7 @@ public static class TermKey
         }
     }
 
-    /// <summary>Writes the key of null, which is also where a missing value is sorted.</summary>
+    /// <summary>Writes the key of null, by which a missing value is also sorted.</summary>
     public static int WriteNull(Span<byte> destination)
     {
         destination[0] = NullByte;
@@ -74,8 +75,8 @@ public static class TermKey
     }
 
     /// <summary>Writes the key of a text.</summary>
-    /// <param name="text">Valid UTF-8.</param>
-    /// <param name="isExact">Whether letters count with their case.</param>
+    /// <param name="text">The text in valid UTF-8.</param>
+    /// <param name="isExact">Whether the text keeps its case. A date is then written like other texts.</param>
     /// <param name="destination">At least <see cref="MaxBytes"/> bytes.</param>
     /// <returns>Bytes written.</returns>
     public static int WriteText(ReadOnlySpan<byte> text, bool isExact, Span<byte> destination)
@@ -96,7 +97,7 @@ public static class TermKey
         return rest.IsEmpty ? written : WriteCutFolded(text, destination);
     }
 
-    /// <summary>The kind of a key's value.</summary>
+    /// <summary>Returns the kind of a key's value.</summary>
     public static ValueKind KindOf(ReadOnlySpan<byte> key) =>
         key[0] switch
         {
@@ -108,7 +109,7 @@ public static class TermKey
             _ => ValueKind.Number,
         };
 
-    /// <summary>The least first byte of the keys of a kind: all keys of the kind are at or after it.</summary>
+    /// <summary>Returns the least first byte of the keys of a kind.</summary>
     public static byte FirstByteOf(ValueKind kind) =>
         kind switch
         {
@@ -120,7 +121,7 @@ public static class TermKey
             _ => ContainerByte,
         };
 
-    /// <summary>The greatest first byte of the keys of a kind.</summary>
+    /// <summary>Returns the greatest first byte of the keys of a kind.</summary>
     public static byte LastByteOf(ValueKind kind) =>
         kind switch
         {
@@ -129,15 +130,15 @@ public static class TermKey
             _ => FirstByteOf(kind),
         };
 
-    /// <summary>Whether a key holds only the beginning of its text, and a hash.</summary>
+    /// <summary>Whether a key contains only the beginning of its text, and a hash.</summary>
     public static bool IsCut(ReadOnlySpan<byte> key) => key.Length == MaxBytes;
 
     /// <summary>
-    /// Writes the value of a key as JSON: a number in its one form, a text as the key holds it (without case unless it
-    /// is exact, a date in UTC).
+    /// Writes the value of a key as JSON: a number in normal form, a text as the key contains it (in lower case unless
+    /// exact, a date in UTC).
     /// </summary>
-    /// <param name="key">A key that is not cut.</param>
-    /// <param name="output">Where to.</param>
+    /// <param name="key">A key for which <see cref="IsCut"/> is false.</param>
+    /// <param name="output">Receives the JSON.</param>
     public static void WriteJson(ReadOnlySpan<byte> key, IBufferWriter<byte> output)
     {
         ArgumentOutOfRangeException.ThrowIfEqual(IsCut(key), true, nameof(key));
@@ -177,7 +178,7 @@ public static class TermKey
         return written;
     }
 
-    /// <summary>Writes bytes as they are behind the kind.</summary>
+    /// <summary>Writes bytes unchanged after the kind, truncated with a hash if they are too long.</summary>
     private static int WriteCut(ReadOnlySpan<byte> bytes, Span<byte> destination)
     {
         bytes[..Math.Min(bytes.Length, MaxTextBytes)].CopyTo(destination[1..]);
@@ -192,7 +193,7 @@ public static class TermKey
         return MaxBytes;
     }
 
-    /// <summary>Writes a long text without case, a piece at a time: it may be a whole document.</summary>
+    /// <summary>Writes a long text without case, piece by piece, because it may be a whole document.</summary>
     private static int WriteCutFolded(ReadOnlySpan<byte> text, Span<byte> destination)
     {
         Span<byte> piece = stackalloc byte[PieceBytes];

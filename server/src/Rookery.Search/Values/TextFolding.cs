@@ -4,20 +4,20 @@ using System.Text;
 namespace Rookery.Search.Values;
 
 /// <summary>
-/// Takes the case out of texts: each character becomes its lower-case one by Unicode's simple mapping, without culture;
-/// only <c>İ</c> stays. One character stays one: <c>ß</c> is not <c>ss</c>, and accents stay.
+/// Converts texts to lower case: each character by Unicode's simple mapping, without culture; only <c>İ</c> is
+/// unchanged. One character remains one: <c>ß</c> does not become <c>ss</c>, and accents are kept.
 /// </summary>
 public static class TextFolding
 {
     /// <summary>
-    /// Bytes that a text of so many bytes can take without case: a character of two bytes may become one of three.
+    /// Returns the maximum bytes of a folded text, because a character of two bytes may become one of three.
     /// </summary>
     public static int MaxBytes(int textBytes) => checked(textBytes + (textBytes / 2) + 4);
 
-    /// <summary>Folds as much of a text as there is room for.</summary>
-    /// <param name="text">Valid UTF-8; afterwards what is left of it.</param>
+    /// <summary>Folds as much of a text as fits.</summary>
+    /// <param name="text">The text in valid UTF-8; on return the rest of it.</param>
     /// <param name="destination">At least four bytes.</param>
-    /// <returns>Bytes written; whole characters.</returns>
+    /// <returns>Bytes written, always whole characters.</returns>
     public static int Fold(scoped ref ReadOnlySpan<byte> text, scoped Span<byte> destination)
     {
         int written = 0;
@@ -44,8 +44,8 @@ public static class TextFolding
     }
 
     /// <summary>Folds a whole text.</summary>
-    /// <param name="text">Valid UTF-8.</param>
-    /// <param name="destination">At least <see cref="MaxBytes"/> bytes of it.</param>
+    /// <param name="text">The text in valid UTF-8.</param>
+    /// <param name="destination">At least <see cref="MaxBytes"/> of the text's length.</param>
     /// <returns>Bytes written.</returns>
     public static int FoldAll(ReadOnlySpan<byte> text, Span<byte> destination) =>
         Ascii.ToLower(text, destination, out int written) == OperationStatus.Done

@@ -1,8 +1,6 @@
 namespace Rookery.Search.Values;
 
-/// <summary>
-/// The kinds of values, in the order in which they are sorted. A range matches values of one kind only.
-/// </summary>
+/// <summary>Kinds of values, in their sort order. A range matches values of one kind only.</summary>
 public enum ValueKind : byte
 {
     /// <summary><c>null</c>.</summary>
@@ -20,6 +18,6 @@ public enum ValueKind : byte
     /// <summary>A text, compared with case.</summary>
     ExactText,
 
-    /// <summary>An object, or an array that counts as a whole: by its JSON text.</summary>
+    /// <summary>An object, or an array as one value, compared by its JSON text.</summary>
     Container,
 }
