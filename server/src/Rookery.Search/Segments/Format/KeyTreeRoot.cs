@@ -2,16 +2,16 @@ using Rookery.Platform;
 
 namespace Rookery.Search.Segments.Format;
 
-/// <summary>Where a tree begins.</summary>
-/// <param name="Address">Its root's address; meaningless when it is empty.</param>
-/// <param name="Height">Blocks from the root to a leaf, the root included; 0 when it is empty.</param>
-/// <param name="Count">Its keys.</param>
+/// <summary>The root of a key tree.</summary>
+/// <param name="Address">The address of the root block; meaningless if the tree is empty.</param>
+/// <param name="Height">Number of blocks from the root to a leaf, both included; 0 if the tree is empty.</param>
+/// <param name="Count">Number of keys.</param>
 internal readonly record struct KeyTreeRoot(long Address, int Height, long Count)
 {
-    /// <summary>More blocks above each other are no tree of ours: each has at least four below it.</summary>
+    /// <summary>Maximum height of a valid tree, as each block has at least four children.</summary>
     public const int HeightLimit = 24;
 
-    /// <summary>Appends it to a footer.</summary>
+    /// <summary>Appends the root to a footer.</summary>
     public void Write(GrowableBytes sink)
     {
         sink.AppendVarint((ulong)Address);

@@ -2,27 +2,29 @@ using Rookery.Platform;
 
 namespace Rookery.Search.Segments.Format;
 
-/// <summary>Where a column begins.</summary>
-/// <param name="Directory">The address of its directory; 0 when there is no column.</param>
-/// <param name="Count">Its values.</param>
+/// <summary>The root of a packed column.</summary>
+/// <param name="Directory">The address of its directory; 0 if there is no column.</param>
+/// <param name="Count">Number of values.</param>
 internal readonly record struct PackedColumnRoot(long Directory, int Count)
 {
-    /// <summary>Values of a chunk.</summary>
+    /// <summary>Number of values in a chunk.</summary>
     public const int ChunkLength = 1024;
 
-    /// <summary>Bytes of a chunk in the directory: u64 address, u64 smallest value, u8 bits.</summary>
+    /// <summary>Bytes of a chunk's directory entry: u64 address, u64 smallest value, u8 bits.</summary>
     public const int ChunkBytes = 17;
 
-    /// <summary>The widest difference within a chunk, in bits: eight bytes anywhere hold it.</summary>
+    /// <summary>
+    /// Maximum bits of a difference within a chunk, so that eight bytes contain it at any bit offset.
+    /// </summary>
     public const int BitsLimit = 56;
 
-    /// <summary>Whether there is a column.</summary>
+    /// <summary>Whether the column exists.</summary>
     public bool Exists => Directory != 0;
 
-    /// <summary>Chunks of it.</summary>
+    /// <summary>Number of chunks.</summary>
     public int Chunks => (Count + ChunkLength - 1) / ChunkLength;
 
-    /// <summary>Appends it to a footer.</summary>
+    /// <summary>Appends the root to a footer.</summary>
     public void Write(GrowableBytes sink)
     {
         sink.AppendVarint((ulong)Directory);

@@ -1,11 +1,11 @@
 namespace Rookery.Search.Segments.Format;
 
 /// <summary>
-/// Bytes of an index are not what was written, or no program of this version wrote them. Nothing of a user's is lost:
-/// the caller drops the index's folder and builds it anew.
+/// Bytes of an index are damaged or of another format version. No user data is lost: the caller deletes the index's
+/// folder and builds the index again.
 /// </summary>
 /// <param name="file">The file's path.</param>
-/// <param name="reason">What is wrong.</param>
+/// <param name="reason">What is wrong, as a clause.</param>
 public sealed class SegmentDamagedException(string file, string reason)
     : IOException($"{file} is damaged: {reason}; the index is built anew.")
 {

@@ -3,27 +3,29 @@ using Rookery.Platform;
 namespace Rookery.Search.Segments.Format;
 
 /// <summary>
-/// What a segment holds and where, at its end: numbers as varints in the order of the properties; fields as count, then
-/// each.
+/// The table of contents at the end of a segment: numbers as varints in the order of the properties; fields as their
+/// number, then each field.
 /// </summary>
 internal sealed record SegmentFooter
 {
-    /// <summary>Fields of one segment at most.</summary>
+    /// <summary>Maximum fields of a segment.</summary>
     public const int FieldLimit = 1 << 16;
 
-    /// <summary>Its entries.</summary>
+    /// <summary>Number of entries.</summary>
     public required int Entries { get; init; }
 
     /// <summary>Fields with terms or lengths, by ascending number.</summary>
     public required IReadOnlyList<SegmentFieldFooter> Fields { get; init; }
 
-    /// <summary>The tree of document ids; beside an id varint first entry, varint entries.</summary>
+    /// <summary>The tree of document ids. The payload of an id: varint first entry, varint number of entries.</summary>
     public required KeyTreeRoot Ids { get; init; }
 
-    /// <summary>Where ids and etags lie, by 32 entries: address, and bytes.</summary>
+    /// <summary>The locations of ids and etags, for each block of 32 entries: address, length.</summary>
     public required (PackedColumnRoot Addresses, PackedColumnRoot Lengths) Documents { get; init; }
 
-    /// <summary>Where stored values lie, by group: first entry, address, bytes on disk, bytes.</summary>
+    /// <summary>
+    /// The locations of stored values, for each group: first entry, address, bytes on disk, expanded bytes.
+    /// </summary>
     public required (
         PackedColumnRoot FirstEntries,
         PackedColumnRoot Addresses,
@@ -31,7 +33,7 @@ internal sealed record SegmentFooter
         PackedColumnRoot RawBytes
     ) Stored { get; init; }
 
-    /// <summary>Appends it.</summary>
+    /// <summary>Appends the bytes.</summary>
     public void Write(GrowableBytes sink)
     {
         sink.AppendVarint((ulong)Entries);
@@ -51,7 +53,7 @@ internal sealed record SegmentFooter
     }
 
     /// <summary>Reads what <see cref="Write"/> wrote.</summary>
-    /// <exception cref="InvalidDataException">It is not a footer.</exception>
+    /// <exception cref="InvalidDataException">The bytes are not a footer.</exception>
     public static SegmentFooter Read(ReadOnlySpan<byte> from)
     {
         int at = 0;
@@ -86,15 +88,14 @@ internal sealed record SegmentFooter
 }
 
 /// <summary>One field of a segment.</summary>
-/// <param name="Number">Its number.</param>
+/// <param name="Number">The field's number.</param>
 /// <param name="IsText">Whether its postings have frequencies and positions.</param>
-/// <param name="HasPlainKeys">Whether every sort key is a term of its entry and no entry has another term: then the
-/// column alone says which entries have a term.</param>
-/// <param name="Terms">Its dictionary.</param>
-/// <param name="SortOrdinals">By entry, one more than the ordinal of its sort key in the dictionary; 0 for
-/// none.</param>
-/// <param name="Lengths">By entry, its length in tokens.</param>
-/// <param name="EntriesWithLength">Entries whose length is not 0.</param>
+/// <param name="HasPlainKeys">Whether each entry's only term is its sort key, so that the column alone decides which
+/// entries have a term.</param>
+/// <param name="Terms">The tree of terms, the dictionary.</param>
+/// <param name="SortOrdinals">For each entry, 1 + the ordinal of its sort key in the dictionary; 0 for none.</param>
+/// <param name="Lengths">For each entry, its length in tokens.</param>
+/// <param name="EntriesWithLength">Number of entries whose length is not 0.</param>
 /// <param name="TotalLength">The sum of the lengths.</param>
 internal sealed record SegmentFieldFooter(
     int Number,
@@ -110,7 +111,7 @@ internal sealed record SegmentFieldFooter(
     private const int TextFlag = 1;
     private const int PlainKeysFlag = 2;
 
-    /// <summary>Appends it.</summary>
+    /// <summary>Appends the bytes.</summary>
     public void Write(GrowableBytes sink)
     {
         sink.AppendVarint((ulong)Number);
@@ -140,8 +141,8 @@ internal sealed record SegmentFieldFooter(
     }
 }
 
-/// <summary>What the manifest says of a segment, which never changes.</summary>
-/// <param name="FileId">Its number, from which its name is made.</param>
+/// <summary>The immutable facts of a segment in the manifest.</summary>
+/// <param name="FileId">The file's number, which is part of its name.</param>
 /// <param name="FileBytes">The file's length in bytes.</param>
-/// <param name="Entries">Its entries.</param>
+/// <param name="Entries">Number of entries.</param>
 internal readonly record struct SegmentSummary(long FileId, long FileBytes, int Entries);

@@ -5,30 +5,30 @@ using Rookery.Search.Segments.Writing;
 namespace Rookery.Search.Segments.Format;
 
 /// <summary>
-/// Format version 2 of a segment; in version 1 some terms could not be found (<see cref="KeyTreeWriter"/>). The file is
-/// cut into pages, each with a checksum behind it; what the pages hold, joined, is one run of bytes in which everything
-/// has an address:
+/// Format version 2 of a segment; in version 1 some terms could not be found (<see cref="KeyTreeWriter"/>). The file
+/// consists of pages, each followed by its checksum. The contents of all pages, joined, form one sequence of bytes, in
+/// which everything has an address:
 /// <code>
-/// page *      16384 bytes (the last one as many as there are), u32 CRC-32C of file id, page number and bytes
+/// page *      16384 bytes (the last one may be shorter), u32 CRC-32C of file id, page number and bytes
 /// header      magic "RKRYIDX\n", u32 version, u32 0, u64 file id
 /// per field   postings, dictionary (a tree by term), column of sort ordinals, column of lengths
 /// documents   a tree by id, ids and etags by entry
 /// stored      values by entry, compressed
 /// footer      see <see cref="SegmentFooter"/>, u32 its length
 /// </code>
-/// Units (blocks of a tree, of postings, of a column) never cross the end of a page, so that each is one span; the rest
-/// of the page is zeros. No byte lies outside of a checksum.
+/// A unit (a block of a tree, of postings or of a column) never crosses the end of a page, so that it is one span; the
+/// rest of the page is zeros. Every byte is covered by a checksum.
 /// </summary>
 public static class SegmentFormat
 {
-    /// <summary>What a decoder throws on bytes that no encoder made.</summary>
+    /// <summary>Returns the exception for bytes that pass their checksum and cannot be decoded.</summary>
     public static InvalidDataException Malformed() =>
         new("Bytes of an index passed their checksum and are not what a segment holds.");
 
     /// <summary>The version of the format.</summary>
     public const int Version = 2;
 
-    /// <summary>Bytes of the joined run in a page. Also the longest unit.</summary>
+    /// <summary>Content bytes of a page, and the maximum length of a unit.</summary>
     public const int PageBytes = 1 << PageShift;
 
     /// <summary>The binary logarithm of <see cref="PageBytes"/>.</summary>
@@ -40,15 +40,15 @@ public static class SegmentFormat
     /// <summary>Bytes of the header of a file.</summary>
     public const int HeaderBytes = 24;
 
-    /// <summary>The longest term, sort key or id in bytes: that of a term of a long text.</summary>
+    /// <summary>Maximum bytes of a term, sort key or id.</summary>
     public const int KeyLimitBytes = Values.TermKey.MaxBytes;
 
-    /// <summary>Entries of one segment: bounds what a merge makes. A builder's batch is far below.</summary>
+    /// <summary>Maximum entries of a segment, which limits merges. A batch has far fewer.</summary>
     public const int EntryLimit = 1 << 28;
 
     private static ReadOnlySpan<byte> Magic => "RKRYIDX\n"u8;
 
-    /// <summary>The checksum of a page.</summary>
+    /// <summary>Computes the checksum of a page.</summary>
     public static uint ChecksumOf(long fileId, long page, ReadOnlySpan<byte> bytes)
     {
         Span<byte> place = stackalloc byte[16];
@@ -66,7 +66,7 @@ public static class SegmentFormat
         BinaryPrimitives.WriteInt64LittleEndian(header[16..], fileId);
     }
 
-    /// <summary>What is wrong with a header; null when it is good.</summary>
+    /// <summary>Returns what is wrong with a header; null if it is valid.</summary>
     public static string? CheckHeader(ReadOnlySpan<byte> header, long fileId)
     {
         if (header.Length < HeaderBytes || !header.StartsWith(Magic))

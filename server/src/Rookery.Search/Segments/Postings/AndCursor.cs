@@ -1,12 +1,14 @@
 namespace Rookery.Search.Segments.Postings;
 
-/// <summary>Entries that all cursors have. The rarest leads, the others leap behind it.</summary>
+/// <summary>
+/// The entries that are in all cursors. The cursor with the fewest entries leads, and the others advance to it.
+/// </summary>
 public sealed class AndCursor : EntryCursor
 {
     private readonly EntryCursor _lead;
     private readonly EntryCursor[] _others;
 
-    /// <summary>Of at least one cursor, none of which has begun.</summary>
+    /// <summary>Creates a cursor over the intersection of at least one cursor, each before its first entry.</summary>
     public AndCursor(IEnumerable<EntryCursor> cursors)
     {
         EntryCursor[] sorted = [.. cursors.OrderBy(static cursor => cursor.Cost)];

@@ -6,21 +6,21 @@ using System.Runtime.Intrinsics;
 namespace Rookery.Search.Segments.Postings;
 
 /// <summary>
-/// 128 numbers of the same width. They lie in four lanes side by side (number i in lane i mod 4), so that four are
-/// taken out at once by the same shifts on every processor: no branch depends on a number.
+/// Packs 128 numbers of equal width. They are stored in four interleaved lanes (number i in lane i mod 4), so that four
+/// are unpacked at once by the same vector shifts. No branch depends on a number.
 /// </summary>
 internal static class BitPacking
 {
-    /// <summary>Numbers of a block.</summary>
+    /// <summary>Number of values in a block.</summary>
     public const int BlockLength = 128;
 
     private const int Lanes = 4;
     private const int Steps = BlockLength / Lanes;
 
-    /// <summary>Bytes of a block whose numbers have so many bits.</summary>
+    /// <summary>Returns the bytes of a block whose numbers have this many bits.</summary>
     public static int BytesOf(int bits) => bits * (BlockLength / 8);
 
-    /// <summary>Bits that the largest of the numbers needs.</summary>
+    /// <summary>Returns the bits that the largest number needs.</summary>
     public static int BitsOf(ReadOnlySpan<uint> values)
     {
         uint all = 0;
@@ -50,7 +50,7 @@ internal static class BitPacking
         }
     }
 
-    /// <summary>Takes 128 numbers out of <see cref="BytesOf"/> bytes.</summary>
+    /// <summary>Unpacks 128 numbers from <see cref="BytesOf"/> bytes.</summary>
     public static void Unpack(ReadOnlySpan<byte> source, int bits, Span<uint> values)
     {
         values = values[..BlockLength];
@@ -87,9 +87,9 @@ internal static class BitPacking
         }
     }
 
-    /// <summary>Turns gaps into entries: each is one more than the one before plus its gap.</summary>
+    /// <summary>Converts gaps to entries: each entry is the previous one, plus its gap, plus 1.</summary>
     /// <param name="gaps">128 gaps, replaced by the entries.</param>
-    /// <param name="before">The entry before the first; -1 when there is none.</param>
+    /// <param name="before">The entry before the first; -1 for none.</param>
     public static void Accumulate(Span<uint> gaps, int before)
     {
         uint entry = (uint)before;

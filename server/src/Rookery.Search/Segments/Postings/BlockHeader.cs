@@ -5,7 +5,7 @@ using Rookery.Search.Segments.Reading;
 namespace Rookery.Search.Segments.Postings;
 
 /// <summary>
-/// What stands before the postings of a block, and so where the next one begins. A value: a copy can look ahead.
+/// The header of a block of postings, which also locates the next block. A value type, so that a copy can look ahead.
 /// </summary>
 internal struct BlockHeader
 {
@@ -15,49 +15,49 @@ internal struct BlockHeader
     /// <summary>The page of the block.</summary>
     public readonly byte[] Page => _page;
 
-    /// <summary>Where its postings begin in the page.</summary>
+    /// <summary>Offset of its postings in the page.</summary>
     public int BodyStart { get; private set; }
 
     /// <summary>Bytes of its postings.</summary>
     public int BodyBytes { get; private set; }
 
-    /// <summary>Whether it holds 128 packed postings.</summary>
+    /// <summary>Whether it has 128 packed postings.</summary>
     public bool IsFull { get; private set; }
 
-    /// <summary>Bits of a gap, of a full block.</summary>
+    /// <summary>Bits of a gap, in a full block.</summary>
     public int GapBits { get; private set; }
 
-    /// <summary>Bits of a frequency, of a full block.</summary>
+    /// <summary>Bits of a frequency, in a full block.</summary>
     public int FrequencyBits { get; private set; }
 
-    /// <summary>Its postings.</summary>
+    /// <summary>Number of its postings.</summary>
     public int Count { get; private set; }
 
-    /// <summary>The last entry before it; -1 when there is none.</summary>
+    /// <summary>The last entry before the block; -1 for none.</summary>
     public int LastBefore { get; private set; }
 
-    /// <summary>Its last entry.</summary>
+    /// <summary>The block's last entry.</summary>
     public int LastEntry { get; private set; }
 
-    /// <summary>What none of its postings can count for more than.</summary>
+    /// <summary>Upper bound of what its postings contribute to a score.</summary>
     public Impact Impact { get; private set; }
 
     /// <summary>The address of the positions of its group.</summary>
     public long PositionsAddress { get; private set; }
 
-    /// <summary>Where its own begin among them.</summary>
+    /// <summary>Offset of the block's positions in those of the group.</summary>
     public int PositionsOffset { get; private set; }
 
-    /// <summary>How many bytes its own are.</summary>
+    /// <summary>Bytes of the block's positions.</summary>
     public int PositionsBytes { get; private set; }
 
     /// <summary>The number of its group.</summary>
     public int Group { get; private set; }
 
-    /// <summary>Postings of its group up to its end.</summary>
+    /// <summary>Number of postings of its group, up to the end of this block.</summary>
     public long CountInGroup { get; private set; }
 
-    /// <summary>Goes before the first block of a group.</summary>
+    /// <summary>Moves before the first block of a group.</summary>
     public void OpenGroup(int group, long address, long positionsAddress, int lastBefore)
     {
         Group = group;

@@ -1,36 +1,40 @@
 namespace Rookery.Search.Segments.Postings;
 
-/// <summary>A walk over entries of one segment, ascending, each once. One thread.</summary>
+/// <summary>A cursor over entries of one segment, ascending, each once. Not thread-safe.</summary>
 public abstract class EntryCursor
 {
-    /// <summary>Behind the last entry.</summary>
+    /// <summary>The value of <see cref="Current"/> after the last entry.</summary>
     public const int End = int.MaxValue;
 
-    /// <summary>The entry it stands on; -1 before the first, <see cref="End"/> behind the last.</summary>
+    /// <summary>The current entry; -1 before the first, <see cref="End"/> after the last.</summary>
     public int Current { get; protected set; } = -1;
 
-    /// <summary>About how many entries there are, at most: who is rarest leads.</summary>
+    /// <summary>
+    /// Upper estimate of the number of entries. In an intersection, the cursor with the least cost leads.
+    /// </summary>
     public abstract long Cost { get; }
 
-    /// <summary>Goes to the next entry.</summary>
+    /// <summary>Moves to the next entry.</summary>
     /// <returns><see cref="Current"/>.</returns>
     public abstract int MoveNext();
 
     /// <summary>
-    /// Goes to the first entry that is not below <paramref name="target"/>. Stays where it is when it is there or
-    /// beyond.
+    /// Moves to the first entry that is at least <paramref name="target"/>. Does not move if the current entry already
+    /// is.
     /// </summary>
     /// <returns><see cref="Current"/>.</returns>
     public abstract int Advance(int target);
 
-    /// <summary>Whether <see cref="Has"/> can be asked.</summary>
+    /// <summary>Whether <see cref="Has"/> is supported.</summary>
     public virtual bool CanTell => false;
 
-    /// <summary>Whether an entry is among them, wherever the walk stands; it stays there. Costs little.</summary>
+    /// <summary>
+    /// Whether the cursor's set contains an entry, independently of the current position, which does not change. Cheap.
+    /// </summary>
     public virtual bool Has(int entry) =>
         throw new InvalidOperationException("Only a walk says which entries there are.");
 
-    /// <summary>How many entries follow the current one, walking to the end.</summary>
+    /// <summary>Moves to the end and returns the number of entries passed.</summary>
     public virtual int CountRest()
     {
         int count = 0;

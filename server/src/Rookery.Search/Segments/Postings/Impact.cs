@@ -3,23 +3,23 @@ using Rookery.Platform;
 namespace Rookery.Search.Segments.Postings;
 
 /// <summary>
-/// What no posting of a block can count for more than: the highest frequency together with the smallest length, though
-/// no entry need have both.
+/// Upper bound of what the postings of a block contribute to a score: the highest frequency together with the smallest
+/// length, although no entry need have both.
 /// </summary>
 /// <param name="MostOften">The highest frequency.</param>
 /// <param name="Shortest">The smallest length of an entry, in tokens.</param>
 public readonly record struct Impact(int MostOften, int Shortest)
 {
-    /// <summary>Of no postings.</summary>
+    /// <summary>The impact of no postings.</summary>
     public static Impact None => new(0, int.MaxValue);
 
-    /// <summary>With one posting more.</summary>
+    /// <summary>Returns the impact with one more posting.</summary>
     public Impact With(int frequency, int length)
     {
         Invariant.Holds(frequency > 0, "a term stands at least once where it stands");
         return new Impact(Math.Max(MostOften, frequency), Math.Min(Shortest, length));
     }
 
-    /// <summary>Of both.</summary>
+    /// <summary>Returns the impact of both.</summary>
     public Impact With(Impact other) => new(Math.Max(MostOften, other.MostOften), Math.Min(Shortest, other.Shortest));
 }

@@ -1,11 +1,11 @@
 namespace Rookery.Search.Segments.Postings;
 
-/// <summary>Entries that any cursor has: a heap with the one that stands lowest on top.</summary>
+/// <summary>The entries that are in any cursor. A heap keeps the cursor with the lowest current entry on top.</summary>
 public sealed class OrCursor : EntryCursor
 {
     private readonly EntryCursor[] _heap;
 
-    /// <summary>Of at least one cursor, none of which has begun.</summary>
+    /// <summary>Creates a cursor over the union of at least one cursor, each before its first entry.</summary>
     public OrCursor(IEnumerable<EntryCursor> cursors)
     {
         _heap = [.. cursors];

@@ -4,7 +4,7 @@ using Rookery.Search.Segments.Reading;
 
 namespace Rookery.Search.Segments.Postings;
 
-/// <summary>The positions of one block: read when the first is asked for. One thread.</summary>
+/// <summary>Reads the positions of one block, on first access. Not thread-safe.</summary>
 internal sealed class PostingPositions(SegmentPages pages)
 {
     private byte[] _scratch = [];
@@ -13,10 +13,10 @@ internal sealed class PostingPositions(SegmentPages pages)
     private int _place;
     private int _next;
 
-    /// <summary>Forgets the block: another one was reached.</summary>
+    /// <summary>Discards the positions, because the cursor moved to another block.</summary>
     public void Forget() => _length = -1;
 
-    /// <summary>Passes over the positions of one posting.</summary>
+    /// <summary>Skips the positions of one posting.</summary>
     public static void Skip(ReadOnlySpan<byte> encoded, ref int at, int count)
     {
         while (count > 0)
@@ -35,7 +35,7 @@ internal sealed class PostingPositions(SegmentPages pages)
     {
         if (target.Length < count)
         {
-            // No more positions than bytes: a wrong count cannot ask for any amount of memory.
+            // There cannot be more positions than bytes, so a wrong count cannot allocate unbounded memory.
             target =
                 count <= encoded.Length ? new int[Math.Max(count, 2 * target.Length)] : throw SegmentFormat.Malformed();
         }
@@ -51,7 +51,7 @@ internal sealed class PostingPositions(SegmentPages pages)
         return count;
     }
 
-    /// <summary>The positions of the posting at a place of a block, encoded.</summary>
+    /// <summary>Returns the encoded positions of the posting at an index of a block.</summary>
     public ReadOnlySpan<byte> Of(PostingsBlock block, long groupAddress, int at)
     {
         if (_length < 0)

@@ -4,9 +4,7 @@ using Rookery.Search.Segments.Format;
 
 namespace Rookery.Search.Segments.Postings;
 
-/// <summary>
-/// One block of postings that was reached: its entries are decoded, its frequencies when first asked for.
-/// </summary>
+/// <summary>The current block of postings. Entries are decoded at once, frequencies on first access.</summary>
 internal sealed class PostingsBlock(bool isText)
 {
     private readonly uint[] _frequencies = isText ? new uint[PostingsFormat.BlockLength] : [];
@@ -17,16 +15,16 @@ internal sealed class PostingsBlock(bool isText)
     private int _frequencyBits;
     private bool _hasFrequencies;
 
-    /// <summary>What no posting of it can count for more than.</summary>
+    /// <summary>Upper bound of what its postings contribute to a score.</summary>
     public Impact Impact { get; private set; }
 
-    /// <summary>Where its positions begin within those of its group.</summary>
+    /// <summary>Offset of its positions in those of its group.</summary>
     public int PositionsOffset { get; private set; }
 
     /// <summary>Bytes of its positions.</summary>
     public int PositionsBytes { get; private set; }
 
-    /// <summary>Decodes the postings that stand in the dictionary.</summary>
+    /// <summary>Decodes postings that are stored in the dictionary.</summary>
     public void OpenInline(ReadOnlyMemory<byte> encoded, int count, Span<uint> entries)
     {
         _inline = encoded;
@@ -48,7 +46,7 @@ internal sealed class PostingsBlock(bool isText)
             }
         }
 
-        // Lengths are not known here; no entry is shorter than one token.
+        // Lengths are not known here, and every entry has at least one token.
         Impact = new Impact(mostOften, 1);
         if (isText)
         {
@@ -57,7 +55,7 @@ internal sealed class PostingsBlock(bool isText)
     }
 
     /// <summary>Decodes the entries of a block.</summary>
-    /// <returns>How many there are.</returns>
+    /// <returns>Number of entries.</returns>
     public int Open(BlockHeader header, Span<uint> entries)
     {
         _page = header.Page;
@@ -94,7 +92,7 @@ internal sealed class PostingsBlock(bool isText)
         return entries[header.Count - 1] == (uint)header.LastEntry ? header.Count : throw SegmentFormat.Malformed();
     }
 
-    /// <summary>How often the term stands in the entry at this place.</summary>
+    /// <summary>Returns the frequency of the term in the entry at an index.</summary>
     public int Frequency(int at)
     {
         if (!_hasFrequencies)
@@ -106,7 +104,9 @@ internal sealed class PostingsBlock(bool isText)
         return (int)_frequencies[at] + 1;
     }
 
-    /// <summary>The positions of the entry at this place, of postings that stand in the dictionary.</summary>
+    /// <summary>
+    /// Returns the encoded positions of the entry at an index, for postings that are stored in the dictionary.
+    /// </summary>
     public ReadOnlySpan<byte> InlinePositions(int at)
     {
         int start = _inlinePositions[at];

@@ -5,14 +5,14 @@ using Rookery.Search.Segments.Reading;
 namespace Rookery.Search.Segments.Postings;
 
 /// <summary>
-/// The postings of one term. To be used for one term after the other (<see cref="Open"/>). Decodes a block when it is
-/// reached and jumps over those between; frequencies and positions are decoded only when asked for.
+/// A cursor over the postings of a term, reusable for one term after another (<see cref="Open"/>). Decodes a block when
+/// it is reached and skips the blocks between. Frequencies and positions are decoded on access.
 /// </summary>
 public sealed class PostingsCursor(SegmentPages pages, bool isText) : EntryCursor
 {
     private readonly PostingsBlock _block = new(isText);
 
-    // Most terms stand in few entries, whose postings are in the dictionary: only others need all of it.
+    // Most terms have few entries, whose postings are in the dictionary. Only other terms need these.
     private uint[] _entries = [];
     private PostingsGroups? _groups;
     private PostingPositions? _positions;
@@ -22,34 +22,34 @@ public sealed class PostingsCursor(SegmentPages pages, bool isText) : EntryCurso
     private int _blockCount;
     private bool _isInline;
 
-    /// <summary>Postings of the term, dead entries included.</summary>
+    /// <summary>Number of postings of the term, including dead entries.</summary>
     public long Count { get; private set; }
 
-    /// <summary>Postings that were decoded since the cursor was made.</summary>
+    /// <summary>Number of postings decoded since the cursor was created.</summary>
     public long Decoded { get; private set; }
 
     /// <inheritdoc/>
     public override long Cost => Count;
 
-    /// <summary>How often the term stands in <see cref="EntryCursor.Current"/>.</summary>
+    /// <summary>The frequency of the term in <see cref="EntryCursor.Current"/>.</summary>
     public int Frequency => isText ? _block.Frequency(_at) : 1;
 
-    /// <summary>What no posting of this term can count for more than.</summary>
+    /// <summary>Upper bound of what the postings of this term contribute to a score.</summary>
     public Impact Impact => _isInline ? _block.Impact : _groups!.WholeImpact;
 
     /// <inheritdoc/>
     public override bool CanTell => _column is not null;
 
-    /// <summary>Says that a column tells which entries have the term, until another is opened.</summary>
-    /// <param name="ordinals">By entry, one more than the ordinal of the only term that it has.</param>
+    /// <summary>Sets a column that decides which entries have the term, until another term is opened.</summary>
+    /// <param name="ordinals">For each entry, 1 + the ordinal of its only term.</param>
     /// <param name="term">The ordinal of the term.</param>
     public void TellBy(PackedColumn ordinals, long term) => (_column, _ordinal) = (ordinals, (ulong)term + 1);
 
     /// <inheritdoc/>
     public override bool Has(int entry) => _column is null ? base.Has(entry) : _column[entry] == _ordinal;
 
-    /// <summary>Goes before the first posting of a term.</summary>
-    /// <param name="payload">What stands beside the term in the dictionary; held until the next call.</param>
+    /// <summary>Moves before the first posting of a term.</summary>
+    /// <param name="payload">The term's payload in the dictionary; referenced until the next call.</param>
     public void Open(ReadOnlyMemory<byte> payload)
     {
         var bytes = payload.Span;
@@ -119,12 +119,12 @@ public sealed class PostingsCursor(SegmentPages pages, bool isText) : EntryCurso
     }
 
     /// <summary>
-    /// What no posting up to an entry can count for more than, beginning with the block in which
-    /// <paramref name="target"/> would stand. Does not move the cursor and decodes nothing.
+    /// Returns the upper bound of what the postings of the block that would contain <paramref name="target"/>
+    /// contribute to a score. Does not move the cursor and decodes no posting.
     /// </summary>
-    /// <param name="target">At or behind <see cref="EntryCursor.Current"/>.</param>
-    /// <param name="lastEntry">The last entry that it holds for; <see cref="EntryCursor.End"/> when no posting is at or
-    /// behind the target.</param>
+    /// <param name="target">The entry; at least <see cref="EntryCursor.Current"/>.</param>
+    /// <param name="lastEntry">The last entry that the bound applies to; <see cref="EntryCursor.End"/> if no posting is
+    /// at or after the target.</param>
     public Impact ImpactAt(int target, out int lastEntry)
     {
         if (_blockCount > 0 && (uint)target <= _entries[_blockCount - 1])
@@ -143,13 +143,15 @@ public sealed class PostingsCursor(SegmentPages pages, bool isText) : EntryCurso
     }
 
     /// <summary>
-    /// Reads the positions at <see cref="EntryCursor.Current"/>, ascending, <see cref="Frequency"/> of them.
+    /// Reads the positions in <see cref="EntryCursor.Current"/>, ascending. Their number is <see cref="Frequency"/>.
     /// </summary>
-    /// <returns>How many there are; the first so many of <paramref name="target"/>, which grows when it is too
-    /// short.</returns>
+    /// <returns>The number of positions, which fill the start of <paramref name="target"/>. The array is replaced if it
+    /// is too short.</returns>
     public int ReadPositions(ref int[] target) => PostingPositions.Read(EncodedPositions(), Frequency, ref target);
 
-    /// <summary>The same, as they are encoded: for a merge, which only moves them.</summary>
+    /// <summary>
+    /// Returns the encoded positions in <see cref="EntryCursor.Current"/>, for a merge, which copies them unchanged.
+    /// </summary>
     public ReadOnlySpan<byte> EncodedPositions()
     {
         if (!isText)
@@ -174,7 +176,7 @@ public sealed class PostingsCursor(SegmentPages pages, bool isText) : EntryCurso
 
     private static int FirstNotBelow(ReadOnlySpan<uint> sorted, uint target, int from)
     {
-        // Most advances are short: a few steps before halving.
+        // Most advances are short, so a few linear steps precede the binary search.
         int near = Math.Min(sorted.Length, from + 8);
         for (; from < near; from++)
         {

@@ -6,11 +6,14 @@ using Rookery.Search.Segments.Reading;
 namespace Rookery.Search.Segments.Postings;
 
 /// <summary>
-/// The blocks of one term's postings: the place of the one that is read, and of one ahead that was only looked at.
+/// Walks over the blocks of one term's postings. Keeps the current block and one further block that was only inspected
+/// for its impact.
 /// </summary>
 internal sealed class PostingsGroups(SegmentPages pages, bool isText)
 {
-    /// <summary>Of the table: last entry, address, positions, most often, shortest.</summary>
+    /// <summary>
+    /// Offsets in a table entry: last entry (0), address, positions, highest frequency, smallest length.
+    /// </summary>
     private const int AddressAt = 4;
     private const int PositionsAt = 12;
     private const int MostOftenAt = 20;
@@ -28,16 +31,16 @@ internal sealed class PostingsGroups(SegmentPages pages, bool isText)
     private bool _hasAhead;
     private bool _hasEnded;
 
-    /// <summary>The block that is read.</summary>
+    /// <summary>The current block.</summary>
     public ref readonly BlockHeader Current => ref _current;
 
-    /// <summary>What no posting of the term can count for more than.</summary>
+    /// <summary>Upper bound of what the postings of the term contribute to a score.</summary>
     public Impact WholeImpact { get; private set; }
 
-    /// <summary>Goes before the first block.</summary>
-    /// <param name="payload">What stands beside the term.</param>
-    /// <param name="at">Where it says where the blocks are.</param>
-    /// <param name="postings">How many there are.</param>
+    /// <summary>Moves before the first block.</summary>
+    /// <param name="payload">The term's payload in the dictionary.</param>
+    /// <param name="at">The offset of the block addresses in the payload.</param>
+    /// <param name="postings">Number of postings of the term.</param>
     public void Open(ReadOnlySpan<byte> payload, int at, long postings)
     {
         _count = postings;
@@ -78,7 +81,7 @@ internal sealed class PostingsGroups(SegmentPages pages, bool isText)
         WholeImpact = whole;
     }
 
-    /// <summary>Goes to the next block.</summary>
+    /// <summary>Moves to the next block; returns false after the last.</summary>
     public bool MoveNext()
     {
         if (_hasEnded || !MoveNext(ref _current, _hasCurrent))
@@ -92,8 +95,8 @@ internal sealed class PostingsGroups(SegmentPages pages, bool isText)
     }
 
     /// <summary>
-    /// Goes to the first block whose last entry is not below <paramref name="target"/>, which is behind the current
-    /// block.
+    /// Moves to the first block whose last entry is at least <paramref name="target"/>, which is after the current
+    /// block. Returns false if there is none.
     /// </summary>
     public bool MoveTo(int target)
     {
@@ -119,8 +122,8 @@ internal sealed class PostingsGroups(SegmentPages pages, bool isText)
     }
 
     /// <summary>
-    /// What no posting can count for more than in the block where <paramref name="target"/> would stand, which is
-    /// behind the current one; and the last entry of that block.
+    /// Returns the impact and the last entry of the block that would contain <paramref name="target"/>, which is after
+    /// the current block. Does not move.
     /// </summary>
     public Impact ImpactAt(int target, out int lastEntry)
     {

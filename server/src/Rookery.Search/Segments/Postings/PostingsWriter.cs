@@ -4,8 +4,8 @@ using Rookery.Search.Segments.Writing;
 
 namespace Rookery.Search.Segments.Postings;
 
-/// <summary>Writes the postings of one term after the other, as <see cref="PostingsFormat"/> says.</summary>
-/// <param name="output">Where to.</param>
+/// <summary>Writes the postings of one term after another, in the format of <see cref="PostingsFormat"/>.</summary>
+/// <param name="output">Receives the bytes.</param>
 internal sealed class PostingsWriter(SegmentOutput output)
 {
     private readonly uint[] _gaps = new uint[PostingsFormat.BlockLength];
@@ -25,7 +25,7 @@ internal sealed class PostingsWriter(SegmentOutput output)
     private Impact _blockImpact;
     private Impact _groupImpact;
 
-    /// <summary>Postings of the term so far.</summary>
+    /// <summary>Number of postings of the term so far.</summary>
     public long Count => _count;
 
     /// <summary>Begins a term.</summary>
@@ -45,12 +45,12 @@ internal sealed class PostingsWriter(SegmentOutput output)
         _inline.Clear();
     }
 
-    /// <summary>Adds a posting; entries ascend (<see cref="Invariant"/>).</summary>
+    /// <summary>Adds a posting. Entries must ascend (<see cref="Invariant"/>).</summary>
     /// <param name="entry">The entry.</param>
-    /// <param name="frequency">How often the term stands there; 1 in fields without text.</param>
+    /// <param name="frequency">Occurrences of the term in the entry; 1 in fields without text.</param>
     /// <param name="length">The entry's length in tokens; 1 in fields without text.</param>
-    /// <param name="encodedPositions">As many varint distances as the term stands there; none in fields without
-    /// text.</param>
+    /// <param name="encodedPositions">The positions as varint distances, one for each occurrence; empty in fields
+    /// without text.</param>
     public void Add(int entry, int frequency, int length, ReadOnlySpan<byte> encodedPositions)
     {
         Invariant.Holds(entry > _lastEntry, "the entries of a term ascend");
@@ -73,7 +73,7 @@ internal sealed class PostingsWriter(SegmentOutput output)
         }
     }
 
-    /// <summary>Ends the term and appends what has to stand beside it in the dictionary.</summary>
+    /// <summary>Ends the term and appends its payload for the dictionary.</summary>
     public void Finish(GrowableBytes payload)
     {
         if (_count <= PostingsFormat.InlineLimit && _inline.Length <= PostingsFormat.InlineLimitBytes)

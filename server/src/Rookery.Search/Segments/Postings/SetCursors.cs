@@ -3,10 +3,10 @@ using Rookery.Search.Segments.Reading;
 
 namespace Rookery.Search.Segments.Postings;
 
-/// <summary>No entry.</summary>
+/// <summary>The empty set of entries.</summary>
 public sealed class EmptyCursor : EntryCursor
 {
-    /// <summary>The one there is.</summary>
+    /// <summary>The only instance.</summary>
     public static readonly EmptyCursor Instance = new();
 
     private EmptyCursor() => Current = End;
@@ -57,7 +57,7 @@ public sealed class AllCursor(int entries) : EntryCursor
 }
 
 /// <summary>
-/// Entries whose sort key lies in a range, found by looking at every entry: good where another cursor leads.
+/// The entries whose sort key is in a range, found by testing every entry. Fast where another cursor leads.
 /// </summary>
 public sealed class OrdinalRangeCursor(PackedColumn column, long from, long toExclusive) : EntryCursor
 {
@@ -91,7 +91,7 @@ public sealed class OrdinalRangeCursor(PackedColumn column, long from, long toEx
     }
 }
 
-/// <summary>Entries as bits: of many terms joined.</summary>
+/// <summary>Entries in a bitmap.</summary>
 public sealed class BitmapCursor(ulong[] words, long count) : EntryCursor
 {
     private const int WordBits = 64;
@@ -105,7 +105,7 @@ public sealed class BitmapCursor(ulong[] words, long count) : EntryCursor
     /// <inheritdoc/>
     public override bool Has(int entry) => (words[entry / WordBits] & (1UL << (entry % WordBits))) != 0;
 
-    /// <summary>The entries that have one of the terms with these ordinals.</summary>
+    /// <summary>Returns the entries that have any term in a range of ordinals.</summary>
     public static EntryCursor Of(SegmentField field, long from, long toExclusive, int entries)
     {
         ulong[] words = new ulong[(entries + WordBits - 1) / WordBits];
@@ -172,9 +172,9 @@ public sealed class BitmapCursor(ulong[] words, long count) : EntryCursor
     }
 }
 
-/// <summary>Entries as a list, ascending and each once: of few.</summary>
+/// <summary>Entries in a sorted list without duplicates.</summary>
 /// <param name="entries">The entries.</param>
-/// <param name="count">How many there are.</param>
+/// <param name="count">Number of entries in the list.</param>
 public sealed class SortedCursor(int[] entries, int count) : EntryCursor
 {
     private int _next;
@@ -214,7 +214,7 @@ public sealed class SortedCursor(int[] entries, int count) : EntryCursor
     }
 }
 
-/// <summary>Entries of one cursor that are not of another.</summary>
+/// <summary>The entries of one cursor that are not in another.</summary>
 public sealed class ExceptCursor(EntryCursor of, EntryCursor without) : EntryCursor
 {
     /// <inheritdoc/>
@@ -243,7 +243,7 @@ public sealed class ExceptCursor(EntryCursor of, EntryCursor without) : EntryCur
     }
 }
 
-/// <summary>Entries that are not dead.</summary>
+/// <summary>The entries of a cursor that are live.</summary>
 public sealed class LiveCursor(EntryCursor of, LiveEntries live) : EntryCursor
 {
     /// <inheritdoc/>

@@ -5,8 +5,8 @@ using Rookery.Search.Segments.Writing;
 namespace Rookery.Search.Segments.Reading;
 
 /// <summary>
-/// Ids and etags by entry. A reader of it has memory of its own for the id: one thread each. Going forward within a
-/// block it goes on from where it stood.
+/// Reads ids and etags by entry. Reading ascending entries of a block continues from the last one. Has a buffer of its
+/// own for the id, so each thread needs its own instance.
 /// </summary>
 public sealed class DocumentTable(SegmentPages pages, PackedColumn addresses, PackedColumn lengths, int entries)
 {
@@ -20,9 +20,9 @@ public sealed class DocumentTable(SegmentPages pages, PackedColumn addresses, Pa
     private int _at;
     private long _lastEtag;
 
-    /// <summary>The lower-cased id of the document that an entry belongs to; until the next call.</summary>
+    /// <summary>Returns the lower-case id of an entry's document, valid until the next call.</summary>
     /// <param name="entry">The entry.</param>
-    /// <param name="etag">The version of the document that the entry was made from.</param>
+    /// <param name="etag">The etag of the document that the entry was built from.</param>
     public ReadOnlySpan<byte> Read(int entry, out long etag)
     {
         if ((uint)entry >= (uint)entries)

@@ -4,8 +4,8 @@ using Rookery.Search.Segments.Format;
 namespace Rookery.Search.Segments.Reading;
 
 /// <summary>
-/// A walk over the keys of a tree, forwards, from any key or ordinal. To be used again for any number of seeks. One
-/// thread.
+/// A forward cursor over the keys of a tree, from any key or ordinal. Reusable for any number of seeks. Not
+/// thread-safe.
 /// </summary>
 public sealed class KeyCursor
 {
@@ -14,7 +14,7 @@ public sealed class KeyCursor
     private readonly KeyTreeBlock[] _levels;
     private bool _isOpen;
 
-    /// <summary>A cursor before the first key.</summary>
+    /// <summary>Creates a cursor before the first key.</summary>
     internal KeyCursor(SegmentPages pages, KeyTreeRoot root)
     {
         _pages = pages;
@@ -26,22 +26,22 @@ public sealed class KeyCursor
         }
     }
 
-    /// <summary>Keys in the tree.</summary>
+    /// <summary>Number of keys in the tree.</summary>
     public long Count => _root.Count;
 
-    /// <summary>The key it stands on; changes with the next call.</summary>
+    /// <summary>The current key, valid until the next call.</summary>
     public ReadOnlySpan<byte> Key => _levels[0].Key;
 
-    /// <summary>What belongs to it.</summary>
+    /// <summary>The payload of the current key, valid until the next call.</summary>
     public ReadOnlySpan<byte> Payload => _levels[0].Payload;
 
-    /// <summary>The same; stays as it is for as long as it is held.</summary>
+    /// <summary>The payload of the current key, valid for as long as it is referenced.</summary>
     public ReadOnlyMemory<byte> PayloadMemory => _levels[0].PayloadMemory;
 
-    /// <summary>How many keys are lower. <see cref="Count"/> behind the last.</summary>
+    /// <summary>Number of lower keys; <see cref="Count"/> after the last key.</summary>
     public long Ordinal { get; private set; } = -1;
 
-    /// <summary>Goes to the next key, the first at first; false behind the last.</summary>
+    /// <summary>Moves to the next key, or at the beginning to the first. Returns false after the last.</summary>
     public bool MoveNext()
     {
         if (_levels.Length == 0)
@@ -72,7 +72,9 @@ public sealed class KeyCursor
         return false;
     }
 
-    /// <summary>Goes to the first key that is not below <paramref name="key"/>; false when all are.</summary>
+    /// <summary>
+    /// Moves to the first key that is at least <paramref name="key"/>. Returns false if all keys are lower.
+    /// </summary>
     public bool Seek(ReadOnlySpan<byte> key)
     {
         if (_levels.Length == 0)
@@ -88,7 +90,7 @@ public sealed class KeyCursor
             _levels[level - 1].Open(_pages, ChildBelow(_levels[level], key));
         }
 
-        // What may be left of the leaf's ordinal is counted here.
+        // Counts the keys passed in the leaf.
         while (_levels[0].MoveNext())
         {
             if (_levels[0].Key.SequenceCompareTo(key) >= 0)
@@ -104,12 +106,12 @@ public sealed class KeyCursor
     }
 
     /// <summary>
-    /// Goes to <paramref name="key"/>; false when it is not there, and then the cursor stands on the next one or behind
+    /// Moves to <paramref name="key"/>. Returns false if it does not exist; the cursor is then on the next key or after
     /// the last.
     /// </summary>
     public bool SeekExact(ReadOnlySpan<byte> key) => Seek(key) && Key.SequenceEqual(key);
 
-    /// <summary>Goes to the key that has so many below it; false when there are not so many.</summary>
+    /// <summary>Moves to the key with this ordinal. Returns false if there are not that many keys.</summary>
     public bool SeekOrdinal(long ordinal)
     {
         if (ordinal < 0 || ordinal >= Count)
@@ -164,7 +166,7 @@ public sealed class KeyCursor
         }
     }
 
-    /// <summary>Opens the first leaf below the item at which a level stands.</summary>
+    /// <summary>Moves to the first leaf key below the current item of a level.</summary>
     private bool Descend(int level)
     {
         for (; level > 0; level--)
@@ -177,8 +179,8 @@ public sealed class KeyCursor
     }
 
     /// <summary>
-    /// The last child whose separator is not above the key. The level is left so that its next item is the one behind
-    /// it.
+    /// Returns the last child whose separator is not greater than the key. The level then stands on it, before the next
+    /// item.
     /// </summary>
     private long ChildBelow(KeyTreeBlock block, ReadOnlySpan<byte> key)
     {

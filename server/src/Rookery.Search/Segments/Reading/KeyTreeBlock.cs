@@ -3,13 +3,10 @@ using Rookery.Search.Segments.Format;
 
 namespace Rookery.Search.Segments.Reading;
 
-/// <summary>
-/// A place in one block of a tree: the item that it stands on, and how to come to the next. Keys are put together in
-/// <see cref="Key"/>, which is one level's own memory.
-/// </summary>
+/// <summary>A cursor over the items of one block of a tree. Keys are assembled in a buffer of its own.</summary>
 internal sealed class KeyTreeBlock
 {
-    // Most keys are far shorter than the longest may be.
+    // Most keys are far shorter than the maximum.
     private const int FirstKeyBytes = 64;
 
     private byte[] _key = new byte[FirstKeyBytes];
@@ -20,19 +17,19 @@ internal sealed class KeyTreeBlock
     private int _payloadStart;
     private int _payloadLength;
 
-    /// <summary>The key of the item.</summary>
+    /// <summary>The key of the current item.</summary>
     public ReadOnlySpan<byte> Key => _key.AsSpan(0, _keyLength);
 
-    /// <summary>The payload of the item.</summary>
+    /// <summary>The payload of the current item.</summary>
     public ReadOnlySpan<byte> Payload => _page.AsSpan(_payloadStart, _payloadLength);
 
-    /// <summary>The page that holds the payload, and where.</summary>
+    /// <summary>The payload of the current item, in the memory of its page.</summary>
     public ReadOnlyMemory<byte> PayloadMemory => _page.AsMemory(_payloadStart, _payloadLength);
 
     /// <summary>Whether another item follows.</summary>
     public bool HasNext => _itemsLeft > 0;
 
-    /// <summary>Goes before the first item of the block at an address.</summary>
+    /// <summary>Moves before the first item of the block at an address.</summary>
     public void Open(SegmentPages pages, long address)
     {
         _page = pages.PageOf(address, out _next);
@@ -41,7 +38,7 @@ internal sealed class KeyTreeBlock
         _payloadLength = 0;
     }
 
-    /// <summary>Goes to the next item; false when there is none.</summary>
+    /// <summary>Moves to the next item; returns false if there is none.</summary>
     public bool MoveNext()
     {
         if (_itemsLeft <= 0)
@@ -76,16 +73,12 @@ internal sealed class KeyTreeBlock
         return true;
     }
 
-    /// <summary>
-    /// What it needs to come back before the next item. The key is then that of the item after it, which the items
-    /// behind share bytes with as well.
-    /// </summary>
+    /// <summary>Returns the position before the next item, for <see cref="Return"/>.</summary>
     public (int Next, int ItemsLeft, int KeyLength) Mark() => (_next, _itemsLeft, _keyLength);
 
     /// <summary>
-    /// Comes back to before the item that was looked at. Its bytes that lie within the former key's length may stand in
-    /// <see cref="Key"/>: the next <see cref="MoveNext"/> puts the same ones there again, so only <see cref="Key"/> and
-    /// <see cref="Payload"/> are not to be read until then.
+    /// Moves back by one item to a marked position. <see cref="Key"/> and <see cref="Payload"/> are invalid until the
+    /// next <see cref="MoveNext"/>, which reads the same item again and so restores the shared bytes of the key.
     /// </summary>
     public void Return((int Next, int ItemsLeft, int KeyLength) mark) => (_next, _itemsLeft, _keyLength) = mark;
 }

@@ -4,17 +4,17 @@ using Rookery.Search.Segments.Format;
 namespace Rookery.Search.Segments.Reading;
 
 /// <summary>
-/// Finds one key of a tree without putting keys together: of each it is known how many bytes it shares with the one
-/// before, and so on which side of the wanted key it lies, without reading it again. Nothing is allocated.
+/// Finds one key of a tree without assembling keys. The number of bytes that each key shares with the previous one
+/// often decides whether it is lower or greater than the wanted key. Allocates nothing.
 /// </summary>
 internal static class KeyTreeLookup
 {
     /// <summary>Finds a key.</summary>
     /// <param name="pages">The pages of the tree.</param>
-    /// <param name="root">The tree.</param>
+    /// <param name="root">The root of the tree.</param>
     /// <param name="key">The key.</param>
-    /// <param name="ordinal">How many keys are lower.</param>
-    /// <param name="payload">What belongs to the key; stays as it is for as long as it is held.</param>
+    /// <param name="ordinal">Number of lower keys.</param>
+    /// <param name="payload">The payload of the key, valid for as long as it is referenced.</param>
     public static bool TryFind(
         SegmentPages pages,
         KeyTreeRoot root,
@@ -49,7 +49,9 @@ internal static class KeyTreeLookup
         return false;
     }
 
-    /// <summary>The last child whose separator is not above the key; the first when all are.</summary>
+    /// <summary>
+    /// Returns the last child whose separator is not greater than the key; the first if all are greater.
+    /// </summary>
     private static long ChildOf(Items items, ReadOnlySpan<byte> key, ref long ordinal)
     {
         long address = -1;
@@ -70,7 +72,7 @@ internal static class KeyTreeLookup
         return address >= 0 ? address : throw SegmentFormat.Malformed();
     }
 
-    /// <summary>The items of one block, as they lie to a key.</summary>
+    /// <summary>The items of one block, each compared with a key.</summary>
     private ref struct Items
     {
         private readonly byte[] _page;
@@ -88,10 +90,12 @@ internal static class KeyTreeLookup
             Side = -1;
         }
 
-        /// <summary>Below 0 where the item is below the key, above 0 where it is above.</summary>
+        /// <summary>
+        /// The order of the current item and the key: negative if the item is lower, 0 if equal, positive if greater.
+        /// </summary>
         public int Side { get; private set; }
 
-        /// <summary>What belongs to the item.</summary>
+        /// <summary>The payload of the current item.</summary>
         public readonly ReadOnlyMemory<byte> Payload => _page.AsMemory(_payloadStart, _payloadLength);
 
         public bool MoveNext(ReadOnlySpan<byte> key)
@@ -123,16 +127,16 @@ internal static class KeyTreeLookup
             return true;
         }
 
-        // The item before is not above the key, and has its first matched bytes.
+        // The previous item is not greater than the key and shares its first _matched bytes.
         private void Compare(int shared, ReadOnlySpan<byte> further, ReadOnlySpan<byte> key)
         {
             if (shared > _matched)
             {
-                Side = -1; // it differs from the key where the one before does
+                Side = -1; // it differs from the key where the previous item does
             }
             else if (shared < _matched)
             {
-                Side = 1; // it is above the one before where that is like the key
+                Side = 1; // it is greater than the previous item within the bytes that match the key
             }
             else
             {

@@ -2,9 +2,7 @@ using System.Numerics;
 
 namespace Rookery.Search.Segments.Reading;
 
-/// <summary>
-/// Which entries of a segment are live, at one moment: it never changes, a later moment has one of its own.
-/// </summary>
+/// <summary>The set of live entries of a segment. Immutable: each change creates another.</summary>
 public sealed class LiveEntries
 {
     private const int WordBits = 64;
@@ -18,28 +16,28 @@ public sealed class LiveEntries
         DeadCount = deadCount;
     }
 
-    /// <summary>All entries of the segment.</summary>
+    /// <summary>Number of entries of the segment.</summary>
     public int Entries { get; }
 
-    /// <summary>How many of them are dead.</summary>
+    /// <summary>Number of dead entries.</summary>
     public int DeadCount { get; }
 
-    /// <summary>How many of them are live.</summary>
+    /// <summary>Number of live entries.</summary>
     public int LiveCount => Entries - DeadCount;
 
-    /// <summary>Bytes of memory.</summary>
+    /// <summary>Memory of the set, in bytes.</summary>
     public long UsedBytes => (long)_dead.Length * sizeof(ulong);
 
-    /// <summary>The dead ones as bits; empty when there are none.</summary>
+    /// <summary>The dead entries as a bitmap; empty if there are none.</summary>
     public ReadOnlySpan<ulong> DeadWords => _dead;
 
-    /// <summary>All live.</summary>
+    /// <summary>Returns a set in which all entries are live.</summary>
     public static LiveEntries All(int entries) => new(entries, [], 0);
 
     /// <summary>Whether an entry is live.</summary>
     public bool IsLive(int entry) => _dead.Length == 0 || (_dead[entry / WordBits] & (1UL << (entry % WordBits))) == 0;
 
-    /// <summary>The dead ones, ascending.</summary>
+    /// <summary>Returns the dead entries, ascending.</summary>
     public IEnumerable<int> Dead()
     {
         for (int i = 0; i < _dead.Length; i++)
@@ -51,7 +49,7 @@ public sealed class LiveEntries
         }
     }
 
-    /// <summary>The same with more dead ones, which may be dead already.</summary>
+    /// <summary>Returns the set without further entries, some of which may be dead already.</summary>
     public LiveEntries Without(IEnumerable<int> entries)
     {
         ulong[] more = _dead.Length > 0 ? [.. _dead] : new ulong[(Entries + WordBits - 1) / WordBits];

@@ -3,10 +3,7 @@ using Rookery.Search.Segments.Format;
 
 namespace Rookery.Search.Segments.Reading;
 
-/// <summary>
-/// A column of numbers, by place. Its directory (17 bytes per 1024 values) is in memory; any number of threads may
-/// read.
-/// </summary>
+/// <summary>A column of numbers by index. Its directory (17 bytes per 1024 values) is in memory. Thread-safe.</summary>
 public sealed class PackedColumn
 {
     private readonly SegmentPages _pages;
@@ -36,10 +33,10 @@ public sealed class PackedColumn
         }
     }
 
-    /// <summary>Its values.</summary>
+    /// <summary>Number of values.</summary>
     public int Count { get; }
 
-    /// <summary>The value at a place below <see cref="Count"/>.</summary>
+    /// <summary>The value at an index below <see cref="Count"/>.</summary>
     public ulong this[int place]
     {
         get

@@ -3,18 +3,18 @@ using Rookery.Platform;
 namespace Rookery.Search.Segments.Reading;
 
 /// <summary>
-/// Pages of segments in memory, of all indexes of a node together, within one share of the budget. A hit takes no lock.
-/// Who goes is decided by the clock: a page that was asked for since the hand last passed stays once more. A page is
-/// memory of the garbage collector: a reader may use it for as long as it likes, evicted or not. Thread-safe.
+/// Cache of segment pages of all indexes of a node, within one memory share. A hit takes no lock. Eviction uses the
+/// clock algorithm: a page that was read since the hand last passed it is kept for another round. Pages are managed
+/// arrays, so a reader may use a page after its eviction. Thread-safe.
 /// </summary>
-/// <param name="share">What the pages are charged to; its limit is the capacity.</param>
+/// <param name="share">The share that pages are charged to. Its limit is the capacity.</param>
 public sealed class SegmentCache(MemoryShare share)
 {
     private readonly Lock _gate = new();
     private readonly LinkedList<CachedPage> _pages = new();
     private LinkedListNode<CachedPage>? _hand;
 
-    /// <summary>Keeps a page that was read, if others can make room for it.</summary>
+    /// <summary>Adds a page, if evicting others frees enough memory.</summary>
     internal void Add(CachedPage page)
     {
         lock (_gate)
@@ -38,7 +38,7 @@ public sealed class SegmentCache(MemoryShare share)
         }
     }
 
-    /// <summary>Drops all pages of a segment that is closed.</summary>
+    /// <summary>Removes all pages of a closed segment.</summary>
     internal void Forget(CachedPage?[] slots)
     {
         lock (_gate)
@@ -53,7 +53,7 @@ public sealed class SegmentCache(MemoryShare share)
         }
     }
 
-    /// <summary>Drops all pages: for a process that is short of memory.</summary>
+    /// <summary>Removes all pages, because the process is short of memory.</summary>
     public void Trim()
     {
         lock (_gate)
@@ -65,7 +65,9 @@ public sealed class SegmentCache(MemoryShare share)
         }
     }
 
-    /// <summary>Moves the hand on by one page; false when there is none.</summary>
+    /// <summary>
+    /// Moves the clock's hand by one page, and evicts it if it was not read. Returns false if there is no page.
+    /// </summary>
     private bool EvictNext()
     {
         _hand ??= _pages.First;
@@ -101,27 +103,27 @@ public sealed class SegmentCache(MemoryShare share)
     }
 }
 
-/// <summary>A page in memory.</summary>
-/// <param name="slots">The pages of its segment, by number.</param>
-/// <param name="number">Its number.</param>
-/// <param name="bytes">What it holds, without the checksum.</param>
+/// <summary>A cached page.</summary>
+/// <param name="slots">The cached pages of its segment, by page number.</param>
+/// <param name="number">The page number.</param>
+/// <param name="bytes">The content, without the checksum.</param>
 internal sealed class CachedPage(CachedPage?[] slots, int number, byte[] bytes)
 {
-    /// <summary>The pages of its segment, by number.</summary>
+    /// <summary>The cached pages of its segment, by page number.</summary>
     internal CachedPage?[] Slots => slots;
 
-    /// <summary>Its number.</summary>
+    /// <summary>The page number.</summary>
     public int Number => number;
 
-    /// <summary>What it holds, without the checksum.</summary>
+    /// <summary>The content, without the checksum.</summary>
     public byte[] Bytes => bytes;
 
     /// <summary>
-    /// Whether somebody asked for it since the hand last passed. Races lose a mark, which only the order of eviction
-    /// notices.
+    /// Whether the page was read since the hand last passed it. A race may lose a mark, which affects only the order of
+    /// eviction.
     /// </summary>
     public bool WasAskedFor { get; set; }
 
-    /// <summary>Where it stands in the cache; null when it is not there. Under the cache's lock.</summary>
+    /// <summary>Its node in the cache's list; null if it is not cached. Accessed under the cache's lock.</summary>
     public LinkedListNode<CachedPage>? Place { get; set; }
 }

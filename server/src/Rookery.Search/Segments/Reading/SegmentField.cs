@@ -3,7 +3,7 @@ using Rookery.Search.Segments.Postings;
 
 namespace Rookery.Search.Segments.Reading;
 
-/// <summary>One field of a segment. Any number of threads may read; cursors are each one's own.</summary>
+/// <summary>One field of a segment. Thread-safe; cursors are not.</summary>
 public sealed class SegmentField
 {
     private readonly SegmentPages _pages;
@@ -21,42 +21,42 @@ public sealed class SegmentField
         _lengths = new(() => footer.Lengths.Exists ? new PackedColumn(pages, footer.Lengths) : null);
     }
 
-    /// <summary>Its number.</summary>
+    /// <summary>The field's number.</summary>
     public int Number => _footer.Number;
 
     /// <summary>Whether its postings have frequencies and positions.</summary>
     public bool IsText => _footer.IsText;
 
     /// <summary>
-    /// Whether every entry has one term at most, and that is its sort key: then <see cref="SortOrdinals"/> alone
-    /// answers which entries have a term of a range.
+    /// Whether each entry's only term is its sort key, so that <see cref="SortOrdinals"/> alone decides which entries
+    /// have a term of a range.
     /// </summary>
     public bool HasPlainKeys => _footer.HasPlainKeys;
 
-    /// <summary>Terms of its dictionary.</summary>
+    /// <summary>Number of terms in the dictionary.</summary>
     public long TermCount => _footer.Terms.Count;
 
-    /// <summary>Entries whose length is not 0, dead ones included.</summary>
+    /// <summary>Number of entries whose length is not 0, including dead ones.</summary>
     public long EntriesWithLength => _footer.EntriesWithLength;
 
-    /// <summary>The sum of the lengths in tokens, dead entries included.</summary>
+    /// <summary>The sum of the lengths in tokens, including dead entries.</summary>
     public long TotalLength => _footer.TotalLength;
 
     /// <summary>
-    /// By entry, one more than the ordinal of its sort key among the terms, 0 for none; null when no entry has any.
+    /// For each entry, 1 + the ordinal of its sort key among the terms; 0 for none. Null if no entry has a sort key.
     /// </summary>
     public PackedColumn? SortOrdinals => _sortOrdinals.Value;
 
-    /// <summary>By entry, its length in tokens; null when no entry has any.</summary>
+    /// <summary>For each entry, its length in tokens. Null if no entry has one.</summary>
     public PackedColumn? Lengths => _lengths.Value;
 
-    /// <summary>A walk over the terms.</summary>
+    /// <summary>Returns a cursor over the terms.</summary>
     public TermCursor Terms() => new(new KeyCursor(_pages, _footer.Terms));
 
-    /// <summary>A cursor for postings of the field, not yet open.</summary>
+    /// <summary>Returns a cursor for postings of the field, not yet open.</summary>
     public PostingsCursor NewPostings() => new(_pages, _footer.IsText);
 
-    /// <summary>The entries in which a term stands; null when it stands nowhere.</summary>
+    /// <summary>Returns the postings of a term; null if no entry has it.</summary>
     public PostingsCursor? Postings(ReadOnlySpan<byte> term)
     {
         if (!KeyTreeLookup.TryFind(_pages, _footer.Terms, term, out long ordinal, out var payload))
@@ -74,7 +74,7 @@ public sealed class SegmentField
         return postings;
     }
 
-    /// <summary>In how many entries a term stands, dead ones included; no posting is decoded.</summary>
+    /// <summary>Returns the number of entries with a term, including dead ones. Decodes no posting.</summary>
     public long EntryCount(ReadOnlySpan<byte> term)
     {
         return KeyTreeLookup.TryFind(_pages, _footer.Terms, term, out _, out var payload)
@@ -82,7 +82,7 @@ public sealed class SegmentField
             : 0;
     }
 
-    /// <summary>The ordinals of the terms of a range: from <c>From</c> to before <c>ToExclusive</c>.</summary>
+    /// <summary>Returns the ordinals of the terms of a range.</summary>
     public (long From, long ToExclusive) Ordinals(in TermRange range)
     {
         var terms = Terms();
@@ -92,8 +92,8 @@ public sealed class SegmentField
     }
 
     /// <summary>
-    /// The entries that have a term of a range: by the column where that says it, else by joining the postings of all
-    /// terms between.
+    /// Returns the entries that have a term of a range: by the column of sort ordinals if that suffices, else by
+    /// uniting the postings of all terms in the range.
     /// </summary>
     public EntryCursor Range(in TermRange range)
     {
@@ -124,10 +124,10 @@ public sealed class SegmentField
 }
 
 /// <summary>A range of terms in the order of their bytes.</summary>
-/// <param name="From">Its lower end; null for none.</param>
-/// <param name="IncludesFrom">Whether the lower end belongs to it.</param>
-/// <param name="To">Its upper end; null for none.</param>
-/// <param name="IncludesTo">Whether the upper end belongs to it.</param>
+/// <param name="From">The lower bound; null for none.</param>
+/// <param name="IncludesFrom">Whether the lower bound is included.</param>
+/// <param name="To">The upper bound; null for none.</param>
+/// <param name="IncludesTo">Whether the upper bound is included.</param>
 public readonly record struct TermRange(
     ReadOnlyMemory<byte>? From,
     bool IncludesFrom,
@@ -138,7 +138,7 @@ public readonly record struct TermRange(
     /// <summary>All terms.</summary>
     public static TermRange All => new(null, false, null, false);
 
-    /// <summary>All terms that begin with <paramref name="prefix"/>.</summary>
+    /// <summary>Returns the range of terms that begin with <paramref name="prefix"/>.</summary>
     public static TermRange Prefix(ReadOnlySpan<byte> prefix)
     {
         byte[] from = prefix.ToArray();

@@ -6,15 +6,15 @@ using Rookery.Search.Segments.Format;
 namespace Rookery.Search.Segments.Reading;
 
 /// <summary>
-/// The bytes of a segment by address. Every page is checked against its checksum each time it comes from disk.
+/// The bytes of a segment by address. Each page's checksum is verified whenever the page is read from disk.
 /// </summary>
 public abstract class SegmentPages
 {
-    /// <summary>The page with this number.</summary>
-    /// <exception cref="SegmentDamagedException">It is not what was written.</exception>
+    /// <summary>Returns the page with this number.</summary>
+    /// <exception cref="SegmentDamagedException">The page is damaged or unreadable.</exception>
     public abstract byte[] Page(int number);
 
-    /// <summary>A page and the place of an address within it.</summary>
+    /// <summary>Returns the page of an address, and the address's offset in it.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public byte[] PageOf(long address, out int offset)
     {
@@ -24,7 +24,8 @@ public abstract class SegmentPages
     }
 
     /// <summary>
-    /// Bytes that may cross pages: a span of the page where they do not, else a copy in <paramref name="scratch"/>.
+    /// Reads bytes that may cross pages. Returns a span of the page if they do not, else a copy in
+    /// <paramref name="scratch"/>.
     /// </summary>
     public ReadOnlySpan<byte> Read(long address, int length, ref byte[] scratch)
     {
@@ -56,11 +57,11 @@ public abstract class SegmentPages
         return scratch.AsSpan(0, length);
     }
 
-    /// <summary>Bytes of all pages.</summary>
+    /// <summary>Total content bytes of all pages.</summary>
     public abstract long Length { get; }
 }
 
-/// <summary>Pages of an open file, kept in the cache.</summary>
+/// <summary>Reads pages of an open file through the cache.</summary>
 internal sealed class SegmentFile : SegmentPages, IDisposable
 {
     private readonly IDiskFile _file;
@@ -89,7 +90,7 @@ internal sealed class SegmentFile : SegmentPages, IDisposable
     /// <summary>The file's path.</summary>
     public string Path => _file.Path;
 
-    /// <summary>How many pages it has.</summary>
+    /// <summary>Number of pages.</summary>
     public int Count => _slots.Length;
 
     /// <summary>The file's length in bytes.</summary>
@@ -115,13 +116,13 @@ internal sealed class SegmentFile : SegmentPages, IDisposable
         return ReadAndKeep(number);
     }
 
-    /// <summary>A page from the cache or from disk, without keeping it: for a walk over everything.</summary>
+    /// <summary>Returns a page from the cache or from disk, without caching it, for reading a whole segment.</summary>
     public byte[] PageOnce(int number) =>
         (uint)number < (uint)_slots.Length && Volatile.Read(ref _slots[number]) is { } page
             ? page.Bytes
             : ReadFromDisk(number);
 
-    /// <summary>What is wrong for whoever opened the file.</summary>
+    /// <summary>Returns the exception for damage of this file.</summary>
     public SegmentDamagedException Damage(string reason) => new(_file.Path, reason);
 
     /// <inheritdoc/>
@@ -162,7 +163,7 @@ internal sealed class SegmentFile : SegmentPages, IDisposable
         }
         catch (DiskException unreadable)
         {
-            // What the device does not give back is lost, as what comes back otherwise than it was written.
+            // A page that the device cannot read is lost, like one whose checksum does not match.
             throw Damage(
                 $"the page at byte {offset} cannot be read, because {DiskException.Describe(unreadable.Error)}"
             );
@@ -183,8 +184,7 @@ internal sealed class SegmentFile : SegmentPages, IDisposable
 }
 
 /// <summary>
-/// Pages for a walk over a whole segment: the few that were read last, and none pushed out of the cache for it. One
-/// thread.
+/// Reads pages of a whole segment without evicting others from the cache. Keeps the last few pages. Not thread-safe.
 /// </summary>
 internal sealed class PassingPages(SegmentFile file) : SegmentPages
 {
@@ -193,7 +193,7 @@ internal sealed class PassingPages(SegmentFile file) : SegmentPages
     private readonly byte[]?[] _pages = new byte[Kept][];
     private readonly int[] _numbers = new int[Kept];
 
-    /// <summary>Bytes that were read from the file.</summary>
+    /// <summary>Bytes of the pages read.</summary>
     public long ReadBytes { get; private set; }
 
     /// <inheritdoc/>

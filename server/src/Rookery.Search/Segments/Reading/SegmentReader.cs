@@ -5,8 +5,8 @@ using Rookery.Search.Segments.Format;
 namespace Rookery.Search.Segments.Reading;
 
 /// <summary>
-/// One segment, open. Any number of threads may read; what they walk with (cursors, tables) is each one's own. Every
-/// read may throw <see cref="SegmentDamagedException"/>.
+/// An open segment. Thread-safe; the cursors and tables that it returns are not. Every read may throw
+/// <see cref="SegmentDamagedException"/>.
 /// </summary>
 public sealed class SegmentReader : IDisposable
 {
@@ -46,17 +46,18 @@ public sealed class SegmentReader : IDisposable
         );
     }
 
-    /// <summary>Its entries, dead ones included; they are numbered from 0.</summary>
+    /// <summary>Number of entries, including dead ones. Entries are numbered from 0.</summary>
     public int Entries => _footer.Entries;
 
     /// <summary>The file's length in bytes.</summary>
     public long FileBytes => _file.FileBytes;
 
-    /// <summary>Its fields, by ascending number.</summary>
+    /// <summary>The fields, by ascending number.</summary>
     public IEnumerable<SegmentField> Fields => _fields.OfType<SegmentField>();
 
-    /// <summary>Opens a file and reads what is at its beginning and its end.</summary>
-    /// <exception cref="SegmentDamagedException">It is not a segment of this version, or damaged there.</exception>
+    /// <summary>Opens a file and reads its header and footer.</summary>
+    /// <exception cref="SegmentDamagedException">The file is not a segment of this version, or its header or footer is
+    /// damaged.</exception>
     public static SegmentReader Open(IDisk disk, string path, long fileId, SegmentCache cache, IIoRecorder io)
     {
         var opened = disk.Open(path, DiskOpen.Read);
@@ -79,17 +80,17 @@ public sealed class SegmentReader : IDisposable
     }
 
     /// <summary>
-    /// The same segment, for a walk over all of it that keeps nothing in the cache. It is closed with this one.
+    /// Returns a reader of the same segment for reading all of it, which caches no pages. It is closed with this one.
     /// </summary>
     internal SegmentReader Passing(out PassingPages passing) => new(_file, passing = new PassingPages(_file), _footer);
 
-    /// <summary>A field; null when no entry has anything in it.</summary>
+    /// <summary>Returns a field; null if no entry has anything in it.</summary>
     public SegmentField? Field(int number) => (uint)number < (uint)_fields.Length ? _fields[number] : null;
 
-    /// <summary>A reader of ids and etags by entry.</summary>
+    /// <summary>Returns a reader of ids and etags by entry.</summary>
     public DocumentTable Documents() => new(_pages, _documents.Value.Addresses, _documents.Value.Lengths, Entries);
 
-    /// <summary>A reader of stored values by entry.</summary>
+    /// <summary>Returns a reader of stored values by entry.</summary>
     public StoredValues Stored() =>
         new(
             _pages,
@@ -103,11 +104,11 @@ public sealed class SegmentReader : IDisposable
     public bool HasStored => _footer.Stored.FirstEntries.Count > 0;
 
     /// <summary>
-    /// A walk over the ids of its documents; what belongs to an id is read with <see cref="EntriesOf"/>.
+    /// Returns a cursor over the ids of its documents. <see cref="EntriesOf"/> reads the entries of an id.
     /// </summary>
     public KeyCursor Ids() => new(_pages, _footer.Ids);
 
-    /// <summary>The entries of the document on which a walk over <see cref="Ids"/> stands.</summary>
+    /// <summary>Returns the entries of the document that a cursor of <see cref="Ids"/> stands on.</summary>
     public (int First, int Count) EntriesOf(KeyCursor ids)
     {
         int at = 0;
@@ -117,7 +118,7 @@ public sealed class SegmentReader : IDisposable
         return count > 0 && first <= Entries - count ? (first, count) : throw SegmentFormat.Malformed();
     }
 
-    /// <summary>Reads every page that is not in memory and checks it.</summary>
+    /// <summary>Reads every page that is not cached and verifies its checksum.</summary>
     public void Verify()
     {
         for (int page = 0; page < _file.Count; page++)

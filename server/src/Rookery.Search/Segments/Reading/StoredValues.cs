@@ -4,8 +4,8 @@ using Rookery.Search.Segments.Format;
 namespace Rookery.Search.Segments.Reading;
 
 /// <summary>
-/// The stored values of a segment, by entry. A reader keeps the group that it expanded last: one thread each, and to be
-/// disposed.
+/// Reads the stored values of a segment by entry. Keeps the group that it expanded last, so each thread needs its own
+/// instance.
 /// </summary>
 public sealed class StoredValues(
     SegmentPages pages,
@@ -22,7 +22,7 @@ public sealed class StoredValues(
     private int _entryAt;
     private int _offset;
 
-    /// <summary>The value of an entry, empty when it has none; until the next call.</summary>
+    /// <summary>Returns the value of an entry, valid until the next call; empty if it has none.</summary>
     public ReadOnlySpan<byte> Read(int entry)
     {
         if (firstEntries.Count == 0)

@@ -7,12 +7,12 @@ using Rookery.Search.Segments.Writing;
 namespace Rookery.Search.Segments.Store;
 
 /// <summary>
-/// Merges one field: its terms in order, with the postings of live entries, and its columns. A term that stands nowhere
-/// any more is left out. Work is cut into pieces by the iterator.
+/// Merges one field: its terms in order with the postings of live entries, and its columns. A term without live entries
+/// is omitted, unless it is a sort key. The iterator divides the work into steps.
 /// </summary>
 internal sealed class FieldMerge : IDisposable
 {
-    // Some milliseconds on a Pi.
+    // A step takes some milliseconds on a Raspberry Pi.
     private const int TermsPerPiece = 1024;
     private const int EntriesPerPiece = 8192;
 
@@ -24,7 +24,7 @@ internal sealed class FieldMerge : IDisposable
     private readonly RankedBits _kept;
     private readonly bool _isSorted;
 
-    /// <summary>A field of the segments.</summary>
+    /// <summary>Prepares the merge of a field of the segments.</summary>
     public FieldMerge(IReadOnlyList<MergeSource> sources, int number, SegmentWriter writer, MemoryShare share)
     {
         (_sources, _number, _writer, _kept) = (sources, number, writer, new RankedBits(share));
@@ -39,7 +39,7 @@ internal sealed class FieldMerge : IDisposable
         _isSorted = _parts.Exists(static part => part.Field.SortOrdinals is not null);
     }
 
-    /// <summary>Merges, a piece at a time.</summary>
+    /// <summary>Merges; each item is the end of a step.</summary>
     public IEnumerable<bool> Run()
     {
         bool isText = _parts[0].Field.IsText;
@@ -64,7 +64,7 @@ internal sealed class FieldMerge : IDisposable
         PackedColumnRoot sortOrdinals = default;
         if (_isSorted && terms > 0)
         {
-            // So that a rank at the very end is within the bits.
+            // One bit more, so that Rank accepts the position after the last term.
             _kept.Set(terms);
             _kept.Freeze();
             _parts.ForEach(static part => part.Present.Freeze());
@@ -117,7 +117,10 @@ internal sealed class FieldMerge : IDisposable
         _parts.ForEach(static part => part.Dispose());
     }
 
-    /// <summary>Collects the parts that stand at the lowest term, in the order of their entries.</summary>
+    /// <summary>
+    /// Collects the parts whose current term is the lowest, in the order of their entries. Returns false if no terms
+    /// are left.
+    /// </summary>
     private bool NextGroup()
     {
         _group.Clear();
@@ -249,10 +252,10 @@ internal sealed class FieldMerge : IDisposable
 
         public PackedColumn? Lengths { get; }
 
-        /// <summary>Which terms of the merged order stand in this segment.</summary>
+        /// <summary>The merged terms that this segment has, by their number in the merged order.</summary>
         public RankedBits Present { get; }
 
-        /// <summary>Whether the terms are not at their end.</summary>
+        /// <summary>Whether <see cref="Terms"/> stands on a term.</summary>
         public bool HasTerm { get; set; }
 
         public int LengthOf(int entry) => (int)(Lengths?[entry] ?? 0);

@@ -3,54 +3,52 @@ using Rookery.Search.Segments.Format;
 namespace Rookery.Search.Segments.Store;
 
 /// <summary>
-/// What one index keeps on this node's disk. Changes gather in memory until they are applied; then they are durable,
-/// and queries see them. Changed by one thread at a time.
+/// The storage of one index on this node's disk. Changes are buffered in memory until <see cref="Apply"/> makes them
+/// durable and visible to queries. Only one thread at a time may change it.
 /// </summary>
 public interface IIndexStore : IDisposable
 {
-    /// <summary>The etag through which everything durable follows the documents; 0 before anything does.</summary>
+    /// <summary>The etag through which documents are indexed durably; 0 at first.</summary>
     long Watermark { get; }
 
-    /// <summary>Whether nothing durable is held.</summary>
+    /// <summary>Whether the durable state is empty.</summary>
     bool IsEmpty { get; }
 
-    /// <summary>Documents that are held, those that were not applied left out.</summary>
+    /// <summary>Number of documents in the durable state.</summary>
     long Documents { get; }
 
     /// <summary>
-    /// Memory that changes take which were not applied, in bytes; 0 when there are none, and
-    /// <see cref="long.MaxValue"/> when memory is so short that they should be applied at once.
+    /// Memory of changes that are not applied yet, in bytes; 0 for none. <see cref="long.MaxValue"/> if memory is so
+    /// short that they should be applied at once.
     /// </summary>
     long PendingBytes { get; }
 
-    /// <summary>Holds a document, in the place of what was held of it before.</summary>
-    /// <param name="lowerId">Its id in lower case; of map/reduce the key of a group.</param>
-    /// <param name="etag">Its etag; of a group the last one that it follows.</param>
-    /// <param name="entry">What is held of it.</param>
+    /// <summary>Adds a document's entries, replacing those that it has.</summary>
+    /// <param name="lowerId">The document's id in lower case; in a map-reduce index the key of a group.</param>
+    /// <param name="etag">The document's etag; for a group the last etag that it includes.</param>
+    /// <param name="entry">The entries.</param>
     void Put(ReadOnlySpan<byte> lowerId, long etag, IndexEntry entry);
 
-    /// <summary>Holds a document no more; it need not be held.</summary>
+    /// <summary>Removes a document's entries, if it has any.</summary>
     void Delete(ReadOnlySpan<byte> lowerId);
 
-    /// <summary>Makes the changes durable and seen.</summary>
-    /// <param name="watermark">The etag through which they follow the documents.</param>
-    /// <exception cref="Rookery.Platform.DiskException">The disk refused: they are as before, and may be applied
+    /// <summary>Makes the changes durable and visible.</summary>
+    /// <param name="watermark">The etag through which documents are indexed now.</param>
+    /// <exception cref="Rookery.Platform.DiskException">The disk failed. The changes are kept and can be applied
     /// again.</exception>
-    /// <exception cref="SegmentDamagedException">What is durable cannot be read: the index is to be built
+    /// <exception cref="SegmentDamagedException">The durable state cannot be read. The index must be built
     /// again.</exception>
     void Apply(long watermark);
 
-    /// <summary>What is durable and seen now. From any thread.</summary>
-    /// <exception cref="ObjectDisposedException">It was closed, because another takes its place or the node
+    /// <summary>Returns a snapshot of the durable state. Thread-safe.</summary>
+    /// <exception cref="ObjectDisposedException">The store was closed, because another replaces it or the node
     /// stops.</exception>
     IndexSnapshot OpenSnapshot();
 
-    /// <summary>Does one piece of the work that keeps what is durable small and quick.</summary>
-    /// <returns>Whether there was any.</returns>
+    /// <summary>Does one step of the background merge.</summary>
+    /// <returns>Whether there was work to do.</returns>
     bool MergeOnce();
 
-    /// <summary>
-    /// Gives memory of its own back that nobody asked for since the last call: about every half minute.
-    /// </summary>
+    /// <summary>Releases memory that was not used since the last call. Called about every 30 seconds.</summary>
     void TrimIdle();
 }

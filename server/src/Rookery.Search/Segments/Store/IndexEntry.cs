@@ -4,16 +4,16 @@ using Rookery.Search.Segments.Writing;
 namespace Rookery.Search.Segments.Store;
 
 /// <summary>
-/// What an index holds of one document: an entry, or several of them, each of terms, words of texts, sort keys and a
-/// stored value. Reused from document to document, so that nothing is allocated for one.
+/// The entries of one document in an index. Each has terms, words of texts, sort keys and a stored value. Reused for
+/// one document after another, so that nothing is allocated for each.
 /// </summary>
 /// <remarks>
-/// A map writes the parts of an entry in any order and calls <see cref="EndEntry"/> behind each. A field has either
-/// terms or words in all entries of an index.
+/// A map writes the parts of an entry in any order and calls <see cref="EndEntry"/> after each entry. In all entries of
+/// an index, a field has either terms or words.
 /// </remarks>
 public sealed class IndexEntry
 {
-    // A document of 6 MB may have three million elements: more of them than a small node has memory for.
+    // Without a limit, a document of 6 MB with three million elements would exceed the memory of a small node.
     private const int MostParts = 1 << 17;
     private const int MostBytes = 8 << 20;
     private const int FirstBytes = 4096;
@@ -35,22 +35,22 @@ public sealed class IndexEntry
         EndOfEntry,
     }
 
-    /// <summary>Whether there is an entry, or a row of map/reduce.</summary>
+    /// <summary>Whether there is an entry, or a row of a map-reduce index.</summary>
     public bool HasContent => _parts.Count > 0 || Rows.Count > 0;
 
-    /// <summary>Whether nothing is held of the document.</summary>
+    /// <summary>Whether there are neither entries nor rows nor loaded documents.</summary>
     public bool IsEmpty => !HasContent && _loaded.Count == 0;
 
-    /// <summary>Of map/reduce, the rows of the document in the place of entries.</summary>
+    /// <summary>The rows of the document, which a map-reduce index has instead of entries.</summary>
     public MappedRows Rows { get; } = new();
 
-    /// <summary>How many documents were loaded for it.</summary>
+    /// <summary>Number of documents that the map loaded.</summary>
     public int LoadedCount => _loaded.Count;
 
-    /// <summary>Bytes of its parts.</summary>
+    /// <summary>Total bytes of the parts.</summary>
     public int Bytes => _length;
 
-    /// <summary>Forgets everything.</summary>
+    /// <summary>Removes everything.</summary>
     public void Clear()
     {
         ClearContent();
@@ -67,17 +67,17 @@ public sealed class IndexEntry
         }
     }
 
-    /// <summary>Forgets everything but what was loaded.</summary>
+    /// <summary>Removes everything but the loaded documents.</summary>
     public void ClearContent()
     {
         _parts.Clear();
         Rows.Clear();
     }
 
-    /// <summary>Notes that a document was loaded, or was not there.</summary>
-    /// <param name="lowerId">Its lower-cased id.</param>
-    /// <param name="isElsewhere">Whether it is in none of the collections that the map names, or was not there: it may
-    /// come in any.</param>
+    /// <summary>Records that the map loaded a document, or tried to.</summary>
+    /// <param name="lowerId">The document's id in lower case.</param>
+    /// <param name="isElsewhere">Whether the document does not exist, and so may be created in any collection, or is in
+    /// none of the collections that the map names.</param>
     public void AddLoaded(ReadOnlySpan<byte> lowerId, bool isElsewhere)
     {
         lowerId.CopyTo(Room(lowerId.Length));
@@ -85,22 +85,22 @@ public sealed class IndexEntry
         _length += lowerId.Length;
     }
 
-    /// <summary>The lower-cased id of a document that was loaded.</summary>
+    /// <summary>Returns the lower-case id of a loaded document.</summary>
     public ReadOnlySpan<byte> Loaded(int position) => _bytes.AsSpan(_loaded[position].Offset, _loaded[position].Length);
 
-    /// <summary>Whether it is in none of the collections that the map names, or was not there.</summary>
+    /// <summary>Whether a loaded document does not exist or is in none of the collections that the map names.</summary>
     public bool IsLoadedElsewhere(int position) => _loaded[position].IsElsewhere;
 
-    /// <summary>Adds a term; once is as good as twice.</summary>
-    /// <param name="field">A number of the index's map.</param>
-    /// <param name="term">At most <see cref="SegmentFormat.KeyLimitBytes"/> bytes.</param>
+    /// <summary>Adds a term. Duplicates have no effect.</summary>
+    /// <param name="field">The field number.</param>
+    /// <param name="term">The bytes, at most <see cref="SegmentFormat.KeyLimitBytes"/>.</param>
     public void Add(int field, ReadOnlySpan<byte> term)
     {
         term.CopyTo(Room(term.Length));
         Added(field, term.Length);
     }
 
-    /// <summary>Room for a term that is written in place.</summary>
+    /// <summary>Returns a buffer for a term. <see cref="Added"/> adds the term after it was written.</summary>
     public Span<byte> Room(int bytes)
     {
         if (_bytes.Length - _length < bytes)
@@ -111,28 +111,30 @@ public sealed class IndexEntry
         return _bytes.AsSpan(_length, bytes);
     }
 
-    /// <summary>A term was written into the room.</summary>
+    /// <summary>Adds the term that was written into <see cref="Room"/>.</summary>
     public void Added(int field, int length) => Take(PartKind.Term, field, length, 0);
 
     /// <summary>Adds a word of a text.</summary>
-    /// <param name="field">A number of the index's map.</param>
-    /// <param name="word">At most <see cref="SegmentFormat.KeyLimitBytes"/> bytes.</param>
-    /// <param name="position">Its place, from 0; several words may share one.</param>
+    /// <param name="field">The field number.</param>
+    /// <param name="word">The bytes, at most <see cref="SegmentFormat.KeyLimitBytes"/>.</param>
+    /// <param name="position">The position in the text, from 0. Several words may have the same position.</param>
     public void AddWord(int field, ReadOnlySpan<byte> word, int position) => Copy(PartKind.Word, field, word, position);
 
-    /// <summary>Says how many words the texts of a field have; needed where there are any, once for an entry.</summary>
+    /// <summary>Sets the number of words of a field in the entry. Required once for each entry with words.</summary>
     public void SetWordCount(int field, int words) => Take(PartKind.Length, field, 0, words);
 
-    /// <summary>Says by what the entry is sorted in a field; best one of its terms there.</summary>
+    /// <summary>
+    /// Sets the sort key of the entry in a field. It should be one of the entry's terms in the field.
+    /// </summary>
     public void SetSortKey(int field, ReadOnlySpan<byte> key) => Copy(PartKind.SortKey, field, key, 0);
 
-    /// <summary>Says what is given back with the entry.</summary>
+    /// <summary>Sets the value stored with the entry.</summary>
     public void SetStored(ReadOnlySpan<byte> value) => Copy(PartKind.Stored, 0, value, 0);
 
-    /// <summary>Ends an entry; what follows belongs to the next one of the same document.</summary>
+    /// <summary>Ends an entry. Further parts belong to the next entry of the same document.</summary>
     public void EndEntry() => Take(PartKind.EndOfEntry, 0, 0, 0);
 
-    /// <summary>Adds the entries to a batch, in whose last document they are.</summary>
+    /// <summary>Adds the entries to the current document of a batch.</summary>
     internal void WriteTo(SegmentBuilder batch)
     {
         bool isOpen = false;
@@ -185,14 +187,14 @@ public sealed class IndexEntry
         }
     }
 
-    /// <summary>The terms of all its entries, with their fields.</summary>
+    /// <summary>Returns the terms of all entries, with their fields.</summary>
     internal IEnumerable<(int Field, byte[] Term)> Terms() =>
         _parts
             .Where(static part => part.Kind == PartKind.Term)
             .Select(part => (part.Field, _bytes.AsSpan(part.Offset, part.Length).ToArray()));
 
-    /// <summary>Tells a batch of words that follow each other.</summary>
-    /// <returns>The first part behind them.</returns>
+    /// <summary>Announces consecutive words to a batch.</summary>
+    /// <returns>The index of the first part after them.</returns>
     private int AnnounceWords(SegmentBuilder batch, int from, Span<uint> hashes)
     {
         int count = 0;

@@ -3,8 +3,7 @@ using Rookery.Search.Segments.Reading;
 namespace Rookery.Search.Segments.Store;
 
 /// <summary>
-/// What an index holds at one moment. Its files stay until it is disposed, whatever is merged meanwhile. Any number of
-/// threads may read it.
+/// A snapshot of an index. Keeps its files until it is disposed, even if they are merged meanwhile. Thread-safe.
 /// </summary>
 public sealed class IndexSnapshot : IDisposable
 {
@@ -20,13 +19,13 @@ public sealed class IndexSnapshot : IDisposable
         }
     }
 
-    /// <summary>The etag through which it follows the documents.</summary>
+    /// <summary>The etag through which documents are indexed.</summary>
     public long Watermark { get; }
 
-    /// <summary>Its segments, the older first. An entry that is live stands in one of them.</summary>
+    /// <summary>The segments, oldest first.</summary>
     public IReadOnlyList<LiveSegment> Segments { get; }
 
-    /// <summary>Lets go of it.</summary>
+    /// <summary>Releases the segments.</summary>
     public void Dispose()
     {
         if (Interlocked.Exchange(ref _isDisposed, 1) == 0)
@@ -39,7 +38,7 @@ public sealed class IndexSnapshot : IDisposable
     }
 }
 
-/// <summary>A segment, and which of its entries count.</summary>
+/// <summary>A segment with its live entries.</summary>
 /// <param name="Reader">The segment.</param>
 /// <param name="Live">Its live entries.</param>
 public readonly record struct LiveSegment(SegmentReader Reader, LiveEntries Live);

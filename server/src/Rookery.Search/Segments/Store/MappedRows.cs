@@ -3,27 +3,27 @@ using Rookery.Platform;
 namespace Rookery.Search.Segments.Store;
 
 /// <summary>
-/// What the maps of an index make of one document: rows, each with the key that it is reduced by. Reused from document
-/// to document.
+/// The rows that the maps of an index compute from one document, each with its reduce key. Reused for one document
+/// after another.
 /// </summary>
 public sealed class MappedRows
 {
-    /// <summary>Most rows per document: their groups fill one store row of at most 64 KiB.</summary>
+    /// <summary>Maximum rows of a document, so that the list of its groups fits in one store row of 64 KiB.</summary>
     public const int MostRows = 2048;
 
-    /// <summary>Bytes of a key.</summary>
+    /// <summary>Maximum bytes of a key.</summary>
     public const int LongestKeyBytes = 32 * 1024;
 
-    /// <summary>Bytes of a row, mapped or reduced: two fit in a 64 KiB page.</summary>
+    /// <summary>Maximum bytes of a mapped or reduced row, so that two fit in a page of 64 KiB.</summary>
     public const int LongestRowBytes = 31 * 1024;
 
     private readonly PooledBytes _bytes = new();
     private readonly List<(int Offset, int KeyLength, int RowLength)> _rows = [];
 
-    /// <summary>Rows of the document.</summary>
+    /// <summary>Number of rows.</summary>
     public int Count => _rows.Count;
 
-    /// <summary>Forgets the document before.</summary>
+    /// <summary>Removes all rows.</summary>
     public void Clear()
     {
         _bytes.Clear();
@@ -31,9 +31,9 @@ public sealed class MappedRows
     }
 
     /// <summary>Adds a row.</summary>
-    /// <param name="key">What it is reduced by; equal keys are equal bytes.</param>
-    /// <param name="row">A JSON object.</param>
-    /// <exception cref="IndexEntryException">There are too many, or one is too long.</exception>
+    /// <param name="key">The reduce key. Equal keys have equal bytes.</param>
+    /// <param name="row">The row, a JSON object.</param>
+    /// <exception cref="IndexEntryException">There are too many rows, or the row or its key is too long.</exception>
     public void Add(ReadOnlySpan<byte> key, ReadOnlySpan<byte> row)
     {
         Invariant.Holds(!row.IsEmpty, "a row is a JSON object");
@@ -56,10 +56,10 @@ public sealed class MappedRows
         _bytes.Append(row);
     }
 
-    /// <summary>The key of a row, until the next change.</summary>
+    /// <summary>Returns the key of a row, valid until the next change.</summary>
     public ReadOnlySpan<byte> Key(int index) => _bytes.Written.Slice(_rows[index].Offset, _rows[index].KeyLength);
 
-    /// <summary>A row, until the next change.</summary>
+    /// <summary>Returns a row, valid until the next change.</summary>
     public ReadOnlySpan<byte> Row(int index) =>
         _bytes.Written.Slice(_rows[index].Offset + _rows[index].KeyLength, _rows[index].RowLength);
 }

@@ -4,9 +4,9 @@ using Rookery.Search.Segments.Format;
 namespace Rookery.Search.Segments.Store;
 
 /// <summary>
-/// Which segments are merged next. Segments of like size (within a factor of eight) are merged when there are eight of
-/// them, so that an entry is written again once for each factor of eight that the index is larger than a batch, and a
-/// query looks into a few segments of each size at most. One of which half is dead is written again by itself.
+/// Chooses the segments to merge next. Eight segments of similar size (within a factor of eight) are merged into one.
+/// So an entry is rewritten once for each factor of eight by which the index exceeds a batch, and a query reads at most
+/// a few segments of each size. A segment of which half is dead is rewritten alone.
 /// </summary>
 internal static class MergePolicy
 {
@@ -14,7 +14,7 @@ internal static class MergePolicy
     private const int FactorBits = 3;
     private const long SmallBytes = 64 << 10;
 
-    /// <summary>The segments to merge; none when all is well.</summary>
+    /// <summary>Returns the segments to merge; empty if none need merging.</summary>
     public static IReadOnlyList<HeldSegment> Choose(IReadOnlyList<HeldSegment> segments)
     {
         var tier = segments

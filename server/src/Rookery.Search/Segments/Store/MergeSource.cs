@@ -3,15 +3,17 @@ using Rookery.Search.Segments.Reading;
 
 namespace Rookery.Search.Segments.Store;
 
-/// <summary>A segment that is merged, as it was when the merge began: where its live entries come to stand.</summary>
+/// <summary>
+/// A segment to merge, with its live entries at the start of the merge. Maps them to entries of the new segment.
+/// </summary>
 internal sealed class MergeSource
 {
     private const int WordBits = 64;
     private readonly int[] _deadBefore;
 
-    /// <summary>Holds the segment until <see cref="SegmentHandle.Release"/>.</summary>
+    /// <summary>Creates a source. The caller later calls <see cref="SegmentHandle.Release"/> of its handle.</summary>
     /// <param name="segment">The segment.</param>
-    /// <param name="firstEntry">Where its first live entry comes to stand.</param>
+    /// <param name="firstEntry">The number of its first live entry in the new segment.</param>
     public MergeSource(HeldSegment segment, int firstEntry)
     {
         (Segment, FirstEntry) = (segment, firstEntry);
@@ -27,19 +29,19 @@ internal sealed class MergeSource
         }
     }
 
-    /// <summary>The segment and what was live of it.</summary>
+    /// <summary>The segment with its live entries at the start of the merge.</summary>
     public HeldSegment Segment { get; }
 
-    /// <summary>Reads it without pushing others' pages out of memory.</summary>
+    /// <summary>Reads the segment without evicting pages from the cache.</summary>
     public SegmentReader Reader { get; }
 
-    /// <summary>Where its first live entry comes to stand.</summary>
+    /// <summary>The number of its first live entry in the new segment.</summary>
     public int FirstEntry { get; }
 
-    /// <summary>Whether an entry was live.</summary>
+    /// <summary>Whether an entry was live at the start of the merge.</summary>
     public bool IsLive(int entry) => Segment.Live.IsLive(entry);
 
-    /// <summary>Where a live entry comes to stand.</summary>
+    /// <summary>Returns the number of a live entry in the new segment.</summary>
     public int Place(int entry)
     {
         if (_deadBefore.Length == 0)

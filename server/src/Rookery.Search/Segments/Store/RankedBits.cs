@@ -4,8 +4,7 @@ using Rookery.Platform;
 namespace Rookery.Search.Segments.Store;
 
 /// <summary>
-/// A growing row of bits; once it is frozen, it tells at once how many ones stand before a place and where one stands:
-/// 12 bytes for 64 bits, charged to a share.
+/// A growing bit vector with rank and select once it is frozen. Takes 12 bytes for 64 bits, charged to a share.
 /// </summary>
 internal sealed class RankedBits(MemoryShare share) : IDisposable
 {
@@ -15,7 +14,7 @@ internal sealed class RankedBits(MemoryShare share) : IDisposable
     private int[] _before = [];
     private long _reservedBytes;
 
-    /// <summary>Sets a bit; no other is set above it yet when bits are set in order, but they need not be.</summary>
+    /// <summary>Sets a bit. Bits may be set in any order.</summary>
     public void Set(long place)
     {
         int word = (int)(place / WordBits);
@@ -32,7 +31,7 @@ internal sealed class RankedBits(MemoryShare share) : IDisposable
     public bool this[long place] =>
         place / WordBits < _words.Length && (_words[place / WordBits] & (1UL << (int)(place % WordBits))) != 0;
 
-    /// <summary>No more bits are set.</summary>
+    /// <summary>Prepares rank and select. No more bits may be set.</summary>
     public void Freeze()
     {
         _before = new int[_words.Length];
@@ -45,7 +44,7 @@ internal sealed class RankedBits(MemoryShare share) : IDisposable
         }
     }
 
-    /// <summary>How many ones stand before a place.</summary>
+    /// <summary>Returns the number of set bits before a position.</summary>
     public int Rank(long place)
     {
         int word = (int)(place / WordBits);
@@ -53,7 +52,7 @@ internal sealed class RankedBits(MemoryShare share) : IDisposable
         return _before[word] + BitOperations.PopCount(_words[word] & ((1UL << (int)(place % WordBits)) - 1));
     }
 
-    /// <summary>Where the one stands that has so many before it.</summary>
+    /// <summary>Returns the position of the set bit that has this many set bits before it.</summary>
     public long Select(int ones)
     {
         int word = Array.BinarySearch(_before, ones);
@@ -62,7 +61,8 @@ internal sealed class RankedBits(MemoryShare share) : IDisposable
             word = ~word - 1;
         }
 
-        // Words without ones have the same number before them as the one behind.
+        // A word without set bits has the same count before it as the next word, so the last of equal counts is the
+        // right one.
         while (word + 1 < _before.Length && _before[word + 1] <= ones)
         {
             word++;

@@ -5,8 +5,8 @@ using Rookery.Search.Segments.Reading;
 namespace Rookery.Search.Segments.Store;
 
 /// <summary>
-/// An open segment of a store, which its file outlives nobody: it is closed, and deleted when a merge took its place,
-/// once the last who reads it has let go. Thread-safe.
+/// A reference-counted open segment of a store. When the last holder releases it, the file is closed, and deleted if it
+/// was superseded. Thread-safe.
 /// </summary>
 internal sealed class SegmentHandle
 {
@@ -15,7 +15,7 @@ internal sealed class SegmentHandle
     private int _holders = 1;
     private bool _isSuperseded;
 
-    /// <summary>Held once, by the store.</summary>
+    /// <summary>Creates a handle with one holder, the store.</summary>
     public SegmentHandle(IDisk disk, string path, SegmentSummary summary, SegmentReader reader)
     {
         (_disk, _path, Summary, Reader) = (disk, path, summary, reader);
@@ -29,25 +29,25 @@ internal sealed class SegmentHandle
         }
     }
 
-    /// <summary>What the manifest says of it.</summary>
+    /// <summary>The facts of the segment in the manifest.</summary>
     public SegmentSummary Summary { get; }
 
     /// <summary>The segment.</summary>
     public SegmentReader Reader { get; }
 
-    /// <summary>Its documents, dead ones included.</summary>
+    /// <summary>Number of documents, including dead ones.</summary>
     public long Documents { get; }
 
-    /// <summary>Its lowest id.</summary>
+    /// <summary>The lowest document id; empty if there are no documents.</summary>
     public byte[] FirstId { get; } = [];
 
-    /// <summary>Its highest id.</summary>
+    /// <summary>The highest document id; empty if there are no documents.</summary>
     public byte[] LastId { get; } = [];
 
-    /// <summary>Keeps it open until <see cref="Release"/>.</summary>
+    /// <summary>Adds a holder, which keeps the segment open until <see cref="Release"/>.</summary>
     public void Hold() => Interlocked.Increment(ref _holders);
 
-    /// <summary>Undoes one <see cref="Hold"/>.</summary>
+    /// <summary>Removes a holder.</summary>
     public void Release()
     {
         if (Interlocked.Decrement(ref _holders) > 0)
@@ -62,14 +62,14 @@ internal sealed class SegmentHandle
         }
     }
 
-    /// <summary>The store has no need of it any more: its file goes with the last holder.</summary>
+    /// <summary>Removes the store as a holder. The file is deleted with the last holder.</summary>
     public void Supersede()
     {
         _isSuperseded = true;
         Release();
     }
 
-    // What cannot be deleted now is deleted when the index is opened again.
+    // A file that cannot be deleted now is deleted when the index is opened again.
     private void Delete()
     {
         try

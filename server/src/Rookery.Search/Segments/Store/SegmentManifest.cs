@@ -7,24 +7,24 @@ using Rookery.Search.Segments.Reading;
 namespace Rookery.Search.Segments.Store;
 
 /// <summary>An entry of the manifest: one segment.</summary>
-/// <param name="Summary">What never changes.</param>
+/// <param name="Summary">The immutable facts.</param>
 /// <param name="Live">Its live entries.</param>
-/// <param name="DeadDocuments">Documents of which no entry is live.</param>
+/// <param name="DeadDocuments">Number of documents without live entries.</param>
 internal readonly record struct ManifestSegment(SegmentSummary Summary, LiveEntries Live, long DeadDocuments);
 
 /// <summary>
-/// What an index holds: its watermark and its segments, and which of their entries are dead. One small file that is
-/// replaced as a whole, after everything that it names is durable; so a crash leaves the index as it was at some
-/// watermark.
+/// The manifest of an index: its watermark, its segments, and their dead entries. One small file, replaced as a whole
+/// after everything that it names is durable. So a crash leaves the index as it was at some watermark.
 /// </summary>
 /// <remarks>
-/// Format version 1: magic "RKRYIXM\n", u32 version, then varints: watermark, next file number, segments; of each its
-/// number, bytes, entries, dead documents, count of dead entries, and unless that is 0 the dead entries as gaps (0) or
-/// a bitmap of u64 words (1), whichever is shorter; at the end u32 CRC-32C of all before.
+/// Format version 1: magic "RKRYIXM\n", u32 version, then varints: watermark, next file number, number of segments. For
+/// each segment: file number, file bytes, entries, dead documents, number of dead entries, and unless that is 0, a byte
+/// and the dead entries as gaps (byte 0) or as a bitmap of u64 words (byte 1), whichever is shorter. At the end u32
+/// CRC-32C of everything before.
 /// </remarks>
 internal sealed record SegmentManifest(long Watermark, long NextFileId, IReadOnlyList<ManifestSegment> Segments)
 {
-    /// <summary>File name.</summary>
+    /// <summary>The name of the file.</summary>
     public const string Name = "manifest";
 
     private const string FreshName = Name + ".new";
@@ -37,8 +37,8 @@ internal sealed record SegmentManifest(long Watermark, long NextFileId, IReadOnl
     private static ReadOnlySpan<byte> Magic => "RKRYIXM\n"u8;
 
     /// <summary>Reads a folder's manifest.</summary>
-    /// <returns>Null when there is none.</returns>
-    /// <exception cref="SegmentDamagedException">It is not what was written.</exception>
+    /// <returns>The manifest; null if the folder has none.</returns>
+    /// <exception cref="SegmentDamagedException">The file is damaged or of another format version.</exception>
     public static SegmentManifest? Read(IDisk disk, string folder)
     {
         string path = Path.Combine(folder, Name);
@@ -76,10 +76,10 @@ internal sealed record SegmentManifest(long Watermark, long NextFileId, IReadOnl
     }
 
     /// <summary>
-    /// Writes it durably beside a folder's manifest: the old one stays valid until <see cref="Publish"/>. What it names
-    /// is durable before.
+    /// Writes a new manifest durably beside the current one, which stays valid until <see cref="Publish"/>. Everything
+    /// that the new one names must be durable before.
     /// </summary>
-    /// <exception cref="DiskException">The disk refused: the old one stays valid.</exception>
+    /// <exception cref="DiskException">The disk failed. The current manifest stays valid.</exception>
     public void Write(IDisk disk, string folder, IIoRecorder io)
     {
         var bytes = new GrowableBytes();
@@ -101,8 +101,8 @@ internal sealed record SegmentManifest(long Watermark, long NextFileId, IReadOnl
         WriteFresh(disk, Path.Combine(folder, FreshName), bytes.Written, io);
     }
 
-    /// <summary>Puts what <see cref="Write"/> wrote in the place of the one in a folder, durably.</summary>
-    /// <exception cref="DiskException">The disk refused: either of them may be there after a power cut.</exception>
+    /// <summary>Replaces a folder's manifest by the one that <see cref="Write"/> wrote, durably.</summary>
+    /// <exception cref="DiskException">The disk failed. After a power cut, either manifest may exist.</exception>
     public static void Publish(IDisk disk, string folder)
     {
         disk.Rename(Path.Combine(folder, FreshName), Path.Combine(folder, Name));

@@ -6,8 +6,8 @@ using Rookery.Search.Segments.Writing;
 namespace Rookery.Search.Segments.Store;
 
 /// <summary>
-/// Makes one segment of the live entries of some, a piece at a time. What dies meanwhile is carried over at the end
-/// (<see cref="Carry"/>). Disposed unfinished it leaves nothing.
+/// Merges the live entries of segments into a new segment, step by step. Entries that die meanwhile are handled at the
+/// end (<see cref="Carry"/>). Disposing an unfinished merge deletes its file.
 /// </summary>
 internal sealed class SegmentMerge : IDisposable
 {
@@ -18,13 +18,13 @@ internal sealed class SegmentMerge : IDisposable
     private readonly List<MergeSource> _sources = [];
     private readonly IEnumerator<bool> _work;
 
-    /// <summary>Begins.</summary>
+    /// <summary>Starts a merge.</summary>
     /// <param name="disk">The disk.</param>
-    /// <param name="path">The new file.</param>
-    /// <param name="fileId">Its number.</param>
-    /// <param name="segments">What is merged.</param>
-    /// <param name="share">What the memory of the work is charged to.</param>
-    /// <param name="io">Takes notes of disk work.</param>
+    /// <param name="path">The path of the new file.</param>
+    /// <param name="fileId">The number of the new file.</param>
+    /// <param name="segments">The segments to merge.</param>
+    /// <param name="share">The share that memory is charged to.</param>
+    /// <param name="io">Records disk operations.</param>
     public SegmentMerge(
         IDisk disk,
         string path,
@@ -46,19 +46,19 @@ internal sealed class SegmentMerge : IDisposable
         _work = Run().GetEnumerator();
     }
 
-    /// <summary>What is merged, as it was at the beginning.</summary>
+    /// <summary>The segments to merge, as they were at the start.</summary>
     public IReadOnlyList<MergeSource> Sources => _sources;
 
-    /// <summary>Does a piece.</summary>
-    /// <returns>False when all is written but the end.</returns>
+    /// <summary>Does a step.</summary>
+    /// <returns>False when only <see cref="Finish"/> is left.</returns>
     public bool Step() => _work.MoveNext();
 
-    /// <summary>Ends the file and syncs it.</summary>
+    /// <summary>Completes the file and syncs it.</summary>
     public SegmentSummary Finish() => _writer.Finish();
 
-    /// <summary>What is live of the new segment, after what died since the beginning.</summary>
-    /// <param name="now">The segments of the store now; one of which nothing is live may be missing.</param>
-    /// <param name="entries">Entries of the new segment.</param>
+    /// <summary>Returns the live entries of the new segment, without those that died since the start.</summary>
+    /// <param name="now">The current segments of the store. A segment without live entries may be missing.</param>
+    /// <param name="entries">Number of entries of the new segment.</param>
     public (LiveEntries Live, long DeadDocuments) Carry(IReadOnlyList<HeldSegment> now, int entries)
     {
         var dead = new List<int>();

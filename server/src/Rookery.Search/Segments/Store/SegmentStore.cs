@@ -6,32 +6,31 @@ using Rookery.Search.Segments.Writing;
 
 namespace Rookery.Search.Segments.Store;
 
-/// <summary>
-/// A segment that the store holds, and what counts of it. Never changes: a later moment has one of its own.
-/// </summary>
+/// <summary>A segment of the store with its live entries. Immutable: each change creates another.</summary>
 /// <param name="Handle">The segment.</param>
 /// <param name="Live">Its live entries.</param>
-/// <param name="DeadDocuments">Documents of which no entry is live.</param>
+/// <param name="DeadDocuments">Number of documents without live entries.</param>
 internal sealed record HeldSegment(SegmentHandle Handle, LiveEntries Live, long DeadDocuments);
 
-/// <summary>What the stores of a node share.</summary>
+/// <summary>Resources that the index stores of a node share.</summary>
 /// <param name="Disk">The disk.</param>
-/// <param name="Cache">Pages in memory.</param>
-/// <param name="Share">What batches and merges are charged to.</param>
-/// <param name="Io">Takes notes of disk work.</param>
+/// <param name="Cache">The cache of pages.</param>
+/// <param name="Share">The share that batches and merges are charged to.</param>
+/// <param name="Io">Records disk operations.</param>
 public sealed record SegmentStoreContext(IDisk Disk, SegmentCache Cache, MemoryShare Share, IIoRecorder Io);
 
 /// <summary>
-/// What one index holds, in immutable segments in a folder of its own: <c>segment-N</c> and <c>manifest</c>. Changes
-/// gather in memory and become one segment; merges keep segments few. Nothing is journaled: after a crash it is what it
-/// was at its <see cref="Watermark"/>, and is fed from there. Changed by one thread at a time; any may open snapshots.
+/// Stores one index in immutable segments in its own folder, with the files <c>segment-N</c> and <c>manifest</c>.
+/// Changes are buffered in memory and written as one segment; merges limit the number of segments. There is no journal:
+/// after a crash the index is as it was at its <see cref="Watermark"/>, and indexing continues from there. Only one
+/// thread at a time may change it; any thread may open snapshots.
 /// </summary>
 public sealed class SegmentStore : IIndexStore
 {
     private const string FilePrefix = "segment-";
 
-    // So much is gathered however short memory is, because a batch takes it with its first document: segments of a
-    // document each would be merged eight by eight, and written again and again.
+    // A batch reaches this size even if memory is short, because its first document takes that much anyway. Otherwise
+    // each document would become a segment, and merging them would rewrite each again and again.
     private const long LeastBatchBytes = 64 << 10;
 
     private readonly SegmentStoreContext _context;
@@ -39,8 +38,8 @@ public sealed class SegmentStore : IIndexStore
     private readonly Lock _gate = new();
     private readonly SortedTerms _sortedIds = new();
 
-    // Segments of a manifest that took its place, and of which the disk did not say that it is durable. Until another
-    // surely is, it may be the one that a power cut leaves.
+    // Segments of a manifest whose Publish failed, so that it may or may not survive a power cut. They are kept until a
+    // later manifest is durable.
     private readonly List<SegmentHandle> _doubtful = [];
     private State _state;
     private SegmentBuilder? _batch;
@@ -72,8 +71,8 @@ public sealed class SegmentStore : IIndexStore
     private State Now => Volatile.Read(ref _state);
 
     /// <summary>Opens a folder that exists.</summary>
-    /// <exception cref="DiskException">The disk refused.</exception>
-    /// <exception cref="SegmentDamagedException">What lies there cannot be read: it is to be built again.</exception>
+    /// <exception cref="DiskException">The disk failed.</exception>
+    /// <exception cref="SegmentDamagedException">The folder cannot be read. The index must be built again.</exception>
     public static SegmentStore Open(SegmentStoreContext context, string folder)
     {
         var held = new List<HeldSegment>();
@@ -147,7 +146,7 @@ public sealed class SegmentStore : IIndexStore
     /// <inheritdoc/>
     public IndexSnapshot OpenSnapshot()
     {
-        // Under the lock, so that none of its segments goes before it is held.
+        // Under the lock, so that no segment is released before the snapshot holds it.
         lock (_gate)
         {
             ObjectDisposedException.ThrowIf(_isClosed, this);
@@ -187,7 +186,7 @@ public sealed class SegmentStore : IIndexStore
     /// <inheritdoc/>
     public void TrimIdle()
     {
-        // Its pages are in the cache that all share, and what it gathered waits to be written.
+        // Nothing to release: pages are in the shared cache, and buffered changes wait to be applied.
     }
 
     /// <inheritdoc/>
@@ -236,9 +235,7 @@ public sealed class SegmentStore : IIndexStore
         }
     }
 
-    /// <summary>
-    /// Deletes what a crash left: segments that no manifest came to name, or that the last one no longer did.
-    /// </summary>
+    /// <summary>Deletes segments that the manifest does not name, which a crash left.</summary>
     private static void RemoveOrphans(IDisk disk, string folder, List<HeldSegment> held)
     {
         var named = held.Select(segment => Path.GetFileName(PathOf(folder, segment.Handle.Summary.FileId)))
@@ -271,9 +268,9 @@ public sealed class SegmentStore : IIndexStore
         return OpenSegment(_context, _folder, writer.Finish());
     }
 
-    /// <summary>Makes a state durable, then the one that is seen.</summary>
+    /// <summary>Makes a state durable, then visible.</summary>
     /// <param name="state">The state.</param>
-    /// <param name="added">The segment that is new in it; given up when the disk refuses.</param>
+    /// <param name="added">The new segment of the state, discarded if the disk fails; null for none.</param>
     private void Commit(State state, SegmentHandle? added)
     {
         var manifest = new SegmentManifest(
@@ -323,8 +320,8 @@ public sealed class SegmentStore : IIndexStore
     }
 
     /// <summary>
-    /// The segments, with the entries of all documents dead that the batch replaces or deletes; those of which nothing
-    /// is left are left out.
+    /// Returns the segments, in which entries of documents that the batch replaces or deletes are dead. Omits segments
+    /// without live entries.
     /// </summary>
     private List<HeldSegment> WithoutReplaced(IReadOnlyList<HeldSegment> segments)
     {
@@ -349,7 +346,8 @@ public sealed class SegmentStore : IIndexStore
         var ids = segment.Handle.Reader.Ids();
         foreach (int term in _sortedIds.Numbers)
         {
-            // A first build comes in the order of ids: its batches meet in no segment.
+            // A first build adds documents in the order of ids, so its batches' ids are outside the range of earlier
+            // segments.
             var id = batch.Terms.KeyOf(term);
             if (id.SequenceCompareTo(segment.Handle.LastId) > 0)
             {
@@ -420,10 +418,10 @@ public sealed class SegmentStore : IIndexStore
 
     private sealed record State(long Watermark, IReadOnlyList<HeldSegment> Segments)
     {
-        /// <summary>The segments as snapshots hold them, once for all that are opened of this state.</summary>
+        /// <summary>The handles of the segments, computed once for all snapshots of this state.</summary>
         public SegmentHandle[] Handles { get; } = [.. Segments.Select(static segment => segment.Handle)];
 
-        /// <summary>The segments as snapshots read them.</summary>
+        /// <summary>The segments as snapshots read them, computed once.</summary>
         public LiveSegment[] Live { get; } =
         [.. Segments.Select(static segment => new LiveSegment(segment.Handle.Reader, segment.Live))];
     }

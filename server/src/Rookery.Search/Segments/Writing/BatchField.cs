@@ -1,15 +1,15 @@
 namespace Rookery.Search.Segments.Writing;
 
-/// <summary>What a batch keeps of a field beside its terms.</summary>
+/// <summary>The sort keys and lengths of a field's entries in a batch.</summary>
 internal sealed class BatchField
 {
     private int[] _sortTerms = [];
     private int[] _lengths = [];
 
-    /// <summary>Whether positions are kept; settled by the first term.</summary>
+    /// <summary>Whether the field has positions; null until its first term.</summary>
     public bool? IsText { get; set; }
 
-    /// <summary>Whether every entry has, for all it is known, no term but its sort key.</summary>
+    /// <summary>Whether, as far as known, each entry's only term is its sort key.</summary>
     public bool HasPlainKeys { get; set; } = true;
 
     /// <summary>Whether any entry has a sort key.</summary>
@@ -18,30 +18,30 @@ internal sealed class BatchField
     /// <summary>Whether any entry has a length.</summary>
     public bool HasLengths { get; private set; }
 
-    /// <summary>Bytes of memory it holds.</summary>
+    /// <summary>Memory in use, in bytes.</summary>
     public long UsedBytes => (long)sizeof(int) * (_sortTerms.Length + _lengths.Length);
 
-    /// <summary>The number of the sort key of an entry; -1 when it has none.</summary>
+    /// <summary>Returns the term number of an entry's sort key; -1 if it has none.</summary>
     public int SortTermOf(int entry) => entry < _sortTerms.Length ? _sortTerms[entry] - 1 : -1;
 
-    /// <summary>The length of an entry in tokens; 0 when it was not said.</summary>
+    /// <summary>Returns the length of an entry in tokens; 0 if it was not set.</summary>
     public int LengthOf(int entry) => entry < _lengths.Length ? _lengths[entry] : 0;
 
-    /// <summary>Says the sort key of an entry.</summary>
+    /// <summary>Sets the sort key of an entry, by term number.</summary>
     public void SetSortTerm(int entry, int term)
     {
         HasSortKeys = true;
         At(ref _sortTerms, entry) = term + 1;
     }
 
-    /// <summary>Says the length of an entry.</summary>
+    /// <summary>Sets the length of an entry.</summary>
     public void SetLength(int entry, int tokens)
     {
         HasLengths = true;
         At(ref _lengths, entry) = tokens;
     }
 
-    /// <summary>Forgets all entries.</summary>
+    /// <summary>Removes all entries.</summary>
     public void Clear()
     {
         Array.Clear(_sortTerms);

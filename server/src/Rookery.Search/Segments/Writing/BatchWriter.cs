@@ -5,7 +5,7 @@ using Rookery.Search.Segments.Postings;
 namespace Rookery.Search.Segments.Writing;
 
 /// <summary>
-/// Writes a batch as one segment: what was replaced within the batch is left out, and terms come into order.
+/// Writes a batch as one segment. Omits versions that were replaced within the batch, and sorts the terms.
 /// </summary>
 internal sealed class BatchWriter
 {
@@ -29,7 +29,7 @@ internal sealed class BatchWriter
         }
     }
 
-    /// <summary>How many entries of a batch count.</summary>
+    /// <summary>Returns the number of live entries of a batch.</summary>
     public static int LiveEntriesOf(SegmentBuilder batch)
     {
         int count = 0;
@@ -41,7 +41,7 @@ internal sealed class BatchWriter
         return count;
     }
 
-    /// <summary>Writes everything but the end.</summary>
+    /// <summary>Writes everything but the footer; the caller calls the writer's Finish.</summary>
     public static void Write(SegmentBuilder batch, SegmentWriter writer)
     {
         var work = new BatchWriter(batch, writer);
@@ -130,8 +130,8 @@ internal sealed class BatchWriter
     }
 
     /// <summary>
-    /// Whether no sort key is one without being a term. Every term is the sort key of its entries here, so it is enough
-    /// to count.
+    /// Whether every sort key is also a term. The caller knows that every term is the sort key of its entries, so
+    /// comparing the counts is enough.
     /// </summary>
     private bool AllKeysAreTerms(BatchField field)
     {

@@ -3,8 +3,8 @@ using Rookery.Platform;
 namespace Rookery.Search.Segments.Writing;
 
 /// <summary>
-/// Bytes of one batch: pieces that never move, by address, all forgotten together. Its memory is kept for the next
-/// batch.
+/// Arena of bytes for one batch. Allocations have fixed addresses and are freed together. The memory is kept for the
+/// next batch.
 /// </summary>
 internal sealed class ByteArena(MemoryShare share) : IDisposable
 {
@@ -17,15 +17,16 @@ internal sealed class ByteArena(MemoryShare share) : IDisposable
     private long _longBytes;
     private int _inChunk = ChunkBytes;
 
-    /// <summary>Bytes that pieces take, the ends of chunks included.</summary>
+    /// <summary>Allocated bytes, including unused ends of chunks.</summary>
     public long TakenBytes => _usedChunks == 0 ? 0 : ((long)(_usedChunks - 1) << ChunkShift) + _inChunk + _longBytes;
 
     /// <summary>
-    /// Whether the share had no more to give; the memory was taken nevertheless, because a document is indexed whole.
+    /// Whether the share's limit was exceeded. The memory is taken all the same, because a document is indexed as a
+    /// whole.
     /// </summary>
     public bool IsOverBudget { get; private set; }
 
-    /// <summary>Takes a piece and gives its address.</summary>
+    /// <summary>Allocates bytes and returns their address.</summary>
     public int Take(int bytes)
     {
         if (bytes > ChunkBytes - _inChunk)
@@ -35,15 +36,17 @@ internal sealed class ByteArena(MemoryShare share) : IDisposable
 
         int address = ((_usedChunks - 1) << ChunkShift) + _inChunk;
 
-        // Nothing follows a piece that is longer than a chunk.
+        // Nothing else is allocated in a chunk longer than usual.
         _inChunk = Math.Min(_inChunk + bytes, ChunkBytes);
         return address;
     }
 
-    /// <summary>The bytes from an address to the end of its chunk, at least as many as were taken.</summary>
+    /// <summary>
+    /// Returns the bytes from an address to the end of its chunk, at least as many as were allocated.
+    /// </summary>
     public Span<byte> At(int address) => _chunks[address >> ChunkShift].AsSpan(address & (ChunkBytes - 1));
 
-    /// <summary>A copy in here.</summary>
+    /// <summary>Copies bytes into the arena and returns their address.</summary>
     public int Add(ReadOnlySpan<byte> bytes)
     {
         int address = Take(bytes.Length);
@@ -51,7 +54,7 @@ internal sealed class ByteArena(MemoryShare share) : IDisposable
         return address;
     }
 
-    /// <summary>Forgets all pieces.</summary>
+    /// <summary>Frees all allocations.</summary>
     public void Clear()
     {
         for (int i = _chunks.Count - 1; i >= 0; i--)

@@ -4,12 +4,12 @@ using Rookery.Search.Segments.Format;
 namespace Rookery.Search.Segments.Writing;
 
 /// <summary>
-/// Writes ids and etags by entry: blocks of 32, in each varint shared bytes with the id before, varint further bytes,
-/// these, varint etag - etag before (zigzag).
+/// Writes ids and etags by entry, in blocks of 32. For each entry: varint bytes shared with the previous id, varint
+/// further bytes, these bytes, varint zigzag of the etag minus the previous etag.
 /// </summary>
 internal sealed class DocumentTableWriter(SegmentOutput output)
 {
-    /// <summary>Entries of a block.</summary>
+    /// <summary>Number of entries in a block.</summary>
     public const int BlockLength = 32;
 
     private readonly PackedColumnWriter _addresses = new(output);
@@ -38,7 +38,7 @@ internal sealed class DocumentTableWriter(SegmentOutput output)
         }
     }
 
-    /// <summary>Writes what is left.</summary>
+    /// <summary>Writes the rest and returns the locations of the blocks.</summary>
     public (PackedColumnRoot Addresses, PackedColumnRoot Lengths) Finish()
     {
         if (_inBlock > 0)

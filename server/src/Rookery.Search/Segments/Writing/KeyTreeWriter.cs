@@ -4,12 +4,13 @@ using Rookery.Search.Segments.Format;
 namespace Rookery.Search.Segments.Writing;
 
 /// <summary>
-/// Writes a tree of ascending keys, each with a payload, in one pass from the leaves up. A leaf is about 1 KiB: [varint
-/// items], then per item varint shared bytes with the key before, varint further bytes, these bytes, varint payload
-/// bytes, the payload. Above it a block holds, per child, a key above the last one of the child before and not above
-/// its own first, the shortest above leaves, and as payload varint address and varint number of keys below. Blocks of
-/// one level are held back until there are 128 KiB of them, so that a walk over the keys does not step through what the
-/// payloads refer to.
+/// Writes a tree of ascending keys, each with a payload, in one pass from the leaves up. A leaf has about 1 KiB: varint
+/// number of items, then for each item varint bytes shared with the previous key, varint further bytes, these bytes,
+/// varint payload bytes, the payload. A block above has the same form with an item for each child. The item's key is a
+/// separator: greater than the last key of the previous child, and at most the first key of this child. The level above
+/// leaves uses the shortest separator. The item's payload is varint address and varint number of keys below. Blocks of
+/// one level are buffered up to 128 KiB and written together, so that a walk over the keys does not read the postings
+/// between them.
 /// </summary>
 internal sealed class KeyTreeWriter
 {
@@ -37,13 +38,13 @@ internal sealed class KeyTreeWriter
 
     private KeyTreeWriter(SegmentOutput output, bool isLeaf) => (_output, _isLeaf) = (output, isLeaf);
 
-    /// <summary>Keys added.</summary>
+    /// <summary>Number of keys added.</summary>
     public long Count { get; private set; }
 
-    /// <summary>Adds a key, which is higher than the one before (<see cref="Invariant"/>).</summary>
+    /// <summary>Adds a key. Keys must ascend (<see cref="Invariant"/>).</summary>
     public void Add(ReadOnlySpan<byte> key, ReadOnlySpan<byte> payload) => Add(key, payload, keys: 1);
 
-    /// <summary>Writes what is left.</summary>
+    /// <summary>Writes the rest and returns the root.</summary>
     public KeyTreeRoot Finish()
     {
         if (Count == 0)
@@ -65,12 +66,12 @@ internal sealed class KeyTreeWriter
         {
             SealBlock();
 
-            // The keys of a level above are not the last ones below them: what is above one of them need not be above
-            // all of its child.
+            // Above leaves, the separator is not shortened. The last key added here is the separator of a child and not
+            // the last key below it, so a shorter key may be lower than keys in that child.
             _separator = (_isLeaf ? key[..(shared + 1)] : key).ToArray();
         }
 
-        // A block can be read without those before it.
+        // The first key of a block is complete, so that a block can be read alone.
         shared = _itemCount == 0 ? 0 : shared;
         _items.AppendVarint((ulong)shared);
         _items.AppendVarint((ulong)(key.Length - shared));
@@ -106,7 +107,7 @@ internal sealed class KeyTreeWriter
             int end = i + 1 < _run.Count ? _run[i + 1].Start : _sealedBlocks.Length;
             _lastAddress = _output.WriteUnit(_sealedBlocks.Written[_run[i].Start..end]);
 
-            // A tree of one block needs none above it.
+            // A tree of one block needs no level above.
             if (_blocks > 1)
             {
                 _parent ??= new KeyTreeWriter(_output, isLeaf: false);

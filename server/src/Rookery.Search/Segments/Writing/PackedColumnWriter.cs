@@ -6,8 +6,8 @@ using Rookery.Search.Segments.Format;
 namespace Rookery.Search.Segments.Writing;
 
 /// <summary>
-/// Writes a column of numbers in chunks of 1024, each as the difference to the smallest of its chunk, with as many bits
-/// as the largest needs.
+/// Writes a column of numbers in chunks of 1024. Each number is stored as its difference from the smallest of its
+/// chunk, with as many bits as the largest difference needs.
 /// </summary>
 internal sealed class PackedColumnWriter(SegmentOutput output)
 {
@@ -19,7 +19,7 @@ internal sealed class PackedColumnWriter(SegmentOutput output)
     private int _inChunk;
     private int _count;
 
-    /// <summary>Values added.</summary>
+    /// <summary>Number of values added.</summary>
     public int Count => _count;
 
     /// <summary>Adds a value.</summary>
@@ -33,7 +33,7 @@ internal sealed class PackedColumnWriter(SegmentOutput output)
         }
     }
 
-    /// <summary>Writes what is left.</summary>
+    /// <summary>Writes the rest and returns the root.</summary>
     public PackedColumnRoot Finish()
     {
         if (_inChunk > 0)
@@ -69,7 +69,7 @@ internal sealed class PackedColumnWriter(SegmentOutput output)
             );
         }
 
-        // Eight bytes can be read at the last value, too.
+        // Includes eight bytes of padding, so that a reader can read eight bytes at the last value.
         long address = output.WriteUnit(target);
         var entry = _directory.Take(PackedColumnRoot.ChunkBytes);
         BinaryPrimitives.WriteInt64LittleEndian(entry, address);

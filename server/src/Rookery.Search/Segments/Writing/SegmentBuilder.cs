@@ -6,16 +6,14 @@ using Rookery.Search.Segments.Format;
 namespace Rookery.Search.Segments.Writing;
 
 /// <summary>
-/// A batch of changes of one index in memory: documents with their entries, and documents that are to be gone. A
-/// document that comes again replaces what came before, in the batch as well as in older segments; order is that of the
-/// calls, not that of etags. Per document <see cref="BeginDocument"/>, then per entry <see cref="BeginEntry"/>, its
-/// terms,
-/// <see cref="EndEntry"/>; a document without entries is only removed. One thread. Used again after
-/// <see cref="Clear"/>.
+/// A batch of changes of one index in memory: documents with their entries, and deletions. A document replaces its
+/// earlier versions, in the batch and in older segments, by the order of calls and not of etags. For each document:
+/// <see cref="BeginDocument"/>, then for each entry <see cref="BeginEntry"/>, its terms, <see cref="EndEntry"/>. A
+/// document without entries is only removed. Not thread-safe. Reusable after <see cref="Clear"/>.
 /// </summary>
 internal sealed class SegmentBuilder : IDisposable
 {
-    /// <summary>The field that document ids have among the terms.</summary>
+    /// <summary>The pseudo field number of document ids among the terms.</summary>
     internal const int IdField = -1;
 
     private readonly MemoryShare _share;
@@ -30,8 +28,8 @@ internal sealed class SegmentBuilder : IDisposable
     private bool _isInEntry;
     private bool _areIdsAscending = true;
 
-    /// <summary>An empty batch.</summary>
-    /// <param name="share">What its memory is charged to.</param>
+    /// <summary>Creates an empty batch.</summary>
+    /// <param name="share">The share that memory is charged to.</param>
     public SegmentBuilder(MemoryShare share)
     {
         _share = share;
@@ -39,15 +37,13 @@ internal sealed class SegmentBuilder : IDisposable
         _terms = new TermTable(_arena, share);
     }
 
-    /// <summary>Entries, those that were replaced within the batch included.</summary>
+    /// <summary>Number of entries, including those replaced within the batch.</summary>
     public int Entries => _entries.Count;
 
-    /// <summary>Documents that were put or deleted; one that came twice counts twice.</summary>
+    /// <summary>Number of versions put or deleted. A document that was changed twice counts twice.</summary>
     public int Documents => _documents.Count;
 
-    /// <summary>
-    /// Bytes that the changes take, without the memory that is kept for more of them. 0 when there are none.
-    /// </summary>
+    /// <summary>Memory of the changes, in bytes, without spare capacity; 0 for none.</summary>
     public long ContentBytes =>
         _documents.Count == 0
             ? 0
@@ -56,25 +52,25 @@ internal sealed class SegmentBuilder : IDisposable
                 + ((long)_documents.Count * Unsafe.SizeOf<BatchDocument>())
                 + ((long)_entries.Count * Unsafe.SizeOf<BatchEntry>());
 
-    /// <summary>Whether memory is short: the batch should be applied before the next document.</summary>
+    /// <summary>Whether memory is short, so that the batch should be applied before the next document.</summary>
     public bool IsOverBudget => _arena.IsOverBudget;
 
     internal TermTable Terms => _terms;
 
-    /// <summary>The fields by number; null for numbers without one.</summary>
+    /// <summary>The fields by number; null for unused numbers.</summary>
     internal ReadOnlySpan<BatchField?> Fields => _fields;
 
     internal ReadOnlySpan<BatchEntry> AllEntries => CollectionsMarshal.AsSpan(_entries);
 
     internal ReadOnlySpan<BatchDocument> AllDocuments => CollectionsMarshal.AsSpan(_documents);
 
-    /// <summary>Removes a document: all its entries, in this batch and in all older segments.</summary>
+    /// <summary>Deletes a document: all its entries, in this batch and in older segments.</summary>
     public void Delete(ReadOnlySpan<byte> id) => BeginDocument(id, 0);
 
     /// <summary>
-    /// Begins a version of a document, which replaces all others. Until the next document its entries follow.
+    /// Begins a version of a document, which replaces all earlier ones. Its entries follow, up to the next document.
     /// </summary>
-    /// <param name="id">The lower-cased id.</param>
+    /// <param name="id">The id in lower case.</param>
     /// <param name="etag">The version's etag.</param>
     public void BeginDocument(ReadOnlySpan<byte> id, long etag)
     {
@@ -96,7 +92,7 @@ internal sealed class SegmentBuilder : IDisposable
         Charge();
     }
 
-    /// <summary>Begins an entry of the document.</summary>
+    /// <summary>Begins an entry of the current document.</summary>
     public void BeginEntry()
     {
         Invariant.Holds(
@@ -108,31 +104,33 @@ internal sealed class SegmentBuilder : IDisposable
         _pending.Clear();
     }
 
-    /// <summary>Adds a term of the entry; once is as good as twice.</summary>
-    /// <param name="field">The field's number, which has no tokens in any entry.</param>
-    /// <param name="term">The term, at most 512 bytes.</param>
+    /// <summary>Adds a term of the entry. Duplicates have no effect.</summary>
+    /// <param name="field">The field number. The field has no tokens in any entry.</param>
+    /// <param name="term">The term, at most <see cref="SegmentFormat.KeyLimitBytes"/> bytes.</param>
     public void AddTerm(int field, ReadOnlySpan<byte> term) =>
         AddPending(field, term, TermTable.HashOf(field, term), 0, isText: false);
 
-    /// <summary>Says which tokens come next, so that they are looked up faster.</summary>
-    /// <param name="hashes">Up to <see cref="TermTable.MostTouched"/> of <see cref="TermTable.HashOf"/>.</param>
+    /// <summary>Announces the next tokens, so that they are looked up faster.</summary>
+    /// <param name="hashes">The tokens' <see cref="TermTable.HashOf"/>, at most
+    /// <see cref="TermTable.MostTouched"/>.</param>
     public void Announce(ReadOnlySpan<uint> hashes) => _terms.Touch(hashes);
 
     /// <summary>Adds a token of a text.</summary>
-    /// <param name="field">The field's number, which has only tokens in all entries.</param>
-    /// <param name="token">The token, at most 512 bytes.</param>
-    /// <param name="position">Its place; several tokens may share one, and they may come in any order.</param>
+    /// <param name="field">The field number. The field has only tokens in all entries.</param>
+    /// <param name="token">The token, at most <see cref="SegmentFormat.KeyLimitBytes"/> bytes.</param>
+    /// <param name="position">The position. Several tokens may have the same position, and tokens may come in any
+    /// order.</param>
     public void AddToken(int field, ReadOnlySpan<byte> token, int position) =>
         AddToken(field, token, TermTable.HashOf(field, token), position);
 
-    /// <summary>The same, where the <see cref="TermTable.HashOf"/> is known.</summary>
+    /// <summary>Adds a token whose <see cref="TermTable.HashOf"/> is known.</summary>
     public void AddToken(int field, ReadOnlySpan<byte> token, uint hash, int position)
     {
         Invariant.Holds(position >= 0, "a position is not negative");
         AddPending(field, token, hash, position, isText: true);
     }
 
-    /// <summary>Says how many tokens the entry's text has. An entry with tokens needs it.</summary>
+    /// <summary>Sets the number of tokens of the entry in a field. Required for an entry with tokens.</summary>
     public void SetLength(int field, int tokens)
     {
         Invariant.Holds(_isInEntry && tokens >= 0, "a length belongs to an entry");
@@ -140,8 +138,8 @@ internal sealed class SegmentBuilder : IDisposable
     }
 
     /// <summary>
-    /// Says by what the entry is sorted in a field. It should be one of the entry's terms there: the dictionary then
-    /// holds it once.
+    /// Sets the sort key of the entry in a field. It should be one of the entry's terms in the field, so that the
+    /// dictionary needs no further term.
     /// </summary>
     public void SetSortKey(int field, ReadOnlySpan<byte> key)
     {
@@ -152,7 +150,7 @@ internal sealed class SegmentBuilder : IDisposable
         FieldOf(field).SetSortTerm(_entries.Count - 1, _terms.Find(field, key));
     }
 
-    /// <summary>Says what is given back with the entry: a projected value or a result.</summary>
+    /// <summary>Sets the value stored with the entry: a projection or a reduced row.</summary>
     public void SetStored(ReadOnlySpan<byte> value)
     {
         Invariant.Holds(_isInEntry, "a value belongs to an entry");
@@ -187,7 +185,7 @@ internal sealed class SegmentBuilder : IDisposable
         Charge();
     }
 
-    /// <summary>Forgets all changes and keeps the memory for the next batch.</summary>
+    /// <summary>Removes all changes and keeps the memory for the next batch.</summary>
     public void Clear()
     {
         _terms.Clear();
@@ -204,12 +202,12 @@ internal sealed class SegmentBuilder : IDisposable
     }
 
     /// <summary>
-    /// Copies what a term's postings are: per posting varint distance to the entry before, of text times 2, plus 1 when
-    /// it stands there once, else varint frequency; positions.
+    /// Copies the encoded postings of a term. For each posting: varint distance from the previous entry; in text fields
+    /// twice that, plus 1 if the frequency is 1, otherwise followed by varint frequency; then the positions.
     /// </summary>
     internal void CopyPostings(int term, GrowableBytes sink) => _terms.CopyTo(term, sink);
 
-    /// <summary>The value of an entry.</summary>
+    /// <summary>Returns the stored value of an entry.</summary>
     internal ReadOnlySpan<byte> StoredOf(in BatchEntry entry) =>
         entry.StoredBytes == 0 ? default : _arena.At(entry.StoredAddress)[..entry.StoredBytes];
 
@@ -223,7 +221,7 @@ internal sealed class SegmentBuilder : IDisposable
         _fields = [];
     }
 
-    /// <summary>The terms that are ids of documents, in order.</summary>
+    /// <summary>Collects the term numbers of the document ids, in the order of ids.</summary>
     internal void CollectIds(SortedTerms target)
     {
         if (!_areIdsAscending)
@@ -239,8 +237,8 @@ internal sealed class SegmentBuilder : IDisposable
         }
     }
 
-    // A first build comes in the order of ids: none comes twice then, and looking for each, and sorting them, took a
-    // quarter of a build of short documents.
+    // A first build adds documents in the order of ids, so no id comes twice. Skipping the look-up and the sort of ids
+    // saved a quarter of the time to index short documents.
     private int NumberOfId(ReadOnlySpan<byte> id)
     {
         if (_areIdsAscending)
@@ -330,15 +328,15 @@ internal sealed class SegmentBuilder : IDisposable
 }
 
 /// <summary>A version of a document in a batch.</summary>
-/// <param name="Id">The number of its id among the terms.</param>
+/// <param name="Id">The term number of its id.</param>
 /// <param name="Etag">Its etag.</param>
-/// <param name="FirstEntry">Its first entry.</param>
-/// <param name="EntryCount">How many it has.</param>
-/// <param name="IsReplaced">Whether a later one of the batch takes its place.</param>
+/// <param name="FirstEntry">Its first entry in the batch.</param>
+/// <param name="EntryCount">Number of its entries.</param>
+/// <param name="IsReplaced">Whether a later version in the batch replaces it.</param>
 internal readonly record struct BatchDocument(int Id, long Etag, int FirstEntry, int EntryCount, bool IsReplaced);
 
 /// <summary>An entry in a batch.</summary>
-/// <param name="Document">Its document.</param>
-/// <param name="StoredAddress">Where its value is.</param>
-/// <param name="StoredBytes">How long that is.</param>
+/// <param name="Document">The number of its document in the batch.</param>
+/// <param name="StoredAddress">The address of its stored value.</param>
+/// <param name="StoredBytes">The length of its stored value; 0 for none.</param>
 internal readonly record struct BatchEntry(int Document, int StoredAddress, int StoredBytes);

@@ -5,9 +5,9 @@ using Rookery.Search.Segments.Format;
 namespace Rookery.Search.Segments.Writing;
 
 /// <summary>
-/// The way of a segment's bytes to disk: from the first to the last, in writes of 16 pages, synced each 512 KiB so that
-/// a commit's sync never waits behind more. Every page gets its checksum here. Disposing it unfinished closes and
-/// deletes the file.
+/// Writes the bytes of a segment to disk sequentially, in writes of 16 pages. Syncs every 512 KiB, so that the
+/// journal's sync never waits for more. Adds the checksum of every page. Disposing it unfinished closes and deletes the
+/// file.
 /// </summary>
 internal sealed class SegmentOutput : IDisposable
 {
@@ -39,11 +39,11 @@ internal sealed class SegmentOutput : IDisposable
     /// <summary>The address of the next byte.</summary>
     public long Position => ((_pagesWritten + _pagesBuffered) << SegmentFormat.PageShift) + _inPage;
 
-    /// <summary>Bytes handed to the disk.</summary>
+    /// <summary>Bytes written to the disk.</summary>
     public long WrittenBytes { get; private set; }
 
-    /// <summary>Writes bytes that are one unit: all of them in one page.</summary>
-    /// <returns>Their address.</returns>
+    /// <summary>Writes a unit, all of whose bytes are in one page.</summary>
+    /// <returns>The address of the first byte.</returns>
     public long WriteUnit(ReadOnlySpan<byte> unit)
     {
         Invariant.Holds(unit.Length <= SegmentFormat.PageBytes, "a unit fits a page");
@@ -59,7 +59,7 @@ internal sealed class SegmentOutput : IDisposable
     }
 
     /// <summary>Writes bytes of any length, across pages.</summary>
-    /// <returns>Their address.</returns>
+    /// <returns>The address of the first byte.</returns>
     public long Write(ReadOnlySpan<byte> data)
     {
         long address = Position;
@@ -79,7 +79,7 @@ internal sealed class SegmentOutput : IDisposable
     }
 
     /// <summary>
-    /// Writes what is buffered and syncs. The name is durable once the caller has synced the directory.
+    /// Writes what is buffered and syncs. The file's name is durable only when the caller has synced the directory.
     /// </summary>
     /// <returns>The file's length in bytes.</returns>
     public long Finish()
@@ -109,8 +109,8 @@ internal sealed class SegmentOutput : IDisposable
             }
             catch (DiskException)
             {
-                // The failure that left it unfinished is already on its way up; a file that no manifest names is
-                // removed at the next start.
+                // The exception that left the file unfinished is already being thrown. A file that no manifest names is
+                // deleted at the next start.
             }
         }
     }

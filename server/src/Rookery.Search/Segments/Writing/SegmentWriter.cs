@@ -6,9 +6,9 @@ using Rookery.Search.Segments.Postings;
 namespace Rookery.Search.Segments.Writing;
 
 /// <summary>
-/// Writes one segment: fields by ascending number, each with its terms in order and then its columns; then all document
-/// ids in order; then id, etag and value of every entry; then
-/// <see cref="Finish"/>. Disposing it unfinished deletes the file.
+/// Writes one segment. The caller adds fields by ascending number, each with its terms in order and then its columns;
+/// then all document ids in order; then id, etag and value of every entry; then calls <see cref="Finish"/>. Disposing
+/// it unfinished deletes the file.
 /// </summary>
 internal sealed class SegmentWriter : IDisposable
 {
@@ -37,13 +37,13 @@ internal sealed class SegmentWriter : IDisposable
         _stored = new StoredValuesWriter(_output);
     }
 
-    /// <summary>Where the postings of the next term go.</summary>
+    /// <summary>Writes the postings of the current term.</summary>
     public PostingsWriter Postings { get; }
 
-    /// <summary>Bytes so far.</summary>
+    /// <summary>Bytes written so far.</summary>
     public long Position => _output.Position;
 
-    /// <summary>Terms of the field so far.</summary>
+    /// <summary>Number of terms of the field so far.</summary>
     public long Terms => _terms.Count;
 
     /// <summary>Begins a field.</summary>
@@ -55,14 +55,14 @@ internal sealed class SegmentWriter : IDisposable
         _terms = new KeyTreeWriter(_output);
     }
 
-    /// <summary>Begins a term; then its postings go to <see cref="Postings"/>.</summary>
+    /// <summary>Begins a term, whose postings are added to <see cref="Postings"/>.</summary>
     public PostingsWriter BeginTerm()
     {
         Postings.Begin(_isText);
         return Postings;
     }
 
-    /// <summary>Ends a term, which is higher than the one before.</summary>
+    /// <summary>Ends a term. Terms must ascend.</summary>
     public void EndTerm(ReadOnlySpan<byte> term)
     {
         _payload.Clear();
@@ -94,7 +94,7 @@ internal sealed class SegmentWriter : IDisposable
             )
         );
 
-    /// <summary>Adds a document, whose id is higher than the one before, and its entries.</summary>
+    /// <summary>Adds a document with its entries. Ids must ascend.</summary>
     public void AddId(ReadOnlySpan<byte> id, int firstEntry, int count)
     {
         _payload.Clear();
@@ -109,7 +109,8 @@ internal sealed class SegmentWriter : IDisposable
         Invariant.Holds(_entries < SegmentFormat.EntryLimit, "a segment has at most 2^28 entries");
         _documents.Add(id, etag);
 
-        // Most indexes store nothing: values begin with the first that is there, and those before it are empty.
+        // Most indexes store no values, so values are written from the first that is not empty; empty ones are added
+        // before it.
         if (!_hasStored && !value.IsEmpty)
         {
             _hasStored = true;
@@ -127,7 +128,7 @@ internal sealed class SegmentWriter : IDisposable
         _entries++;
     }
 
-    /// <summary>Writes what is left and syncs.</summary>
+    /// <summary>Writes the rest and the footer, and syncs.</summary>
     public SegmentSummary Finish()
     {
         var footer = new SegmentFooter

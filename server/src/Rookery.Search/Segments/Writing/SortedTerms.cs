@@ -3,8 +3,8 @@ using System.Buffers.Binary;
 namespace Rookery.Search.Segments.Writing;
 
 /// <summary>
-/// Numbers of terms of a batch in the order of their bytes. Eight bytes of each at a time are sorted as a number, from
-/// where the terms begin to differ: a comparison through two keys misses the cache twice.
+/// Sorts the term numbers of a batch by the terms' bytes. Sorts eight bytes at a time as a number, from where the terms
+/// begin to differ, because comparing two keys would miss the processor's cache twice.
 /// </summary>
 internal sealed class SortedTerms
 {
@@ -15,10 +15,10 @@ internal sealed class SortedTerms
     /// <summary>The numbers, in order.</summary>
     public ReadOnlySpan<int> Numbers => _numbers.AsSpan(0, _count);
 
-    /// <summary>Forgets them.</summary>
+    /// <summary>Removes all numbers.</summary>
     public void Clear() => _count = 0;
 
-    /// <summary>Adds a term, which is higher than those before.</summary>
+    /// <summary>Adds a term. Terms must be added in ascending order.</summary>
     public void Add(int number)
     {
         if (_count == _numbers.Length)
@@ -29,7 +29,7 @@ internal sealed class SortedTerms
         _numbers[_count++] = number;
     }
 
-    /// <summary>The terms of a field.</summary>
+    /// <summary>Collects and sorts the terms of a field.</summary>
     public void Collect(TermTable terms, int field)
     {
         Clear();
@@ -58,7 +58,7 @@ internal sealed class SortedTerms
 
         if (!TryPassShared(terms, numbers, ref from))
         {
-            // One ends before, and zeros stood for what it has not: rare, so that the order of the whole keys will do.
+            // A key ends before this position, where heads were padded with zeros. Rare, so whole keys are compared.
             numbers.Sort(new Order(terms));
             return;
         }
@@ -87,7 +87,7 @@ internal sealed class SortedTerms
     }
 
     /// <summary>
-    /// Moves on to where the keys begin to differ. False when one of them ends before <paramref name="from"/>.
+    /// Advances <paramref name="from"/> to where the keys begin to differ. Returns false if a key ends before it.
     /// </summary>
     private static bool TryPassShared(TermTable terms, ReadOnlySpan<int> numbers, ref int from)
     {

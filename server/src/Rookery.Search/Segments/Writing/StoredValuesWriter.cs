@@ -4,8 +4,8 @@ using Rookery.Search.Segments.Format;
 namespace Rookery.Search.Segments.Writing;
 
 /// <summary>
-/// Writes values by entry in groups of about 4 KiB, compressed where that saves an eighth: per entry varint bytes, then
-/// these.
+/// Writes values by entry in groups of about 4 KiB. For each entry: varint length, then the bytes. A group is
+/// compressed if that saves at least an eighth.
 /// </summary>
 internal sealed class StoredValuesWriter(SegmentOutput output) : IDisposable
 {
@@ -32,7 +32,7 @@ internal sealed class StoredValuesWriter(SegmentOutput output) : IDisposable
         }
     }
 
-    /// <summary>Writes what is left.</summary>
+    /// <summary>Writes the rest and returns the locations of the groups.</summary>
     public (
         PackedColumnRoot FirstEntries,
         PackedColumnRoot Addresses,

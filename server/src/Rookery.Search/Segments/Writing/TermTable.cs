@@ -6,10 +6,10 @@ using Rookery.Platform;
 namespace Rookery.Search.Segments.Writing;
 
 /// <summary>
-/// The terms of a batch and what belongs to each, by field. The bytes of a term lie in slices that double from 8 bytes
-/// to 4 KiB, each with the address of the next at its end, so that a term that stands once is small and one that stands
-/// everywhere is not copied. What is looked for is compared with hashes that lie in the buckets themselves, so that a
-/// term that is not there is not found with one look.
+/// Hash table of the terms of a batch, with the encoded postings of each. Postings are stored in slices that double
+/// from 8 bytes to 4 KiB, each with the address of the next at its end, so that a rare term is small and the postings
+/// of a frequent one are never copied. Buckets contain the hashes, so that one memory access usually decides that a
+/// term is missing.
 /// </summary>
 internal sealed class TermTable(ByteArena arena, MemoryShare share) : IDisposable
 {
@@ -19,10 +19,10 @@ internal sealed class TermTable(ByteArena arena, MemoryShare share) : IDisposabl
     private const int FirstCapacity = 1024;
     private const int BucketsPerTerm = 2;
 
-    /// <summary>Terms of one <see cref="Touch"/> at most.</summary>
+    /// <summary>Maximum terms of one <see cref="Touch"/>.</summary>
     public const int MostTouched = 64;
 
-    // Terms made to fall into one bucket are made for one process.
+    // Random for each process, so that no document can be crafted whose terms collide.
     private static readonly ulong[] Seeds =
     [
         .. System.Runtime.InteropServices.MemoryMarshal.Cast<byte, ulong>(
@@ -30,31 +30,31 @@ internal sealed class TermTable(ByteArena arena, MemoryShare share) : IDisposabl
         ),
     ];
 
-    // The hash, and one more than the number; 0 is free. A term that is not here lies in the next free one.
+    // A bucket is the hash (upper half) and 1 + the term number; 0 is free. Collisions use linear probing.
     private ulong[] _buckets = [];
     private Term[] _terms = [];
     private long _reserved;
     private int _touched;
 
-    /// <summary>Bytes of memory for one term, beside its own.</summary>
+    /// <summary>Memory of one term in bytes, without its key and postings.</summary>
     public static int BytesPerTerm => Unsafe.SizeOf<Term>() + (BucketsPerTerm * sizeof(ulong));
 
-    /// <summary>How many there are.</summary>
+    /// <summary>Number of terms.</summary>
     public int Count { get; private set; }
 
     private uint Mask => (uint)_buckets.Length - 1;
 
-    /// <summary>A term; valid until the next is added.</summary>
+    /// <summary>Returns a term by number, valid until the next is added.</summary>
     public ref Term this[int number] => ref _terms[number];
 
-    /// <summary>The bytes of a term.</summary>
+    /// <summary>Returns the bytes of a term.</summary>
     public ReadOnlySpan<byte> KeyOf(int number) => arena.At(_terms[number].KeyAddress)[.._terms[number].KeyLength];
 
     /// <summary>
-    /// Reads what the searches for some terms will read, of all of them at once: each would wait for memory up to three
-    /// times otherwise, one after the other, which was a third of a full-text build.
+    /// Prefetches the memory that looking up some terms will read, for all terms at once. Otherwise each look-up waits
+    /// for memory up to three times in sequence, which took a third of a full-text build.
     /// </summary>
-    /// <param name="hashes">Their <see cref="HashOf"/>, up to <see cref="MostTouched"/> of them.</param>
+    /// <param name="hashes">The terms' <see cref="HashOf"/>, at most <see cref="MostTouched"/>.</param>
     public void Touch(ReadOnlySpan<uint> hashes)
     {
         if (Count == 0)
@@ -81,14 +81,14 @@ internal sealed class TermTable(ByteArena arena, MemoryShare share) : IDisposabl
             seen += address >= 0 ? arena.At(address)[0] : 0;
         }
 
-        // Kept, so that the compiler does not leave the reading out.
+        // Stored, so that the compiler does not remove the reads.
         _touched = seen;
     }
 
     /// <summary>
-    /// The same for what is about to be read of some terms: themselves, their keys and the beginning of their bytes.
+    /// Prefetches terms that are about to be read: themselves, their keys and the beginning of their postings.
     /// </summary>
-    /// <param name="numbers">Their numbers.</param>
+    /// <param name="numbers">The term numbers, at most <see cref="MostTouched"/>.</param>
     public void TouchContents(ReadOnlySpan<int> numbers)
     {
         int seen = 0;
@@ -105,10 +105,10 @@ internal sealed class TermTable(ByteArena arena, MemoryShare share) : IDisposabl
         _touched = seen;
     }
 
-    /// <summary>The number of a term, which is added when it is not there.</summary>
+    /// <summary>Returns the number of a term, which is added if it is missing.</summary>
     public int Find(int field, ReadOnlySpan<byte> key) => Find(field, key, HashOf(field, key));
 
-    /// <summary>The same, where the <see cref="HashOf"/> is known.</summary>
+    /// <summary>Returns the number of a term whose <see cref="HashOf"/> is known; adds it if it is missing.</summary>
     public int Find(int field, ReadOnlySpan<byte> key, uint hash)
     {
         if (Count == _terms.Length)
@@ -146,7 +146,7 @@ internal sealed class TermTable(ByteArena arena, MemoryShare share) : IDisposabl
     }
 
     /// <summary>
-    /// Adds a term that is not there; <see cref="Find(int, ReadOnlySpan{byte})"/> does not see it before
+    /// Adds a term that is known to be missing. <see cref="Find(int, ReadOnlySpan{byte})"/> does not find it before
     /// <see cref="LinkAll"/>.
     /// </summary>
     public int AddUnlinked(int field, ReadOnlySpan<byte> key)
@@ -159,7 +159,7 @@ internal sealed class TermTable(ByteArena arena, MemoryShare share) : IDisposabl
         return Take(new Term { Field = field }, key);
     }
 
-    /// <summary>Has all terms found.</summary>
+    /// <summary>Adds all unlinked terms to the hash table.</summary>
     public void LinkAll()
     {
         for (int number = 0; number < Count; number++)
@@ -174,7 +174,7 @@ internal sealed class TermTable(ByteArena arena, MemoryShare share) : IDisposabl
         }
     }
 
-    /// <summary>Appends bytes to those of a term.</summary>
+    /// <summary>Appends bytes to a term's postings.</summary>
     public void Append(int number, ReadOnlySpan<byte> bytes)
     {
         ref Term term = ref _terms[number];
@@ -194,7 +194,7 @@ internal sealed class TermTable(ByteArena arena, MemoryShare share) : IDisposabl
         }
     }
 
-    /// <summary>Copies the bytes of a term together.</summary>
+    /// <summary>Copies a term's postings.</summary>
     public void CopyTo(int number, GrowableBytes sink)
     {
         ref Term term = ref _terms[number];
@@ -210,7 +210,7 @@ internal sealed class TermTable(ByteArena arena, MemoryShare share) : IDisposabl
         }
     }
 
-    /// <summary>Forgets all terms; to be called with that of the arena.</summary>
+    /// <summary>Removes all terms. The caller also clears the arena.</summary>
     public void Clear()
     {
         Count = 0;
@@ -255,7 +255,7 @@ internal sealed class TermTable(ByteArena arena, MemoryShare share) : IDisposabl
         ulong[] before = _buckets;
         _buckets = new ulong[BucketsPerTerm * capacity];
 
-        // By the buckets, which hold the hashes, and not by the terms: theirs would be a miss of the cache for each.
+        // Rehashes from the old buckets, which contain the hashes. Reading the terms would miss the cache for each.
         foreach (ulong bucket in before)
         {
             if (bucket != 0)
@@ -287,7 +287,7 @@ internal sealed class TermTable(ByteArena arena, MemoryShare share) : IDisposabl
         _buckets[at] = bucket;
     }
 
-    /// <summary>The hash of a term: folded products of eight bytes and a secret.</summary>
+    /// <summary>Returns the hash of a term: folded products of eight bytes and a random seed.</summary>
     public static uint HashOf(int field, ReadOnlySpan<byte> key)
     {
         ulong low;
@@ -329,7 +329,7 @@ internal sealed class TermTable(ByteArena arena, MemoryShare share) : IDisposabl
     }
 }
 
-/// <summary>A term of a batch. Small, because a batch has a million of them.</summary>
+/// <summary>A term of a batch. Small, because a batch may have a million terms.</summary>
 internal struct Term
 {
     public uint Hash;
@@ -338,7 +338,9 @@ internal struct Term
     public ushort KeyLength;
     public bool IsLinked;
 
-    /// <summary>The last entry in which it stands; of a document's id, the number of its version that counts.</summary>
+    /// <summary>
+    /// The last entry that has the term; for a document's id, the number of its current version. -1 for none.
+    /// </summary>
     public int LastEntry;
     public int FirstSlice;
     public int WriteAddress;
