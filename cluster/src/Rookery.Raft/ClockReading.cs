@@ -1,50 +1,52 @@
 namespace Rookery.Raft;
 
-/// <summary>A clock's time, and what it is worth.</summary>
-/// <param name="UtcTicks">UTC, in 100 ns since year 1; 0 when nothing is known.</param>
-/// <param name="IsSure">Of a member's own clock: it is synchronised with a source of time. Of the cluster's: nothing
-/// speaks against it.</param>
+/// <summary>A reading of a clock and its quality.</summary>
+/// <param name="UtcTicks">UTC in ticks of 100 ns since year 1; 0 when the time is unknown.</param>
+/// <param name="IsSure">For a member's own clock: it is synchronised with a time source. For the cluster's: it is not
+/// in doubt.</param>
 public readonly record struct ClockReading(long UtcTicks, bool IsSure);
 
-/// <summary>The time of an entry.</summary>
-/// <param name="Ticks">UTC ticks, later than that of the entry before.</param>
-/// <param name="IsSteady">Whether no more lies between the time of the entry before and this one than passed. Else what
-/// is older may be younger than it seems, and must not be forgotten for its age.</param>
+/// <summary>The log time of an entry.</summary>
+/// <param name="Ticks">UTC ticks, greater than the log time of the preceding entry.</param>
+/// <param name="IsSteady">Whether the difference to the preceding log time is no more than the time that really passed.
+/// If not, the clock may have jumped ahead, and older things must not be dropped for their age.</param>
 public readonly record struct LogTime(long Ticks, bool IsSteady);
 
-/// <summary>What a leader makes of the voters' clocks.</summary>
+/// <summary>A leader's judgement of the voters' clocks.</summary>
 public enum ClockVerdict
 {
-    /// <summary>Clocks of a majority are not known yet.</summary>
+    /// <summary>The clocks of a majority are not known yet.</summary>
     Unknown,
 
-    /// <summary>The cluster goes by them.</summary>
+    /// <summary>The cluster's time follows the clocks.</summary>
     Taken,
 
     /// <summary>
-    /// They agree on a time that is a jump, and no majority of them is synchronised: the cluster goes on by the
-    /// monotonic time of its leader.
+    /// The clocks agree on a time that is a jump, and no majority of them is synchronised. The cluster's time advances
+    /// by the leader's monotonic time.
     /// </summary>
     Doubted,
 
-    /// <summary>No majority of them agrees on any time: likewise.</summary>
+    /// <summary>
+    /// No majority of the clocks agrees on a time. The cluster's time advances by the leader's monotonic time.
+    /// </summary>
     Differ,
 }
 
-/// <summary>What became of <see cref="Input.ConfirmClock"/>.</summary>
+/// <summary>The answer to <see cref="Input.ConfirmClock"/>.</summary>
 public enum ClockAnswer
 {
-    /// <summary>Nothing was asked.</summary>
+    /// <summary>The step had no such input.</summary>
     None,
 
-    /// <summary>The cluster goes by the voters' clocks from here.</summary>
+    /// <summary>The cluster's time is now the median of the voters' clocks.</summary>
     Confirmed,
 
-    /// <summary>Ask the leader.</summary>
+    /// <summary>This node is not the leader, or does not know the log's last time yet.</summary>
     NotLeader,
 
     /// <summary>
-    /// No majority of the voters' clocks is within a minute of their median: there is no time to confirm.
+    /// No majority of the voters' clocks is within a minute of their median, so there is no time to confirm.
     /// </summary>
     ClocksDiffer,
 }

@@ -1,26 +1,26 @@
 namespace Rookery.Raft;
 
 /// <summary>
-/// What time it is for the cluster, by the clocks of its voters: the leader judges, the others hear it. Between two
-/// readings, and while the clocks make no sense, it goes on by the monotonic time of this node. A clock that is wrong
-/// by decades moves it only with a majority of voters that say to be synchronised, or with the operator's word.
+/// The cluster's time, derived from the voters' clocks: the leader judges them, the others receive the result. Between
+/// readings, and while the clocks disagree, it advances by this node's monotonic time. It jumps only when a majority of
+/// the voters reports synchronised clocks, or when an operator confirms.
 /// </summary>
 /// <remarks>
-/// Keeps differences to the monotonic time, so that a reading is right until the clock that it came from is set.
+/// Stores differences to the monotonic time, so a reading stays correct until its clock is set.
 /// </remarks>
 internal sealed class ClusterClock(SafetyRules rules)
 {
-    /// <summary>Clocks agree that are this close to the voters' median.</summary>
+    /// <summary>Clocks agree when they are within this distance of the voters' median.</summary>
     public const long AgreementTicks = TimeSpan.TicksPerMinute;
 
-    /// <summary>More than this is no drift and no short stop, but a jump.</summary>
+    /// <summary>A difference above this is a jump, not drift or a short stop.</summary>
     public const long JumpTicks = 10 * TimeSpan.TicksPerMinute;
 
     /// <summary>
-    /// No program that runs this code ran before. A cluster whose log knows no time yet believes no clock before it,
-    /// nor one that is <see cref="PlausibleTicks"/> later.
+    /// The earliest plausible time: no program with this code ran before. A cluster whose log has no time yet accepts
+    /// no time before it, and none later than it by more than <see cref="PlausibleTicks"/>.
     /// </summary>
-    /// <remarks>The first of January 2026, UTC, in ticks since the year 1: this core knows no calendar.</remarks>
+    /// <remarks>1 January 2026, UTC, in ticks since year 1: this core knows no calendar.</remarks>
     public const long EarliestTicks = 639_028_224_000_000_000;
 
     private const long PlausibleTicks = 3653 * TimeSpan.TicksPerDay;
@@ -30,33 +30,33 @@ internal sealed class ClusterClock(SafetyRules rules)
     private bool _isKnown;
 
     /// <summary>
-    /// Whether nothing speaks against it: no clocks that agree on another time, and no start since anybody knew it.
+    /// Whether the time is not in doubt: the clocks do not agree on another time, and since its start this node has
+    /// received the time from clocks or a leader.
     /// </summary>
     public bool IsSure { get; private set; }
 
-    /// <summary>What was made of the clocks last.</summary>
+    /// <summary>The result of the last judgement.</summary>
     public ClockVerdict Verdict { get; private set; }
 
     /// <summary>
-    /// Since when, by its own time, it went as time goes. What the log's last time is older than may be less long ago
-    /// than it seems.
+    /// The cluster's time at the last forward jump. A log time before it may be less long ago than it seems.
     /// </summary>
     public long SteadySinceTicks { get; private set; }
 
-    /// <summary>What a clock shows that is so far from the monotonic time.</summary>
+    /// <summary>Returns what a clock shows now, from its difference to the monotonic time.</summary>
     public static long TicksAt(long difference, long now) => difference + (now * TicksPerMicrosecond);
 
-    /// <summary>How far a clock is from the monotonic time.</summary>
+    /// <summary>Returns a clock's difference to the monotonic time.</summary>
     public static long DifferenceOf(long ticks, long now) => ticks - (now * TicksPerMicrosecond);
 
-    /// <summary>What a clock of a known difference shows; the default of one that is not known.</summary>
+    /// <summary>Returns the reading of a clock with a known difference; the default when it is unknown.</summary>
     public static ClockReading ReadingOf((long Difference, bool IsSure)? clock, long now) =>
         clock is var (difference, isSure) ? new ClockReading(TicksAt(difference, now), isSure) : default;
 
-    /// <summary>What it shows.</summary>
+    /// <summary>Returns the cluster's time; the default when it is unknown.</summary>
     public ClockReading At(long now) => _isKnown ? new ClockReading(TicksAt(_difference, now), IsSure) : default;
 
-    /// <summary>The leader says what time it is.</summary>
+    /// <summary>Adopts the time that the leader sent.</summary>
     public void HearLeader(long now, ClockReading reading)
     {
         if (reading.UtcTicks > 0)
@@ -66,9 +66,7 @@ internal sealed class ClusterClock(SafetyRules rules)
         }
     }
 
-    /// <summary>
-    /// The time of the log's end, from which a node goes on that has heard of no leader since its start.
-    /// </summary>
+    /// <summary>Starts from the last log time, if this node has received no time since its start.</summary>
     public void HearLogTime(long now, long ticks)
     {
         if (!_isKnown && ticks > 0)
@@ -77,13 +75,11 @@ internal sealed class ClusterClock(SafetyRules rules)
         }
     }
 
-    /// <summary>Judges the voters' clocks.</summary>
-    /// <param name="now">The monotonic time.</param>
-    /// <param name="own">The difference and worth of the own clock; null when it is not known, or not a
-    /// voter's.</param>
-    /// <param name="clocks">The differences of all voters' clocks that are known, the own included. They are sorted
-    /// here.</param>
-    /// <param name="majority">How many voters make a majority.</param>
+    /// <summary>Judges the voters' clocks and follows them if that is safe.</summary>
+    /// <param name="now">The monotonic time in microseconds.</param>
+    /// <param name="own">This node's own clock; null when it is unknown or this node is no voter.</param>
+    /// <param name="clocks">The known clocks of all voters, the own one included. Sorted in place.</param>
+    /// <param name="majority">The number of voters in a majority.</param>
     public void Judge(
         long now,
         (long Difference, bool IsSure)? own,
@@ -123,15 +119,15 @@ internal sealed class ClusterClock(SafetyRules rules)
         }
         else
         {
-            // Nobody can say that the time is another: it goes on as sure as it was.
+            // No majority claims another time, so the time stays as sure as it was.
             Coverage.Took(RareBranch.ClocksDiffer);
             BeginUnlessKnown(now);
             Verdict = ClockVerdict.Differ;
         }
     }
 
-    /// <summary>An operator says that the voters' clocks are right.</summary>
-    /// <returns>Whether they agree on a time.</returns>
+    /// <summary>Adopts the median of the voters' clocks, on an operator's order.</summary>
+    /// <returns>Whether a majority of the clocks agrees on a time.</returns>
     public bool Confirm(long now, Span<(long Difference, bool IsSure)> clocks, int majority)
     {
         if (
@@ -146,7 +142,10 @@ internal sealed class ClusterClock(SafetyRules rules)
         return IsSure = true;
     }
 
-    /// <summary>The lower one of two: any majority of agreeing clocks has it among them.</summary>
+    /// <summary>
+    /// Sorts the clocks and returns the median; with an even number the lower one. Any majority of agreeing clocks
+    /// contains it.
+    /// </summary>
     private static long MedianOf(Span<(long Difference, bool IsSure)> clocks)
     {
         clocks.Sort(static (one, other) => one.Difference.CompareTo(other.Difference));
@@ -171,8 +170,8 @@ internal sealed class ClusterClock(SafetyRules rules)
     }
 
     /// <summary>
-    /// Whether a time is where this clock can have come to by itself; where nobody ever knew the time, whether it can
-    /// be true at all.
+    /// Whether a time is close enough to this clock to need no confirmation; if no time is known yet, whether it is
+    /// plausible.
     /// </summary>
     private bool IsNear(long now, long reference) =>
         _isKnown

@@ -4,23 +4,21 @@ using System.Diagnostics.CodeAnalysis;
 namespace Rookery.Raft;
 
 /// <summary>
-/// A rule of the consensus was found broken. The node that threw it must stop: going on could lose what was
-/// acknowledged.
+/// A rule of the consensus is broken. The node that throws it must stop: continuing could lose acknowledged writes.
 /// </summary>
-/// <param name="rule">The rule in words, present tense.</param>
+/// <param name="rule">The rule in words, in the present tense.</param>
 public sealed class ConsensusException(string rule) : Exception($"Consensus rule broken: {rule}.")
 {
     /// <summary>
-    /// Others decided otherwise over what this node knows to be committed: they lost it, and it is here.
+    /// The rule that is broken when the others replace an entry that this node knows to be committed: they lost it, and
+    /// this node has it.
     /// </summary>
     internal const string CommitStays = "what is committed is never replaced";
 
-    /// <summary>The rule, as given.</summary>
+    /// <summary>The rule that is broken.</summary>
     public string Rule => rule;
 
-    /// <summary>
-    /// Whether this node has what was committed, and others lost it: who is right is the one that threw.
-    /// </summary>
+    /// <summary>Whether this node holds a committed entry that the others lost.</summary>
     public bool IsCommitLostElsewhere => string.Equals(rule, CommitStays, StringComparison.Ordinal);
 
     [StackTraceHidden]

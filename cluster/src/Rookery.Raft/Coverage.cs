@@ -3,111 +3,111 @@ using System.Diagnostics;
 namespace Rookery.Raft;
 
 /// <summary>
-/// The branches of the core that are taken seldom, by name, so that the simulator can prove that it took each. In
-/// builds for release there is no trace of them.
+/// The rarely taken branches of the core, so that the simulator can prove that it takes each. Compiled out of release
+/// builds.
 /// </summary>
 internal enum RareBranch
 {
-    /// <summary>After an unclean stop, all voters are asked.</summary>
+    /// <summary>After an unclean stop, a campaign needs the pre-votes of all voters.</summary>
     CautiousCampaign,
 
-    /// <summary>A worse board draws its election later.</summary>
+    /// <summary>A node with a worse board draws a later election deadline.</summary>
     LaterDrawOfWorseBoard,
 
     /// <summary>A node whose disk stalled does not campaign yet.</summary>
     NoCampaignAfterStall,
 
-    /// <summary>A node whose disk stalled campaigns, because nobody else came to lead.</summary>
+    /// <summary>A node whose disk stalled campaigns, because no other node became leader.</summary>
     CampaignSoonAfterStall,
 
     /// <summary>A damaged store does not campaign.</summary>
     NoCampaignWhenDamaged,
 
-    /// <summary>A damaged store's vote is refused for what it had acknowledged, not for what it holds.</summary>
+    /// <summary>A damaged store refuses its vote because of entries that it had acknowledged and lost.</summary>
     RefusedForLostTail,
 
     /// <summary>The term of a refused pre-vote is adopted.</summary>
     AdoptedTermOfRefusal,
 
-    /// <summary>A vote is not even answered, because a leader is heard.</summary>
+    /// <summary>A vote request is ignored, because this node hears a leader.</summary>
     IgnoredVote,
 
-    /// <summary>A campaign because the leader asked for it.</summary>
+    /// <summary>A node campaigns because the leader transfers leadership to it.</summary>
     CampaignByTransfer,
 
-    /// <summary>A leader's old message is answered with the new term.</summary>
+    /// <summary>A message of an earlier term's leader is answered with the new term.</summary>
     RefusedOldTerm,
 
-    /// <summary>The clock jumped past the election timeout, and the leader gave up.</summary>
+    /// <summary>The time jumped past the election timeout, and the leader stepped down.</summary>
     JumpOfClock,
 
-    /// <summary>A message waits for the vote record.</summary>
+    /// <summary>A message is held until the vote record is durable.</summary>
     HeldForVote,
 
-    /// <summary>A newer message takes the place of one that waits.</summary>
+    /// <summary>A newer message replaces a held one.</summary>
     HeldReplaced,
 
-    /// <summary>A message that waited is of a term that is over.</summary>
+    /// <summary>A held message is dropped, because its term is over.</summary>
     HeldForNothing,
 
-    /// <summary>A majority was not heard from.</summary>
+    /// <summary>A leader did not hear from a majority.</summary>
     LostQuorum,
 
-    /// <summary>A hand-over was given up.</summary>
+    /// <summary>A leadership transfer timed out.</summary>
     TransferGivenUp,
 
-    /// <summary>A hand-over for a hung disk was given up, and the leader steps down.</summary>
+    /// <summary>A transfer because of a stalled disk timed out, and the leader stepped down.</summary>
     SteppedDownWithoutTransfer,
 
-    /// <summary>A leader whose disk hangs hands over.</summary>
+    /// <summary>A leader whose disk stalled transfers leadership.</summary>
     StallHandsOver,
 
-    /// <summary>A leader whose disk hangs finds nobody to hand over to.</summary>
+    /// <summary>A leader whose disk stalled finds no successor and steps down.</summary>
     StallStepsDown,
 
-    /// <summary>All disks hang.</summary>
+    /// <summary>The disks of all voters stalled.</summary>
     StallOfAll,
 
-    /// <summary>A better board gets the lead.</summary>
+    /// <summary>Leadership is transferred to a better board.</summary>
     HandedToBetterBoard,
 
-    /// <summary>A message of an earlier start of its store.</summary>
+    /// <summary>A message of an earlier start of the sender's store arrived.</summary>
     HeardOldIncarnation,
 
-    /// <summary>The first message of a later start of its store.</summary>
+    /// <summary>The first message of a later start of the sender's store arrived.</summary>
     HeardNewIncarnation,
 
-    /// <summary>A new leader holds an inherited change back.</summary>
+    /// <summary>A new leader holds an inherited configuration back from the member that loses its vote.</summary>
     HeldBackInherited,
 
-    /// <summary>Entries wait for the commit of the one that takes a vote away.</summary>
+    /// <summary>Entries for a member are held back until the entry that takes its vote away is committed.</summary>
     HeldBackEntries,
 
-    /// <summary>A removed member is forgotten.</summary>
+    /// <summary>The progress of a removed member is dropped.</summary>
     ForgotRemoved,
 
-    /// <summary>A majority has an entry of an old term, which is not committed by that.</summary>
+    /// <summary>A majority has an entry of an earlier term, which does not commit it.</summary>
     OldTermNotCounted,
 
-    /// <summary>As many messages are on the way to a peer as may be, or bytes.</summary>
+    /// <summary>The limit of messages or bytes in flight to a peer is reached.</summary>
     WindowFull,
 
-    /// <summary>A manifest behind the released entries is not there yet.</summary>
+    /// <summary>The manifest that contains the released entries is not durable yet.</summary>
     ManifestAwaited,
 
     /// <summary>A peer is offered the manifest for entries that cannot be read.</summary>
     ManifestForUnreadable,
 
-    /// <summary>A leader that cannot read what a peer misses hands over.</summary>
+    /// <summary>A leader that cannot read the entries for a peer transfers leadership.</summary>
     HandedOverUnreadable,
 
     /// <summary>A late refusal is ignored.</summary>
     OldRefusalIgnored,
 
-    /// <summary>A peer lost what it had acknowledged.</summary>
+    /// <summary>A peer lost entries that it had acknowledged.</summary>
     PeerLostEntries,
 
-    /// <summary>A search goes back by more than one entry at once.</summary>
+    /// <summary>The search for the common entry goes back by more than one entry.</summary>
     LookedBackFar,
 
     /// <summary>An answer was lost.</summary>
@@ -119,82 +119,82 @@ internal enum RareBranch
     /// <summary>An append was refused.</summary>
     RefusedAppend,
 
-    /// <summary>Entries came that lie in the manifest.</summary>
+    /// <summary>Received entries are at or below the log's base.</summary>
     AppendBelowBase,
 
-    /// <summary>Entries came that the log has.</summary>
+    /// <summary>Received entries are in the log already.</summary>
     KnownEntriesSkipped,
 
     /// <summary>Entries of the log were replaced.</summary>
     TailReplaced,
 
-    /// <summary>Entries that a write under way brings to disk were replaced.</summary>
+    /// <summary>Entries were replaced while the write of them was in flight.</summary>
     TailReplacedWhileWriting,
 
-    /// <summary>What a leader committed waits for the vote record of its term.</summary>
+    /// <summary>A follower's commit waits until the vote record of the term is durable.</summary>
     CommitAwaitsVote,
 
-    /// <summary>Some of what was verified is durable, and acknowledged.</summary>
+    /// <summary>A part of the verified entries is durable and acknowledged.</summary>
     AcknowledgedInPart,
 
-    /// <summary>A manifest is offered that holds no more than is committed here.</summary>
+    /// <summary>The offered manifest contains no more than is committed here.</summary>
     OfferOfOldManifest,
 
-    /// <summary>A manifest is offered while one is fetched.</summary>
+    /// <summary>A manifest is offered while another is being fetched.</summary>
     OfferWhileFetching,
 
-    /// <summary>A fetched manifest came too late, or too early, to be put in place.</summary>
+    /// <summary>A fetched manifest must not be installed any more, or not yet.</summary>
     FetchedForNothing,
 
-    /// <summary>A manifest was put in place, and the log behind it stayed.</summary>
+    /// <summary>A manifest was installed, and the log kept its later entries.</summary>
     ManifestKeptTail,
 
     /// <summary>
-    /// A manifest took the place of tables that had not come to what is committed, and the log stayed.
+    /// A manifest replaced tables that lagged behind the commit index, and the log kept its later entries.
     /// </summary>
     ManifestReplacedTables,
 
-    /// <summary>A manifest took the place of the log.</summary>
+    /// <summary>A manifest replaced the log.</summary>
     ManifestReplacedLog,
 
-    /// <summary>A damaged store is whole again.</summary>
+    /// <summary>A damaged store has all its lost entries again.</summary>
     DamageHealed,
 
-    /// <summary>Reads of a leader that lost its leadership wait for the next.</summary>
+    /// <summary>The reads of a former leader wait for the next one.</summary>
     ReadsTakenBack,
 
-    /// <summary>A question for reads is put again.</summary>
+    /// <summary>A follower repeats a read request.</summary>
     AskedAgain,
 
-    /// <summary>An answer comes to a question that was put again.</summary>
+    /// <summary>The answer to an earlier read request arrives after it was repeated.</summary>
     LateReadReply,
 
-    /// <summary>Voters differ in what came of apply, and no majority is known yet.</summary>
+    /// <summary>Voters have different outcomes, and no majority is known yet.</summary>
     OutcomesDiffer,
 
-    /// <summary>What a majority came to is compared when the own state has come there.</summary>
+    /// <summary>The majority's outcome is compared later, when this node has applied that entry.</summary>
     OutcomeComparedLater,
 
-    /// <summary>The time jumped, and a synchronised majority says so.</summary>
+    /// <summary>The cluster's time jumps, confirmed by a synchronised majority.</summary>
     ClockJumpTaken,
 
-    /// <summary>The clocks agree on another time, which nobody confirms.</summary>
+    /// <summary>The clocks agree on another time that is not confirmed.</summary>
     ClockJumpDoubted,
 
     /// <summary>No majority of clocks agrees on a time.</summary>
     ClocksDiffer,
 
-    /// <summary>A cluster that knows no time yet is told one that cannot be.</summary>
+    /// <summary>A cluster without a known time rejects an implausible one.</summary>
     ClockImplausible,
 
     /// <summary>An operator confirmed the time.</summary>
     ClockConfirmed,
 
-    /// <summary>This node differs from a majority.</summary>
+    /// <summary>This node's outcome differs from a majority's.</summary>
     Diverged,
 }
 
-/// <summary>Counts <see cref="RareBranch"/>es for each thread: a simulated cluster runs in one.</summary>
+/// <summary>Counts <see cref="RareBranch"/>es per thread: a simulated cluster runs on one thread.</summary>
 internal static class Coverage
 {
     [ThreadStatic]
@@ -203,6 +203,6 @@ internal static class Coverage
     [Conditional("DEBUG")]
     public static void Took(RareBranch branch) => Counts[(int)branch]++;
 
-    /// <summary>How often this thread took each branch.</summary>
+    /// <summary>How often this thread took each branch, by the branch's number.</summary>
     public static long[] Counts => _counts ??= new long[Enum.GetValues<RareBranch>().Length];
 }

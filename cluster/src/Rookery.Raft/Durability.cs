@@ -1,8 +1,8 @@
 namespace Rookery.Raft;
 
 /// <summary>
-/// What is on the own disk. One journal write is outstanding at a time; all that becomes necessary meanwhile goes out
-/// together in the next. Completions are known by their numbers.
+/// Tracks which records are durable on this node's disk. One journal write is outstanding at a time; everything that
+/// becomes due meanwhile goes into the next. Writes are identified by number.
 /// </summary>
 internal sealed class Durability(long durableIndex, SafetyRules rules)
 {
@@ -11,16 +11,16 @@ internal sealed class Durability(long durableIndex, SafetyRules rules)
     private bool _voteIsPending;
     private long _outstandingLast;
 
-    /// <summary>Entries through here are durable and in the log.</summary>
+    /// <summary>The highest index of the log that is durable.</summary>
     public long DurableIndex { get; private set; } = durableIndex;
 
-    /// <summary>Entries through here were handed to the journal.</summary>
+    /// <summary>The highest index that was handed to the journal.</summary>
     public long WrittenIndex { get; private set; } = durableIndex;
 
     /// <summary>The number of the newest write.</summary>
     public long LastWrite { get; private set; }
 
-    /// <summary>The newest write that completed.</summary>
+    /// <summary>The number of the newest completed write.</summary>
     public long DurableWrite { get; private set; }
 
     /// <summary>Whether no write is outstanding.</summary>
@@ -29,13 +29,13 @@ internal sealed class Durability(long durableIndex, SafetyRules rules)
     /// <summary>Whether the current vote record is on disk.</summary>
     public bool VoteIsDurable => !_voteIsPending && DurableWrite >= _voteWrite;
 
-    /// <summary>The vote record changed: it goes into the next write.</summary>
+    /// <summary>Marks the vote record as changed: it goes into the next write.</summary>
     public void VoteChanged() => _voteIsPending = true;
 
     /// <summary>
-    /// The log was truncated after <paramref name="index"/>. What is outstanding then counts only up to there: the same
-    /// indexes are filled with other entries, which its completion says nothing about (a vote of the same term can be
-    /// outstanding while a leader's first entries replace a tail).
+    /// Records that the log was truncated after <paramref name="index"/>. An outstanding write then counts only up to
+    /// there, because the later indexes get other entries, which its completion does not make durable. (A vote of the
+    /// same term can be outstanding while a leader's first entries replace the log's end.)
     /// </summary>
     public void TruncateAfter(long index)
     {
@@ -56,8 +56,8 @@ internal sealed class Durability(long durableIndex, SafetyRules rules)
     }
 
     /// <summary>
-    /// The store now holds everything through <paramref name="index"/> without the journal; the log ends at or behind
-    /// it.
+    /// Records that a snapshot through <paramref name="index"/> is durable without the journal. If the tail is not
+    /// kept, the log ends there.
     /// </summary>
     public void Installed(long index, bool tailIsKept)
     {
@@ -67,7 +67,7 @@ internal sealed class Durability(long durableIndex, SafetyRules rules)
         }
     }
 
-    /// <summary>The next write, if one is due and none is outstanding.</summary>
+    /// <summary>Returns the next write; null when none is due or one is outstanding.</summary>
     public JournalWrite? Next(VoteRecord vote, long lastIndex, long committed)
     {
         if (!IsIdle || (!_voteIsPending && _truncateAfter < 0 && WrittenIndex == lastIndex))
@@ -93,7 +93,7 @@ internal sealed class Durability(long durableIndex, SafetyRules rules)
         return write;
     }
 
-    /// <summary>The write of this number is durable.</summary>
+    /// <summary>Records that a write is durable.</summary>
     public void Completed(long write)
     {
         ConsensusException.Unless(

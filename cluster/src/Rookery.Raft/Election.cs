@@ -1,12 +1,14 @@
 namespace Rookery.Raft;
 
 /// <summary>
-/// Elections: PreVote (thesis 9.6), CheckQuorum (6.2) and stickiness (4.2.3), which only work together. Counts votes
-/// and says when they are enough; <see cref="Member"/> makes a leader of who has them.
+/// Elections with PreVote (thesis 9.6), CheckQuorum (6.2) and stickiness (4.2.3), which only work together. Counts
+/// votes and decides when they suffice; <see cref="Member"/> makes the winner leader.
 /// </summary>
 internal sealed class Election(MemberState state, Outbox outbox, StartingPoint start)
 {
-    /// <summary>After a stall a node does not campaign for so long, or until its store finished some syncs.</summary>
+    /// <summary>
+    /// How long a node does not campaign after a stall, unless its store completes some syncs before.
+    /// </summary>
     public const long BanMicroseconds = 60_000_000;
 
     private const int SyncsAfterStall = 20;
@@ -20,10 +22,10 @@ internal sealed class Election(MemberState state, Outbox outbox, StartingPoint s
     private int _syncsUntilCampaign;
     private long _banEnds;
 
-    /// <summary>Whether no leader was heard for so long that it is time to campaign.</summary>
+    /// <summary>Whether no leader was heard for long enough to campaign.</summary>
     public bool IsDue => state.Now >= _deadline;
 
-    /// <summary>Whether this candidate has the votes of a majority, its own among them.</summary>
+    /// <summary>Whether this candidate has the votes of a majority, its own durable one included.</summary>
     public bool IsWon => state.Role == Role.Candidate && _votes.Count >= state.Majority && _votes.Contains(state.Self);
 
     private bool HasLeaderContact =>
@@ -38,7 +40,7 @@ internal sealed class Election(MemberState state, Outbox outbox, StartingPoint s
         && !state.Log.IsDamaged
         && state.Rules.MayStandAfterStall(IsOverStall, state.Now - _leaderHeardAt, state.ElectionTimeoutMicroseconds);
 
-    /// <summary>Time begins. A node that is a majority alone waits for nobody.</summary>
+    /// <summary>Starts the first election deadline. A node that is a majority by itself campaigns at once.</summary>
     public void Begin()
     {
         _cautionEnds = _wasUnclean ? state.Now + state.Options.CautionMicroseconds : state.Now;
@@ -49,7 +51,7 @@ internal sealed class Election(MemberState state, Outbox outbox, StartingPoint s
         }
     }
 
-    /// <summary>This node follows, and waits a full timeout before it campaigns.</summary>
+    /// <summary>Starts to follow: waits a full timeout before campaigning.</summary>
     public void BeginToFollow()
     {
         ForgetVotes();
@@ -65,10 +67,10 @@ internal sealed class Election(MemberState state, Outbox outbox, StartingPoint s
         DrawDeadline();
     }
 
-    /// <summary>This node led until now, so a leader was heard until now.</summary>
+    /// <summary>Records that this node was leader until now, which counts as having heard a leader.</summary>
     public void LeadershipEnded() => _leaderHeardAt = state.Now;
 
-    /// <summary>The own store stalled: others shall lead, until it has done well for a while.</summary>
+    /// <summary>Keeps this node from campaigning after a stall, until its store has worked well for a while.</summary>
     public void KeepAwayAfterStall() =>
         (_banEnds, _syncsUntilCampaign) = (state.Now + BanMicroseconds, SyncsAfterStall);
 
@@ -80,13 +82,13 @@ internal sealed class Election(MemberState state, Outbox outbox, StartingPoint s
         }
     }
 
-    /// <summary>Asks who would vote for this node, if it may stand.</summary>
+    /// <summary>Requests pre-votes, if this node may campaign.</summary>
     public void Campaign()
     {
         DrawDeadline();
         if (!MayCampaign)
         {
-            // Learners, strangers and those who were removed never do.
+            // Learners, removed nodes and nodes without a configuration never campaign, so they are not counted.
             if (MayStand)
             {
                 Coverage.Took(state.Log.IsDamaged ? RareBranch.NoCampaignWhenDamaged : RareBranch.NoCampaignAfterStall);
@@ -107,7 +109,7 @@ internal sealed class Election(MemberState state, Outbox outbox, StartingPoint s
         CountPreVotes();
     }
 
-    /// <summary>The leader hands over to this node: it waits for nobody's silence.</summary>
+    /// <summary>Starts an election at once, because the leader transfers leadership to this node.</summary>
     public void CampaignByTransfer()
     {
         if (MayStand && !state.Log.IsDamaged)
@@ -130,7 +132,7 @@ internal sealed class Election(MemberState state, Outbox outbox, StartingPoint s
         );
     }
 
-    /// <summary>A pre-vote was granted.</summary>
+    /// <summary>Counts a granted pre-vote.</summary>
     public void TakePreVote(in Message message)
     {
         if (state.Role == Role.PreCandidate && message.Term == state.Term + 1)
@@ -140,7 +142,7 @@ internal sealed class Election(MemberState state, Outbox outbox, StartingPoint s
         }
     }
 
-    /// <summary>Stickiness: who hears a leader lets nobody disturb it.</summary>
+    /// <summary>Whether to ignore a vote request because this node hears a leader (stickiness).</summary>
     public bool Ignores(in Message vote)
     {
         bool ignores = vote.Term > state.Term && HasLeaderContact && !vote.IsTransfer;
@@ -153,8 +155,8 @@ internal sealed class Election(MemberState state, Outbox outbox, StartingPoint s
     }
 
     /// <summary>
-    /// Everybody with our cluster's id votes, learners too: a voter may not know yet that it is one. Only voters are
-    /// counted.
+    /// Answers a vote request. Learners and nodes outside the configuration vote too, because a voter may not have
+    /// received the configuration that makes it one. Only voters are counted.
     /// </summary>
     public void AnswerVote(in Message message)
     {
@@ -185,7 +187,7 @@ internal sealed class Election(MemberState state, Outbox outbox, StartingPoint s
         }
     }
 
-    /// <summary>Counts the own vote as soon as it is durable.</summary>
+    /// <summary>Counts the candidate's own vote once it is durable.</summary>
     public void CountOwnVote()
     {
         if (state.Role == Role.Candidate && state.Rules.HasOwnVote(state.Log.Durability.VoteIsDurable))
@@ -195,8 +197,8 @@ internal sealed class Election(MemberState state, Outbox outbox, StartingPoint s
     }
 
     /// <summary>
-    /// A draw between one and two election timeouts (paper 5.2). Worse boards draw half a timeout later; nobody is
-    /// refused for it.
+    /// Draws the election deadline between one and two election timeouts from now (paper 5.2), half a timeout later on
+    /// a worse board. A preference never refuses a vote.
     /// </summary>
     private void DrawDeadline()
     {
@@ -224,8 +226,8 @@ internal sealed class Election(MemberState state, Outbox outbox, StartingPoint s
 
     private void CountPreVotes()
     {
-        // After an unclean stop every voter must say that its log is no longer: our card may have lied about its last
-        // sync, and another may hold what we lost.
+        // After an unclean stop, every voter must confirm that its log is no longer: this node's disk may have lied
+        // about its last sync, and another node may hold what this one lost.
         bool isCautious = state.Now < _cautionEnds;
         int needed = state.Rules.PreVotesNeeded(state.Majority, state.Configuration.Voters.Length, isCautious);
         if (isCautious)

@@ -1,24 +1,26 @@
 namespace Rookery.Raft;
 
-/// <summary>What an entry of the log is for.</summary>
+/// <summary>The purpose of a log entry.</summary>
 public enum EntryType
 {
-    /// <summary>A batch of commands, which only the host understands.</summary>
+    /// <summary>A batch of commands, opaque to the core.</summary>
     Batch,
 
-    /// <summary>Nothing: a new leader's first entry, which lets it commit what it inherited (thesis 3.6.2).</summary>
+    /// <summary>
+    /// A new leader's first entry, without content, which lets it commit earlier terms' entries (thesis 3.6.2).
+    /// </summary>
     NoOp,
 
-    /// <summary>Who belongs to the cluster from here on.</summary>
+    /// <summary>The members of the cluster from this entry on.</summary>
     Configuration,
 }
 
-/// <summary>What the core knows of one entry: all but its payload.</summary>
-/// <param name="Index">Its place in the log, from 1.</param>
-/// <param name="Term">The term of the leader that made it.</param>
-/// <param name="Type">What it is for.</param>
-/// <param name="Bytes">Its size on the wire, for windows.</param>
-/// <param name="Configuration">Set for <see cref="EntryType.Configuration"/>, and only then.</param>
+/// <summary>An entry as the core knows it, without its payload.</summary>
+/// <param name="Index">The entry's index, from 1.</param>
+/// <param name="Term">The term of the leader that appended it.</param>
+/// <param name="Type">The entry's purpose.</param>
+/// <param name="Bytes">The payload's size in bytes, for flow control.</param>
+/// <param name="Configuration">The members, for <see cref="EntryType.Configuration"/>; otherwise null.</param>
 public readonly record struct Entry(
     long Index,
     long Term,
@@ -28,14 +30,14 @@ public readonly record struct Entry(
 );
 
 /// <summary>
-/// The end of a log, or any place in one. Of two logs the one with the higher last term is newer, then the longer one
+/// A position in a log. Ordered by term, then by index: the log whose last position is greater is more up to date
 /// (thesis 3.6.1).
 /// </summary>
-/// <param name="Term">The term of the entry there; 0 before the first.</param>
-/// <param name="Index">Its index; 0 before the first.</param>
+/// <param name="Term">The term of the entry; 0 before the first.</param>
+/// <param name="Index">The index of the entry; 0 before the first.</param>
 public readonly record struct LogPosition(long Term, long Index) : IComparable<LogPosition>
 {
-    /// <summary>Compares how new two logs are.</summary>
+    /// <summary>Compares how up to date two logs are.</summary>
     public static bool operator <(LogPosition left, LogPosition right) => left.CompareTo(right) < 0;
 
     /// <inheritdoc cref="op_LessThan"/>

@@ -1,18 +1,18 @@
 namespace Rookery.Raft;
 
 /// <summary>
-/// The log without its payloads: terms as runs, sizes in a ring, the configurations. Entries at or below
-/// <see cref="Base"/> lie in the manifest and are known by that one position only.
+/// The log without payloads: terms as ranges, sizes in a ring, and the configurations. Entries at or below
+/// <see cref="Base"/> are in the manifest and known only by that position.
 /// </summary>
 public sealed class EntryLog
 {
-    /// <summary>Where entries of one term begin. There are as many as elections, not as entries.</summary>
+    /// <summary>The first index of each term. The list grows with elections, not with entries.</summary>
     private readonly List<(long FirstIndex, long Term)> _runs = [];
     private readonly List<(long Index, Configuration Configuration)> _configurations = [];
     private readonly SizeRing _sizes = new();
 
-    /// <summary>A log that begins behind <paramref name="position"/>.</summary>
-    /// <param name="position">The last entry that the manifest holds; zeros for an empty store.</param>
+    /// <summary>Makes a log that starts after <paramref name="position"/>.</summary>
+    /// <param name="position">The last entry that the manifest contains; zeros for an empty store.</param>
     /// <param name="configuration">The configuration in force there.</param>
     /// <param name="configurationIndex">The index of its entry.</param>
     public EntryLog(LogPosition position, Configuration configuration, long configurationIndex)
@@ -22,27 +22,28 @@ public sealed class EntryLog
         _configurations.Add((configurationIndex, configuration));
     }
 
-    /// <summary>The position before the first entry that is known singly.</summary>
+    /// <summary>The position before the first entry that the log lists.</summary>
     public LogPosition Base { get; private set; }
 
-    /// <summary>The highest index; that of <see cref="Base"/> when the log is empty.</summary>
+    /// <summary>The last index; that of <see cref="Base"/> when the log is empty.</summary>
     public long LastIndex { get; private set; }
 
-    /// <summary>Where the log ends.</summary>
+    /// <summary>The position of the last entry.</summary>
     public LogPosition Last => new(_runs.Count == 0 ? Base.Term : _runs[^1].Term, LastIndex);
 
     /// <summary>The configuration in force: the newest one in the log, committed or not.</summary>
     public Configuration Configuration => _configurations[^1].Configuration;
 
     /// <summary>
-    /// The one before it, as far as the log reaches back: in force again should the newest be replaced.
+    /// The configuration before the newest one, as far as the log reaches back. It is in force again if the newest one
+    /// is truncated.
     /// </summary>
     public Configuration PreviousConfiguration => _configurations[Math.Max(_configurations.Count - 2, 0)].Configuration;
 
     /// <summary>The index of the entry of <see cref="Configuration"/>.</summary>
     public long ConfigurationIndex => _configurations[^1].Index;
 
-    /// <summary>Appends an entry behind the last one.</summary>
+    /// <summary>Appends the next entry.</summary>
     public void Append(in Entry entry)
     {
         ConsensusException.Unless(entry.Index == LastIndex + 1, "an entry follows the one before it");
@@ -66,8 +67,8 @@ public sealed class EntryLog
     }
 
     /// <summary>
-    /// Forgets the entries behind <paramref name="index"/>, and the configurations among them: the one before is in
-    /// force again.
+    /// Removes the entries after <paramref name="index"/> and the configurations among them; the preceding
+    /// configuration is in force again.
     /// </summary>
     public void TruncateAfter(long index)
     {
@@ -80,7 +81,8 @@ public sealed class EntryLog
     }
 
     /// <summary>
-    /// Forgets single entries through <paramref name="index"/>: the journal gave their segments back.
+    /// Moves <see cref="Base"/> up to <paramref name="index"/>, because the journal released the segments of the
+    /// entries up to there.
     /// </summary>
     public void ReleaseThrough(long index)
     {
@@ -109,7 +111,7 @@ public sealed class EntryLog
         Base = position;
     }
 
-    /// <summary>Begins anew behind what a manifest holds.</summary>
+    /// <summary>Empties the log, to start after a manifest.</summary>
     public void Reset(LogPosition position, Configuration configuration, long configurationIndex)
     {
         _runs.Clear();
@@ -119,8 +121,8 @@ public sealed class EntryLog
         (Base, LastIndex) = (position, position.Index);
     }
 
-    /// <summary>The term of the entry at <paramref name="index"/>.</summary>
-    /// <returns>Zero when the log has no such entry, or has it in the manifest.</returns>
+    /// <summary>Returns the term of the entry at <paramref name="index"/>.</summary>
+    /// <returns>0 when the index is below <see cref="Base"/> or after the log's end.</returns>
     public long TermAt(long index)
     {
         if (index == Base.Index)
@@ -133,7 +135,7 @@ public sealed class EntryLog
             return 0;
         }
 
-        // The newest run is nearly always the one that is asked for.
+        // The newest term is searched first: nearly all calls ask for it.
         for (int run = _runs.Count - 1; run >= 0; run--)
         {
             if (_runs[run].FirstIndex <= index)
@@ -145,17 +147,14 @@ public sealed class EntryLog
         throw new ConsensusException("every entry has a term");
     }
 
-    /// <summary>
-    /// Whether the log has this entry. Only a term above zero, or the beginning of all logs, can be held.
-    /// </summary>
+    /// <summary>Whether the log contains the entry at a position. True for index 0, the start of every log.</summary>
     public bool Has(LogPosition position) =>
         position.Index == 0 || (position.Term > 0 && TermAt(position.Index) == position.Term);
 
     /// <summary>
-    /// The last index at or below <paramref name="index"/> whose term is at most <paramref name="term"/>. A follower's
-    /// log that has <paramref name="term"/> at
-    /// <paramref name="index"/> cannot agree with this one above it, so that a search goes back a whole term with each
-    /// answer (thesis 3.5, last paragraph).
+    /// Returns the last position at or below <paramref name="index"/> whose term is at most <paramref name="term"/>. A
+    /// follower's log with <paramref name="term"/> at <paramref name="index"/> cannot match this one after that
+    /// position, so the search goes back a whole term with each answer (thesis 3.5, last paragraph).
     /// </summary>
     public LogPosition LastAtMost(long index, long term)
     {
@@ -169,8 +168,8 @@ public sealed class EntryLog
     }
 
     /// <summary>
-    /// The last index of the entries from <paramref name="first"/> on that fit into <paramref name="bytes"/>; at least
-    /// <paramref name="first"/> itself.
+    /// Returns the last index of the entries from <paramref name="first"/> on that fit in <paramref name="bytes"/>; at
+    /// least <paramref name="first"/>.
     /// </summary>
     public long LastThatFits(long first, long last, int bytes)
     {
@@ -185,7 +184,9 @@ public sealed class EntryLog
         return index;
     }
 
-    /// <summary>How many bytes the entries have together.</summary>
+    /// <summary>
+    /// Returns the total size of the entries from <paramref name="first"/> through <paramref name="last"/>.
+    /// </summary>
     public long BytesBetween(long first, long last)
     {
         long total = 0;

@@ -1,7 +1,8 @@
 namespace Rookery.Raft;
 
 /// <summary>
-/// A follower takes entries, and acknowledges what this leader's messages verified and its own disk holds.
+/// A follower's log replication: accepts entries, and acknowledges those that the current leader's messages verified
+/// and that are durable here.
 /// </summary>
 internal sealed class Follower(MemberState state, Outbox outbox)
 {
@@ -12,13 +13,13 @@ internal sealed class Follower(MemberState state, Outbox outbox)
     private long _acknowledged;
     private bool _isAskedToAcknowledge;
 
-    /// <summary>This node follows in its current term, whoever leads.</summary>
+    /// <summary>Starts to follow in the current term.</summary>
     public void Begin()
     {
         if (state.Term != _verifiedTerm)
         {
-            // A term has one leader: who finds it again after a while of silence has what it verified. It would not be
-            // told again of what was committed meanwhile, when nothing is written.
+            // A term has one leader, so verified entries stay valid when this node finds the same leader again after a
+            // silence. Resetting them would lose commits: an idle leader does not send them again.
             (_verifiedTerm, _verified, _toldCommit) = (state.Term, 0, 0);
         }
 
@@ -38,7 +39,7 @@ internal sealed class Follower(MemberState state, Outbox outbox)
             return;
         }
 
-        // What lies at or below the base is committed: it is the same in every log.
+        // Entries at or below the base are committed, so they are the same in every log.
         int known = (int)Math.Clamp(_log.Entries.Base.Index - message.Position.Index, 0, entries.Length);
         if (known > 0)
         {
@@ -60,7 +61,8 @@ internal sealed class Follower(MemberState state, Outbox outbox)
     }
 
     /// <summary>
-    /// Answers for all that came since the last answer, once a sync covers it: many messages, one sync, one reply.
+    /// Acknowledges everything received since the last answer, as soon as a sync covers it: many messages, one sync,
+    /// one reply.
     /// </summary>
     public void Acknowledge()
     {
@@ -89,8 +91,8 @@ internal sealed class Follower(MemberState state, Outbox outbox)
     }
 
     /// <summary>
-    /// Says what is committed here, which is the leader's too. It is said each time: the leader may have the entries
-    /// behind it, and the word of a state that was installed may have been lost.
+    /// Acknowledges the commit index, which is also in the leader's log. Sent each time, because the leader may have
+    /// the later entries, and an earlier acknowledgement after an install may have been lost.
     /// </summary>
     public void AcknowledgeCommitted()
     {
@@ -99,7 +101,7 @@ internal sealed class Follower(MemberState state, Outbox outbox)
         Acknowledge();
     }
 
-    /// <summary>Commits what the leader says is committed, as far as this node verified it.</summary>
+    /// <summary>Commits through the leader's commit index, as far as this node has verified its log.</summary>
     public void Commit(long leaderCommit)
     {
         _toldCommit = Math.Max(_toldCommit, leaderCommit);
@@ -107,9 +109,9 @@ internal sealed class Follower(MemberState state, Outbox outbox)
     }
 
     /// <summary>
-    /// Nothing is committed here in a term that the disk does not know of: it would be applied and flushed, and after a
-    /// power cut a manifest would hold what was committed in a later term than the node, or who takes the manifest from
-    /// it, has heard of.
+    /// Commits what the leader announced, once the vote record of the current term is durable. Otherwise the entries
+    /// could be applied and flushed, and after a power cut a manifest would contain entries that were committed in a
+    /// later term than this node, or a receiver of the manifest, knows.
     /// </summary>
     public void CommitTold()
     {
@@ -124,7 +126,8 @@ internal sealed class Follower(MemberState state, Outbox outbox)
     }
 
     /// <summary>
-    /// A manifest is in place. What it holds was committed in this term or before: the leader of this one has it.
+    /// Counts an installed manifest as verified: it was committed in this term or earlier, so the leader has its
+    /// entries.
     /// </summary>
     public void Installed(long index, bool tailIsKept)
     {
@@ -136,7 +139,8 @@ internal sealed class Follower(MemberState state, Outbox outbox)
     }
 
     /// <summary>
-    /// The log and the leader's agree through <paramref name="agreed"/>; what the log does not have follows.
+    /// Appends received entries. Both logs match through <paramref name="agreed"/>; a contradicting tail is truncated
+    /// first.
     /// </summary>
     private void TakeOver(long agreed, ReadOnlySpan<Entry> entries)
     {

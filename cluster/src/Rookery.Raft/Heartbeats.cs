@@ -1,8 +1,7 @@
 namespace Rookery.Raft;
 
 /// <summary>
-/// Heartbeats and their answers, which carry more than life: rounds of reads, the election timeout, outcomes and the
-/// time.
+/// Heartbeats and their answers, which also carry read rounds, the election timeout, outcome hashes and clock readings.
 /// </summary>
 internal sealed class Heartbeats(
     MemberState state,
@@ -14,10 +13,10 @@ internal sealed class Heartbeats(
 {
     private long _due;
 
-    /// <summary>The newest round that reads wait for.</summary>
+    /// <summary>The number of the newest round of heartbeats that reads wait for.</summary>
     public long Round { get; private set; }
 
-    /// <summary>A new leader's first heartbeat is due at once.</summary>
+    /// <summary>Makes a new leader's first heartbeat due at once.</summary>
     public void Begin() => _due = state.Now;
 
     public void SendIfDue()
@@ -29,7 +28,7 @@ internal sealed class Heartbeats(
         }
     }
 
-    /// <summary>Begins a round, whose answers confirm that this node still leads (thesis 6.4).</summary>
+    /// <summary>Begins a round of heartbeats, whose answers confirm that this node still leads (thesis 6.4).</summary>
     public void BeginRound()
     {
         Round++;
@@ -39,7 +38,7 @@ internal sealed class Heartbeats(
         }
     }
 
-    /// <summary>A follower answers at once.</summary>
+    /// <summary>Answers a leader's heartbeat at once.</summary>
     public void Answer(in Message message)
     {
         clocks.HearLeader(message.Clock);
@@ -54,7 +53,7 @@ internal sealed class Heartbeats(
         outcomes.HearAgreed(message.Outcome);
     }
 
-    /// <summary>A leader takes what an answer says of its sender's health, clock, connection and round.</summary>
+    /// <summary>Records a member's health, clock, round trip and confirmed round from its answer.</summary>
     public void TakeAnswer(Progress peer, in Message message)
     {
         (peer.Health, peer.HasToldHealth) = (message.Health, true);
@@ -91,7 +90,8 @@ internal sealed class Heartbeats(
     }
 
     /// <summary>
-    /// Ten round trips and four syncs of the slowest voter: a leader that is only slow stays leader.
+    /// Returns an election timeout of ten round trips and four syncs of the slowest voter, so that a merely slow leader
+    /// stays leader.
     /// </summary>
     private long MeasureElectionTimeout()
     {
@@ -111,7 +111,7 @@ internal sealed class Heartbeats(
             ? (10 * slowestTrip) + (4 * slowestSync)
             : state.Options.FirstElectionTimeoutMicroseconds;
 
-        // It falls slowly: what was heard within the timeout of the last heartbeat must be within that of the next.
+        // Reduce it slowly: a follower's contact within the previous timeout must still count within the next.
         measured = Math.Max(measured, state.ElectionTimeoutMicroseconds * 3 / 4);
         return Math.Clamp(
             measured,

@@ -1,86 +1,86 @@
 namespace Rookery.Raft;
 
-/// <summary>What can happen to a core.</summary>
+/// <summary>The kind of an input to a core.</summary>
 public enum InputKind
 {
-    /// <summary>Time went on.</summary>
+    /// <summary>Time passed.</summary>
     Tick,
 
-    /// <summary>A message came in.</summary>
+    /// <summary>A message arrived.</summary>
     Message,
 
     /// <summary>The journal write of this number, and all before it, is durable.</summary>
     JournalDurable,
 
-    /// <summary>The journal failed: nothing more is acknowledged from here.</summary>
+    /// <summary>The journal failed, so nothing more is acknowledged.</summary>
     JournalFailed,
 
     /// <summary>An entry was applied.</summary>
     Applied,
 
-    /// <summary>The journal gave entries back.</summary>
+    /// <summary>The journal released entries.</summary>
     Released,
 
-    /// <summary>The journal cannot read back what a peer misses.</summary>
+    /// <summary>The journal cannot read entries for a peer.</summary>
     Unreadable,
 
-    /// <summary>The local manifest holds everything through a position, durably.</summary>
+    /// <summary>The local manifest durably contains everything through a position.</summary>
     ManifestDurable,
 
-    /// <summary>A manifest fetched from the leader is in place, journal base included.</summary>
+    /// <summary>A fetched manifest is installed, and the journal matches it.</summary>
     ManifestInstalled,
 
-    /// <summary>Fetching a manifest failed; the leader may offer again.</summary>
+    /// <summary>Fetching or installing a manifest failed; the leader may offer again.</summary>
     ManifestFailed,
 
-    /// <summary>The host wants an entry appended.</summary>
+    /// <summary>The host wants to append an entry.</summary>
     Propose,
 
-    /// <summary>A read wants to see every write acknowledged before it.</summary>
+    /// <summary>A read must see every write acknowledged before it.</summary>
     Read,
 
-    /// <summary>Somebody shall get another part in the cluster.</summary>
+    /// <summary>A member's role is to change.</summary>
     ChangeMember,
 
-    /// <summary>Leadership shall go elsewhere.</summary>
+    /// <summary>Leadership is to be transferred.</summary>
     Transfer,
 
-    /// <summary>A peer's connection broke: what was on the way to it is lost.</summary>
+    /// <summary>The connection to a peer broke, and messages in flight are lost.</summary>
     PeerUnreachable,
 
-    /// <summary>How the own store and board do.</summary>
+    /// <summary>The host measured this node's store and board.</summary>
     Health,
 
-    /// <summary>The own wall clock was read.</summary>
+    /// <summary>The host read this node's clock.</summary>
     Clock,
 
-    /// <summary>The log's last time is known to the leader.</summary>
+    /// <summary>The leader knows the last log time.</summary>
     LogTime,
 
-    /// <summary>An operator says that the voters' clocks are right.</summary>
+    /// <summary>An operator confirms the voters' clocks.</summary>
     ConfirmClock,
 }
 
-/// <summary>What shall become of a member.</summary>
+/// <summary>The new role of a member.</summary>
 public enum MemberChange
 {
-    /// <summary>It receives, and is not counted. For a voter: it is counted no more.</summary>
+    /// <summary>Receives everything, and does not count for majorities.</summary>
     Learner,
 
-    /// <summary>It is counted.</summary>
+    /// <summary>Counts for majorities.</summary>
     Voter,
 
-    /// <summary>It has no part any more.</summary>
+    /// <summary>Is no member any more.</summary>
     Removed,
 }
 
-/// <summary>One event for a core. Values only, so that a run can be recorded and replayed.</summary>
+/// <summary>An input to a core. An immutable value, so that a run can be recorded and replayed.</summary>
 public readonly record struct Input
 {
-    /// <summary>What happened.</summary>
+    /// <summary>The kind of the input.</summary>
     public InputKind Kind { get; private init; }
 
-    /// <summary>When, on a clock that never runs back, in microseconds.</summary>
+    /// <summary>The time of the input, on a monotonic clock, in microseconds.</summary>
     public long NowMicroseconds { get; private init; }
 
     internal Message Message { get; private init; }
@@ -107,14 +107,14 @@ public readonly record struct Input
 
     internal ClockReading Clock { get; private init; }
 
-    /// <summary>Time went on. To be given at least ten times in the shortest election timeout.</summary>
+    /// <summary>Makes a tick. A host sends at least ten in the shortest election timeout.</summary>
     public static Input Tick(long now) => new() { Kind = InputKind.Tick, NowMicroseconds = now };
 
-    /// <summary>A message came in.</summary>
-    /// <param name="now">When, in microseconds.</param>
+    /// <summary>Makes the input of a received message.</summary>
+    /// <param name="now">The time, in microseconds.</param>
     /// <param name="message">The message.</param>
-    /// <param name="entries">For <see cref="MessageKind.Append"/>, all entries behind its position through its last
-    /// index. The host keeps their payloads until the core wrote or dropped them.</param>
+    /// <param name="entries">For <see cref="MessageKind.Append"/>, all entries after the message's position through its
+    /// last index. The host keeps their payloads until the core has written or dropped them.</param>
     public static Input Received(long now, in Message message, ReadOnlyMemory<Entry> entries = default) =>
         new()
         {
@@ -124,7 +124,7 @@ public readonly record struct Input
             Entries = entries,
         };
 
-    /// <summary>The journal write of this number is durable, and all before it.</summary>
+    /// <summary>Makes the input that a journal write, and all before it, is durable.</summary>
     public static Input JournalDurable(long now, long write) =>
         new()
         {
@@ -133,12 +133,12 @@ public readonly record struct Input
             Number = write,
         };
 
-    /// <summary>A journal write or sync failed.</summary>
+    /// <summary>Makes the input that a journal write or sync failed.</summary>
     public static Input JournalFailed(long now) => new() { Kind = InputKind.JournalFailed, NowMicroseconds = now };
 
     /// <summary>
-    /// An entry was applied, and this is what has come of all through it; to be given for each, so that members can be
-    /// compared at any.
+    /// Makes the input that an entry was applied, with the outcome hash of all entries through it. Sent for each entry,
+    /// so that members can be compared at any index.
     /// </summary>
     public static Input Applied(long now, OutcomeHash outcome) =>
         new()
@@ -148,7 +148,9 @@ public readonly record struct Input
             Outcome = outcome,
         };
 
-    /// <summary>The journal can no longer read entries at or below <paramref name="index"/>.</summary>
+    /// <summary>
+    /// Makes the input that the journal can no longer read entries at or below <paramref name="index"/>.
+    /// </summary>
     public static Input Released(long now, long index) =>
         new()
         {
@@ -158,8 +160,8 @@ public readonly record struct Input
         };
 
     /// <summary>
-    /// The journal cannot read entries from <paramref name="index"/> on, which were to be sent to
-    /// <paramref name="node"/>: they are damaged.
+    /// Makes the input that the journal cannot read the damaged entries from <paramref name="index"/> on, which were to
+    /// be sent to <paramref name="node"/>.
     /// </summary>
     public static Input Unreadable(long now, NodeId node, long index) =>
         new()
@@ -170,7 +172,7 @@ public readonly record struct Input
             Number = index,
         };
 
-    /// <summary>The local manifest durably holds everything through <paramref name="position"/>.</summary>
+    /// <summary>Makes the input that the local manifest durably contains everything through a position.</summary>
     public static Input ManifestDurable(long now, LogPosition position) =>
         new()
         {
@@ -180,8 +182,9 @@ public readonly record struct Input
         };
 
     /// <summary>
-    /// A fetched manifest is in place, as <see cref="RaftCore.MayInstall"/> allowed: the store durably holds everything
-    /// through <paramref name="position"/>, the journal begins behind it or keeps a matching tail.
+    /// Makes the input that a fetched manifest is installed, as <see cref="RaftCore.MayInstall"/> permitted: the store
+    /// durably contains everything through <paramref name="position"/>, and the journal starts after it or keeps a
+    /// matching tail.
     /// </summary>
     public static Input ManifestInstalled(
         long now,
@@ -200,10 +203,12 @@ public readonly record struct Input
             Number = configurationIndex,
         };
 
-    /// <summary>Fetching the offered manifest failed.</summary>
+    /// <summary>Makes the input that the offered manifest could not be fetched or installed.</summary>
     public static Input ManifestFailed(long now) => new() { Kind = InputKind.ManifestFailed, NowMicroseconds = now };
 
-    /// <summary>Append a batch of so many bytes. The answer is <see cref="Output.Proposed"/>.</summary>
+    /// <summary>
+    /// Makes the proposal of a batch of <paramref name="bytes"/> bytes, answered by <see cref="Output.Proposed"/>.
+    /// </summary>
     public static Input Propose(long now, int bytes) =>
         new()
         {
@@ -213,9 +218,9 @@ public readonly record struct Input
         };
 
     /// <summary>
-    /// A read; answered by an <see cref="Output.Reads"/> with the same number, perhaps many steps later, or never while
-    /// there is no leader. One number may stand for all reads that wait at a host, so that without a leader there is
-    /// one.
+    /// Makes a read request, answered by an <see cref="Output.Reads"/> with the same number, possibly many steps later,
+    /// or never while there is no leader. A host may use one number for all its waiting reads, to limit them while
+    /// there is no leader.
     /// </summary>
     public static Input Read(long now, long number) =>
         new()
@@ -225,7 +230,7 @@ public readonly record struct Input
             Number = number,
         };
 
-    /// <summary>Give <paramref name="node"/> another part. The answer is <see cref="Output.ChangeAnswer"/>.</summary>
+    /// <summary>Makes the request to change a member's role, answered by <see cref="Output.ChangeAnswer"/>.</summary>
     public static Input ChangeMember(long now, MemberChange change, NodeId node) =>
         new()
         {
@@ -236,8 +241,8 @@ public readonly record struct Input
         };
 
     /// <summary>
-    /// Hand leadership to <paramref name="node"/>; to the best caught-up voter for <see cref="NodeId.None"/>. Nothing
-    /// happens on a node that does not lead.
+    /// Makes the request to transfer leadership to <paramref name="node"/>, or to the best caught-up voter for
+    /// <see cref="NodeId.None"/>. Ignored by a node that does not lead.
     /// </summary>
     public static Input Transfer(long now, NodeId node) =>
         new()
@@ -247,7 +252,7 @@ public readonly record struct Input
             Node = node,
         };
 
-    /// <summary>The connection to a peer broke.</summary>
+    /// <summary>Makes the input that the connection to a peer broke.</summary>
     public static Input PeerUnreachable(long now, NodeId node) =>
         new()
         {
@@ -256,7 +261,7 @@ public readonly record struct Input
             Node = node,
         };
 
-    /// <summary>How the own store and board do; to be given about once a second, and when a write stalls.</summary>
+    /// <summary>Makes the input of a health measurement, sent about once a second and when a write stalls.</summary>
     public static Input Measured(long now, StoreHealth health) =>
         new()
         {
@@ -266,10 +271,10 @@ public readonly record struct Input
         };
 
     /// <summary>
-    /// The own wall clock was read; to be given about once a second, because it may be set at any time.
+    /// Makes the input of a clock reading, sent about once a second, because the clock may be set at any time.
     /// </summary>
-    /// <param name="now">When, in microseconds.</param>
-    /// <param name="reading">What it showed, and whether it is synchronised.</param>
+    /// <param name="now">The monotonic time, in microseconds.</param>
+    /// <param name="reading">The reading, and whether the clock is synchronised.</param>
     public static Input ReadClock(long now, ClockReading reading) =>
         new()
         {
@@ -279,8 +284,9 @@ public readonly record struct Input
         };
 
     /// <summary>
-    /// The first entry of the own term, and so all before it, was applied, and the last of them that has a time has
-    /// <paramref name="ticks"/>; 0 when none has one. To be given before anything is proposed in the term.
+    /// Makes the input that the first entry of this node's term as leader was applied, and so all before it.
+    /// <paramref name="ticks"/> is the last log time among them; 0 for none. Sent before anything is proposed in the
+    /// term.
     /// </summary>
     public static Input LogTime(long now, long ticks) =>
         new()
@@ -291,7 +297,7 @@ public readonly record struct Input
         };
 
     /// <summary>
-    /// An operator says that the clocks of the voters, which agree, are right, however far they jumped. The answer is
+    /// Makes the request of an operator to accept the voters' clocks, however far they jumped. Answered by
     /// <see cref="Output.ClockAnswer"/>.
     /// </summary>
     public static Input ConfirmClock(long now) => new() { Kind = InputKind.ConfirmClock, NowMicroseconds = now };

@@ -1,8 +1,6 @@
 namespace Rookery.Raft;
 
-/// <summary>
-/// Hand-over of leadership to a peer (thesis 3.10): nothing is proposed from its beginning to its end.
-/// </summary>
+/// <summary>Leadership transfer to a peer (thesis 3.10). Nothing is proposed while it runs.</summary>
 internal sealed class LeadershipTransfer(MemberState state, ProgressTracker tracker, Outbox outbox)
 {
     private NodeId _target;
@@ -11,7 +9,7 @@ internal sealed class LeadershipTransfer(MemberState state, ProgressTracker trac
 
     public bool IsActive => !_target.IsNone;
 
-    /// <summary>Hands over to <paramref name="node"/>; to the best of the peers for none.</summary>
+    /// <summary>Transfers leadership to <paramref name="node"/>, or to the best peer for none.</summary>
     public void To(NodeId node)
     {
         if (!state.IsLeader)
@@ -26,9 +24,9 @@ internal sealed class LeadershipTransfer(MemberState state, ProgressTracker trac
         }
     }
 
-    /// <summary>Hands over, unless it does already.</summary>
-    /// <param name="target">Who shall lead.</param>
-    /// <param name="stepsDownUnlessDone">Whether this node must not lead on if it comes to nothing.</param>
+    /// <summary>Begins a transfer, unless one is running.</summary>
+    /// <param name="target">The member that is to lead.</param>
+    /// <param name="stepsDownUnlessDone">Whether this node must step down if the transfer fails.</param>
     public void Begin(NodeId target, bool stepsDownUnlessDone = false)
     {
         _stepsDownUnlessDone |= stepsDownUnlessDone;
@@ -39,10 +37,7 @@ internal sealed class LeadershipTransfer(MemberState state, ProgressTracker trac
         }
     }
 
-    /// <summary>
-    /// Proposals wait from the beginning of a transfer; when the target has everything durably, it campaigns without
-    /// waiting for silence.
-    /// </summary>
+    /// <summary>Tells the target to campaign at once, if it has the whole log durably.</summary>
     public void Finish()
     {
         if (state.IsLeader && tracker.Find(_target) is { } peer && peer.Match == state.Log.Entries.LastIndex)
@@ -51,8 +46,8 @@ internal sealed class LeadershipTransfer(MemberState state, ProgressTracker trac
         }
     }
 
-    /// <summary>Gives up a transfer that takes too long.</summary>
-    /// <returns>Whether this node has to step down for it.</returns>
+    /// <summary>Abandons a transfer that takes too long.</summary>
+    /// <returns>Whether this node must step down because of that.</returns>
     public bool GiveUpIfLate()
     {
         if (!IsActive || state.Now < _ends)
@@ -65,7 +60,7 @@ internal sealed class LeadershipTransfer(MemberState state, ProgressTracker trac
         return _stepsDownUnlessDone;
     }
 
-    /// <summary>This node leads no more.</summary>
+    /// <summary>Ends the transfer, because this node no longer leads.</summary>
     public void EndLeading()
     {
         _target = state.Rules.TransferAfterLeadership(_target);

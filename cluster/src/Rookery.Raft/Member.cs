@@ -1,12 +1,12 @@
 namespace Rookery.Raft;
 
 /// <summary>
-/// A member in its roles: it becomes follower, candidate and leader, and hands each message to the part of the core
-/// that it is for.
+/// A member in its roles: becomes follower, candidate and leader, and passes each message to the part of the core that
+/// handles it.
 /// </summary>
 /// <remarks>
-/// The parts know those below them, and none of them this one: what ends a role they return, and it is carried out
-/// here.
+/// Parts know the parts they depend on, and none knows this type. A part that ends a role returns that, and this type
+/// carries it out.
 /// </remarks>
 internal sealed class Member
 {
@@ -51,16 +51,19 @@ internal sealed class Member
 
     public MemberChanges Changes { get; }
 
-    /// <summary>Who would lead if this node, which leads, went now.</summary>
+    /// <summary>
+    /// The member to which this leader would transfer leadership now; none when it does not lead or no member is
+    /// eligible.
+    /// </summary>
     public NodeId Successor => State.IsLeader ? _tracker.BestSuccessor() : NodeId.None;
 
-    /// <summary>A step begins, at a time that is set.</summary>
+    /// <summary>Begins a step.</summary>
     public void BeginStep(Output output) => _outbox.Begin(output);
 
-    /// <summary>The first step begins: before it there was no time.</summary>
+    /// <summary>Begins the first step, when the core first knows the time.</summary>
     public void Begin() => _election.Begin();
 
-    /// <summary>Time went on.</summary>
+    /// <summary>Handles a tick.</summary>
     public void Tick()
     {
         if (State.IsLeader)
@@ -84,7 +87,7 @@ internal sealed class Member
         ConsensusException.Unless(message.To == State.Self, "a message comes to whom it is for");
         switch (message.Kind)
         {
-            // Those that are told of a later term need not follow who asks in it.
+            // These may carry a later term, which a refusing node need not adopt.
             case MessageKind.PreVote:
                 _election.AnswerPreVote(message);
                 break;
@@ -109,7 +112,7 @@ internal sealed class Member
         }
     }
 
-    /// <summary>The journal has made a write durable.</summary>
+    /// <summary>Handles a completed journal write.</summary>
     public void JournalDurable(long write)
     {
         State.Log.Durability.Completed(write);
@@ -128,7 +131,7 @@ internal sealed class Member
         Transfer.Finish();
     }
 
-    /// <summary>A fetched manifest is in place.</summary>
+    /// <summary>Handles the installation of a fetched manifest.</summary>
     public void ManifestInstalled(
         LogPosition position,
         long committedBy,
@@ -138,15 +141,15 @@ internal sealed class Member
     {
         Snapshots.Installed(position, committedBy, configuration, configurationIndex);
 
-        // Should it lead next, it has this to offer. The host's next word of a manifest comes with its next flush,
-        // which an idle cluster never makes.
+        // A later leader offers this manifest. The host reports the next one only with its next flush, which an idle
+        // cluster never makes.
         Replication.Manifest = position;
         Outcomes.ForgetHistory();
         HealDamage();
         _follower.Acknowledge();
     }
 
-    /// <summary>The host wants an entry appended.</summary>
+    /// <summary>Appends an entry of the host, if this node may propose.</summary>
     public void Propose(in Entry entry)
     {
         if (State.Rules.MayPropose(State.IsLeader, Transfer.IsActive) && !Outcomes.VotersDiffer)
@@ -155,7 +158,7 @@ internal sealed class Member
         }
     }
 
-    /// <summary>The host measured how the own store and board do.</summary>
+    /// <summary>Handles a health measurement.</summary>
     public void TakeHealth(StoreHealth measured)
     {
         if (_storeWatch.Take(measured))
@@ -164,13 +167,13 @@ internal sealed class Member
         }
     }
 
-    /// <summary>What owners are shown of the other members.</summary>
+    /// <summary>Returns the replication progress of the other members; empty unless this node leads.</summary>
     public IReadOnlyList<PeerProgress> ReadPeers() => State.IsLeader ? _tracker.Read() : [];
 
-    /// <summary>Whatever it was, it follows nobody in the same term.</summary>
+    /// <summary>Becomes a follower without a leader in the same term.</summary>
     public void StepDown() => Follow(State.Term, NodeId.None);
 
-    /// <summary>A majority was lost, or may have been: who leads leads no more, and its owner hears of it.</summary>
+    /// <summary>Steps down because a majority was lost or may have been, and reports that to the operator.</summary>
     public void LoseQuorum()
     {
         _outbox.Output.Tell(CoreEvent.QuorumLost, State.Self);
@@ -178,8 +181,8 @@ internal sealed class Member
     }
 
     /// <summary>
-    /// Checked after each step, in the program too: a wrong value must stop the node before its disk or its peers
-    /// believe it.
+    /// Checks invariants after each step, in production too: a wrong value must stop the node before its disk or its
+    /// peers use it.
     /// </summary>
     public void CheckRules(long termBefore)
     {
@@ -200,8 +203,8 @@ internal sealed class Member
     }
 
     /// <summary>
-    /// A refusal's higher term is adopted, else a long log at an old term and a short log at a new one would refuse
-    /// each other for ever.
+    /// Handles the answer to a pre-vote. A refusal's higher term is adopted. Otherwise a node with a long log and an
+    /// old term and one with a short log and a new term would refuse each other for ever.
     /// </summary>
     private void TakePreVote(in Message message)
     {
@@ -232,7 +235,7 @@ internal sealed class Member
         _election.AnswerVote(message);
     }
 
-    /// <summary>A leader of an old term learns of the new one; other old messages are dropped.</summary>
+    /// <summary>Tells the leader of an earlier term about the new one. Drops other messages of earlier terms.</summary>
     private void RefuseOldTerm(in Message message)
     {
         if (message.Kind is MessageKind.Append or MessageKind.Heartbeat or MessageKind.SnapshotOffer)
@@ -322,7 +325,9 @@ internal sealed class Member
         Outcomes.TakeOf(peer, message.Outcome);
     }
 
-    /// <summary>Follows <paramref name="leader"/> in <paramref name="term"/>, or nobody yet.</summary>
+    /// <summary>
+    /// Becomes a follower of <paramref name="leader"/>, or of no leader yet, in <paramref name="term"/>.
+    /// </summary>
     private void Follow(long term, NodeId leader)
     {
         ConsensusException.Unless(term >= State.Term, "terms never fall");
@@ -363,7 +368,7 @@ internal sealed class Member
         LeadOn();
     }
 
-    /// <summary>What a leader does as time goes on.</summary>
+    /// <summary>Does a leader's periodic work.</summary>
     private void LeadOn()
     {
         if (!State.Rules.MayStayLeader(_tracker.HearsMajority()))

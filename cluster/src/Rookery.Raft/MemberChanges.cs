@@ -1,9 +1,9 @@
 namespace Rookery.Raft;
 
-/// <summary>Changes of members, one voter at a time and in force from their append (thesis 4.1 to 4.3).</summary>
+/// <summary>Membership changes, one voter at a time and in force from their append (thesis 4.1 to 4.3).</summary>
 internal sealed class MemberChanges(MemberState state, ProgressTracker tracker, Replication replication)
 {
-    /// <summary>Gives <paramref name="node"/> another part, if that is safe now.</summary>
+    /// <summary>Changes a member's role, if that is safe now.</summary>
     public ChangeAnswer Take(MemberChange change, NodeId node)
     {
         if (!state.IsLeader)

@@ -1,8 +1,7 @@
 namespace Rookery.Raft;
 
 /// <summary>
-/// What a member is and knows, for all parts of the core (the paper, figure 2): its term, vote and role, its log, and
-/// what time it is.
+/// The state that all parts of the core share (the paper, figure 2): term, vote and role, the log, and the time.
 /// </summary>
 internal sealed class MemberState
 {
@@ -23,7 +22,7 @@ internal sealed class MemberState
     /// <summary>This node.</summary>
     public NodeId Self { get; }
 
-    /// <summary>How often this node's store was started.</summary>
+    /// <summary>The number of starts of this node's store.</summary>
     public long Incarnation { get; }
 
     public RaftLog Log { get; }
@@ -33,43 +32,45 @@ internal sealed class MemberState
     /// <summary>The current term.</summary>
     public long Term { get; private set; }
 
-    /// <summary>Who has this node's vote in <see cref="Term"/>.</summary>
+    /// <summary>The member that this node voted for in <see cref="Term"/>; none when it has not voted.</summary>
     public NodeId VotedFor { get; private set; }
 
-    /// <summary>Who leads in <see cref="Term"/>, if that is known.</summary>
+    /// <summary>The leader of <see cref="Term"/>; none when unknown.</summary>
     public NodeId Leader { get; set; }
 
     /// <summary>The time of the step, in microseconds.</summary>
     public long Now { get; set; }
 
-    /// <summary>The election timeout in force, one for the whole cluster.</summary>
+    /// <summary>The current election timeout, the same for all members.</summary>
     public long ElectionTimeoutMicroseconds { get; set; }
 
-    /// <summary>How the own store and board do.</summary>
+    /// <summary>The last health measurement of this node.</summary>
     public StoreHealth Health { get; set; }
 
     public bool IsLeader => Role == Role.Leader;
 
-    /// <summary>Who belongs to the cluster.</summary>
+    /// <summary>The newest configuration in the log.</summary>
     public Configuration Configuration => Log.Configuration;
 
-    /// <summary>Whether this node is counted in the configuration in force.</summary>
+    /// <summary>Whether this node is a voter of the newest configuration.</summary>
     public bool IsVoter => Configuration.IsVoter(Self);
 
-    /// <summary>How many voters make a majority.</summary>
+    /// <summary>The number of voters in a majority.</summary>
     public int Majority => Rules.MajorityOf(Configuration);
 
-    /// <summary>Whether a leader knows all that was committed before its term.</summary>
+    /// <summary>
+    /// Whether an entry of this term is committed, so that a leader knows everything committed before its term.
+    /// </summary>
     public bool OwnTermIsCommitted => Log.CommittedTerm == Term;
 
-    /// <summary>Begins <paramref name="term"/>, or votes in it. The vote record goes into the next write.</summary>
+    /// <summary>Sets term and vote. The vote record goes into the next write.</summary>
     public void SetVote(long term, NodeId votedFor)
     {
         (Term, VotedFor) = (term, votedFor);
         Log.Durability.VoteChanged();
     }
 
-    /// <summary>Whether a journal write shows no sign of life for too long.</summary>
+    /// <summary>Whether a store's outstanding journal write has made no progress for too long.</summary>
     public bool IsStalled(StoreHealth of) =>
         of.StallMicroseconds > Math.Max(Options.ShortestStallMicroseconds, ElectionTimeoutMicroseconds);
 }

@@ -1,19 +1,19 @@
 namespace Rookery.Raft;
 
 /// <summary>
-/// A member's identity: random, given once, never used again for another store. Names and addresses are hints and do
-/// not come in here.
+/// A member's identity in consensus: random, assigned once, and never reused for another store. Names and addresses are
+/// not part of it.
 /// </summary>
-/// <param name="Value">Any number but zero.</param>
+/// <param name="Value">Any number except 0.</param>
 public readonly record struct NodeId(long Value) : IComparable<NodeId>
 {
-    /// <summary>Nobody: no leader is known, no vote was given.</summary>
+    /// <summary>No member: no known leader, no vote.</summary>
     public static NodeId None => default;
 
     /// <summary>Whether this is <see cref="None"/>.</summary>
     public bool IsNone => Value == 0;
 
-    /// <summary>Orders by <see cref="Value"/>, so that every node walks members in the same order.</summary>
+    /// <summary>Orders by <see cref="Value"/>, so that every node iterates members in the same order.</summary>
     public static bool operator <(NodeId left, NodeId right) => left.Value < right.Value;
 
     /// <inheritdoc cref="op_LessThan"/>
@@ -28,7 +28,7 @@ public readonly record struct NodeId(long Value) : IComparable<NodeId>
     /// <inheritdoc/>
     public int CompareTo(NodeId other) => Value.CompareTo(other.Value);
 
-    /// <summary>The number in hexadecimal, as logs show it.</summary>
+    /// <summary>Returns the number in hexadecimal, as in logs.</summary>
     public override string ToString() =>
         IsNone ? "nobody" : Value.ToString("x", System.Globalization.CultureInfo.InvariantCulture);
 }

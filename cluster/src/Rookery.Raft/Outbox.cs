@@ -1,17 +1,17 @@
 namespace Rookery.Raft;
 
 /// <summary>
-/// Gathers what a step asks of the host. Messages that rest on a vote record wait for it here, so that everything in an
-/// output may leave at once.
+/// Collects the output of a step. Holds messages until the vote record they depend on is durable, so the host may send
+/// everything in an output at once.
 /// </summary>
 internal sealed class Outbox(MemberState state)
 {
     private readonly List<Message> _held = [];
 
-    /// <summary>What the step asks for.</summary>
+    /// <summary>The output of the current step.</summary>
     public Output Output { get; private set; } = new();
 
-    /// <summary>A step begins.</summary>
+    /// <summary>Begins a step.</summary>
     public void Begin(Output output)
     {
         Output = output;
@@ -35,7 +35,7 @@ internal sealed class Outbox(MemberState state)
             SentAtMicroseconds = to.SentAtMicroseconds,
         };
 
-    /// <summary>Sends now, or when the vote record is durable that its term rests on.</summary>
+    /// <summary>Sends a message, now or when the vote record of its term is durable.</summary>
     public void Send(in Message message)
     {
         if (state.Log.Durability.VoteIsDurable || state.Rules.MayLeaveBeforeVoteIsDurable(message.Kind))
@@ -48,7 +48,7 @@ internal sealed class Outbox(MemberState state)
         }
     }
 
-    /// <summary>The vote record is durable: what waited for it leaves, unless its term is over.</summary>
+    /// <summary>Sends the held messages of the current term, because the vote record is durable.</summary>
     public void SendHeld()
     {
         foreach (var message in _held)
@@ -67,7 +67,8 @@ internal sealed class Outbox(MemberState state)
     }
 
     /// <summary>
-    /// Of each kind only the newest waits for a peer: a disk that hangs for an hour must not make an hour of answers.
+    /// Holds a message. Of each kind only the newest is held for each peer, so that a disk that hangs for an hour does
+    /// not collect an hour of answers.
     /// </summary>
     private void Hold(in Message message)
     {
@@ -78,7 +79,7 @@ internal sealed class Outbox(MemberState state)
             Coverage.Took(RareBranch.HeldReplaced);
         }
 
-        // Held back by the own disk, it would tell of a slow network.
+        // The delay by the disk would be measured as that of the network.
         _held.Add(message with { SentAtMicroseconds = 0 });
     }
 }

@@ -1,10 +1,10 @@
 namespace Rookery.Raft;
 
 /// <summary>
-/// Whether members that applied the same entries came to the same state. The leader names an index in its heartbeats,
-/// each member answers with its chain there, and the next heartbeats carry what a majority of the voters has: who has
-/// another halts, the leader too. While there is no majority, nothing is proposed. Not part of Raft, whose argument
-/// takes for granted that apply is deterministic.
+/// Detects members that applied the same entries with different results. The leader names an index in its heartbeats,
+/// each member answers with its outcome hash there, and the next heartbeats carry the hash that a majority of the
+/// voters has. A member with another hash halts, the leader included. While voters differ without a majority, nothing
+/// is proposed. Not part of Raft, whose proof assumes that apply is deterministic.
 /// </summary>
 internal sealed class OutcomeComparison(MemberState state, ProgressTracker tracker, Outbox outbox)
 {
@@ -13,16 +13,18 @@ internal sealed class OutcomeComparison(MemberState state, ProgressTracker track
     private long _askedIndex;
     private long _askedAt;
 
-    /// <summary>What a majority of the voters came to, as far as this leader knows.</summary>
+    /// <summary>
+    /// The outcome hash of a majority of the voters, as this leader knows it; zeros before the first.
+    /// </summary>
     public OutcomeHash Agreed { get; private set; }
 
-    /// <summary>Whether voters differ, and no majority of them agrees yet.</summary>
+    /// <summary>Whether voters differ and no majority of them agrees yet.</summary>
     public bool VotersDiffer { get; private set; }
 
-    /// <summary>Whether this node's state differs from that of a majority: it must stop.</summary>
+    /// <summary>Whether this node's state differs from a majority's: it must stop.</summary>
     public bool HasDiverged { get; private set; }
 
-    /// <summary>What this node came to at <paramref name="index"/>; all zeros when it is not known.</summary>
+    /// <summary>Returns this node's outcome hash at <paramref name="index"/>; zeros when unknown.</summary>
     public OutcomeHash At(long index) => _history.At(index);
 
     public void Applied(OutcomeHash outcome)
@@ -39,15 +41,15 @@ internal sealed class OutcomeComparison(MemberState state, ProgressTracker track
         }
     }
 
-    /// <summary>The state is another's now.</summary>
+    /// <summary>Drops the history, because the state was replaced by another member's.</summary>
     public void ForgetHistory() => _history.Clear();
 
-    /// <summary>This node leads no more: who leads next asks for itself.</summary>
+    /// <summary>Resets the leader's state; the next leader starts its own comparison.</summary>
     public void EndLeading() => (Agreed, _askedIndex, VotersDiffer) = (default, 0, false);
 
     /// <summary>
-    /// As a leader: the index at which members shall be compared; a new one when the last is settled, or was not for an
-    /// election timeout.
+    /// Returns the index at which the leader compares members. A new one is chosen when the last comparison is settled
+    /// or has taken longer than an election timeout.
     /// </summary>
     public long IndexToAskFor()
     {
@@ -60,7 +62,7 @@ internal sealed class OutcomeComparison(MemberState state, ProgressTracker track
         return _askedIndex;
     }
 
-    /// <summary>As a leader: a peer says what it came to.</summary>
+    /// <summary>As a leader: records a peer's outcome hash and looks for a majority.</summary>
     public void TakeOf(Progress peer, OutcomeHash outcome)
     {
         if (outcome.Index == 0 || outcome.Index != _askedIndex || _askedIndex <= Agreed.Index)
@@ -86,7 +88,7 @@ internal sealed class OutcomeComparison(MemberState state, ProgressTracker track
             }
         }
 
-        // Once, not with each answer to a heartbeat.
+        // Report once, not for each answer to a heartbeat.
         if (VotersDiffer && !differedBefore)
         {
             Coverage.Took(RareBranch.OutcomesDiffer);
@@ -94,7 +96,9 @@ internal sealed class OutcomeComparison(MemberState state, ProgressTracker track
         }
     }
 
-    /// <summary>What a majority has, compared as soon as the own state has come there.</summary>
+    /// <summary>
+    /// As a follower: compares with the majority's hash, as soon as this node has applied that entry.
+    /// </summary>
     public void HearAgreed(OutcomeHash agreed)
     {
         if (_toCompare.Index <= _history.Last.Index)

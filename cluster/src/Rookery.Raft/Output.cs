@@ -1,20 +1,21 @@
 namespace Rookery.Raft;
 
-/// <summary>What a vote record in the journal says. Terms never fall, and one vote is given in each.</summary>
+/// <summary>The content of a vote record in the journal. Terms never fall, and a node votes once in each.</summary>
 /// <param name="Term">The current term.</param>
-/// <param name="VotedFor">Who has this node's vote in it.</param>
+/// <param name="VotedFor">The member that this node voted for in the term; none when it has not voted.</param>
 public readonly record struct VoteRecord(long Term, NodeId VotedFor);
 
 /// <summary>
-/// One journal write: everything in it becomes durable together, in this order. At most one is outstanding.
+/// One journal write, whose records become durable together, in this order. At most one is outstanding.
 /// </summary>
-/// <param name="Number">Its number since the core was started, from 1; names it in
-/// <see cref="Input.JournalDurable"/>.</param>
-/// <param name="Vote">The vote record to write, if it changed.</param>
-/// <param name="TruncateAfter">Truncates the log after this index; -1 truncates nothing.</param>
+/// <param name="Number">The write's number since the core started, from 1. <see cref="Input.JournalDurable"/> refers to
+/// it.</param>
+/// <param name="Vote">The vote record to write; null when it has not changed.</param>
+/// <param name="TruncateAfter">Truncates the log after this index; -1 for no truncation.</param>
 /// <param name="FirstIndex">The first entry to write.</param>
-/// <param name="LastIndex">The last entry to write; below <paramref name="FirstIndex"/> when there are none.</param>
-/// <param name="Committed">The log is committed through this index: may be noted, so that the next start knows it
+/// <param name="LastIndex">The last entry to write; less than <paramref name="FirstIndex"/> when there are
+/// none.</param>
+/// <param name="Committed">The commit index, which may be recorded for the next start
 /// (<see cref="StartingPoint.CommitIndex"/>). At most <paramref name="LastIndex"/>.</param>
 public readonly record struct JournalWrite(
     long Number,
@@ -25,92 +26,91 @@ public readonly record struct JournalWrite(
     long Committed
 );
 
-/// <summary>A read may be served once the state was applied through <paramref name="Index"/>.</summary>
-/// <param name="Number">The number that <see cref="Input.Read"/> gave.</param>
-/// <param name="Index">How far must have been applied.</param>
+/// <summary>A read that may be served once entries through <paramref name="Index"/> are applied.</summary>
+/// <param name="Number">The number in <see cref="Input.Read"/>.</param>
+/// <param name="Index">The read index.</param>
 public readonly record struct ReadReady(long Number, long Index);
 
-/// <summary>What became of <see cref="Input.ChangeMember"/>.</summary>
+/// <summary>The answer to <see cref="Input.ChangeMember"/>.</summary>
 public enum ChangeAnswer
 {
-    /// <summary>Nothing was asked.</summary>
+    /// <summary>The step had no such input.</summary>
     None,
 
-    /// <summary>Appended; in force already, done when committed.</summary>
+    /// <summary>The change is appended: in force, and complete once committed.</summary>
     Accepted,
 
-    /// <summary>It has that part already.</summary>
+    /// <summary>The member has that role already.</summary>
     NothingToDo,
 
-    /// <summary>Ask the leader.</summary>
+    /// <summary>This node is not the leader.</summary>
     NotLeader,
 
     /// <summary>
-    /// The change before it is not committed yet, or no entry of this term is (Ongaro's correction of 2015).
+    /// The preceding change is not committed yet, or no entry of this term is (Ongaro's correction of 2015).
     /// </summary>
     ChangePending,
 
-    /// <summary>Only a learner that caught up in three rounds becomes a voter.</summary>
+    /// <summary>The learner has not caught up in three rounds in a row.</summary>
     NotCaughtUp,
 
-    /// <summary>A majority of the voters that there would be was not heard from within an election timeout.</summary>
+    /// <summary>A majority of the new configuration's voters was not heard within an election timeout.</summary>
     NoMajority,
 
-    /// <summary>A leader does not take its own vote away: transfer first.</summary>
+    /// <summary>A leader does not remove its own vote: transfer leadership first.</summary>
     LeaderItself,
 
-    /// <summary>There would be more than <see cref="Configuration.MostVoters"/>.</summary>
+    /// <summary>The new configuration would have more than <see cref="Configuration.MostVoters"/> voters.</summary>
     TooManyVoters,
 
-    /// <summary>Nobody here has that id.</summary>
+    /// <summary>No member has that id.</summary>
     NoSuchMember,
 }
 
-/// <summary>Rare things that an owner should hear of.</summary>
+/// <summary>Rare events to report to the operator.</summary>
 public enum CoreEvent
 {
-    /// <summary>A peer has fewer entries than it once said were durable: its card lost them.</summary>
+    /// <summary>A peer has fewer entries than it acknowledged: its disk lost them.</summary>
     PeerLostEntries,
 
-    /// <summary>The leader's own store stalled; it hands over or steps down.</summary>
+    /// <summary>The leader's own store stalled; the leader transfers leadership or steps down.</summary>
     LeaderStoreStalled,
 
-    /// <summary>A majority was not heard from; the leader stepped down.</summary>
+    /// <summary>The leader did not hear from a majority and stepped down.</summary>
     QuorumLost,
 
     /// <summary>
-    /// A message of an earlier start of its store came: a late one, or, when it happens again and again, an old card or
-    /// a copy is running.
+    /// A message of an earlier start of the sender's store arrived: a delayed one or, if repeated, one from an old card
+    /// or a copy.
     /// </summary>
     OldIncarnation,
 
-    /// <summary>What this store had acknowledged and lost was replaced by the leader's entries.</summary>
+    /// <summary>The entries that this store had acknowledged and lost were replaced by the leader's.</summary>
     DamageHealed,
 
     /// <summary>
-    /// Voters applied the same entries with other results, and no majority of them agrees yet: until one does, nothing
+    /// Voters applied the same entries with different results, and no majority of them agrees. Until one does, nothing
     /// is proposed.
     /// </summary>
     OutcomesDiffer,
 
     /// <summary>
-    /// The voters' clocks agree on a time that is more than ten minutes from the cluster's, and no majority of them is
-    /// synchronised: nothing expires and no key ages until one is, or an operator confirms.
+    /// The voters' clocks agree on a time more than ten minutes from the cluster's, and no majority of them is
+    /// synchronised. Until one is, or an operator confirms, nothing expires and no key ages.
     /// </summary>
     ClockDoubted,
 
-    /// <summary>The cluster's time is known again.</summary>
+    /// <summary>The cluster's time is no longer in doubt.</summary>
     ClockTrusted,
 
     /// <summary>
-    /// This node's state differs from that of a majority: it has halted, and must be filled anew from the others.
+    /// This node's state differs from a majority's: it has halted, and must get its data from the others.
     /// </summary>
     Diverged,
 }
 
 /// <summary>
-/// What a step asks of the host. One object is used again and again: it holds what the last step said, and nothing
-/// else.
+/// The output of a step: what the host must do. One object is reused and holds only the last step's output.
 /// </summary>
 public sealed class Output
 {
@@ -121,26 +121,26 @@ public sealed class Output
     private readonly List<(CoreEvent What, NodeId Node)> _events = [];
 
     /// <summary>
-    /// Messages to send now, in this order. For <see cref="MessageKind.Append"/> the host adds the entries; if its
-    /// journal has others at their place by then, it drops the message.
+    /// Messages to send now, in this order. For <see cref="MessageKind.Append"/> the host adds the entries. If its log
+    /// has other entries there by then, it drops the message.
     /// </summary>
     public IReadOnlyList<Message> Messages => _messages;
 
-    /// <summary>Reads that may be served.</summary>
+    /// <summary>Reads that may be served once their index is applied.</summary>
     public IReadOnlyList<ReadReady> Reads => _reads;
 
-    /// <summary>Reads that are not taken, because <see cref="RaftCore.MostWaitingReads"/> wait already.</summary>
+    /// <summary>Reads that were refused, because <see cref="RaftCore.MostWaitingReads"/> are waiting already.</summary>
     public IReadOnlyList<long> RefusedReads => _refusedReads;
 
-    /// <summary>What an owner should hear of.</summary>
+    /// <summary>Events to report to the operator.</summary>
     public IReadOnlyList<(CoreEvent What, NodeId Node)> Events => _events;
 
     /// <summary>The journal write to begin; null for none.</summary>
     public JournalWrite? Write { get; internal set; }
 
     /// <summary>
-    /// Where the proposed entry went; null when it was refused, because this node does not lead, is handing over, or
-    /// members differ in what they applied.
+    /// The position of the proposed entry; null when it was refused, because this node does not lead, is transferring
+    /// leadership, or members' outcomes differ.
     /// </summary>
     public LogPosition? Proposed { get; internal set; }
 
@@ -151,7 +151,7 @@ public sealed class Output
     public ClockAnswer ClockAnswer { get; internal set; }
 
     /// <summary>
-    /// Entries that the core made itself, a new leader's no-op or a configuration, whose payloads the host makes.
+    /// Entries that the core appended itself, a new leader's no-op or a configuration. The host makes their payloads.
     /// </summary>
     public IReadOnlyList<Entry> Made => _made;
 
@@ -159,7 +159,7 @@ public sealed class Output
     public (NodeId From, LogPosition Position)? Fetch { get; internal set; }
 
     /// <summary>
-    /// Entries behind this index were replaced or dropped; what the host holds of them is void. -1 for none.
+    /// The index after which entries were removed or replaced, so the host must drop its copies; -1 for none.
     /// </summary>
     public long DroppedAfter { get; internal set; } = -1;
 

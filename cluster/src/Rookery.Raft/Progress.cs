@@ -1,30 +1,30 @@
 namespace Rookery.Raft;
 
-/// <summary>How a leader replicates to one peer.</summary>
+/// <summary>The mode in which a leader replicates to a peer.</summary>
 internal enum ProgressState
 {
-    /// <summary>Looking for the place where the logs agree: one message without entries at a time.</summary>
+    /// <summary>Searches the last common entry: one message without entries at a time.</summary>
     Probe,
 
-    /// <summary>The place is known: entries go out ahead of their answers.</summary>
+    /// <summary>The last common entry is known: entries are pipelined.</summary>
     Replicate,
 
-    /// <summary>Its entries are gone here: it fetches a manifest.</summary>
+    /// <summary>The entries that the peer misses are compacted: it fetches a manifest.</summary>
     Manifest,
 }
 
-/// <summary>What a leader knows of one peer.</summary>
+/// <summary>A leader's knowledge of one peer.</summary>
 internal sealed class Progress(NodeId node, long next, long now)
 {
-    /// <summary>The most messages on the way to a peer.</summary>
+    /// <summary>The most messages in flight to a peer.</summary>
     public const int MostMessages = 64;
 
-    /// <summary>The most bytes on the way to a peer; one larger entry may go alone.</summary>
+    /// <summary>The most bytes in flight to a peer; a single larger entry may be sent alone.</summary>
     public const int MostBytes = 4 << 20;
 
     /// <summary>
-    /// Learners that caught up with all there was at the beginning of so many rounds in a row may become voters (thesis
-    /// 4.2.1).
+    /// The number of consecutive rounds in which a learner must catch up before it may become a voter (thesis 4.2.1). A
+    /// round is over when the learner has everything that the log had at the round's beginning.
     /// </summary>
     public const int RoundsToCatchUp = 3;
 
@@ -38,71 +38,74 @@ internal sealed class Progress(NodeId node, long next, long now)
 
     public ProgressState State { get; private set; }
 
-    /// <summary>Entries through here are durable there.</summary>
+    /// <summary>The highest index that is durable on the peer.</summary>
     public long Match { get; private set; }
 
-    /// <summary>The next entry to send.</summary>
+    /// <summary>The index of the next entry to send.</summary>
     public long Next { get; private set; } = next;
 
-    /// <summary>Its newest start that is known.</summary>
+    /// <summary>The newest known start of the peer's store.</summary>
     public long Incarnation { get; set; }
 
-    /// <summary>The start in which it confirmed <see cref="Match"/>.</summary>
+    /// <summary>The start of the peer's store that confirmed <see cref="Match"/>.</summary>
     public long MatchIncarnation { get; private set; }
 
-    /// <summary>Whether it is counted in the configuration in force.</summary>
+    /// <summary>Whether the peer is a voter of the newest configuration.</summary>
     public bool IsVoter { get; set; }
 
-    /// <summary>When it last answered.</summary>
+    /// <summary>When the peer last answered.</summary>
     public long LastContact { get; set; } = now;
 
-    /// <summary>The newest round of reads that it confirmed.</summary>
+    /// <summary>The newest read round that the peer confirmed.</summary>
     public long Sequence { get; set; }
 
-    /// <summary>The commit index it was told last.</summary>
+    /// <summary>The commit index that was last sent to the peer.</summary>
     public long CommitSent { get; set; }
 
     /// <summary>
-    /// Entries from here on wait for the commit of the one that takes its vote away: with it, it might have the longest
-    /// log and be barred from leadership.
+    /// The index of the entry that takes the peer's vote away: this and later entries are not sent before it is
+    /// committed. Otherwise the peer might have the longest log and yet be barred from leading.
     /// </summary>
     public long HoldBackFrom { get; set; } = long.MaxValue;
 
     /// <summary>
-    /// The first entry that cannot be read here, and that it fetches in a manifest: before it has that one, it need not
-    /// be sent any. 0 when it fetches for another reason.
+    /// The first entry that this leader cannot read and that the peer fetches in a manifest: entries are sent again
+    /// once it has that one. 0 when it fetches for another reason.
     /// </summary>
     public long FetchesThrough { get; set; }
 
-    /// <summary>It has no part any more; it is told so, and then forgotten.</summary>
+    /// <summary>
+    /// Whether the peer is removed. It still receives that configuration, then its progress is dropped.
+    /// </summary>
     public bool IsRemoved { get; set; }
 
-    /// <summary>Since when nothing that was sent was confirmed.</summary>
+    /// <summary>Since when no sent message has been confirmed.</summary>
     public long WaitingSince { get; private set; } = now;
 
     public StoreHealth Health { get; set; }
 
     /// <summary>
-    /// Whether it has told this leader how its store does: until then it may be one that cannot apply.
+    /// Whether the peer has reported its health to this leader. Before that it may be one that cannot apply.
     /// </summary>
     public bool HasToldHealth { get; set; }
 
-    /// <summary>What it came to by applying, where it was asked last.</summary>
+    /// <summary>The peer's outcome hash at the last compared index.</summary>
     public OutcomeHash Outcome { get; set; }
 
     /// <summary>
-    /// How far its clock is from this node's monotonic time, and what it is worth; null before it told.
+    /// The difference of the peer's clock to this node's monotonic time, and whether that clock is synchronised; null
+    /// before its first report.
     /// </summary>
     public (long Difference, bool IsSure)? Clock { get; set; }
 
-    /// <summary>When it told that.</summary>
+    /// <summary>When the peer's clock was reported.</summary>
     public long ClockReadAt { get; set; }
 
     public RoundTrips RoundTrips { get; } = new();
 
     public bool IsCaughtUp => _quickRounds >= RoundsToCatchUp;
 
-    /// <summary>Whether another message may go out.</summary>
+    /// <summary>Whether another message may be sent.</summary>
     public bool HasRoom =>
         State switch
         {
@@ -113,7 +116,7 @@ internal sealed class Progress(NodeId node, long next, long now)
 
     public bool IsWaiting => _inFlight.Count > 0 || State == ProgressState.Manifest;
 
-    /// <summary>A message with entries through <paramref name="last"/> goes out.</summary>
+    /// <summary>Records that a message with entries through <paramref name="last"/> was sent.</summary>
     public void Sent(long last, long bytes, long now)
     {
         if (_inFlight.Count == 0)
@@ -129,8 +132,8 @@ internal sealed class Progress(NodeId node, long next, long now)
         }
     }
 
-    /// <summary>It has entries through <paramref name="match"/>, durably.</summary>
-    /// <returns>Whether that is news.</returns>
+    /// <summary>Records that entries through <paramref name="match"/> are durable on the peer.</summary>
+    /// <returns>Whether <see cref="Match"/> increased.</returns>
     public bool Acknowledged(long match, long now)
     {
         bool isNews = match > Match;
@@ -146,8 +149,8 @@ internal sealed class Progress(NodeId node, long next, long now)
         }
         else if (State == ProgressState.Probe && match >= Next - 1)
         {
-            // A late answer to an earlier question is none to this one: who was started again since would be told of no
-            // commit up to here before the next write.
+            // Only an answer to the current probe counts. After an earlier probe's late answer, a peer that was
+            // restarted meanwhile would not receive the commits up to here before the next write.
             Become(ProgressState.Replicate, Match + 1, now);
         }
 
@@ -155,10 +158,10 @@ internal sealed class Progress(NodeId node, long next, long now)
         return isNews;
     }
 
-    /// <summary>Begins anew behind what is known to be there.</summary>
+    /// <summary>Starts probing at <paramref name="next"/>, but never at or below <see cref="Match"/>.</summary>
     public void ProbeFrom(long next, long now) => Become(ProgressState.Probe, Math.Max(next, Match + 1), now);
 
-    /// <summary>It lost what it had acknowledged: nothing is known of it until it confirms again.</summary>
+    /// <summary>Resets <see cref="Match"/>, because the peer lost entries that it had acknowledged.</summary>
     public void Lost(long next, long now)
     {
         Match = 0;
@@ -171,7 +174,7 @@ internal sealed class Progress(NodeId node, long next, long now)
         FetchesThrough = 0;
     }
 
-    /// <summary>Counts the rounds in which it caught up with all that the log had at their beginning.</summary>
+    /// <summary>Counts the consecutive rounds in which the peer caught up within an election timeout.</summary>
     public void CountRound(long lastIndex, long now, long electionTimeout)
     {
         if (_roundTarget >= 0 && Match < _roundTarget)

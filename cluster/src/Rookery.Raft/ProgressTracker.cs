@@ -1,8 +1,8 @@
 namespace Rookery.Raft;
 
 /// <summary>
-/// What a leader knows of its peers together: who they are by the configuration in force, and what majorities have.
-/// Empty while this node does not lead.
+/// A leader's knowledge of all peers: the members of the newest configuration and what majorities of them have. Empty
+/// while this node does not lead.
 /// </summary>
 internal sealed class ProgressTracker(MemberState state, Outbox outbox)
 {
@@ -29,7 +29,8 @@ internal sealed class ProgressTracker(MemberState state, Outbox outbox)
     }
 
     /// <summary>
-    /// The peer that a message came from, which lives, unless the message is of an earlier start of its store.
+    /// Records contact with the sender of a message and returns its progress; null when it is no peer, or when the
+    /// message is of an earlier start of its store.
     /// </summary>
     public Progress? Hear(in Message message)
     {
@@ -57,11 +58,11 @@ internal sealed class ProgressTracker(MemberState state, Outbox outbox)
         return peer;
     }
 
-    /// <summary>Whether it answered within the last election timeout.</summary>
+    /// <summary>Whether a peer answered within the last election timeout.</summary>
     public bool Answers(Progress peer) => state.Now - peer.LastContact <= state.ElectionTimeoutMicroseconds;
 
     /// <summary>
-    /// CheckQuorum: a leader that a majority does not answer holds up clients and nobody else (thesis 6.2).
+    /// Whether a majority answers (CheckQuorum, thesis 6.2): a leader without one would only block clients.
     /// </summary>
     public bool HearsMajority()
     {
@@ -74,7 +75,7 @@ internal sealed class ProgressTracker(MemberState state, Outbox outbox)
         return heard >= state.Majority;
     }
 
-    /// <summary>Whether a majority of the voters confirmed this round of heartbeats.</summary>
+    /// <summary>Whether a majority of the voters confirmed a round of heartbeats.</summary>
     public bool MajorityConfirmed(long round)
     {
         int confirmed = 0;
@@ -86,7 +87,7 @@ internal sealed class ProgressTracker(MemberState state, Outbox outbox)
         return confirmed >= state.Majority;
     }
 
-    /// <summary>The highest index that a majority of the voters has on stable storage.</summary>
+    /// <summary>Returns the highest index that is durable on a majority of the voters.</summary>
     public long MajorityMatch()
     {
         var voters = state.Configuration.Voters;
@@ -110,9 +111,9 @@ internal sealed class ProgressTracker(MemberState state, Outbox outbox)
     }
 
     /// <summary>
-    /// Whether a majority of the voters of <paramref name="configuration"/> answers and takes entries. Who has to find
-    /// its place in the log first, or to fetch a state, would hold up every write until it has it; and if that is the
-    /// only other one left, nobody could take over from a leader that cannot give its own.
+    /// Whether a majority of the voters of <paramref name="configuration"/> answers and accepts entries. A voter that
+    /// must be probed first, or fetch a state, would delay every write until then; and if it is the only other voter,
+    /// none could take over from a leader that cannot send its state.
     /// </summary>
     public bool MajorityFollows(Configuration configuration)
     {
@@ -128,7 +129,8 @@ internal sealed class ProgressTracker(MemberState state, Outbox outbox)
     }
 
     /// <summary>
-    /// The voter that lacks least, among those that answer, whose store is well; of equals the one whose board is best.
+    /// Returns the voter to transfer leadership to: among those that answer and whose store is not stalled, the one
+    /// with the best board, then with the most entries; none if there is none.
     /// </summary>
     public NodeId BestSuccessor(bool mustHaveToldHealth = false)
     {
@@ -157,7 +159,8 @@ internal sealed class ProgressTracker(MemberState state, Outbox outbox)
     }
 
     /// <summary>
-    /// Peers follow the configuration in force. Who lost its vote hears of it only when that is committed.
+    /// Updates the peers to the newest configuration. Entries that take a peer's vote away are held back from it until
+    /// they are committed.
     /// </summary>
     public void Refresh()
     {
@@ -187,8 +190,8 @@ internal sealed class ProgressTracker(MemberState state, Outbox outbox)
     }
 
     /// <summary>
-    /// A new leader that inherits a change which is not committed holds it back from whoever loses its vote by it, as
-    /// the leader before did.
+    /// Holds an inherited uncommitted configuration back from the peer that loses its vote by it, as the previous
+    /// leader did.
     /// </summary>
     public void HoldBackInherited()
     {
@@ -220,10 +223,10 @@ internal sealed class ProgressTracker(MemberState state, Outbox outbox)
         }
     }
 
-    /// <summary>What owners are shown of the peers.</summary>
+    /// <summary>Returns the replication progress of the peers.</summary>
     public IReadOnlyList<PeerProgress> Read() => [.. _peers.Select(Read)];
 
-    /// <summary>Checked after each step of a leader.</summary>
+    /// <summary>Checks invariants after each step of a leader.</summary>
     public void CheckRules()
     {
         foreach (var peer in _peers)

@@ -1,21 +1,21 @@
 namespace Rookery.Raft;
 
 /// <summary>
-/// Raft as a state machine: inputs and a clock's readings in, messages and journal writes out. It does no input or
-/// output, starts no thread and waits for nothing. Sources: Ongaro and Ousterhout 2014 ("the paper"), Ongaro's thesis
+/// The Raft state machine. Takes inputs and clock readings, returns messages to send and journal records to write. It
+/// does no I/O, starts no thread and never blocks. Sources: Ongaro and Ousterhout 2014 ("the paper"), Ongaro's thesis
 /// ("the thesis", by section).
 /// </summary>
 /// <remarks>
-/// <para>Not safe for several threads at once.</para>
-/// <para>The door to the types that do it. <see cref="Member"/> changes roles and hands messages on;
-/// <see cref="MemberState"/> and <see cref="RaftLog"/> are what all parts read; each other part owns its fields and its
-/// share of the paper. docs/explanation/consensus.md has a table of them.</para>
+/// <para>Not thread-safe.</para>
+/// <para>This type only dispatches. <see cref="Member"/> changes roles and routes messages; all parts read
+/// <see cref="MemberState"/> and <see cref="RaftLog"/>; each other part owns its fields and implements its section of
+/// the paper. docs/explanation/consensus.md has a table of the parts.</para>
 /// </remarks>
 public sealed class RaftCore
 {
     /// <summary>
-    /// So many reads wait at most, for a leader or for its word: hosts give up on reads, and ask again, for as long as
-    /// there is none.
+    /// The most reads that wait for a leader or for its answer. Further reads are dropped; hosts time out and ask
+    /// again.
     /// </summary>
     public const int MostWaitingReads = 1024;
 
@@ -24,7 +24,7 @@ public sealed class RaftCore
     private readonly RaftLog _log;
     private bool _hasTime;
 
-    /// <summary>A core that goes on where its store left off, as a follower.</summary>
+    /// <summary>Makes a follower that continues with the term, vote and log of its store.</summary>
     public RaftCore(StartingPoint start, CoreOptions options)
         : this(start, options, SafetyRules.Sound) { }
 
@@ -38,125 +38,133 @@ public sealed class RaftCore
     /// <summary>This node.</summary>
     public NodeId Self => _state.Self;
 
-    /// <summary>What it is now.</summary>
+    /// <summary>This node's role.</summary>
     public Role Role => _state.Role;
 
     /// <summary>The current term.</summary>
     public long Term => _state.Term;
 
-    /// <summary>Who has this node's vote in <see cref="Term"/>.</summary>
+    /// <summary>The member that this node voted for in <see cref="Term"/>; none when it has not voted.</summary>
     public NodeId VotedFor => _state.VotedFor;
 
-    /// <summary>Who leads in <see cref="Term"/>, if that is known.</summary>
+    /// <summary>The leader of <see cref="Term"/>; none when this node knows none.</summary>
     public NodeId Leader => _state.Leader;
 
-    /// <summary>How often this node's store was started.</summary>
+    /// <summary>The number of starts of this node's store.</summary>
     public long Incarnation => _state.Incarnation;
 
-    /// <summary>Whether it is handing leadership over: proposals are refused until that is done or given up.</summary>
+    /// <summary>
+    /// Whether a leadership transfer is running. Proposals are refused until it completes or is abandoned.
+    /// </summary>
     public bool IsTransferring => _member.Transfer.IsActive;
 
     /// <summary>
-    /// Who would lead if this node, which leads, went now; none when it does not lead, or nobody could.
+    /// The member that a leadership transfer would choose now; none when this node does not lead or no member is
+    /// eligible.
     /// </summary>
     public NodeId Successor => _member.Successor;
 
-    /// <summary>Entries through here are committed, as far as this node knows.</summary>
+    /// <summary>The highest index that this node knows to be committed.</summary>
     public long CommitIndex => _log.CommitIndex;
 
-    /// <summary>Entries through here may be applied: committed, and durable here.</summary>
+    /// <summary>The highest index that may be applied: committed, and durable on this node.</summary>
     public long ApplyThrough => _log.ApplyThrough;
 
-    /// <summary>The end of the log, durable or not.</summary>
+    /// <summary>The position of the last entry of the log, durable or not.</summary>
     public LogPosition Last => _log.Entries.Last;
 
-    /// <summary>Entries through here are durable here.</summary>
+    /// <summary>The highest index that is durable on this node.</summary>
     public long DurableIndex => _log.Durability.DurableIndex;
 
-    /// <summary>Who belongs to the cluster.</summary>
+    /// <summary>The newest configuration in the log, committed or not.</summary>
     public Configuration Configuration => _log.Configuration;
 
     /// <summary>
-    /// Whether the newest configuration took this node out, as far as the log reaches back. A configuration without it
-    /// tells nothing alone: it is in none before the log has brought the entry that let it in, nor in those that a
-    /// damaged log ends with.
+    /// Whether the newest configuration removed this node. That requires the configuration before it to contain this
+    /// node: before a joining node receives the entry that adds it, no configuration contains it, and a damaged log may
+    /// end with such an old configuration.
     /// </summary>
     public bool WasRemoved =>
         !IsDamaged && !_log.Entries.Configuration.IsMember(Self) && _log.Entries.PreviousConfiguration.IsMember(Self);
 
-    /// <summary>The index of the entry that <see cref="Configuration"/> came with.</summary>
+    /// <summary>The index of the entry that carries <see cref="Configuration"/>.</summary>
     public long ConfigurationIndex => _log.Entries.ConfigurationIndex;
 
-    /// <summary>Whether the last change of members is not committed yet.</summary>
+    /// <summary>Whether the newest configuration is not committed yet.</summary>
     public bool ChangeIsPending => _log.ChangeIsPending;
 
-    /// <summary>The election timeout in force, one for the whole cluster.</summary>
+    /// <summary>The election timeout, the same for all members.</summary>
     public long ElectionTimeoutMicroseconds => _state.ElectionTimeoutMicroseconds;
 
     /// <summary>
-    /// Whether this store lost entries that it may have acknowledged, and the leader has not replaced them yet: it
-    /// neither campaigns nor votes for older logs.
+    /// Whether this store lost entries that it may have acknowledged and that the leader has not sent again yet. Such a
+    /// node does not campaign, and does not vote for a candidate whose log is older than what it lost.
     /// </summary>
     public bool IsDamaged => _log.IsDamaged;
 
-    /// <summary>Whether the journal failed, or the state differs from that of a majority: the node must stop.</summary>
+    /// <summary>
+    /// Whether the journal failed or this node's state differs from a majority's. The node must stop.
+    /// </summary>
     public bool HasFailed { get; private set; }
 
-    /// <summary>What this node makes of the voters' clocks while it leads.</summary>
+    /// <summary>The leader's judgement of the voters' clocks.</summary>
     public ClockVerdict ClockVerdict => _member.Clocks.Verdict;
 
-    /// <summary>The term of the entry at <paramref name="index"/>; 0 when the log does not have it singly.</summary>
+    /// <summary>
+    /// The term of the entry at <paramref name="index"/>; 0 when the index is compacted or after the log's end.
+    /// </summary>
     public long TermAt(long index) => _log.Entries.TermAt(index);
 
-    /// <summary>The cluster's time, as far as this node knows it.</summary>
-    /// <param name="nowMicroseconds">The time that inputs carry.</param>
+    /// <summary>Reads the cluster's time as this node estimates it.</summary>
+    /// <param name="nowMicroseconds">The host's time, as inputs carry it.</param>
     public ClockReading ReadClock(long nowMicroseconds) => _member.Clocks.Read(nowMicroseconds);
 
     /// <summary>
-    /// The time of an entry that follows one of <paramref name="lastTicks"/>: it never falls, whatever clocks do.
+    /// Returns the time for the next entry, never less than <paramref name="lastTicks"/>, even if clocks run back.
     /// </summary>
-    /// <param name="nowMicroseconds">The time that inputs carry.</param>
-    /// <param name="lastTicks">The time of the last entry that has one.</param>
+    /// <param name="nowMicroseconds">The host's time, as inputs carry it.</param>
+    /// <param name="lastTicks">The time of the last entry that carries one, in ticks.</param>
     public LogTime TimeAfter(long nowMicroseconds, long lastTicks) =>
         _member.Clocks.TimeAfter(nowMicroseconds, lastTicks);
 
-    /// <summary>The other members, as this node sees them while it leads; none while it does not.</summary>
+    /// <summary>Returns the replication progress of the other members; empty unless this node leads.</summary>
     public IReadOnlyList<PeerProgress> ReadPeers() => _member.ReadPeers();
 
     /// <summary>
-    /// Whether a fetched manifest may be put in place now: the host asks just before it does, takes no other step until
-    /// <see cref="Input.ManifestInstalled"/>, and answers <see cref="Input.ManifestFailed"/> when entries have
-    /// overtaken the manifest meanwhile, or it is of a later term than this node has heard of; while the journal
-    /// writes, it asks again later.
+    /// Whether a fetched manifest may be installed now. The host calls this immediately before installing and takes no
+    /// other step until <see cref="Input.ManifestInstalled"/>. It answers <see cref="Input.ManifestFailed"/> when the
+    /// applied log has overtaken the manifest, or when <paramref name="committedBy"/> is later than this node's term.
+    /// While a journal write is in flight, it tries again later.
     /// </summary>
-    /// <param name="position">What it ends with.</param>
-    /// <param name="committedBy">The term that its giver was in when it gave it: what it holds was committed by
-    /// then.</param>
+    /// <param name="position">The manifest's last applied entry.</param>
+    /// <param name="committedBy">The sender's term when it sent the manifest. The manifest's entries were committed in
+    /// that term or earlier.</param>
     public bool MayInstall(LogPosition position, long committedBy) =>
         _member.Snapshots.MayInstall(position, committedBy);
 
     /// <summary>
-    /// Whether a fetched manifest may take the place of tables that cannot be applied to any more, whatever is
-    /// committed here: when its entry is in the log, durably, so that the log stays as it is. Then it holds what this
-    /// log does through there (paper 5.3, log matching). The host sees that it is not behind what it has applied, and
-    /// does as for <see cref="MayInstall"/>, but need not wait for the journal to rest: only, as with whatever is
-    /// committed here, until the term is on the disk.
+    /// Whether a fetched manifest may replace tables that cannot be applied to any more, even if later entries are
+    /// committed here. It may when its last entry is durable in this log: by log matching (paper 5.3) the manifest then
+    /// holds what this log holds up to that index, and the log stays unchanged. The host checks that the manifest is
+    /// not older than its applied index, and proceeds as for <see cref="MayInstall"/>, except that a journal write in
+    /// flight is allowed once the current term is durable.
     /// </summary>
-    /// <param name="position">What it ends with.</param>
+    /// <param name="position">The manifest's last applied entry.</param>
     /// <param name="committedBy">As for <see cref="MayInstall"/>.</param>
     public bool MayReplaceTables(LogPosition position, long committedBy) =>
         _member.Snapshots.MayReplaceTables(position, committedBy);
 
     /// <summary>
-    /// Whether a manifest at <paramref name="position"/> leaves the journal as it is: its entry is in the log, durably.
-    /// Else the journal begins anew behind it.
+    /// Whether the journal keeps the entries after a manifest at <paramref name="position"/>: true when that entry is
+    /// durable in the log. Otherwise the journal is emptied and starts after the manifest.
     /// </summary>
     public bool KeepsTailBehind(LogPosition position) => _log.KeepsTailBehind(position);
 
-    /// <summary>Takes one event in.</summary>
-    /// <param name="input">What happened.</param>
-    /// <param name="into">What to do about it; cleared first.</param>
-    /// <exception cref="ConsensusException">A rule was found broken, here or at a peer. The node must stop.</exception>
+    /// <summary>Processes one input.</summary>
+    /// <param name="input">The event.</param>
+    /// <param name="into">Receives what the host must do; cleared first.</param>
+    /// <exception cref="ConsensusException">A safety rule is violated, here or by a peer. The node must
+    /// stop.</exception>
     public void Step(in Input input, Output into)
     {
         _member.BeginStep(into);
@@ -257,8 +265,8 @@ public sealed class RaftCore
     }
 
     /// <summary>
-    /// A jump past the election timeout (a pause, a suspended machine) is lost contact: a leader must not go on as if
-    /// nothing had been.
+    /// Advances the core's time. A jump by more than the election timeout (a pause, a suspended machine) counts as lost
+    /// contact, so a leader steps down.
     /// </summary>
     private void PassTime(long time)
     {

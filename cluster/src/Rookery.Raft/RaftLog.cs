@@ -1,8 +1,6 @@
 namespace Rookery.Raft;
 
-/// <summary>
-/// The log and what is known of it: how far it is durable here, how far committed, and what of it was lost to damage.
-/// </summary>
+/// <summary>The log with its durable index, its commit index and the extent of its damage.</summary>
 internal sealed class RaftLog
 {
     private readonly SafetyRules _rules;
@@ -23,44 +21,44 @@ internal sealed class RaftLog
     /// <summary>The entries, durable or not.</summary>
     public EntryLog Entries { get; }
 
-    /// <summary>What of them, and of the vote, is on the own disk.</summary>
+    /// <summary>What is durable on this node's disk.</summary>
     public Durability Durability { get; }
 
-    /// <summary>Entries through here are committed, as far as this node knows.</summary>
+    /// <summary>The highest index that this node knows to be committed.</summary>
     public long CommitIndex { get; private set; }
 
-    /// <summary>Entries through here may be applied: committed, and durable here.</summary>
+    /// <summary>The highest index that may be applied: committed, and durable on this node.</summary>
     public long ApplyThrough => Math.Min(CommitIndex, Durability.DurableIndex);
 
-    /// <summary>Who belongs to the cluster.</summary>
+    /// <summary>The newest configuration in the log.</summary>
     public Configuration Configuration => _rules.InForce(Entries);
 
-    /// <summary>Whether the last change of members is not committed yet.</summary>
+    /// <summary>Whether the newest configuration is not committed yet.</summary>
     public bool ChangeIsPending => Entries.ConfigurationIndex > CommitIndex;
 
     /// <summary>
-    /// The end of what this store may have acknowledged, while it is behind the end of the log; zeros else.
+    /// The last position that this store may have acknowledged, if the log ends before it; otherwise zeros.
     /// </summary>
     public LogPosition VotedBy { get; private set; }
 
     /// <summary>Whether this store lost entries that it may have acknowledged.</summary>
     public bool IsDamaged => VotedBy != default;
 
-    /// <summary>The term of the last entry that is known to be committed.</summary>
+    /// <summary>The term of the last entry known to be committed.</summary>
     public long CommittedTerm => Entries.TermAt(CommitIndex);
 
-    /// <summary>Commits through <paramref name="index"/>, unless more is committed already.</summary>
+    /// <summary>Raises the commit index to <paramref name="index"/>.</summary>
     public void CommitThrough(long index) => CommitIndex = Math.Max(CommitIndex, index);
 
-    /// <summary>Appends an entry of <paramref name="term"/> behind the last one.</summary>
-    /// <returns>Where it went.</returns>
+    /// <summary>Appends an entry of <paramref name="term"/>.</summary>
+    /// <returns>The entry's position.</returns>
     public LogPosition AppendNew(in Entry entry, long term)
     {
         Entries.Append(entry with { Index = Entries.LastIndex + 1, Term = term });
         return Entries.Last;
     }
 
-    /// <summary>Truncates the log, here and with the next write on the disk.</summary>
+    /// <summary>Truncates the log, in memory now and on disk with the next write.</summary>
     public void TruncateAfter(long index)
     {
         ConsensusException.Unless(index >= CommitIndex, ConsensusException.CommitStays);
@@ -70,14 +68,14 @@ internal sealed class RaftLog
     }
 
     /// <summary>
-    /// Whether a manifest at <paramref name="position"/> leaves the journal as it is: its entry is in the log, durably.
-    /// Else the journal begins anew behind it.
+    /// Whether the journal keeps the entries after a manifest at <paramref name="position"/>: true when that entry is
+    /// durable in the log. Otherwise the journal is emptied and starts after the manifest.
     /// </summary>
     public bool KeepsTailBehind(LogPosition position) =>
         _rules.KeepsTail(Entries.Has(position), position.Index <= Durability.DurableIndex);
 
     /// <summary>
-    /// A manifest at <paramref name="position"/> is in place: all that it holds is committed, and durable here.
+    /// Records that a manifest at <paramref name="position"/> is installed: its entries are committed and durable here.
     /// </summary>
     public void Install(LogPosition position, Configuration configuration, long configurationIndex, bool tailIsKept)
     {
@@ -98,10 +96,8 @@ internal sealed class RaftLog
         Durability.Installed(position.Index, tailIsKept);
     }
 
-    /// <summary>
-    /// What this store had acknowledged and lost is made good when the log is as new again as it was.
-    /// </summary>
-    /// <returns>Whether that is so since now.</returns>
+    /// <summary>Clears the damage once the durable log is as up to date as what this store had acknowledged.</summary>
+    /// <returns>Whether the damage was cleared by this call.</returns>
     public bool TryHeal()
     {
         var durable = new LogPosition(Entries.TermAt(Durability.DurableIndex), Durability.DurableIndex);
@@ -115,7 +111,7 @@ internal sealed class RaftLog
         return isHealed;
     }
 
-    /// <summary>Checked after each step.</summary>
+    /// <summary>Checks invariants after each step.</summary>
     public void CheckRules()
     {
         ConsensusException.Unless(CommitIndex <= Entries.LastIndex, "what is committed is in the log");

@@ -1,8 +1,8 @@
 namespace Rookery.Raft;
 
 /// <summary>
-/// Reads that see every write acknowledged before they began, without a write (thesis 6.4): reads that arrive during a
-/// round of heartbeats share the next one. No leases: a pause breaks them.
+/// Linearizable reads without a write (thesis 6.4). Reads that arrive during a round of heartbeats share the next
+/// round. No leases are used, because a paused process would violate them.
 /// </summary>
 internal sealed class ReadIndex(
     MemberState state,
@@ -18,12 +18,13 @@ internal sealed class ReadIndex(
     private long _roundIndex;
     private long _requestedAt;
 
-    // An answer to a question of an earlier start must not answer one of this: a read would see the past.
+    // Request numbers include the incarnation: the answer to a request of an earlier start would let a read see the
+    // past.
     private long _request = state.Incarnation << 32;
 
     private bool HasRoom => _waiting.Count + _ofRound.Count + _ofRequest.Count < RaftCore.MostWaitingReads;
 
-    /// <summary>A read of this node's host.</summary>
+    /// <summary>Handles a read of this node's host.</summary>
     public void Take(long number)
     {
         if (!HasRoom)
@@ -37,7 +38,7 @@ internal sealed class ReadIndex(
         AskLeader();
     }
 
-    /// <summary>A follower asks for reads of its own. Who is not heard asks again.</summary>
+    /// <summary>Handles a follower's read request. When the request is dropped, the follower repeats it.</summary>
     public void TakeOfFollower(in Message message)
     {
         if (state.IsLeader && HasRoom)
@@ -47,7 +48,7 @@ internal sealed class ReadIndex(
         }
     }
 
-    /// <summary>A leader begins a round for the reads that wait, one round at a time.</summary>
+    /// <summary>Begins a round for the waiting reads, if none is running and this node is a leader that may.</summary>
     public void BeginRound()
     {
         if (
@@ -67,7 +68,7 @@ internal sealed class ReadIndex(
         FinishRound();
     }
 
-    /// <summary>Serves the reads of the round when a majority confirmed it.</summary>
+    /// <summary>Serves the reads of the round once a majority has confirmed it.</summary>
     public void FinishRound()
     {
         if (_ofRound.Count == 0 || !state.Rules.MayServeReads(tracker.MajorityConfirmed(heartbeats.Round)))
@@ -98,9 +99,7 @@ internal sealed class ReadIndex(
         BeginRound();
     }
 
-    /// <summary>
-    /// Own reads of a leader that lost its leadership are asked of the next one; others' were theirs to ask again.
-    /// </summary>
+    /// <summary>Keeps this node's own reads for the next leader. Followers repeat theirs.</summary>
     public void EndLeading()
     {
         _waiting.AddRange(_ofRound);
@@ -112,7 +111,7 @@ internal sealed class ReadIndex(
         }
     }
 
-    /// <summary>The leader may be another: what it was asked waits again.</summary>
+    /// <summary>Returns the requested reads to the waiting ones, because the leader may have changed.</summary>
     public void WithdrawQuestion()
     {
         foreach (long number in _ofRequest)
@@ -123,7 +122,7 @@ internal sealed class ReadIndex(
         _ofRequest.Clear();
     }
 
-    /// <summary>A follower asks the leader for all reads that wait, one question at a time.</summary>
+    /// <summary>Requests a read index from the leader for all waiting reads, one request at a time.</summary>
     public void AskLeader()
     {
         if (state.Role != Role.Follower || state.Leader.IsNone || _ofRequest.Count > 0 || _waiting.Count == 0)
@@ -143,8 +142,8 @@ internal sealed class ReadIndex(
     }
 
     /// <summary>
-    /// A question whose answer stays out is asked again under another number: the old answer may not serve reads that
-    /// came after it.
+    /// Repeats a request without an answer, under a new number: the old answer must not serve reads that arrived after
+    /// it was requested.
     /// </summary>
     public void AskAgainIfLate()
     {

@@ -1,8 +1,8 @@
 namespace Rookery.Raft;
 
 /// <summary>
-/// A leader's replication: its log goes out beside its own sync (thesis 10.2.1), ahead of the answers, bounded for each
-/// peer.
+/// A leader's replication. Entries are sent while this node syncs them (thesis 10.2.1), pipelined, within limits for
+/// each peer.
 /// </summary>
 internal sealed class Replication(
     MemberState state,
@@ -15,13 +15,13 @@ internal sealed class Replication(
     private readonly RaftLog _log = state.Log;
 
     /// <summary>
-    /// What the local manifest durably holds: offered to who misses entries that are gone. The manifest behind the
-    /// released entries is always at least as new as they are; until the host has said so, who needs it waits.
+    /// The last entry of the durable local manifest, which is offered to peers that miss compacted entries. It always
+    /// contains the released entries; until the host has reported it, such a peer waits.
     /// </summary>
     public LogPosition Manifest { get; set; }
 
     /// <summary>Appends an entry of the host.</summary>
-    /// <returns>Where it went.</returns>
+    /// <returns>The entry's position.</returns>
     public LogPosition Append(in Entry entry)
     {
         var position = _log.AppendNew(entry, state.Term);
@@ -43,7 +43,9 @@ internal sealed class Replication(
         AdvanceCommit();
     }
 
-    /// <summary>Commits what a majority of the voters has durably, if it is of this term (paper 5.4.2).</summary>
+    /// <summary>
+    /// Commits the entries that are durable on a majority, if the last of them is of this term (paper 5.4.2).
+    /// </summary>
     public void AdvanceCommit()
     {
         if (!state.IsLeader)
@@ -64,7 +66,7 @@ internal sealed class Replication(
         }
     }
 
-    /// <summary>Sends a peer what it lacks, as far as its window is open.</summary>
+    /// <summary>Sends a peer the entries that it lacks, within its limits.</summary>
     public void Replicate(Progress peer)
     {
         while (peer.HasRoom)
@@ -104,7 +106,10 @@ internal sealed class Replication(
         }
     }
 
-    /// <summary>What a peer misses cannot be read here any more: the manifest has it, or another leader.</summary>
+    /// <summary>
+    /// Handles entries for a peer that cannot be read here: offers the manifest if it contains them, otherwise
+    /// transfers leadership.
+    /// </summary>
     public void Unreadable(NodeId node, long index)
     {
         if (!state.IsLeader || tracker.Find(node) is not { } peer || peer.Match >= index)
@@ -138,7 +143,7 @@ internal sealed class Replication(
         }
         else if (message.Position.Index <= _log.Entries.LastIndex)
         {
-            // Only what was sent in this term is answered in it, so that the index alone names the entries.
+            // An acknowledgement covers only entries sent in this term, so the index alone identifies them.
             TakeMatch(peer, message.Position.Index);
         }
         else
@@ -149,7 +154,7 @@ internal sealed class Replication(
         Replicate(peer);
     }
 
-    /// <summary>The connection to a peer broke.</summary>
+    /// <summary>Handles a broken connection to a peer: probes again.</summary>
     public void Unreachable(NodeId node)
     {
         if (state.IsLeader && tracker.Find(node) is { State: not ProgressState.Manifest } peer)
@@ -159,7 +164,7 @@ internal sealed class Replication(
         }
     }
 
-    /// <summary>An answer that stays out for an election timeout was lost, or its question was.</summary>
+    /// <summary>Repeats messages that have not been answered for an election timeout.</summary>
     public void RetryLost()
     {
         foreach (var peer in tracker)
@@ -199,7 +204,10 @@ internal sealed class Replication(
         peer.Sent(last, _log.Entries.BytesBetween(before + 1, last), state.Now);
     }
 
-    /// <summary>With no entries on the way a follower would learn of a commit only with the next heartbeat.</summary>
+    /// <summary>
+    /// Announces a new commit index when no entries are to be sent. Otherwise the peer would learn of it only with the
+    /// next heartbeat.
+    /// </summary>
     private void TellCommit(Progress peer)
     {
         long commit = Math.Min(_log.CommitIndex, peer.Match);
@@ -243,7 +251,8 @@ internal sealed class Replication(
     }
 
     /// <summary>
-    /// The logs differ before the entries sent: go back by the hint, a whole term at a time (paper 5.3).
+    /// Handles a refused append: continues the search for the last common entry at the hint, a whole term at a time
+    /// (paper 5.3).
     /// </summary>
     private void LookBack(Progress peer, in Message message)
     {
@@ -256,8 +265,8 @@ internal sealed class Replication(
                 _ => true,
             };
 
-        // A store that was started again since it acknowledged, and refuses what it had, lost it. From the same start
-        // such a refusal is a late one.
+        // A store that was restarted since it acknowledged, and refuses a position that it had, lost entries. From the
+        // same start, such a refusal is a delayed one.
         if (
             message.Position.Index <= peer.Match
             && message.Hint.Index < peer.Match
@@ -285,8 +294,8 @@ internal sealed class Replication(
     }
 
     /// <summary>
-    /// Where the logs may agree at most. A hint below the base of this log is taken as it is, so that a manifest is
-    /// offered.
+    /// Returns the highest index at which the logs may match. A hint below this log's base is returned unchanged, so
+    /// that a manifest is offered.
     /// </summary>
     private long CommonEnd(in Message message) =>
         Math.Min(message.Hint.Index, _log.Entries.LastAtMost(message.Hint.Index, message.Hint.Term).Index);

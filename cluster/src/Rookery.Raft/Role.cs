@@ -1,17 +1,17 @@
 namespace Rookery.Raft;
 
-/// <summary>The parts a member can play.</summary>
+/// <summary>The roles of a member.</summary>
 public enum Role
 {
-    /// <summary>It takes entries from a leader, or waits for one.</summary>
+    /// <summary>Accepts entries from a leader, or waits for one.</summary>
     Follower,
 
-    /// <summary>It asks who would vote for it.</summary>
+    /// <summary>Asks which voters would vote for it.</summary>
     PreCandidate,
 
-    /// <summary>It asks for votes in a new term.</summary>
+    /// <summary>Requests votes in a new term.</summary>
     Candidate,
 
-    /// <summary>It decides the order of entries.</summary>
+    /// <summary>Determines the order of entries.</summary>
     Leader,
 }

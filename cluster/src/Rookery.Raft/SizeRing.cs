@@ -1,8 +1,8 @@
 namespace Rookery.Raft;
 
 /// <summary>
-/// Sizes of consecutive entries: added and truncated at the end, given back at the beginning. Four bytes an entry (64
-/// Ki entries of a full journal: 256 KiB).
+/// The sizes of consecutive entries: added and removed at the end, released at the beginning. Four bytes for each entry
+/// (256 KiB for the 64 Ki entries of a full journal).
 /// </summary>
 internal sealed class SizeRing
 {

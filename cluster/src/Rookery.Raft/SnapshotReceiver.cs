@@ -1,8 +1,8 @@
 namespace Rookery.Raft;
 
 /// <summary>
-/// A follower that misses entries which are gone takes a state in their place (InstallSnapshot, the paper's section 7):
-/// one fetch at a time, and installed only where it loses nothing.
+/// A follower's side of InstallSnapshot (the paper, section 7): fetches a state when the entries it misses are
+/// compacted. One fetch at a time, and installed only where nothing is lost.
 /// </summary>
 internal sealed class SnapshotReceiver(MemberState state, Follower follower, Outbox outbox)
 {
@@ -13,7 +13,7 @@ internal sealed class SnapshotReceiver(MemberState state, Follower follower, Out
     {
         follower.AcknowledgeCommitted();
 
-        // Install only above what is committed here.
+        // Only a state above the commit index helps.
         if (message.Position.Index <= _log.CommitIndex)
         {
             Coverage.Took(RareBranch.OfferOfOldManifest);
@@ -29,7 +29,7 @@ internal sealed class SnapshotReceiver(MemberState state, Follower follower, Out
         }
     }
 
-    /// <summary>The fetch failed, or what it brought may not be installed.</summary>
+    /// <summary>Records that the fetch failed, or that the fetched state must not be installed.</summary>
     public void Failed()
     {
         Coverage.Took(RareBranch.FetchedForNothing);
@@ -49,7 +49,7 @@ internal sealed class SnapshotReceiver(MemberState state, Follower follower, Out
         && state.Rules.MayInstall(position, committedBy, state.Term)
         && state.Rules.MayCommitAsFollower(_log.Durability.VoteIsDurable);
 
-    /// <summary>The host has put a manifest in place.</summary>
+    /// <summary>Handles the installation of a manifest.</summary>
     public void Installed(LogPosition position, long committedBy, Configuration configuration, long configurationIndex)
     {
         _fetching = default;

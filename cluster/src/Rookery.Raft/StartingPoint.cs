@@ -1,62 +1,62 @@
 namespace Rookery.Raft;
 
-/// <summary>How long an election takes and the like: everything in microseconds.</summary>
+/// <summary>Timeouts and limits of the core. Times are in microseconds.</summary>
 public sealed record CoreOptions
 {
-    /// <summary>The election timeout before a leader has published one it measured.</summary>
+    /// <summary>The election timeout before a leader has published a measured one.</summary>
     public long FirstElectionTimeoutMicroseconds { get; init; } = 1_500_000;
 
-    /// <summary>The shortest election timeout a leader publishes.</summary>
+    /// <summary>The shortest election timeout that a leader publishes.</summary>
     public long ShortestElectionTimeoutMicroseconds { get; init; } = 1_000_000;
 
-    /// <summary>The longest one.</summary>
+    /// <summary>The longest election timeout that a leader publishes.</summary>
     public long LongestElectionTimeoutMicroseconds { get; init; } = 10_000_000;
 
     /// <summary>
-    /// For how long a node that stopped uncleanly campaigns only if no voter at all has a longer log: its card may have
+    /// How long after an unclean stop a node campaigns only with the pre-votes of all voters, because its disk may have
     /// lied about the last sync.
     /// </summary>
     public long CautionMicroseconds { get; init; } = 20_000_000;
 
-    /// <summary>The least time without a sign of life from the own journal that makes a leader hand over.</summary>
+    /// <summary>The shortest stall of the own journal that makes a leader transfer leadership.</summary>
     public long ShortestStallMicroseconds { get; init; } = 2_000_000;
 
-    /// <summary>How long the board of another must have been better before the leader hands over to it.</summary>
+    /// <summary>
+    /// How long another member's board must have been better before the leader transfers leadership to it.
+    /// </summary>
     public long PreferenceMicroseconds { get; init; } = 300_000_000;
 
-    /// <summary>The most bytes of entries in one message; one larger entry goes alone.</summary>
+    /// <summary>The most bytes of entries in one message; a single larger entry is sent alone.</summary>
     public int MostMessageBytes { get; init; } = 1 << 20;
 }
 
-/// <summary>What a core is started with: who it is, and what recovery found.</summary>
+/// <summary>The state with which a core starts: the node and what recovery found.</summary>
 public sealed record StartingPoint
 {
     /// <summary>This node.</summary>
     public required NodeId Self { get; init; }
 
-    /// <summary>How often this store was started, this time included.</summary>
+    /// <summary>The number of starts of this store, this one included.</summary>
     public required long Incarnation { get; init; }
 
-    /// <summary>The vote record that the journal ends with.</summary>
+    /// <summary>The last vote record in the journal.</summary>
     public required VoteRecord Vote { get; init; }
 
-    /// <summary>The log as recovery left it: durable to its last entry. The core takes it over.</summary>
+    /// <summary>The recovered log, durable to its last entry. The core takes ownership.</summary>
     public required EntryLog Log { get; init; }
 
-    /// <summary>What is known to be committed: what the manifest holds, and what the journal notes.</summary>
+    /// <summary>The highest index known to be committed, from the manifest and the journal's commit records.</summary>
     public required long CommitIndex { get; init; }
 
     /// <summary>
-    /// The end of the log that this store may have acknowledged: behind the end of <see cref="Log"/> when the journal
-    /// is damaged.
+    /// The last position that this store may have acknowledged; after the end of <see cref="Log"/> when the journal is
+    /// damaged.
     /// </summary>
     public LogPosition VotedBy { get; init; }
 
-    /// <summary>Whether the last stop was not a clean one.</summary>
+    /// <summary>Whether the last stop was unclean.</summary>
     public bool WasUnclean { get; init; }
 
-    /// <summary>
-    /// Seeds the draws of election timeouts. A run with the same seed and the same inputs has the same outputs.
-    /// </summary>
+    /// <summary>The seed of the random election timeouts. The same seed and inputs give the same outputs.</summary>
     public required int Seed { get; init; }
 }

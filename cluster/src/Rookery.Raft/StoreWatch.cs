@@ -1,7 +1,7 @@
 namespace Rookery.Raft;
 
 /// <summary>
-/// A leader whose store stalls makes way, and one whose board does worse than another's for long hands over.
+/// Makes a leader transfer leadership when its store stalls, or when another member's board has been better for long.
 /// </summary>
 internal sealed class StoreWatch(
     MemberState state,
@@ -14,11 +14,11 @@ internal sealed class StoreWatch(
     private long _betterBoardSince;
     private long _stallHandledAt = long.MinValue / 2;
 
-    /// <summary>This node begins to lead.</summary>
+    /// <summary>Records that this node became leader.</summary>
     public void Begin() => _betterBoardSince = state.Now;
 
-    /// <summary>The host measured how the own store and board do.</summary>
-    /// <returns>Whether this node, which leads, has to step down at once.</returns>
+    /// <summary>Handles a health measurement.</summary>
+    /// <returns>Whether this leader must step down at once.</returns>
     public bool Take(StoreHealth measured)
     {
         state.Health = measured;
@@ -48,8 +48,8 @@ internal sealed class StoreWatch(
     }
 
     /// <summary>
-    /// Hands over to a board that has been clearly better for some minutes; at once, when this store cannot apply. A
-    /// preference never refuses a vote.
+    /// Transfers leadership to a board that has been better for some minutes, or at once when this store cannot apply.
+    /// A preference never refuses a vote.
     /// </summary>
     public void MindBoards()
     {

@@ -1,8 +1,9 @@
 namespace Rookery.Raft;
 
 /// <summary>
-/// The cluster's time: members answer heartbeats with their clocks, the leader judges them and says in its heartbeats
-/// what time it is, so that who leads next goes on from there. Not part of Raft, whose safety needs no clock.
+/// The exchange of clock readings: members send theirs with heartbeat answers, the leader judges them and sends the
+/// cluster's time with its heartbeats, so the next leader continues from it. Not part of Raft, whose safety needs no
+/// clock.
 /// </summary>
 internal sealed class VoterClocks(MemberState state, ProgressTracker tracker, Outbox outbox)
 {
@@ -14,7 +15,7 @@ internal sealed class VoterClocks(MemberState state, ProgressTracker tracker, Ou
     /// <inheritdoc cref="RaftCore.ClockVerdict"/>
     public ClockVerdict Verdict => _clock.Verdict;
 
-    /// <summary>The own clock now; the default before it was read.</summary>
+    /// <summary>This node's own clock; the default before it was read.</summary>
     public ClockReading Own => ClusterClock.ReadingOf(_own, state.Now);
 
     /// <inheritdoc cref="RaftCore.ReadClock"/>
@@ -30,7 +31,10 @@ internal sealed class VoterClocks(MemberState state, ProgressTracker tracker, Ou
         );
     }
 
-    /// <summary>A new leader judges no clocks before it knows the log's last time: a jump is one from there.</summary>
+    /// <summary>
+    /// Resets the leader's state. A new leader judges clocks only once it knows the last log time, because a jump is
+    /// measured from it.
+    /// </summary>
     public void BeginLeading() => _knowsLogTime = false;
 
     public void TakeOwn(ClockReading reading)
@@ -61,7 +65,7 @@ internal sealed class VoterClocks(MemberState state, ProgressTracker tracker, Ou
 
     public void HearLeader(ClockReading reading) => _clock.HearLeader(state.Now, reading);
 
-    /// <summary>An operator says that the voters' clocks are right.</summary>
+    /// <summary>Accepts the voters' clocks, on an operator's order.</summary>
     public ClockAnswer Confirm()
     {
         if (!state.IsLeader || !_knowsLogTime)
@@ -101,7 +105,7 @@ internal sealed class VoterClocks(MemberState state, ProgressTracker tracker, Ou
         }
     }
 
-    /// <summary>The clocks of voters that answered lately.</summary>
+    /// <summary>Collects the clocks that voters reported within the last two election timeouts.</summary>
     private int CollectOfVoters(Span<(long Difference, bool IsSure)> clocks)
     {
         long lately = state.Now - (2 * state.ElectionTimeoutMicroseconds);
