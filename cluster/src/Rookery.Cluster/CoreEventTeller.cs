@@ -4,7 +4,7 @@ using Rookery.Raft;
 namespace Rookery.Cluster;
 
 /// <summary>
-/// Says in sentences what an owner should hear of a step, and halts the node when its state diverged.
+/// Reports the events of a step as sentences to the operator, and halts the node when its state diverged.
 /// </summary>
 internal sealed class CoreEventTeller(RaftHost host, MemberRoster roster)
 {
@@ -12,7 +12,7 @@ internal sealed class CoreEventTeller(RaftHost host, MemberRoster roster)
         "This node came to other results than a majority by applying the same writes, so it stopped taking "
         + "part. Keep its data for a report, and let another, empty card join in its place.";
 
-    /// <summary>Tells of the events of the last step. Under the lock.</summary>
+    /// <summary>Reports the events of the last step. Under the lock.</summary>
     public void Tell()
     {
         foreach (var (what, node) in host.Output.Events)

@@ -6,17 +6,28 @@ using Rookery.Raft;
 namespace Rookery.Cluster;
 
 /// <summary>
-/// Runs the consensus core of a node: owns the one lock of its consensus, steps the core under it, and has the outputs
-/// of each step carried out before the lock is released.
+/// Hosts the consensus core of a node: owns the consensus lock, steps the core under it, and has each step's output
+/// executed before the lock is released.
 /// </summary>
 /// <remarks>
-/// <see cref="Core"/>, <see cref="Output"/> and what other types of consensus declare as guarded are touched only while
-/// <see cref="Gate"/> is held, but for what their summaries name. No input or output is done under it. Members that say
-/// nothing of the lock are callable from any thread.
+/// <para>The fields and properties that a summary marks "under the lock" are touched only while <see cref="Gate"/> is
+/// held. No I/O is done under it. Members without such a mark may be called from any thread.</para>
+/// <para>A node stops in two independent ways. <see cref="IsHalted"/>: the core takes no more steps, so the node
+/// neither votes nor replicates; reads of its tables go on. <see cref="IsLatched"/>: diagnosis mode, every write is
+/// refused with the reason.</para>
+/// <list type="bullet">
+/// <item><description><see cref="RefuseBecauseStopping"/>: refuses writes; consensus goes on until the process
+/// ends.</description></item>
+/// <item><description><see cref="End"/>: halts. <see cref="StopTakingPart"/>: steps down, then
+/// halts.</description></item>
+/// <item><description><see cref="Latch"/>: enters diagnosis mode.</description></item>
+/// <item><description><see cref="Halt"/> and <see cref="Retire"/>: halt and enter diagnosis mode.</description></item>
+/// </list>
 /// </remarks>
 internal sealed class RaftHost
 {
-    // No promise that others have it: two cards that lied about their last syncs outvote the one that did not.
+    // Does not claim that the other members have the data: two disks that lied about their last syncs outvote the one
+    // that did not.
     private const string OnlyCopy =
         "This node holds acknowledged writes that the others lost: keep its card, and export from it with "
         + "`rookery export`, before another joins in its place.";
@@ -27,11 +38,11 @@ internal sealed class RaftHost
     private readonly long _begun;
     private Rejection? _refusal;
 
-    /// <summary>Runs a core from where a store's log begins.</summary>
-    /// <param name="start">Where it begins.</param>
-    /// <param name="applied">Entries through here are in the tables.</param>
-    /// <param name="options">How consensus runs on the store.</param>
-    /// <param name="time">The clock of the steps.</param>
+    /// <summary>Makes a core that continues a store's log.</summary>
+    /// <param name="start">The term, vote, log and configuration that the store holds.</param>
+    /// <param name="applied">The highest index that the tables contain.</param>
+    /// <param name="options">The options of consensus.</param>
+    /// <param name="time">The clock that inputs are stamped with.</param>
     public RaftHost(StartingPoint start, long applied, ConsensusOptions options, TimeProvider time)
     {
         _time = time;
@@ -43,54 +54,56 @@ internal sealed class RaftHost
         Leadership = new Leadership(this);
     }
 
-    /// <summary>How consensus runs on the store.</summary>
+    /// <summary>The options of consensus.</summary>
     public ConsensusOptions Options { get; }
 
-    /// <summary>Carries out what the core says. Set once, before the first step.</summary>
+    /// <summary>Executes the core's output. Set once, before the first step.</summary>
     public StepHandler Handler { private get; set; } = null!;
 
     /// <summary>The lock of consensus.</summary>
     public Lock Gate { get; } = new();
 
-    /// <summary>The core. Under the lock; its term and its time-outs may be read without it.</summary>
+    /// <summary>The core. Under the lock; its term and its election timeout may be read without it.</summary>
     public RaftCore Core { get; }
 
-    /// <summary>What the last step said. Under the lock.</summary>
+    /// <summary>The output of the last step. Under the lock.</summary>
     public Output Output { get; } = new();
 
-    /// <summary>Who leads and who belongs to the cluster, for reading without the lock.</summary>
+    /// <summary>The leader and the configuration, readable without the lock.</summary>
     public Leadership Leadership { get; }
 
-    /// <summary>How far the log is applied here, and may be, for reading without the lock.</summary>
+    /// <summary>The applied and the applicable index, readable without the lock.</summary>
     public ApplyProgress Progress { get; }
 
     /// <summary>This node, as the core knows it.</summary>
     public NodeId Self { get; }
 
-    /// <summary>Microseconds since this was made: the core's time.</summary>
+    /// <summary>Microseconds since this host was made: the time that inputs carry.</summary>
     public long Now => (long)_time.GetElapsedTime(_begun).TotalMicroseconds;
 
     /// <summary>
-    /// Whether the core takes no more steps. Written under the lock; a fetch that goes on for long reads it without.
+    /// Whether the core takes no more steps. Written under the lock; a long fetch of a snapshot reads it without.
     /// </summary>
     public bool IsHalted { get; private set; }
 
-    /// <summary>Why this node takes no writes now; null when it does.</summary>
+    /// <summary>Why this node refuses writes now; null when it accepts them.</summary>
     public Rejection? Refusal => Volatile.Read(ref _refusal);
 
-    /// <summary>Whether this node does nothing any more but say why.</summary>
+    /// <summary>Whether the node is in diagnosis mode: it refuses every write and reports the reason.</summary>
     public bool IsLatched => Refusal is { Kind: RejectionKind.Diagnosis };
 
-    /// <summary>Told once, in a sentence, when nothing is acknowledged any more.</summary>
+    /// <summary>Invoked once, with the reason, when the node enters diagnosis mode.</summary>
     public Action<string>? Latched { get; set; }
 
-    /// <summary>The refusal of a node that is about to stop.</summary>
+    /// <summary>The rejection of a node that is shutting down.</summary>
     public static Rejection Stopping { get; } = new(RejectionKind.Stopping, "The node is stopping.");
 
-    /// <summary>Takes one event to the core and has carried out what it says. Under the lock.</summary>
+    /// <summary>
+    /// Gives one input to the core and executes its output. Does nothing once halted. Under the lock.
+    /// </summary>
     /// <param name="input">The event.</param>
-    /// <param name="proposed">The frame that <see cref="Input.Propose"/> is about.</param>
-    /// <param name="received">The entries that came with a message.</param>
+    /// <param name="proposed">The frame that <see cref="Input.Propose"/> proposes.</param>
+    /// <param name="received">The entries of a received message.</param>
     public void Step(in Input input, LogFrame? proposed = null, ReadOnlySpan<JournalFrame> received = default)
     {
         if (IsHalted)
@@ -112,30 +125,31 @@ internal sealed class RaftHost
         }
         catch (Exception failure)
         {
-            // On whose thread it may be, nobody may go on with half a step: a connection's would close the connection,
-            // a request's answer 500.
+            // A half-done step corrupts the state. Without this call, a connection's thread would only close its
+            // connection, and a request's thread would only answer 500.
             Options.Broken(failure);
             throw;
         }
     }
 
     /// <summary>
-    /// Begins what the steps made due and is itself a step, or another thread's work. Under the lock.
+    /// Starts the work that steps made due but must not do themselves: the next read index and applying. Call it after
+    /// the last step, under the lock.
     /// </summary>
     public void EndStep() => Handler.EndStep();
 
-    /// <summary>Refuses new commands, in order to stop.</summary>
+    /// <summary>Refuses new writes because the node is shutting down.</summary>
     public void RefuseBecauseStopping() => Interlocked.CompareExchange(ref _refusal, Stopping, null);
 
-    /// <summary>Takes no part any more, because of what other members found wrong.</summary>
-    /// <param name="sentence">Why, and what to do.</param>
+    /// <summary>Halts and enters diagnosis mode, because of a fault that other members found.</summary>
+    /// <param name="sentence">The reason, and what the operator must do.</param>
     public void Retire(string sentence)
     {
         End();
         Latch(sentence);
     }
 
-    /// <summary>Takes no part any more, because of what was found wrong here. Under the lock.</summary>
+    /// <summary>Halts and enters diagnosis mode, because of a fault that this node found. Under the lock.</summary>
     public void Halt(string found)
     {
         IsHalted = true;
@@ -143,8 +157,8 @@ internal sealed class RaftHost
     }
 
     /// <summary>
-    /// Takes no part any more, because the journal failed or what is committed cannot be applied. Who leads would hold
-    /// the others up: the core follows nobody from then on, and lets another become leader.
+    /// Steps down and halts, because the journal failed or a committed entry cannot be applied. A leader that stayed
+    /// would block the cluster.
     /// </summary>
     public void StopTakingPart()
     {
@@ -155,7 +169,7 @@ internal sealed class RaftHost
         }
     }
 
-    /// <summary>Takes no more steps.</summary>
+    /// <summary>Halts: the core takes no more steps.</summary>
     public void End()
     {
         lock (Gate)
@@ -164,7 +178,7 @@ internal sealed class RaftHost
         }
     }
 
-    /// <summary>Refuses everything from now on with a reason, until the node is started again.</summary>
+    /// <summary>Enters diagnosis mode until the process is restarted: refuses every write with the reason.</summary>
     public void Latch(string sentence)
     {
         if (

@@ -6,10 +6,10 @@ using Rookery.Journal;
 namespace Rookery.Cluster;
 
 /// <summary>
-/// Carries out what the core says, in this order: entries are kept before they are written or sent, and applied no
-/// farther than the step says.
+/// Executes the output of a core step. The order matters: entries are cached before they are written or sent, and the
+/// applicable index is raised last.
 /// </summary>
-/// <remarks>Called under the lock of <see cref="RaftHost"/>, but for <see cref="EndLatched"/>.</remarks>
+/// <remarks>Called under the lock of <see cref="RaftHost"/>, except <see cref="EndLatched"/>.</remarks>
 internal sealed class StepHandler(
     RaftHost host,
     ReadIndexService reads,
@@ -21,12 +21,12 @@ internal sealed class StepHandler(
     CoreEventTeller events
 )
 {
-    /// <summary>Told under the lock, so to return at once, when leader or term may have changed.</summary>
+    /// <summary>Invoked under the lock when leader or term may have changed. It must return at once.</summary>
     public Action? RoleSeen { get; set; }
 
     /// <summary>
-    /// Carries out <see cref="RaftHost.Output"/>: keeps entries, begins the journal write, sends. Under the lock, so
-    /// without input or output.
+    /// Executes <see cref="RaftHost.Output"/>: caches entries, starts the journal write, sends messages. Under the
+    /// lock, so without I/O.
     /// </summary>
     public void CarryOut(LogFrame? proposed, ReadOnlySpan<JournalFrame> received)
     {
@@ -50,7 +50,8 @@ internal sealed class StepHandler(
     }
 
     /// <summary>
-    /// Begins what became due by a step and is itself a step, or another thread's work. Under the lock.
+    /// Starts the work that steps made due but must not do themselves: the next read index and applying. Under the
+    /// lock.
     /// </summary>
     public void EndStep()
     {
@@ -59,7 +60,8 @@ internal sealed class StepHandler(
     }
 
     /// <summary>
-    /// Answers those who wait, and wakes the threads that refuse the rest: the node is latched.
+    /// Refuses the waiting readers, and wakes the threads that refuse the waiting writers: the node is in diagnosis
+    /// mode.
     /// </summary>
     public void EndLatched()
     {
@@ -68,8 +70,8 @@ internal sealed class StepHandler(
     }
 
     /// <summary>
-    /// Publishes who leads and who belongs to the cluster, and answers who waits for a majority that this node does not
-    /// have any more. Under the lock.
+    /// Publishes the leader and the configuration. After a change of role, lets forwards, queued proposals and waiting
+    /// callers look for the new leader. Under the lock.
     /// </summary>
     private void SeeRole()
     {

@@ -7,11 +7,11 @@ using Rookery.Storage;
 
 namespace Rookery.Cluster.Commit;
 
-/// <summary>Applies committed entries to the tables, in order, and answers their callers.</summary>
+/// <summary>Applies committed entries to the tables, in order, and answers the callers that proposed them.</summary>
 /// <remarks>
-/// One thread at a time has the turn to apply (<see cref="CommitThreads"/>). It owns <c>_replay</c>, and it alone
-/// writes <c>_frames</c> and <c>_commands</c>, which any thread may read. <c>_hasToRefuse</c> may be set by any thread.
-/// The lock of <see cref="RaftHost"/> is taken to find an entry and to end it, never while tables are written.
+/// One thread at a time holds the apply turn (<see cref="CommitThreads"/>). Only that thread uses <c>_replay</c> and
+/// writes <c>_frames</c> and <c>_commands</c>, which any thread may read. Any thread may set <c>_hasToRefuse</c>. The
+/// lock of <see cref="RaftHost"/> is held to look up an entry and to complete it, never while tables are written.
 /// </remarks>
 internal sealed class ApplyPipeline(
     RaftHost host,
@@ -27,25 +27,23 @@ internal sealed class ApplyPipeline(
     private long _commands;
     private bool _hasToRefuse;
 
-    /// <summary>Told under the lock when the next entry needs what cannot be read here.</summary>
+    /// <summary>Invoked under the lock when the next entry needs data that cannot be read here.</summary>
     public Action? Blocked { get; set; }
 
-    /// <summary>Frames applied that carried commands.</summary>
+    /// <summary>The number of applied frames that carried commands.</summary>
     public long Frames => Volatile.Read(ref _frames);
 
-    /// <summary>Commands applied that were proposed here.</summary>
+    /// <summary>The number of applied commands that were proposed on this node.</summary>
     public long Commands => Volatile.Read(ref _commands);
 
-    /// <summary>
-    /// Whether there is an entry to apply, or callers to refuse after an error.
-    /// </summary>
+    /// <summary>Whether an entry can be applied now, or, in diagnosis mode, callers must be refused.</summary>
     public bool HasToApply => host.IsLatched ? Volatile.Read(ref _hasToRefuse) : host.Progress.HasNext;
 
-    /// <summary>Whether to apply may mean to wait for a flush.</summary>
+    /// <summary>Whether applying may block until a flush ends.</summary>
     public bool ApplyMayWait => store.Storage.IsFlushBehind;
 
     /// <summary>Applies the next committed entry and answers its callers.</summary>
-    /// <returns>Whether there was one.</returns>
+    /// <returns>True when an entry was applied.</returns>
     public bool ApplyOnce()
     {
         if (host.IsLatched)
@@ -65,8 +63,7 @@ internal sealed class ApplyPipeline(
         }
         catch (Exception damage) when (damage is DamagedException or UnappliedDamageException && MayBeGivenState)
         {
-            // Local reads of what it has go on. The entry is not tried again: what came of a part of it is in the
-            // outcomes already.
+            // Local reads of the old state go on. The entry is not retried: a part of it is already in the outcomes.
             store.AbandonFrame();
             lock (host.Gate)
             {
@@ -86,10 +83,12 @@ internal sealed class ApplyPipeline(
         }
     }
 
-    /// <summary>Lets those who wait for entries be refused: the node is latched.</summary>
+    /// <summary>
+    /// Makes the next <see cref="ApplyOnce"/> refuse the waiting callers, because the node is in diagnosis mode.
+    /// </summary>
     public void RefuseNext() => Volatile.Write(ref _hasToRefuse, true);
 
-    /// <summary>Stops taking part, because an entry cannot be applied.</summary>
+    /// <summary>Enters diagnosis mode and halts, because an entry cannot be applied.</summary>
     public void StopBecause(Exception failure)
     {
         host.Latch($"A durable write could not be applied: {CauseOf(failure)} {NextStepAfter(failure)}");
@@ -97,8 +96,7 @@ internal sealed class ApplyPipeline(
     }
 
     /// <summary>
-    /// That this node cannot apply what is committed, in sentences, for whoever asks: what it is that cannot be read,
-    /// the log says. Null when it can.
+    /// Explains that applying is blocked, without the cause, which is only logged; null when applying is not blocked.
     /// </summary>
     public string? WhyBlocked =>
         !host.Progress.IsBlocked
@@ -107,7 +105,7 @@ internal sealed class ApplyPipeline(
                 + "of a member that can, as soon as that leads. Until it has it, what it had can be read here, and "
                 + "may be old.";
 
-    /// <summary>Whether there is another member that can lead, and give this one its state.</summary>
+    /// <summary>Whether another voter exists that can become leader and send this node its state.</summary>
     public bool MayBeGivenState =>
         host.Options.FetchState is not null
         && host.Leadership.Configuration.Voters.ToArray().Any(voter => voter != host.Self);
@@ -124,7 +122,7 @@ internal sealed class ApplyPipeline(
         : "No other member votes: stop this node and its standby, and run `rookery cluster recover` on the "
             + "standby; it says what may be lost.";
 
-    /// <summary>As <see cref="ApplyOnce"/>, for a node that opens: what fails is thrown.</summary>
+    /// <summary>Like <see cref="ApplyOnce"/>, for a node that is opening: errors are thrown.</summary>
     public bool ApplyOrThrow()
     {
         if (!HasToApply)
@@ -178,7 +176,7 @@ internal sealed class ApplyPipeline(
                 proposals.Forwarder?.WakeLeaderWaiters();
             }
 
-            // A node alone has nobody to compare with.
+            // A node without peers has no outcomes to compare with.
             if (host.Options.Network is not null && store.OutcomeChain != 0)
             {
                 host.Step(Input.Applied(host.Now, new OutcomeHash(index, store.OutcomeChain)));
@@ -191,7 +189,9 @@ internal sealed class ApplyPipeline(
         }
     }
 
-    /// <summary>What this start did not bring into memory is read once, in order.</summary>
+    /// <summary>
+    /// Applies an entry that is not cached, from the journal. The reader stays open for the next entry.
+    /// </summary>
     private void ApplyFromJournal(long index)
     {
         long term;
@@ -203,7 +203,8 @@ internal sealed class ApplyPipeline(
         _replay ??= store.Journal.Read(index);
         if (!_replay.Next(out var entry) || entry.Term != term)
         {
-            // It ended where the journal ended when it was made, or has entries that were replaced since.
+            // The reader stops at the journal's end of when it was opened, and may hold entries that were replaced
+            // since.
             EndReplay();
             _replay = store.Journal.Read(index);
             Invariant.Holds(_replay.Next(out entry), "what is committed and durable is in the journal");
@@ -220,7 +221,9 @@ internal sealed class ApplyPipeline(
         }
     }
 
-    /// <summary>The journal is read anew for what is applied next. While nobody applies.</summary>
+    /// <summary>
+    /// Closes the journal reader, so the next entry opens a new one. Call it while no thread applies.
+    /// </summary>
     public void EndReplay()
     {
         _replay?.Dispose();
@@ -228,8 +231,8 @@ internal sealed class ApplyPipeline(
     }
 
     /// <summary>
-    /// Answers those whose entries are not applied here, or not by now: after the last that was. Under the lock, while
-    /// nobody applies.
+    /// Refuses the callers whose entries, up to <paramref name="through"/>, are not applied here. Under the lock, while
+    /// no thread applies.
     /// </summary>
     public void RefuseUnapplied(long through)
     {

@@ -1,10 +1,11 @@
 namespace Rookery.Cluster.Commit;
 
 /// <summary>
-/// The two threads of the commit path. One writes and syncs; while it does, the other applies what is committed. When
-/// nothing else waits, the first applies what it wrote itself. A lone caller, who finds the writing thread asleep, does
-/// both on his own thread: waking another and being woken costs more than the rest of the commit (one connection, two
-/// cores: 3,400 writes/s and 190 µs of CPU each over the threads, 4,570 and 140 µs without).
+/// The two threads of the commit path. The thread "journal" writes and syncs, while the thread "apply" applies
+/// committed entries. When no other write waits, the journal thread applies its own write. A lone caller that finds the
+/// journal thread asleep writes and applies on its own thread: waking another thread and being woken costs more than
+/// the rest of the commit (one connection, two cores: 3,400 writes/s and 190 µs of CPU each through the threads, 4,570
+/// and 140 µs without).
 /// </summary>
 internal sealed class CommitThreads
 {
@@ -21,7 +22,7 @@ internal sealed class CommitThreads
     private bool _isApplying;
     private bool _isPauseRequested;
 
-    // Of whoever's turn it is to write.
+    // Used only by the holder of the write turn.
     private long _averageSyncTicks;
 
     public CommitThreads(
@@ -54,7 +55,7 @@ internal sealed class CommitThreads
     }
 
     /// <summary>
-    /// Commits on the thread of a caller who has the turn of the writing thread, and gives the turn back.
+    /// Commits the queued proposals on the thread of a caller that holds the write turn, then releases the turn.
     /// </summary>
     public Action CommitHere { get; }
 
@@ -64,10 +65,12 @@ internal sealed class CommitThreads
         _writer.Start();
     }
 
-    /// <summary>There may be something to write that is not in the queue, or to refuse.</summary>
+    /// <summary>
+    /// Wakes the journal thread for work that is not in the queue: a due journal write, or callers to refuse.
+    /// </summary>
     public void WakeToWrite() => _queue.Wake();
 
-    /// <summary>Has applied what there is to apply.</summary>
+    /// <summary>Wakes the apply thread if an entry can be applied.</summary>
     public void WakeToApplyIfDue()
     {
         if (_applies.HasToApply)
@@ -76,7 +79,7 @@ internal sealed class CommitThreads
         }
     }
 
-    /// <summary>Has both threads refuse what waits: the node is latched.</summary>
+    /// <summary>Wakes both threads to refuse the waiting callers, because the node is in diagnosis mode.</summary>
     public void RefuseNext()
     {
         _applies.RefuseNext();
@@ -93,9 +96,10 @@ internal sealed class CommitThreads
     }
 
     /// <summary>
-    /// Waits until no thread applies, then blocks applying until <see cref="ResumeApplying"/>.
+    /// Takes the apply turn, waiting until no thread applies, and so blocks applying until
+    /// <see cref="ResumeApplying"/>.
     /// </summary>
-    /// <returns>False when somebody still applies: who does may wait for work of the thread that asks.</returns>
+    /// <returns>False on timeout. The applying thread may wait for a flush that the caller must run.</returns>
     public bool TryPauseApplying(TimeSpan patience)
     {
         lock (_gate)
@@ -116,10 +120,10 @@ internal sealed class CommitThreads
         }
     }
 
-    /// <summary>Others may apply again.</summary>
+    /// <summary>Releases the apply turn that <see cref="TryPauseApplying"/> took.</summary>
     public void ResumeApplying() => EndApplying();
 
-    /// <summary>Commits what is queued, ends both threads, and answers whoever came too late.</summary>
+    /// <summary>Commits what is queued, ends both threads, and refuses proposals that arrive later.</summary>
     public void Stop()
     {
         _host.RefuseBecauseStopping();
@@ -136,7 +140,7 @@ internal sealed class CommitThreads
     }
 
     /// <summary>
-    /// Answers what still waits when nobody will commit or apply it here any more. What comes later is refused. While
+    /// Refuses every waiting and every later proposal, because no thread commits or applies any more. Call it while
     /// neither thread runs.
     /// </summary>
     public void RefuseWaiting()
@@ -158,8 +162,8 @@ internal sealed class CommitThreads
             failure
         );
 
-    // What comes up to here would leave tables half written, or callers without an answer for ever. The journal has
-    // everything: whoever starts the process again loses nothing.
+    // An exception here would leave tables half written, or callers without an answer for ever. The journal has
+    // everything, so ending the process loses nothing: the next start applies it.
     private static void Guard(Action work)
     {
         try
@@ -210,8 +214,8 @@ internal sealed class CommitThreads
         _queue.GiveTurnBack(ref _isStopping);
     }
 
-    /// <summary>Makes durable what waits, as much as fits in a frame.</summary>
-    /// <returns>False when nothing waited, or it was refused.</returns>
+    /// <summary>Writes and syncs one frame of waiting proposals.</summary>
+    /// <returns>False when no proposal waited, or all were refused.</returns>
     private bool WriteFrame()
     {
         long begun = _time.GetTimestamp();
@@ -220,18 +224,19 @@ internal sealed class CommitThreads
             return false;
         }
 
-        // Cards answer some syncs at once and then none for a tenth of a second: the last alone says little about the
-        // next.
+        // SD cards answer some syncs at once and then none for a tenth of a second: the last sync alone predicts
+        // little, so average over eight.
         _averageSyncTicks += (_time.GetTimestamp() - begun - _averageSyncTicks) / 8;
         ApplyHereOrThere();
         return true;
     }
 
     /// <summary>
-    /// Callers that were just answered come back within moments. Waiting for them, for a quarter of an average sync at
-    /// most, keeps closed-loop clients from splitting into halves that take turns (card of 100 syncs/s, 64 clients:
-    /// 2,420 writes/s without, 5,500 with). It ends as soon as all are back. While a write waits for another member's
-    /// slow card, the wait is a whole average sync: that card has the write by then. Halves once made would stay.
+    /// Waits for the callers that were just answered, because they usually send the next write within moments. Waiting
+    /// at most a quarter of an average sync keeps closed-loop clients from splitting into two halves that alternate
+    /// (card of 100 syncs/s, 64 clients: 2,420 writes/s without, 5,500 with). The wait ends as soon as all callers are
+    /// back. While a write waits for another member's slow disk, the wait is a whole average sync, after which that
+    /// disk has the write too; a shorter wait would let the two halves persist.
     /// </summary>
     private void Gather()
     {
@@ -239,7 +244,7 @@ internal sealed class CommitThreads
         if (most >= _time.TimestampFrequency / 1000)
         {
             most = _writes.AwaitsOthers ? _averageSyncTicks : most;
-            // A slow disk leaves time to sleep, and with it the core to those who are awaited.
+            // At 1 ms or more, sleep: the other threads get the core.
             _queue.WaitFor(_writes.Callers, (int)(most * 1000 / _time.TimestampFrequency));
             return;
         }
@@ -257,7 +262,7 @@ internal sealed class CommitThreads
     }
 
     /// <summary>
-    /// Applies here when the other thread is idle and nothing waits to be written; else leaves it to the other.
+    /// Applies on this thread when the apply thread is idle and no write waits; otherwise wakes the apply thread.
     /// </summary>
     private void ApplyHereOrThere()
     {
@@ -268,7 +273,7 @@ internal sealed class CommitThreads
 
         lock (_gate)
         {
-            // Applying may block on a flush; the journal thread must not.
+            // Applying may block on a flush, and the journal thread must not.
             if (_isApplying || _queue.Count > 0 || _writes.HasWork || _applies.ApplyMayWait)
             {
                 Monitor.PulseAll(_gate);
@@ -278,7 +283,7 @@ internal sealed class CommitThreads
             _isApplying = true;
         }
 
-        // What is committed while this applies may be left to the other thread: writers wait for this one.
+        // Later entries are left to the apply thread as soon as a write waits: writers wait for this thread.
         while (_applies.ApplyOnce() && _queue.Count == 0 && !_writes.HasWork) { }
 
         EndApplying();
@@ -315,7 +320,7 @@ internal sealed class CommitThreads
         {
             _isApplying = false;
 
-            // A lone caller would wake the other thread after each write, for nothing.
+            // Without this condition a lone caller would wake the apply thread after each write, in vain.
             if (_isPauseRequested || _writerEnded || _applies.HasToApply)
             {
                 Monitor.PulseAll(_gate);

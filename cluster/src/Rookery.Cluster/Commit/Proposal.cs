@@ -7,9 +7,9 @@ using Rookery.Documents.Consensus;
 namespace Rookery.Cluster.Commit;
 
 /// <summary>
-/// A command on its way, and what its caller awaits. Pooled: a proposal costs no allocation once as many exist as are
-/// ever in flight together. A caller who already awaits goes on on the thread pool, because what it does next must not
-/// delay the next journal write.
+/// A command to be committed, and the task that its caller awaits. Pooled, so proposals allocate nothing once the pool
+/// holds as many as are in flight. A caller that already awaits continues on the thread pool, so its continuation does
+/// not delay the next journal write.
 /// </summary>
 internal sealed class Proposal : IValueTaskSource<CommandOutcome>, IThreadPoolWorkItem
 {
@@ -27,27 +27,30 @@ internal sealed class Proposal : IValueTaskSource<CommandOutcome>, IThreadPoolWo
     /// <summary>The encoded command.</summary>
     public ReadOnlyMemory<byte> Command => _command!.Written;
 
-    /// <summary>Its length in bytes.</summary>
+    /// <summary>The command's length in bytes.</summary>
     public int Bytes { get; private set; }
 
-    /// <summary>Whether its caller asked for a receipt.</summary>
+    /// <summary>Whether the caller asked for a receipt.</summary>
     public bool WantsReceipt { get; private set; }
 
     /// <summary>
-    /// The term of the leader that a member sent it to: no other may propose it. 0 for one of a client here.
+    /// The leader's term that a forwarding member named; the command may be proposed only in that term. 0 for a command
+    /// of this node's own client.
     /// </summary>
     public long LeaderTerm { get; private set; }
 
-    /// <summary>Etags it uses.</summary>
+    /// <summary>The number of etags that the command uses.</summary>
     public int OperationCount { get; private set; }
 
-    /// <summary>The next in a <see cref="ProposalQueue"/>.</summary>
+    /// <summary>The next proposal in a <see cref="ProposalQueue"/>.</summary>
     public Proposal? Next { get; set; }
 
-    /// <summary>What the caller awaits, once.</summary>
+    /// <summary>The task of the outcome; to be awaited once.</summary>
     public ValueTask<CommandOutcome> Task => new(this, _core.Version);
 
-    /// <summary>Takes the command over, and what was loaded for it until it is answered.</summary>
+    /// <summary>
+    /// Takes a proposal from the pool. It owns the command, and owns <paramref name="previous"/> until it is answered.
+    /// </summary>
     public static Proposal Rent(CommandBuffer command, int operationCount, in LoadedVersion previous = default)
     {
         if (!Pool.TryDequeue(out var proposal))
@@ -64,10 +67,10 @@ internal sealed class Proposal : IValueTaskSource<CommandOutcome>, IThreadPoolWo
         return proposal;
     }
 
-    /// <summary>One that is no proposal, for a place to be recognised by.</summary>
+    /// <summary>Makes a proposal without a command, as a sentinel of a queue.</summary>
     public static Proposal MakeMarker() => new();
 
-    /// <summary>Gives the command back to who proposes it elsewhere.</summary>
+    /// <summary>Hands the command to a caller that proposes it on another member.</summary>
     public CommandBuffer TakeCommand()
     {
         var command = _command!;
@@ -75,7 +78,7 @@ internal sealed class Proposal : IValueTaskSource<CommandOutcome>, IThreadPoolWo
         return command;
     }
 
-    /// <summary>Takes the command over again: it did not come into the log.</summary>
+    /// <summary>Restores the command from a frame that did not get into the log.</summary>
     public void TakeBack(ReadOnlySpan<byte> command)
     {
         _command = CommandBuffer.Rent(command.Length);
@@ -83,16 +86,16 @@ internal sealed class Proposal : IValueTaskSource<CommandOutcome>, IThreadPoolWo
         _command.WantsReceipt = WantsReceipt;
     }
 
-    /// <summary>The command's bytes are in the frame now.</summary>
+    /// <summary>Releases the command's buffer, because the frame holds a copy.</summary>
     public void ReleaseCommand()
     {
         _command?.Dispose();
         _command = null;
     }
 
-    /// <summary>Answers the caller. The proposal is not to be touched afterwards.</summary>
-    /// <param name="outcome">What became of the command.</param>
-    /// <param name="inline">Whether the caller goes on here and now, on this thread.</param>
+    /// <summary>Answers the caller. The proposal must not be used afterwards.</summary>
+    /// <param name="outcome">The outcome of the command.</param>
+    /// <param name="inline">Whether the caller continues on this thread, within this call.</param>
     public void Complete(in CommandOutcome outcome, bool inline)
     {
         ReleaseCommand();
@@ -100,7 +103,8 @@ internal sealed class Proposal : IValueTaskSource<CommandOutcome>, IThreadPoolWo
         _previous = default;
         if (inline || !Volatile.Read(ref _isAwaited))
         {
-            // One who begins to await just now must not go on on this thread: it may hold the lock of consensus.
+            // A caller that begins to await concurrently must not continue on this thread, which may hold the consensus
+            // lock.
             _core.RunContinuationsAsynchronously = !inline;
             _core.SetResult(outcome);
             return;

@@ -5,41 +5,41 @@ using Rookery.Platform;
 namespace Rookery.Cluster.Commit;
 
 /// <summary>
-/// Answers the callers of proposals, gives back the room that these took, and counts those that are not answered yet.
-/// From any thread; a proposal is answered once, by who has it.
+/// Answers the callers of proposals, releases the room that their bytes took in <see cref="Admission"/>, and counts
+/// unanswered proposals. Callable from any thread. The owner of a proposal answers it once.
 /// </summary>
 internal sealed class ProposalAnswers(Admission admission, bool areInline)
 {
     private int _queued;
 
-    /// <summary>Proposals that are not answered yet.</summary>
+    /// <summary>The number of proposals that are not answered yet.</summary>
     public int Queued => Volatile.Read(ref _queued);
 
-    /// <summary>One more is to be answered.</summary>
+    /// <summary>Counts one more proposal to answer.</summary>
     public void Expect() => Interlocked.Increment(ref _queued);
 
-    /// <summary>Answers every caller of a frame with the outcomes of its commands.</summary>
+    /// <summary>Answers every caller of a frame with the outcome of its command.</summary>
     public void Answer(LogFrame frame)
     {
         Interlocked.Add(ref _queued, -frame.Count);
         frame.Answer(admission, areInline);
     }
 
-    /// <summary>Answers every caller of a frame with a refusal.</summary>
+    /// <summary>Refuses every caller of a frame.</summary>
     public void Refuse(LogFrame frame, Rejection rejection)
     {
         Interlocked.Add(ref _queued, -frame.Count);
         frame.Refuse(rejection, admission, areInline);
     }
 
-    /// <summary>Answers the caller of a proposal that is in no frame with a refusal.</summary>
+    /// <summary>Refuses the caller of a proposal that is in no frame.</summary>
     public void Refuse(Proposal proposal, Rejection rejection)
     {
         admission.Leave(proposal.Bytes);
         AnswerElsewhere(proposal, new CommandOutcome(rejection));
     }
 
-    /// <summary>Answers every caller that waits with a refusal.</summary>
+    /// <summary>Refuses every caller in <paramref name="waiting"/>.</summary>
     public void RefuseAll(Queue<Proposal> waiting, Rejection rejection)
     {
         while (waiting.TryDequeue(out var proposal))
@@ -48,10 +48,10 @@ internal sealed class ProposalAnswers(Admission admission, bool areInline)
         }
     }
 
-    /// <summary>Gives back the room of a proposal that is passed on: it is admitted again where it goes.</summary>
+    /// <summary>Releases the room of a proposal that is forwarded; the leader admits it again.</summary>
     public void GiveRoomBack(Proposal proposal) => admission.Leave(proposal.Bytes);
 
-    /// <summary>Answers the caller of a proposal whose room was given back before.</summary>
+    /// <summary>Answers the caller of a proposal whose room was released before.</summary>
     public void AnswerElsewhere(Proposal proposal, in CommandOutcome outcome)
     {
         Interlocked.Decrement(ref _queued);

@@ -7,20 +7,20 @@ namespace Rookery.Cluster.Commit;
 
 /// <summary>Forwards commands of this follower's clients to the leader.</summary>
 /// <remarks>
-/// The lock of <see cref="RaftHost"/> guards all fields. Nothing is sent under it. Callers of abandoned forwards
-/// continue on another thread.
+/// All fields are guarded by the lock of <see cref="RaftHost"/>. Nothing is sent under it. Callers of abandoned
+/// forwards continue on another thread.
 /// </remarks>
 internal sealed class ProposalForwarder(RaftHost host, IPeerNetwork network)
 {
-    // How often a command is sent. Resent only if the first leader reports that it is in no log.
+    // A command is sent at most twice. It is sent again only if the first leader reports that it is in no log.
     private const int MostSendings = 2;
 
-    // How long a silent leader is waited for while no other leads, in election timeouts.
+    // Election timeouts to wait for a silent leader while no other member leads.
     private const int SilenceInTimeouts = ReadIndexService.PatienceInTimeouts + 1;
 
     private readonly HashSet<Forward> _forwards = [];
 
-    // When each member was last heard of.
+    // When each member was last heard, in microseconds of the host's time.
     private readonly Dictionary<NodeId, long> _heard = [];
     private TaskCompletionSource? _leaderAwaited;
 
@@ -28,21 +28,21 @@ internal sealed class ProposalForwarder(RaftHost host, IPeerNetwork network)
     // about an election, instead of failing at once.
     private NodeId _lostLeader;
 
-    /// <summary>A member was heard of. Under the lock.</summary>
+    /// <summary>Records that a message of a member arrived. Under the lock.</summary>
     public void Hear(NodeId member)
     {
         _lostLeader = member == _lostLeader ? NodeId.None : _lostLeader;
         _heard[member] = host.Now;
     }
 
-    /// <summary>The connection to a member broke. Under the lock.</summary>
+    /// <summary>Records that the connection to a member broke. Under the lock.</summary>
     public void Lose(NodeId member) => _lostLeader = member == host.Leadership.Leader ? member : _lostLeader;
 
     /// <summary>
-    /// Sends a command to the leader, and once more to the leader of a later term if the first reports that it is in no
-    /// log, for example because it had transferred leadership.
+    /// Sends a command to the leader. If that leader reports that the command is in no log (for example because it
+    /// transferred leadership), sends it once more to the leader of a later term.
     /// </summary>
-    /// <returns>The outcome; null when this node leads by now.</returns>
+    /// <returns>The outcome; null when this node has become leader.</returns>
     public async ValueTask<CommandOutcome?> SendToLeaderAsync(
         CommandBuffer command,
         CancellationToken cancellationToken
@@ -74,9 +74,7 @@ internal sealed class ProposalForwarder(RaftHost host, IPeerNetwork network)
         return outcome;
     }
 
-    /// <summary>
-    /// Sends a command to the leader, and waits for the outcome for as long as there is hope that one comes.
-    /// </summary>
+    /// <summary>Sends a command to the leader and waits for the outcome until the leader counts as silent.</summary>
     private async ValueTask<CommandOutcome> ForwardAsync(
         NodeId leader,
         CommandBuffer command,
@@ -99,7 +97,7 @@ internal sealed class ProposalForwarder(RaftHost host, IPeerNetwork network)
                 : outcome.Rejection?.Kind switch
                 {
                     RejectionKind.OutcomeUnknown => new CommandOutcome(ProposalRejections.LeaderIsSilent),
-                    // It still waited to be sent.
+                    // The command was still waiting to be sent.
                     RejectionKind.Canceled => new CommandOutcome(ProposalRejections.NoLeader),
                     _ => outcome,
                 };
@@ -114,10 +112,10 @@ internal sealed class ProposalForwarder(RaftHost host, IPeerNetwork network)
     }
 
     /// <summary>
-    /// Gives up forwards to silent leaders: after one election timeout of silence if another leads, else
+    /// Abandons forwards to silent leaders: after one election timeout of silence if another member leads, otherwise
     /// after <see cref="SilenceInTimeouts"/>. A leader that hangs or is cut off answers nothing, and its connection
-    /// breaks much later. One that transferred its leadership still answers: the next leader commits or replaces what
-    /// it had in its log, and the rest is sent to the next leader. Under the lock.
+    /// breaks much later. A leader that transferred leadership still answers: commands in its log are committed or
+    /// replaced by the next leader, and the other commands are sent to the next leader. Under the lock.
     /// </summary>
     public void GiveUpSilent()
     {
@@ -135,17 +133,15 @@ internal sealed class ProposalForwarder(RaftHost host, IPeerNetwork network)
         if (givenUp is not null)
         {
             _forwards.ExceptWith(givenUp);
-            // it may go on at once, and not under the lock
+            // A caller may continue synchronously, so not under the lock.
             host.Options.RunBeside(() => givenUp.ForEach(static forward => forward.GiveUp()));
         }
     }
 
-    /// <summary>
-    /// Waits up to two election timeouts for a reachable leader of a later term.
-    /// </summary>
-    /// <param name="laterThan">The term.</param>
-    /// <returns>The leader, which is this node once it may propose; after the wait also a leader that is not reached,
-    /// or nobody when there is none.</returns>
+    /// <summary>Waits up to two election timeouts for a reachable leader of a later term.</summary>
+    /// <param name="laterThan">The term that the leader's must exceed.</param>
+    /// <returns>The leader and its term; this node once it may propose. After the timeout a known but unreachable
+    /// leader, or none.</returns>
     private async ValueTask<(NodeId Leader, long Term)> LeaderAsync(long laterThan)
     {
         long deadline = host.Now + (ReadIndexService.PatienceInTimeouts * host.Core.ElectionTimeoutMicroseconds);
@@ -181,8 +177,8 @@ internal sealed class ProposalForwarder(RaftHost host, IPeerNetwork network)
     }
 
     /// <summary>
-    /// Lets those who wait for a leader look again: when there may be one, and with each tick, because it may be
-    /// reached by now, or their time may be over. Under the lock.
+    /// Lets callers that wait for a leader look again. Called when a leader may have appeared, and with each tick,
+    /// because the leader may have become reachable or their timeout may have passed. Under the lock.
     /// </summary>
     public void WakeLeaderWaiters()
     {
@@ -190,14 +186,14 @@ internal sealed class ProposalForwarder(RaftHost host, IPeerNetwork network)
         _leaderAwaited = null;
     }
 
-    /// <summary>A command that a leader was sent and has not answered.</summary>
+    /// <summary>A command that was sent to a leader and is not answered yet.</summary>
     private sealed class Forward(NodeId leader, long begun, long timeout, CancellationTokenSource ending)
     {
         public NodeId Leader { get; } = leader;
 
         public long Begun { get; } = begun;
 
-        /// <summary>The election timeout at the time of sending.</summary>
+        /// <summary>The election timeout when the command was sent, in microseconds.</summary>
         public long Timeout { get; } = timeout;
 
         public bool IsGivenUp { get; private set; }
@@ -211,7 +207,7 @@ internal sealed class ProposalForwarder(RaftHost host, IPeerNetwork network)
             }
             catch (ObjectDisposedException)
             {
-                // It was answered meanwhile.
+                // The forward was answered meanwhile.
             }
         }
     }

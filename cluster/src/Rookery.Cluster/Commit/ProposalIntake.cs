@@ -6,11 +6,11 @@ using Rookery.Raft;
 namespace Rookery.Cluster.Commit;
 
 /// <summary>
-/// Takes commands in: refuses what cannot be stored, waits for room, and puts the command in the queue of this node, or
-/// has it sent to the member that leads.
+/// Accepts commands: refuses those that cannot be stored, waits for room, and queues the command on this node or
+/// forwards it to the leader.
 /// </summary>
 /// <remarks>
-/// Called by many callers at once, without the lock of <see cref="RaftHost"/>; no field needs it.
+/// Callable from any number of threads, without the lock of <see cref="RaftHost"/>, which guards no field here.
 /// </remarks>
 internal sealed class ProposalIntake(
     RaftHost host,
@@ -20,30 +20,33 @@ internal sealed class ProposalIntake(
     Proposals proposals
 )
 {
-    // Callers with more do not write themselves: bulk insert goes on reading.
+    // In bytes. A caller with a larger command leaves the write to the journal thread, so that bulk insert goes on
+    // reading.
     private const int LargestCommandToCommitHere = 64 << 10;
 
-    // For a thread that reads a member's connection: while it waited for the disk, other commands would lie unread
-    // behind this one, and each would get a sync of its own.
+    // For a thread that reads a member's connection. If it waited for the disk, the commands after this one would stay
+    // unread, and each would get a sync of its own.
     private const int NothingToCommitHere = 0;
 
     private int _forwarded;
 
-    /// <summary>Commands of other members' clients that are not answered yet.</summary>
+    /// <summary>The number of commands of other members' clients that are not answered yet.</summary>
     public int ForwardedInFlight => Volatile.Read(ref _forwarded);
 
-    /// <summary>Called by a caller who found the writing thread asleep and has its turn now.</summary>
+    /// <summary>
+    /// Commits on the calling thread. Called by a caller that found the journal thread asleep and took its turn.
+    /// </summary>
     public Action? CommitHere { get; set; }
 
-    /// <summary>Proposes a command of a client of this node, here or at the leader.</summary>
+    /// <summary>Proposes a command of this node's client, locally or through the leader.</summary>
     public ValueTask<CommandOutcome> ProposeAsync(CommandBuffer command, CancellationToken cancellationToken) =>
         host.Refusal is null && !host.Leadership.IsReady && proposals.Forwarder is not null
             ? ProposeElsewhereAsync(command, cancellationToken)
             : ProposeHereAsync(command, LargestCommandToCommitHere, cancellationToken);
 
     /// <summary>
-    /// Proposes a command that another member sent: only in the term that the command names, and never passed on. Who
-    /// sent it may have given it up when it heard of the next leader, and nothing of it may take effect after that.
+    /// Proposes a command that another member forwarded, only in the term that the command names; it is never forwarded
+    /// again. The sender may have abandoned it on hearing of the next leader, and it must not take effect after that.
     /// </summary>
     public async ValueTask<CommandOutcome> ProposeForwardedAsync(
         CommandBuffer command,
@@ -100,7 +103,7 @@ internal sealed class ProposalIntake(
         command.Dispose();
         if (outcome.Rejection is null)
         {
-            // So that who wrote through this node finds it here even in a local read.
+            // So that a client that writes through this node finds its write here even in a local read.
             await reads.AppliedAsync(outcome.Index);
         }
 
@@ -109,7 +112,7 @@ internal sealed class ProposalIntake(
 
     /// <summary>Proposes locally: leader, becoming leader, or no other member known.</summary>
     /// <param name="command">The command.</param>
-    /// <param name="toCommitHere">How many bytes it may have for the caller's thread to write and sync it.</param>
+    /// <param name="toCommitHere">The largest command, in bytes, that the caller's own thread writes and syncs.</param>
     /// <param name="cancellationToken">Ends the wait for room.</param>
     private ValueTask<CommandOutcome> ProposeHereAsync(
         CommandBuffer command,
@@ -151,7 +154,7 @@ internal sealed class ProposalIntake(
         proposals.Answers.Expect();
         if (!proposals.Queue.TryPut(proposal, mayTakeTurn: command.Length <= toCommitHere, out bool hasTurn))
         {
-            // The node stopped while this looked ahead: nobody is left to commit it.
+            // The node stopped during the look-ahead: no thread is left to commit it.
             proposals.Answers.Refuse(proposal, host.Refusal ?? RaftHost.Stopping);
         }
         else if (hasTurn)
@@ -196,7 +199,7 @@ internal sealed class ProposalIntake(
 
         if (host.Refusal is { } refusal)
         {
-            // It came while this waited. Behind it nobody may be left to commit what is queued.
+            // The refusal came during the wait. After it, no thread may be left to commit what is queued.
             return GiveUp(command, refusal);
         }
 

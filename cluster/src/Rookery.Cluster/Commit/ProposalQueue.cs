@@ -1,17 +1,19 @@
 namespace Rookery.Cluster.Commit;
 
 /// <summary>
-/// Many producers, one consumer at a time: the journal thread or, while it sleeps, a caller that holds its turn. A put
-/// costs one exchange, and a wake-up only when the caller does not take the turn.
+/// A queue of many producers and one consumer at a time. The consumer is the holder of the write turn: the journal
+/// thread or, while that sleeps, a caller. A put costs one exchange, and a wake-up only when the caller does not take
+/// the turn.
 /// </summary>
 internal sealed class ProposalQueue
 {
-    // Whose turn it is to take. Only the writing thread makes it free, and only by going to sleep.
+    // Values of _turn: the holder of the write turn. Only the journal thread frees its turn, and only by going to
+    // sleep.
     private const int OfThread = 0;
     private const int Free = 1;
     private const int OfCaller = 2;
 
-    // In place of the newest proposal once the queue is closed.
+    // Replaces the newest proposal once the queue is closed.
     private static readonly Proposal Closed = Proposal.MakeMarker();
 
     private readonly object _gate = new();
@@ -20,20 +22,18 @@ internal sealed class ProposalQueue
     private int _wakeAtCount;
     private int _turn;
 
-    /// <summary>
-    /// Whether work waits outside this queue; checked when a turn ends.
-    /// </summary>
+    /// <summary>Whether the journal thread has work that is not in this queue; checked when a turn ends.</summary>
     public required Func<bool> HasOtherWork { get; init; }
 
-    /// <summary>Proposals that wait, roughly.</summary>
+    /// <summary>The approximate number of queued proposals.</summary>
     public int Count => Volatile.Read(ref _count);
 
     /// <summary>Adds a proposal.</summary>
     /// <param name="proposal">The proposal.</param>
-    /// <param name="mayTakeTurn">Whether the caller would take what waits itself.</param>
-    /// <param name="hasTurn">True when the turn is the caller's now: it takes what waits, and then calls
+    /// <param name="mayTakeTurn">Whether the caller is willing to commit the queued proposals itself.</param>
+    /// <param name="hasTurn">True when the caller now holds the write turn: it commits the queued proposals, then calls
     /// <see cref="GiveTurnBack"/>.</param>
-    /// <returns>False when the queue is closed: nobody takes the proposal any more.</returns>
+    /// <returns>False when the queue is closed: the proposal was not added.</returns>
     public bool TryPut(Proposal proposal, bool mayTakeTurn, out bool hasTurn)
     {
         hasTurn = false;
@@ -82,9 +82,9 @@ internal sealed class ProposalQueue
     }
 
     /// <summary>
-    /// Ends a caller's turn. The writing thread wakes when something waits by then, or it is to stop.
+    /// Releases a caller's turn. Wakes the journal thread when proposals or other work wait, or when it must stop.
     /// </summary>
-    /// <param name="isStopping">Set before <see cref="Wake"/> by whoever stops the thread.</param>
+    /// <param name="isStopping">Set, before <see cref="Wake"/>, by the thread that stops the journal thread.</param>
     public void GiveTurnBack(ref bool isStopping)
     {
         Interlocked.Exchange(ref _turn, Free);
@@ -94,18 +94,17 @@ internal sealed class ProposalQueue
         }
     }
 
-    /// <summary>Appends all to <paramref name="target"/>, oldest first.</summary>
+    /// <summary>Moves all proposals to <paramref name="target"/>, oldest first. By the holder of the turn.</summary>
     public void TakeAll(Queue<Proposal> target) => Take(target, leave: null);
 
     /// <summary>
-    /// Appends all to <paramref name="target"/>, oldest first, and accepts no more. Nobody may take from the queue
-    /// afterwards.
+    /// Moves all proposals to <paramref name="target"/>, oldest first, and closes the queue: later puts fail.
     /// </summary>
     public void Close(Queue<Proposal> target) => Take(target, leave: Closed);
 
     /// <summary>
-    /// Releases the turn and sleeps until there is a proposal that no caller takes, other work, or
-    /// <see cref="Wake"/> after <paramref name="isStopping"/> was set.
+    /// Releases the journal thread's turn and sleeps until it gets the turn again: for a proposal whose caller does not
+    /// take the turn, for other work, or by <see cref="Wake"/> after <paramref name="isStopping"/> was set.
     /// </summary>
     public void Wait(ref bool isStopping)
     {
@@ -124,7 +123,9 @@ internal sealed class ProposalQueue
         }
     }
 
-    /// <summary>Sleeps, keeping its turn, until so many are there, or the time is over.</summary>
+    /// <summary>
+    /// Sleeps, keeping the turn, until <paramref name="count"/> proposals are queued or the timeout passes.
+    /// </summary>
     public void WaitFor(int count, int milliseconds)
     {
         lock (_gate)
@@ -140,8 +141,8 @@ internal sealed class ProposalQueue
     }
 
     /// <summary>
-    /// Gives a free turn to the writing thread, and ends its sleep. A caller who has the turn does so when he gives it
-    /// back.
+    /// Gives a free turn to the journal thread and wakes it. Does nothing while a caller holds the turn: releasing it
+    /// checks for work again.
     /// </summary>
     public void Wake()
     {

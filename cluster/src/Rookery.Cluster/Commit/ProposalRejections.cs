@@ -2,7 +2,7 @@ using Rookery.Documents.Consensus;
 
 namespace Rookery.Cluster.Commit;
 
-/// <summary>Why a proposal is refused, in sentences for its client.</summary>
+/// <summary>The rejections of proposals, with the texts that clients see.</summary>
 internal static class ProposalRejections
 {
     public static Rejection Overtaken { get; } =

@@ -1,10 +1,10 @@
 namespace Rookery.Cluster.Commit;
 
-/// <summary>The commands that are to be committed: where they wait, and how their callers are answered.</summary>
-/// <param name="Queue">Those that wait for a place in the log here.</param>
-/// <param name="Forwarder">Those that went to the leader; null on a node without a network.</param>
-/// <param name="Answers">Answers their callers.</param>
-/// <param name="Receipts">Who has made which entry durable, for callers that asked for it.</param>
+/// <summary>The parts that take proposals from a caller to its answer.</summary>
+/// <param name="Queue">Proposals that wait for a place in this node's log.</param>
+/// <param name="Forwarder">Sends proposals to the leader; null on a node without a network.</param>
+/// <param name="Answers">Answers the callers.</param>
+/// <param name="Receipts">Records which member synced an entry when, for callers that asked for a receipt.</param>
 internal sealed record Proposals(
     ProposalQueue Queue,
     ProposalForwarder? Forwarder,

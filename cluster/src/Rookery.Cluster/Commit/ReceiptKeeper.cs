@@ -7,23 +7,22 @@ using Rookery.Raft;
 namespace Rookery.Cluster.Commit;
 
 /// <summary>
-/// Watches who has made which entry durable, for the entries of clients that asked for it; does nothing for the others.
-/// Under the consensus lock.
+/// Records when each member synced an entry, for entries whose clients asked for a receipt. Under the consensus lock.
 /// </summary>
 internal sealed class ReceiptKeeper(MemberRoster roster)
 {
     private readonly List<Watched> _watched = [];
 
-    /// <summary>Whether there is anything to watch.</summary>
+    /// <summary>Whether no entry is watched.</summary>
     public bool IsIdle => _watched.Count == 0;
 
-    /// <summary>Watches an entry that has just got its place.</summary>
+    /// <summary>Starts watching an entry that was just placed in the log.</summary>
     public void Watch(LogFrame frame, long now) =>
         _watched.Add(new Watched(frame, frame.Position.Index, now, NodeJournal.BytesOf(frame.Entry), frame.Count, []));
 
     /// <summary>
-    /// Notes who has come so far since, and completes the receipts of what is committed. A node that leads no more
-    /// forgets them.
+    /// Records which members have synced the watched entries, and completes the receipts of committed ones. A node that
+    /// no longer leads drops all of them.
     /// </summary>
     public void See(RaftCore core, long now)
     {
@@ -50,7 +49,7 @@ internal sealed class ReceiptKeeper(MemberRoster roster)
             }
         }
 
-        // They are in the order of the log.
+        // Watched entries are in log order.
         int committed = 0;
         for (; committed < _watched.Count && _watched[committed].Index <= core.CommitIndex; committed++)
         {

@@ -6,12 +6,12 @@ using Rookery.Raft;
 namespace Rookery.Cluster.Commit;
 
 /// <summary>
-/// From the queue to the journal: what queued while the last write was in flight becomes one frame, gets a place in the
-/// log, and is written. One frame after the other, by who has the turn of the queue.
+/// Moves proposals from the queue to the journal. All proposals that queued during the last write become one frame,
+/// which is placed in the log and written. The holder of the write turn writes one frame at a time.
 /// </summary>
 /// <remarks>
 /// <c>_waiting</c> and <see cref="Callers"/> belong to the holder of the turn of the <see cref="ProposalQueue"/>. The
-/// lock of <see cref="RaftHost"/> is taken for a place in the log and after the write, never during it.
+/// lock of <see cref="RaftHost"/> is held to place a frame in the log and after the write, never during it.
 /// </remarks>
 internal sealed class WritePipeline(
     RaftHost host,
@@ -22,13 +22,15 @@ internal sealed class WritePipeline(
     ProposalIntake intake
 )
 {
-    // Taken from the queue, not yet in a frame.
+    // Proposals taken from the queue and not yet in a frame.
     private readonly Queue<Proposal> _waiting = new();
 
     /// <summary>Called after each journal write, on the thread that wrote.</summary>
     public Action? FrameWritten { get; set; }
 
-    /// <summary>Whether who has the turn has something to do that is not in the queue.</summary>
+    /// <summary>
+    /// Whether a journal write is due, or dequeued proposals can be proposed, forwarded or refused now.
+    /// </summary>
     public bool HasWork =>
         log.Journal.IsDue
         || (
@@ -37,15 +39,18 @@ internal sealed class WritePipeline(
         );
 
     /// <summary>
-    /// Callers of the last frame that was written and those in the queue: so many are likely to come back soon.
+    /// The callers of the last written frame plus the queued ones: how many are likely to send a write soon.
     /// </summary>
     public int Callers { get; private set; }
 
-    /// <summary>Whether what is written here waits for other members.</summary>
+    /// <summary>Whether entries that are written here still wait for other members' acknowledgements.</summary>
     public bool AwaitsOthers => host.Progress.Through < log.Journal.WrittenThrough;
 
-    /// <summary>Puts what waits into the log, and makes durable what is not. By who has the turn.</summary>
-    /// <returns>Whether there was something to do.</returns>
+    /// <summary>
+    /// Proposes the waiting commands as one frame, and writes and syncs the due journal records. By the holder of the
+    /// turn.
+    /// </summary>
+    /// <returns>Whether a journal write was made.</returns>
     public bool WriteOnce()
     {
         int proposed = Propose();
@@ -72,8 +77,8 @@ internal sealed class WritePipeline(
     }
 
     /// <summary>
-    /// Answers what still waits when nobody will commit it here any more. What comes later is refused. When nobody has
-    /// the turn any more.
+    /// Closes the queue and refuses the waiting proposals, because no thread commits any more. Call it when no thread
+    /// holds the turn.
     /// </summary>
     public void Close()
     {
@@ -81,8 +86,8 @@ internal sealed class WritePipeline(
         proposals.Answers.RefuseAll(_waiting, host.Refusal ?? RaftHost.Stopping);
     }
 
-    /// <summary>Takes what waits into a frame and gives it a place in the log. By who has the turn.</summary>
-    /// <returns>The commands in the frame; 0 when there is none.</returns>
+    /// <summary>Puts the waiting proposals into a frame and places it in the log. By the holder of the turn.</summary>
+    /// <returns>The number of commands in the frame; 0 when there is none.</returns>
     private int Propose()
     {
         proposals.Queue.TakeAll(_waiting);
@@ -153,7 +158,7 @@ internal sealed class WritePipeline(
 
             if (!host.IsHalted && (!isInTime || host.Core.Role != Role.Leader || host.Core.IsTransferring))
             {
-                // Leadership began to go elsewhere while the frame was put together.
+                // A leadership transfer or a new term began while the frame was filled.
                 frame.GiveBack(_waiting);
             }
             else
@@ -168,9 +173,9 @@ internal sealed class WritePipeline(
     }
 
     /// <summary>
-    /// A node that leads, or is about to, keeps what waits until it may propose it, unless it cannot apply. A follower
-    /// forwards its own clients' commands and refuses forwarded ones, which their senders resend. None of them was in a
-    /// log.
+    /// Decides about proposals that may not be proposed here now. A leader, or a node becoming leader, keeps them,
+    /// unless it cannot apply. A follower forwards its own clients' commands and refuses forwarded ones, which their
+    /// senders send again. None of them was in a log.
     /// </summary>
     private void PassOnUnlessLeader()
     {
@@ -211,7 +216,7 @@ internal sealed class WritePipeline(
                 host.Options.Broken(failure);
             }
 
-            // Nobody awaits this: its caller would wait for ever.
+            // No caller awaits this task, so an escaping exception would leave the proposal's caller waiting for ever.
             outcome = new CommandOutcome(
                 new Rejection(
                     RejectionKind.OutcomeUnknown,
