@@ -1,10 +1,11 @@
 namespace Rookery.Cluster.Peers;
 
 /// <summary>
-/// How long to wait before the next attempt: 50 ms at first, twice as long each time up to 2 s, and each between half
-/// and all of it, so that members which lost each other together do not call together. A wake ends a wait, because who
-/// is there again may lead in a moment, but not its beginning: 20 ms at first, twice as long after each wake up to 640
-/// ms, because two that call each other in vain would wake each other without end.
+/// Delays between connection attempts to one member. A delay is 50 ms at first and doubles up to 2 s; each is
+/// randomised between half and all of that, so members that lost each other together do not dial together.
+/// <see cref="Woken"/> cuts a delay short, because a member that is back may lead in a moment, but never below a
+/// minimum: 20 ms at first, doubled by each wake up to 640 ms, because two members that dial each other in vain would
+/// wake each other without end.
 /// </summary>
 internal sealed class Backoff(Random random)
 {
@@ -15,7 +16,7 @@ internal sealed class Backoff(Random random)
     private int _milliseconds = ShortestMilliseconds;
     private int _leastMilliseconds = ShortestLeastMilliseconds;
 
-    /// <summary>The next wait: its beginning, and what a wake ends of it.</summary>
+    /// <summary>Returns the next delay: the minimum, and the remainder that a wake cuts short.</summary>
     public (TimeSpan Beginning, TimeSpan Remainder) Next()
     {
         int longest = _milliseconds;
@@ -26,14 +27,14 @@ internal sealed class Backoff(Random random)
         );
     }
 
-    /// <summary>A wake ended a wait.</summary>
+    /// <summary>Records that a wake cut a delay short.</summary>
     public void Woken()
     {
         _milliseconds = ShortestMilliseconds;
         _leastMilliseconds = Math.Min(2 * _leastMilliseconds, LongestLeastMilliseconds);
     }
 
-    /// <summary>An attempt succeeded.</summary>
+    /// <summary>Records that an attempt succeeded.</summary>
     public void Reset()
     {
         _milliseconds = ShortestMilliseconds;

@@ -3,15 +3,15 @@ using Rookery.Platform;
 namespace Rookery.Cluster.Peers;
 
 /// <summary>
-/// Bytes that one owner holds and a share of the memory budget counts. They are bounded elsewhere; counted, they leave
-/// others less. Not to be copied while it is used.
+/// Bytes that one owner holds, reported to a share of the memory budget. The owner bounds them; reporting them leaves
+/// less for other shares. A mutable struct: do not copy it.
 /// </summary>
-/// <param name="share">The share; null for none.</param>
+/// <param name="share">The share; null to report nowhere.</param>
 internal struct CountedBytes(MemoryShare? share)
 {
     private long _bytes;
 
-    /// <summary>It holds so many now.</summary>
+    /// <summary>Reports the number of bytes that the owner holds now.</summary>
     public void Set(long held)
     {
         if (held > _bytes)

@@ -5,9 +5,7 @@ using Rookery.Platform;
 
 namespace Rookery.Cluster.Peers;
 
-/// <summary>
-/// The commands that were forwarded over one connection and are not answered yet, by their numbers. Thread-safe.
-/// </summary>
+/// <summary>The unanswered commands that were forwarded over one connection, by number. Thread-safe.</summary>
 internal sealed class ForwardTable(OutgoingQueue queue, TimeProvider time, bool knowsTerms) : IPacketHandler
 {
     private readonly Lock _gate = new();
@@ -42,7 +40,7 @@ internal sealed class ForwardTable(OutgoingQueue queue, TimeProvider time, bool 
         return await forward.WaitAsync(cancellationToken);
     }
 
-    /// <summary>Takes an answer.</summary>
+    /// <summary>Completes a forward with its outcome.</summary>
     public void Handle(PacketKind kind, ReadOnlyMemory<byte> body)
     {
         if (kind != PacketKind.Outcome || body.Length < sizeof(long))
@@ -64,7 +62,10 @@ internal sealed class ForwardTable(OutgoingQueue queue, TimeProvider time, bool 
         }
     }
 
-    /// <summary>The connection broke: answers all, by whether they had been taken to be written.</summary>
+    /// <summary>
+    /// Completes all forwards because the connection broke: with <see cref="PeerRefusals.OutcomeUnknown"/> when the
+    /// command may have been sent, otherwise with <see cref="PeerRefusals.NeverSent"/>.
+    /// </summary>
     public void Break()
     {
         lock (_gate)

@@ -6,14 +6,14 @@ using Rookery.Documents.Consensus;
 namespace Rookery.Cluster.Peers;
 
 /// <summary>
-/// The commands that another member forwards over one connection: proposed here, and answered there in the order in
-/// which they come about.
+/// Proposes the commands that another member forwards over one connection, and sends each outcome back as soon as it is
+/// known.
 /// </summary>
 internal sealed class ForwardedProposals(LinkContext context, PeerConnection connection)
 {
     /// <summary>
-    /// Bytes of commands in flight on one connection. The sender waits before it would pass them; the receiver closes a
-    /// connection that does, because each costs it memory. One longer command may go alone.
+    /// The most bytes of commands in flight on one connection. The sender waits for room; the receiver, whose memory
+    /// they take, closes a connection that exceeds the limit. A single larger command may be in flight alone.
     /// </summary>
     public const long MostBytesInFlight = 8 << 20;
 
@@ -21,13 +21,13 @@ internal sealed class ForwardedProposals(LinkContext context, PeerConnection con
 
     private long _bytesInFlight;
 
-    /// <summary>What a command counts.</summary>
+    /// <summary>Returns the bytes that a command counts towards the limit.</summary>
     public static long ChargeOf(int commandBytes) => commandBytes + OverheadBytes;
 
     /// <summary>Proposes a command.</summary>
-    /// <param name="kind">What packet it came in.</param>
-    /// <param name="body">The packet's.</param>
-    /// <exception cref="PeerProtocolException">There are too many, or it is none.</exception>
+    /// <param name="kind">The kind of the packet.</param>
+    /// <param name="body">The body of the packet.</param>
+    /// <exception cref="PeerProtocolException">The packet is malformed, or exceeds the limit.</exception>
     public void Propose(PacketKind kind, ReadOnlySpan<byte> body)
     {
         int head = kind == PacketKind.ForwardInTerm ? ForwardBody.HeadBytes : sizeof(long);
@@ -84,8 +84,8 @@ internal sealed class ForwardedProposals(LinkContext context, PeerConnection con
         }
         catch (Exception trouble)
         {
-            // Most often it closed, and this does nothing. A caller there must not wait for ever for an outcome that
-            // does not come.
+            // Usually the connection is closed already and this does nothing. If not, closing it answers the caller
+            // there, which would otherwise wait for ever.
             connection.Close(PeerConnection.Explain(trouble));
         }
         finally
@@ -96,8 +96,8 @@ internal sealed class ForwardedProposals(LinkContext context, PeerConnection con
 
     private async Task<CommandOutcome> ProposeAsync(CommandBuffer command)
     {
-        // What a command replaces is looked up in the tables first: thousands of cold documents on a card would keep
-        // the thread that reads this connection for longer than its other end waits for a sign of life.
+        // Proposing first reads what the command replaces from the tables. Thousands of cold documents on a card would
+        // block the thread that reads this connection for longer than the other end waits for a sign of life.
         await Task.CompletedTask.ConfigureAwait(ConfigureAwaitOptions.ForceYielding);
         try
         {

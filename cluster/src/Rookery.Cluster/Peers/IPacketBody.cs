@@ -7,20 +7,22 @@ using Rookery.Raft;
 
 namespace Rookery.Cluster.Peers;
 
-/// <summary>A packet to be written; a struct, so that each kind compiles to code of its own.</summary>
+/// <summary>
+/// The content of a packet to write. Implemented by structs, so that generic code is compiled for each kind.
+/// </summary>
 internal interface IPacketBody
 {
-    /// <summary>What it is.</summary>
+    /// <summary>The kind of the packet.</summary>
     PacketKind Kind { get; }
 
-    /// <summary>Bytes that <see cref="Write"/> takes.</summary>
+    /// <summary>The number of bytes that <see cref="Write"/> writes.</summary>
     long SizeInBytes { get; }
 
-    /// <summary>Writes it to exactly <see cref="SizeInBytes"/> bytes.</summary>
+    /// <summary>Writes the body into exactly <see cref="SizeInBytes"/> bytes.</summary>
     void Write(Span<byte> destination);
 }
 
-/// <summary>A question for a sign of life, or the answer, which repeats it.</summary>
+/// <summary>A ping or a pong. The pong repeats the ping's question.</summary>
 internal readonly struct SignBody(PacketKind kind, long question = 0) : IPacketBody
 {
     public PacketKind Kind => kind;
@@ -35,7 +37,7 @@ internal readonly struct SignBody(PacketKind kind, long question = 0) : IPacketB
         }
     }
 
-    /// <summary>The question; 0 when there is none, as from the version before.</summary>
+    /// <summary>Reads the question; 0 when the packet has none, as from the previous version.</summary>
     public static long ReadQuestion(ReadOnlySpan<byte> body) =>
         body.Length == sizeof(long) ? BinaryPrimitives.ReadInt64LittleEndian(body) : 0;
 }
@@ -63,7 +65,7 @@ internal readonly struct RefusalBody(PeerRefusal refusal) : IPacketBody
 
     public void Write(Span<byte> destination) => Encoding.UTF8.GetBytes(refusal.Sentence, destination);
 
-    /// <summary>The refusal in a packet; null when it is something else.</summary>
+    /// <summary>Reads a refusal; null when the packet is of another kind.</summary>
     public static PeerRefusal? TryRead(PacketKind kind, ReadOnlySpan<byte> body) =>
         kind switch
         {
@@ -104,7 +106,7 @@ internal readonly ref struct MessageBody(Message message, ReadOnlySpan<JournalFr
 
 internal readonly struct ForwardBody(long number, CommandBuffer command) : IPacketBody
 {
-    /// <summary>Bytes before the command.</summary>
+    /// <summary>The bytes before the command.</summary>
     public const int HeadBytes = sizeof(long) + sizeof(long) + sizeof(bool);
 
     public PacketKind Kind => PacketKind.ForwardInTerm;
@@ -120,7 +122,7 @@ internal readonly struct ForwardBody(long number, CommandBuffer command) : IPack
     }
 }
 
-/// <summary>A command to be proposed by a program of before, which knows of no terms.</summary>
+/// <summary>A forwarded command for a member of an older version, without the leader's term.</summary>
 internal readonly struct OldForwardBody(long number, CommandBuffer command) : IPacketBody
 {
     public PacketKind Kind => command.WantsReceipt ? PacketKind.ForwardForReceipt : PacketKind.Forward;

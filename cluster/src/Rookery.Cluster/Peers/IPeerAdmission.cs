@@ -1,14 +1,13 @@
 namespace Rookery.Cluster.Peers;
 
-/// <summary>Whether a member may have a connection with this node.</summary>
+/// <summary>Decides which nodes may connect to this node.</summary>
 public interface IPeerAdmission
 {
     /// <summary>
-    /// Why not: it is no member (any more), its store is not the one that the cluster knows. Cluster id, protocol,
-    /// certificate, older starts and twins were looked at before. Called from several threads, for each hello and again
-    /// every second; must return at once.
+    /// Judges a node: refuses it when it is not, or no longer, a member, or when its store is not the one that the
+    /// cluster knows. Cluster id, protocol, certificate, older starts and copies are checked before. Called from
+    /// several threads, for each hello and again every second; must return at once.
     /// </summary>
-    /// <returns>A sentence for the other end, which says what to do, and whether it may ever come again; null when it
-    /// may have one.</returns>
+    /// <returns>The refusal, whose sentence tells the other end what to do; null when the node may connect.</returns>
     PeerRefusal? Refuse(PeerHello hello);
 }

@@ -6,77 +6,78 @@ using Rookery.Raft;
 namespace Rookery.Cluster.Peers;
 
 /// <summary>
-/// The connections to the other members, as consensus sees them: messages may be lost, late or doubled, never changed.
-/// Real over TLS, simulated in tests.
+/// The connections to the other members, as consensus uses them. Messages may be lost, late or duplicated, never
+/// changed. Runs over TLS, and simulated in tests.
 /// </summary>
 public interface IPeerNetwork
 {
     /// <summary>
-    /// Sends a message soon, or drops it. Never blocks and never throws, because consensus calls it under its lock:
-    /// what is sent is copied before it returns. A message that would wait behind more than the connection's bound is
-    /// dropped; the receiver's silence tells consensus to send it again.
+    /// Queues a message, or drops it. Never blocks and never throws, because consensus calls it under its lock; the
+    /// message is copied before the call returns. A message is dropped when the connection's queue is full. Consensus
+    /// sends it again when the receiver stays silent.
     /// </summary>
     /// <param name="message">The message, with its receiver.</param>
-    /// <param name="frames">For <see cref="MessageKind.Append"/>, the entries behind its position through its last
-    /// index, payloads as they are in the journal.</param>
+    /// <param name="frames">For <see cref="MessageKind.Append"/>, the entries after the message's position through its
+    /// last index, with payloads as they are in the journal.</param>
     void Send(in Message message, ReadOnlySpan<JournalFrame> frames);
 
     /// <summary>
-    /// Carries a command to <paramref name="leader"/>, to be proposed there in the term that the command names. The
-    /// command stays the caller's, who keeps it until this has ended. Refusals are values: when the connection broke
-    /// after the command was sent, <see cref="RejectionKind.OutcomeUnknown"/>; when it was never sent,
-    /// <see cref="RejectionKind.NoLeader"/>.
+    /// Forwards a command to <paramref name="leader"/>, to be proposed there in the term that the command names. The
+    /// caller keeps the command and must not dispose it before this ends. Refusals are values:
+    /// <see cref="RejectionKind.OutcomeUnknown"/> when the connection broke after the command was sent,
+    /// <see cref="RejectionKind.NoLeader"/> when it was never sent.
     /// </summary>
     ValueTask<CommandOutcome> ForwardAsync(NodeId leader, CommandBuffer command, CancellationToken cancellationToken);
 
-    /// <summary>Whether there is a connection for what is forwarded to a member.</summary>
+    /// <summary>Whether the connection that forwards commands to a member is open.</summary>
     bool Reaches(NodeId member) => true;
 
-    /// <summary>What each member that is to be connected to last said to this node.</summary>
+    /// <summary>Each peer's last answer to this node's attempts to connect.</summary>
     IReadOnlyList<PeerAnswer> Answers => [];
 
     /// <summary>
-    /// Where a member was looked for last, and why in vain; none while there is a connection to it, and before all its
-    /// addresses were tried once.
+    /// Returns the failed attempts of the last round of dialling a member. Empty while a connection is open, and before
+    /// all its addresses were tried once.
     /// </summary>
     IReadOnlyList<FailedAttempt> AttemptsAt(NodeId member) => [];
 
     /// <summary>
-    /// Names the members to be connected to, and where they were last seen. Connections to others end.
+    /// Sets the members to connect to and their last known addresses. Connections to other nodes end.
     /// </summary>
     void SetPeers(IReadOnlyList<PeerAddress> peers);
 }
 
-/// <summary>Where a member may be reached.</summary>
-/// <param name="Node">Who it is: the identity that its certificate must prove.</param>
-/// <param name="Addresses"><c>host:port</c>, the likeliest first; names and addresses are hints and may change at any
-/// time.</param>
+/// <summary>The addresses at which a member may be reached.</summary>
+/// <param name="Node">The member. Its certificate must prove this identity.</param>
+/// <param name="Addresses"><c>host:port</c>, most likely first. They are hints and may change at any time.</param>
 public sealed record PeerAddress(NodeId Node, IReadOnlyList<string> Addresses);
 
-/// <summary>What a member said to the last attempt to connect to it.</summary>
-/// <param name="Node">Who.</param>
-/// <param name="LetsIn">Whether it has a connection of this node now.</param>
-/// <param name="Refusal">Why it does not let this node in; null when it does, or was not reached.</param>
+/// <summary>A member's answer to the last attempt to connect to it.</summary>
+/// <param name="Node">The member.</param>
+/// <param name="LetsIn">Whether a connection to it is open now.</param>
+/// <param name="Refusal">Why the member refuses this node; null when it accepts it or was not reached.</param>
 public sealed record PeerAnswer(NodeId Node, bool LetsIn, PeerRefusal? Refusal);
 
-/// <summary>An attempt to connect to a member that came to nothing.</summary>
+/// <summary>A failed attempt to connect to a member.</summary>
 /// <param name="Address"><c>host:port</c>.</param>
-/// <param name="Why">A sentence.</param>
-/// <param name="IsStranger">Whether somebody is there whose certificate is not that of a member.</param>
+/// <param name="Why">The cause, as a sentence.</param>
+/// <param name="IsStranger">Whether the address answered with a certificate that is not a member's.</param>
 public sealed record FailedAttempt(string Address, string Why, bool IsStranger);
 
-/// <summary>What the network tells consensus of. Called from the connections' own threads.</summary>
+/// <summary>Receives events of the network. Called on the connections' threads.</summary>
 public interface IPeerReceiver
 {
-    /// <summary>A message came. Its frames' payloads are checked for integrity, and valid until this returns.</summary>
+    /// <summary>
+    /// Handles a received message. The payloads of its frames passed their checksums and are valid until this returns.
+    /// </summary>
     void Received(in Message message, ReadOnlySpan<JournalFrame> frames);
 
-    /// <summary>The connection to a member broke: what was on the way may be lost.</summary>
+    /// <summary>Handles the loss of the connection to a member. Messages in flight may be lost.</summary>
     void Unreachable(NodeId node);
 
     /// <summary>
-    /// Another member forwards a command of one of its clients. Ownership of the command passes.
-    /// <see cref="RejectionKind.NoLeader"/> says that it came into no log and will come into none.
+    /// Proposes a command that another member forwards for one of its clients, and takes ownership of the command.
+    /// <see cref="RejectionKind.NoLeader"/> means that the command is in no log and will be in none.
     /// </summary>
     ValueTask<CommandOutcome> ProposeForwardedAsync(CommandBuffer command, CancellationToken cancellationToken);
 }

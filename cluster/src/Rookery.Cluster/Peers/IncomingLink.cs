@@ -4,7 +4,7 @@ using Rookery.Raft;
 
 namespace Rookery.Cluster.Peers;
 
-/// <summary>What comes over a connection that another member dialled.</summary>
+/// <summary>Handles the packets of a connection that another member dialled.</summary>
 internal sealed class IncomingLink(
     LinkContext context,
     PeerConnection connection,

@@ -3,26 +3,26 @@ using Rookery.Cluster.Identity;
 
 namespace Rookery.Cluster.Peers;
 
-/// <summary>A connection that came in, with what its TLS handshake has shown.</summary>
+/// <summary>An accepted connection with the result of its TLS handshake.</summary>
 /// <param name="Stream">The TLS stream.</param>
-/// <param name="Verdict">Whom its certificate proves.</param>
-/// <param name="From">Where it comes from.</param>
+/// <param name="Verdict">The node that the certificate proves, or why it proves none.</param>
+/// <param name="From">The remote address; null when it is unknown.</param>
 internal sealed record IncomingStream(Stream Stream, PeerVerdict Verdict, IPAddress? From);
 
-/// <summary>The connections that other members dialled: the newest of each member and kind. Thread-safe.</summary>
+/// <summary>The connections that other members dialled, the newest of each member and kind. Thread-safe.</summary>
 internal sealed class IncomingLinks(PeerHello self, LinkContext context, Action<PeerConnection> called)
 {
     private const string TakesNoPart =
         "It takes no part in the cluster any more, or stops: `rookery status` there says why.";
 
-    /// <summary>How long a stranger may take to say hello.</summary>
+    /// <summary>The time within which the other end must send its hello.</summary>
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(5);
 
     private readonly Lock _gate = new();
     private readonly Dictionary<(string Node, LinkKind Kind), PeerConnection> _connections = [];
     private bool _isClosed;
 
-    /// <summary>Carries a connection until it ends.</summary>
+    /// <summary>Serves an accepted connection until it ends.</summary>
     public async Task AcceptAsync(IncomingStream incoming, CancellationToken cancellationToken)
     {
         using var reader = new PacketReader(incoming.Stream, PeerProtocol.MaxControlPacketBytes, context.Memory);
@@ -68,8 +68,8 @@ internal sealed class IncomingLinks(PeerHello self, LinkContext context, Action<
                 && (hungUp is IOException || cancellationToken.IsCancellationRequested)
             )
         {
-            // A member that looked for another here hangs up when it sees this node's certificate, and tells by itself
-            // what went wrong. The end of the connection is seen by the read, or by who cancels it.
+            // A member that dialled the wrong address hangs up when it sees this node's certificate, and logs that
+            // itself. Otherwise the read fails, or the cancelling caller knows why.
         }
         catch (Exception trouble)
         {
@@ -77,7 +77,7 @@ internal sealed class IncomingLinks(PeerHello self, LinkContext context, Action<
         }
     }
 
-    /// <summary>Looks after all. Called every second.</summary>
+    /// <summary>Checks all connections: closes dead and no longer admitted ones. Called every second.</summary>
     public void Watch()
     {
         foreach (var connection in All())
@@ -90,7 +90,7 @@ internal sealed class IncomingLinks(PeerHello self, LinkContext context, Action<
         }
     }
 
-    /// <summary>The members that are connected now, and where they can be called.</summary>
+    /// <summary>Returns the members that are connected now and the addresses at which to dial them.</summary>
     public IEnumerable<PeerAddress> Callers() =>
         from connection in All()
         where connection.Remote.Kind == LinkKind.Control
@@ -99,8 +99,9 @@ internal sealed class IncomingLinks(PeerHello self, LinkContext context, Action<
         select new PeerAddress(connection.Remote.Member, places);
 
     /// <summary>
-    /// Where who calls can be called: at the address that it calls from, which it has for certain and which says at
-    /// once when nobody listens there, and then where it says that it listens.
+    /// Returns the addresses at which to dial a member that dialled this node: first its source address with the port
+    /// of its hello, because that address is certain and fails at once when it does not listen there, then the
+    /// addresses that it announced.
     /// </summary>
     public static string[] PlacesOf(PeerConnection connection)
     {
@@ -112,7 +113,7 @@ internal sealed class IncomingLinks(PeerHello self, LinkContext context, Action<
         return [.. source.Union(connection.Places, StringComparer.Ordinal)];
     }
 
-    /// <summary>Ends all, and takes no more.</summary>
+    /// <summary>Closes all connections and accepts no more.</summary>
     public void Close()
     {
         lock (_gate)
@@ -126,7 +127,7 @@ internal sealed class IncomingLinks(PeerHello self, LinkContext context, Action<
         }
     }
 
-    /// <summary>Both ends say hello, or this one says why not.</summary>
+    /// <summary>Exchanges hellos, or refuses the other end.</summary>
     private async Task<PeerHello?> GreetAsync(
         IncomingStream incoming,
         PacketReader reader,
@@ -170,7 +171,8 @@ internal sealed class IncomingLinks(PeerHello self, LinkContext context, Action<
         await PeerHandshake.WriteAsync(incoming.Stream, new RefusalBody(refusal), either.Token);
         if (refusal.Kind == PeerRefusalKind.NoMember)
         {
-            // A card from when this node was alone knows no members, and dials nobody who could tell it what it is.
+            // A card from when this node was alone knows no other members and dials none, so only this hello can tell
+            // it that the cluster has gone on without it.
             await PeerHandshake.WriteAsync(
                 incoming.Stream,
                 new HelloBody(self with { Kind = LinkKind.Control }),

@@ -3,18 +3,19 @@ using Rookery.Raft;
 namespace Rookery.Cluster.Peers;
 
 /// <summary>
-/// The start of each store that this program has connections with, or had. A store that says it was started later is
-/// the same one after a restart, or a copy beside the original; counting starts does not tell them apart, because each
-/// start of a copy counts too. Only the original can be connected already, so a later start waits to see whether the
-/// earlier one still answers, and is a copy when it does. Only an answer to what was asked meanwhile shows that: bytes
-/// come for long after a program was killed, because its kernel goes on to send what it had written. What was met in
-/// earlier runs of this program is known to consensus (its incarnations) and to the members' records. Thread-safe.
+/// The current start of each store that this process is or was connected with, so that copies of a store are refused. A
+/// store with a higher boot counter is either the same store after a restart or a copy: the counter cannot tell,
+/// because the starts of a copy count too. Only the original can be connected already. So a later start is a challenger
+/// and must wait until it is known whether the earlier start still answers. If it answers, the challenger is a copy; if
+/// not, the challenger replaces it. Only the pong to a ping that was sent after the challenge proves that a process
+/// runs: the kernel of a killed process may go on sending what the process had written. Starts before this process
+/// started are known from consensus (incarnations) and the members' records. Thread-safe.
 /// </summary>
-/// <param name="nameOf">What a member is called; null when that is not known.</param>
+/// <param name="nameOf">Returns a member's name; null when it is not known.</param>
 /// <param name="time">The clock.</param>
 internal sealed class KnownStarts(Func<NodeId, string?> nameOf, TimeProvider time)
 {
-    /// <summary>Whoever runs answers within that: a challenged start is asked each second.</summary>
+    /// <summary>A running process answers within this time; a challenged start is pinged each second.</summary>
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(4);
 
     private const int MostCopies = 64;
@@ -22,7 +23,7 @@ internal sealed class KnownStarts(Func<NodeId, string?> nameOf, TimeProvider tim
     private readonly Lock _gate = new();
     private readonly Dictionary<(string Node, Guid Store), Store> _stores = [];
 
-    /// <summary>Takes note of a start that wants a connection, or says why it gets none.</summary>
+    /// <summary>Registers the start of a hello as the current one of its store, or refuses it.</summary>
     public PeerRefusal? Refuse(PeerHello hello)
     {
         lock (_gate)
@@ -53,10 +54,12 @@ internal sealed class KnownStarts(Func<NodeId, string?> nameOf, TimeProvider tim
         }
     }
 
-    /// <summary>Why a start that has a connection may not keep it.</summary>
-    /// <param name="hello">The start.</param>
-    /// <param name="answered">The newest question that it has answered on that connection: the timestamp of when it was
-    /// asked, 0 for none.</param>
+    /// <summary>
+    /// Checks the start of an open connection again: refuses it when another start of the store is current.
+    /// </summary>
+    /// <param name="hello">The hello of the connection.</param>
+    /// <param name="answered">The newest ping that was answered on that connection, as the timestamp of sending; 0 for
+    /// none.</param>
     public PeerRefusal? RefuseLater(PeerHello hello, long answered)
     {
         lock (_gate)
@@ -73,7 +76,7 @@ internal sealed class KnownStarts(Func<NodeId, string?> nameOf, TimeProvider tim
     }
 
     /// <summary>
-    /// Whether a later start waits for what this one answers: then it is asked each second, whatever else it says.
+    /// Whether a later start challenges this one. The caller then pings it each second, even if other data arrives.
     /// </summary>
     public bool IsChallenged(PeerHello hello)
     {
@@ -86,7 +89,7 @@ internal sealed class KnownStarts(Func<NodeId, string?> nameOf, TimeProvider tim
         }
     }
 
-    /// <summary>A start has a connection from now on.</summary>
+    /// <summary>Counts an opened connection.</summary>
     public void Connected(PeerHello hello)
     {
         lock (_gate)
@@ -96,7 +99,7 @@ internal sealed class KnownStarts(Func<NodeId, string?> nameOf, TimeProvider tim
         }
     }
 
-    /// <summary>A connection of a start has ended.</summary>
+    /// <summary>Counts a closed connection.</summary>
     public void Disconnected(PeerHello hello)
     {
         lock (_gate)
@@ -106,7 +109,7 @@ internal sealed class KnownStarts(Func<NodeId, string?> nameOf, TimeProvider tim
         }
     }
 
-    /// <summary>A later start while an earlier one is connected. Under the gate.</summary>
+    /// <summary>Decides about a later start while the current one is connected. Under the lock.</summary>
     private PeerRefusal? Challenge(Store store, PeerHello hello)
     {
         if (store.Challenger != hello.Run)
@@ -169,18 +172,18 @@ internal sealed class KnownStarts(Func<NodeId, string?> nameOf, TimeProvider tim
 
         public ulong Run { get; set; }
 
-        /// <summary>Of that start.</summary>
+        /// <summary>The number of open connections of the current start.</summary>
         public int Connections { get; set; }
 
-        /// <summary>The newest question that the start has answered: a timestamp.</summary>
+        /// <summary>When the newest ping that the current start answered was sent: a timestamp; 0 for none.</summary>
         public long Answered { get; set; }
 
-        /// <summary>A later start that asked meanwhile, and when.</summary>
+        /// <summary>The later start that waits; 0 for none.</summary>
         public ulong Challenger { get; set; }
 
         public long ChallengedAt { get; set; }
 
-        /// <summary>Later starts that ran beside it.</summary>
+        /// <summary>Later starts that were found to be copies.</summary>
         public List<ulong> Copies { get; } = [];
     }
 }

@@ -1,12 +1,13 @@
 namespace Rookery.Cluster.Peers;
 
 /// <summary>
-/// Whether the other end of a connection still lives. The dialler asks in regular intervals and expects an answer; the
-/// other end expects to be asked. TCP alone would notice the loss of a peer's power after a quarter of an hour.
+/// Detects that the other end of a connection is gone. The dialler pings at intervals and expects a pong; the other end
+/// expects pings. TCP alone would notice a peer's loss of power only after a quarter of an hour.
 /// </summary>
 /// <param name="time">The clock.</param>
-/// <param name="kind">What the connection is for: behind frames an answer may take longer.</param>
-/// <param name="asks">Whether this end asks.</param>
+/// <param name="kind">The kind of the connection. On a bulk connection an answer may take longer, after large
+/// frames.</param>
+/// <param name="asks">Whether this end pings: it dialled.</param>
 internal sealed class Liveness(TimeProvider time, LinkKind kind, bool asks)
 {
     private readonly TimeSpan _interval = kind == LinkKind.Control ? TimeSpan.FromSeconds(1) : TimeSpan.FromSeconds(5);
@@ -15,29 +16,31 @@ internal sealed class Liveness(TimeProvider time, LinkKind kind, bool asks)
     private long _answered;
 
     /// <summary>
-    /// The newest question that was answered: the timestamp of when it was asked, 0 for none. Its program ran after
-    /// that, whereas bytes come for long after it was killed.
+    /// The newest ping that was answered, as the timestamp of sending; 0 for none. It proves that the other process ran
+    /// after that time. Other bytes do not: they arrive for long after it was killed.
     /// </summary>
     public long Answered => Volatile.Read(ref _answered);
 
     /// <summary>
-    /// How long it may be silent: 3 s of twelve heartbeats, or 15 s in which 4 MiB of kernel buffers drain at 280 KB/s;
-    /// thrice as long for the end that does not ask.
+    /// The longest permitted silence. For the end that pings, 3 s on a control connection (12 heartbeats), and 15 s on
+    /// a bulk connection, in which 4 MiB of kernel buffers drain at 280 KB/s. Three times as long for the other end.
     /// </summary>
     public TimeSpan Limit => _interval * (asks ? 3 : 9);
 
-    /// <summary>A byte came, or the other end took some after we had to wait for that.</summary>
+    /// <summary>
+    /// Records a sign of life: a byte arrived, or the other end accepted bytes after a send had to wait.
+    /// </summary>
     public void Lives() => Volatile.Write(ref _sign, time.GetTimestamp());
 
-    /// <summary>A byte came: what was asked is answered.</summary>
+    /// <summary>Records that a packet arrived, which also counts as the answer to an open ping.</summary>
     public void Answers()
     {
         Volatile.Write(ref _asked, 0);
         Lives();
     }
 
-    /// <summary>The answer to a question came.</summary>
-    /// <param name="question">What the answer repeats; 0 for nothing.</param>
+    /// <summary>Records a pong.</summary>
+    /// <param name="question">The question that the pong repeats; 0 for none.</param>
     public void Answers(long question)
     {
         if (question <= time.GetTimestamp())
@@ -46,7 +49,7 @@ internal sealed class Liveness(TimeProvider time, LinkKind kind, bool asks)
         }
     }
 
-    /// <summary>Whether it has been silent for too long. Called every second.</summary>
+    /// <summary>Whether the silence exceeds <see cref="Limit"/>. Called every second.</summary>
     public bool IsDead()
     {
         long since = Volatile.Read(ref _sign);
@@ -59,9 +62,9 @@ internal sealed class Liveness(TimeProvider time, LinkKind kind, bool asks)
         return question != 0 && time.GetElapsedTime(Math.Max(question, since)) > Limit;
     }
 
-    /// <summary>Whether to ask now; if so, an answer is expected from here on.</summary>
-    /// <param name="anyway">Also when it was heard just now, or was asked already.</param>
-    /// <returns>The question, a timestamp, which the answer repeats; 0 for none.</returns>
+    /// <summary>Returns the question of a ping to send now. An answer is expected from then on.</summary>
+    /// <param name="anyway">Whether to ping even if the other end was just heard or a ping is open.</param>
+    /// <returns>The question, a timestamp, which the pong repeats; 0 when no ping is due.</returns>
     public long Ask(bool anyway)
     {
         bool isDue =

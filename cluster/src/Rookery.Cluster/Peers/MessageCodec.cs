@@ -5,15 +5,15 @@ using Rookery.Raft;
 namespace Rookery.Cluster.Peers;
 
 /// <summary>
-/// A message of consensus on the wire: <c>[u8 kind][u8 flags]</c>, eighteen numbers of 64 bits and one of 32 in the
-/// order of <see cref="Write"/>, <c>[u32 frames]</c>, then of each frame
-/// <c>[u8 type][i64 index][i64 term][i64 operations before][u32 operations][u32 payload length][payload]</c>. All
-/// numbers have their full width: a message fits one Ethernet packet either way. Sender and receiver are not in it: the
-/// connection has proved who they are, so that a member can speak only for itself.
+/// The wire format of a consensus message: <c>[u8 kind][u8 flags]</c>, eighteen 64-bit numbers and one of 32 bits in
+/// the order of <see cref="Write"/>, <c>[u32 frames]</c>, then for each frame <c>[u8 type][i64 index][i64 term][i64
+/// operations before][u32 operations][u32 payload length][payload]</c>. Numbers are not packed: a message without
+/// frames fits one Ethernet packet anyway. Sender and receiver are not included: the connection has proved both, so a
+/// member can speak only for itself.
 /// </summary>
 internal static class MessageCodec
 {
-    /// <summary>Bytes of a message without frames.</summary>
+    /// <summary>The size of a message without frames, in bytes.</summary>
     public const int HeadBytes = 2 + (18 * sizeof(long)) + sizeof(int) + sizeof(uint);
 
     private const int FrameHeadBytes = 1 + (3 * sizeof(long)) + sizeof(int) + sizeof(uint);
@@ -21,7 +21,7 @@ internal static class MessageCodec
     private const byte IsTransfer = 2;
     private const byte IsClockSure = 4;
 
-    /// <summary>Bytes that <see cref="Write"/> takes.</summary>
+    /// <summary>Returns the number of bytes that <see cref="Write"/> writes.</summary>
     public static long SizeOf(ReadOnlySpan<JournalFrame> frames)
     {
         long bytes = HeadBytes;
@@ -78,14 +78,14 @@ internal static class MessageCodec
     }
 
     /// <summary>
-    /// Reads a message and checks all that the journal relies on: that frames follow each other, and are as their
-    /// leader made them.
+    /// Reads a message and checks what the journal relies on: consecutive frames with intact payloads.
     /// </summary>
-    /// <param name="body">What <see cref="Write"/> wrote. Payloads of the frames lie in it.</param>
-    /// <param name="from">Whom the connection comes from.</param>
+    /// <param name="body">The bytes that <see cref="Write"/> wrote. The payloads of the frames are slices of
+    /// it.</param>
+    /// <param name="from">The member at the other end of the connection.</param>
     /// <param name="to">This node.</param>
-    /// <param name="frames">Filled with the frames.</param>
-    /// <exception cref="PeerProtocolException">It is no such message.</exception>
+    /// <param name="frames">Cleared, then filled with the frames.</param>
+    /// <exception cref="PeerProtocolException">The message is malformed.</exception>
     public static Message Read(ReadOnlyMemory<byte> body, NodeId from, NodeId to, List<JournalFrame> frames)
     {
         var reader = new WireReader(body.Span);

@@ -6,12 +6,11 @@ using OperationStatus = Rookery.Documents.Consensus.OperationStatus;
 namespace Rookery.Cluster.Peers;
 
 /// <summary>
-/// What became of a forwarded command, on the wire. Applied: <c>[0][i64 index][i64 log time][u32 results]</c>, then of
-/// each <c>[u8 status][i64 etag][i64 last modified][i64 low][i64 high] [text id][text collection][u32 document length +
-/// 1, or 0 for none][document]</c>, then, if it was asked for, the receipt: <c>[i64 bytes][u32 commands][u32
-/// members]</c> and of each
-/// <c>[text tag][i64 microseconds]</c>. Refused: <c>[1][u8 kind][u32 operation + 1][text message, document id,
-/// expected, actual, database]</c>.
+/// The wire format of the outcome of a forwarded command. Applied: <c>[0][i64 index][i64 log time][u32 results]</c>;
+/// then for each result <c>[u8 status][i64 etag][i64 last modified][i64 low][i64 high][text id][text collection][u32
+/// document length + 1, or 0 for none][document]</c>; then, if the sender asked for a receipt, <c>[i64 bytes][u32
+/// commands][u32 members]</c> and for each member <c>[text tag][i64 microseconds]</c>. Refused: <c>[1][u8 kind][u32
+/// operation + 1][text message, document id, expected, actual, database]</c>.
 /// </summary>
 internal static class OutcomeCodec
 {
@@ -22,7 +21,7 @@ internal static class OutcomeCodec
     private const int ReceiptHeadBytes = sizeof(long) + (2 * sizeof(int));
     private const int RefusedHeadBytes = 2 + sizeof(int);
 
-    /// <summary>Bytes that <see cref="Write"/> takes.</summary>
+    /// <summary>Returns the number of bytes that <see cref="Write"/> writes.</summary>
     public static long SizeOf(in CommandOutcome outcome)
     {
         if (outcome.Rejection is { } rejection)
@@ -50,7 +49,7 @@ internal static class OutcomeCodec
         return bytes + SizeOf(outcome.Receipt);
     }
 
-    /// <summary>Writes an outcome. Its documents stay with the caller.</summary>
+    /// <summary>Writes an outcome. The caller keeps its documents.</summary>
     public static void Write(Span<byte> destination, in CommandOutcome outcome)
     {
         var writer = new WireWriter(destination);
@@ -75,8 +74,8 @@ internal static class OutcomeCodec
         }
     }
 
-    /// <summary>Reads an outcome; its documents belong to the caller.</summary>
-    /// <exception cref="PeerProtocolException">It is no outcome.</exception>
+    /// <summary>Reads an outcome. The caller owns its documents.</summary>
+    /// <exception cref="PeerProtocolException">The outcome is malformed.</exception>
     public static CommandOutcome Read(ReadOnlySpan<byte> body)
     {
         var reader = new WireReader(body);
@@ -93,7 +92,7 @@ internal static class OutcomeCodec
         }
     }
 
-    /// <summary>Gives back the documents of an outcome that nobody will read.</summary>
+    /// <summary>Disposes the documents of an outcome that has no reader.</summary>
     public static void DisposeDocuments(in CommandOutcome outcome)
     {
         for (int i = 0; i < outcome.Count; i++)

@@ -7,7 +7,7 @@ using Rookery.Raft;
 
 namespace Rookery.Cluster.Peers;
 
-/// <summary>What all links of a node share.</summary>
+/// <summary>What all links of a node use.</summary>
 internal sealed record LinkContext(
     PeerDialer Dialer,
     PeerGate Gate,
@@ -22,7 +22,7 @@ internal sealed record LinkContext(
     Func<NodeId, string?> NameOf
 )
 {
-    /// <summary>Another member refuses this one, perhaps for good.</summary>
+    /// <summary>Reports another member's refusal of this node; only one for good has an effect.</summary>
     public void Refused(PeerRefusal? refusal)
     {
         if (refusal?.Kind == PeerRefusalKind.ForGood)
@@ -33,25 +33,25 @@ internal sealed record LinkContext(
 }
 
 /// <summary>
-/// The connection of one kind to one member: dialled again whenever it breaks, for as long as the member is one. Each
-/// end dials the other and sends its messages on its own connections only, rather than one end for both: then neither
-/// has to settle who dials, a member that moved is back as soon as it finds one other, and how each direction does is
-/// known by itself. It costs two more TLS connections for each pair of members.
+/// The outgoing connection of one kind to one member, dialled again whenever it breaks. Each end dials the other and
+/// sends its messages only on its own connections. So the ends need not agree on who dials, a member with a new address
+/// is back as soon as it reaches any other, and the state of each direction is known separately. The cost is two more
+/// TLS connections for each pair of members.
 /// </summary>
 internal sealed class OutgoingLink : IAsyncDisposable
 {
     /// <summary>
-    /// A connection that lasted so long was a good one: the attempts after it begin at the shortest wait.
+    /// After a connection that lasted longer than this, dialling starts again with the shortest delay.
     /// </summary>
     private static readonly TimeSpan GoodLife = TimeSpan.FromSeconds(2);
 
     /// <summary>
-    /// Who was just let in is started by its owner, and of those that start together one is the first: until then it is
-    /// no trouble that a member was not reached yet.
+    /// How long an unreached member is no trouble after this node began to dial: a member that was just added is still
+    /// being started, and when a whole cluster starts, one node is first.
     /// </summary>
     private static readonly TimeSpan UsualAbsence = TimeSpan.FromMinutes(1);
 
-    /// <summary>Sentences about one member between two connections.</summary>
+    /// <summary>The most messages logged about one member between two connections.</summary>
     private const int MostTold = 100;
 
     private readonly LinkContext _context;
@@ -69,11 +69,11 @@ internal sealed class OutgoingLink : IAsyncDisposable
     private bool _wasRefused;
     private IReadOnlyList<FailedAttempt> _attempts = [];
 
-    // Each is told once between two connections: a member may be off for months, and say now this, now that, as a
-    // machine that is off does ("no route", and nothing for too long).
+    // Each failure is logged once between two connections: a member may be off for months, and an absent machine
+    // alternates between errors ("no route", timeout).
     private readonly HashSet<(string Address, string Why, bool IsUsual)> _told = [];
 
-    /// <summary>Begins to dial.</summary>
+    /// <summary>Starts dialling.</summary>
     public OutgoingLink(LinkContext context, PeerRoute route, LinkKind kind)
     {
         _context = context;
@@ -83,29 +83,29 @@ internal sealed class OutgoingLink : IAsyncDisposable
         _running = Task.Run(RunAsync);
     }
 
-    /// <summary>Whether there is a connection now.</summary>
+    /// <summary>Whether a connection is open now.</summary>
     public bool IsConnected => Volatile.Read(ref _carrier) is not null;
 
-    /// <summary>Messages that were dropped because too much waited, or there was no connection.</summary>
+    /// <summary>The number of messages dropped because the queue was full or no connection was open.</summary>
     public long Dropped =>
         Volatile.Read(ref _droppedBefore) + (Volatile.Read(ref _carrier)?.Connection.Queue.Dropped ?? 0);
 
-    /// <summary>Bytes that wait, or are being written.</summary>
+    /// <summary>The bytes queued or being written.</summary>
     public long QueuedBytes => Volatile.Read(ref _carrier)?.Connection.Queue.Room.Bytes ?? 0;
 
     /// <inheritdoc cref="IPeerNetwork.AttemptsAt"/>
     public IReadOnlyList<FailedAttempt> Attempts => Volatile.Read(ref _attempts);
 
-    /// <summary>What ended the last connection, or kept the last attempt from succeeding; null before.</summary>
+    /// <summary>Why the last connection ended or the last attempt failed; null before the first failure.</summary>
     public string? Trouble { get; private set; }
 
     /// <summary>
-    /// Why the member does not let this node in; null when it did, or was not reached by the last attempt: what it said
-    /// before it was switched off is no word of now.
+    /// Why the member refuses this node; null when the member accepted it, or was not reached by the last attempt,
+    /// because an earlier refusal may no longer hold.
     /// </summary>
     public PeerRefusal? Refusal { get; private set; }
 
-    /// <summary>Sends a message, or drops it.</summary>
+    /// <summary>Queues a message, or drops it.</summary>
     public void Send(in Message message, ReadOnlySpan<JournalFrame> frames)
     {
         if (Volatile.Read(ref _carrier) is { } carried)
@@ -129,10 +129,12 @@ internal sealed class OutgoingLink : IAsyncDisposable
         return new ValueTask<CommandOutcome>(PeerRefusals.NeverSent);
     }
 
-    /// <summary>The member may be there again, or somewhere else: tries at once.</summary>
+    /// <summary>Dials at once: the member may be back, or have a new address.</summary>
     public void Wake() => Volatile.Read(ref _wake).TrySetResult();
 
-    /// <summary>Looks after the connection. Called every second.</summary>
+    /// <summary>
+    /// Checks the connection: pings, and closes it when it is dead or no longer admitted. Called every second.
+    /// </summary>
     public void Watch()
     {
         if (Volatile.Read(ref _carrier) is { } carried)
@@ -145,7 +147,7 @@ internal sealed class OutgoingLink : IAsyncDisposable
         }
     }
 
-    /// <summary>Ends it.</summary>
+    /// <summary>Closes the connection and stops dialling.</summary>
     public async ValueTask DisposeAsync()
     {
         await _stopping.CancelAsync();
@@ -165,8 +167,8 @@ internal sealed class OutgoingLink : IAsyncDisposable
             }
             catch (Exception failure)
             {
-                // Records that cannot be read, for instance. Whatever it is: nobody would dial this member again before
-                // the next start.
+                // For example, member records that cannot be read. If this loop ended, the member would not be dialled
+                // again before the next start of the process.
                 Trouble = $"A member could not be called: {failure.Message}";
                 _context.Log.Tell(Trouble);
             }
@@ -195,8 +197,8 @@ internal sealed class OutgoingLink : IAsyncDisposable
         }
     }
 
-    /// <summary>Connects, and carries messages until the connection breaks.</summary>
-    /// <returns>False when there was no connection.</returns>
+    /// <summary>Connects to an address and serves the connection until it breaks.</summary>
+    /// <returns>False when no connection was made.</returns>
     private async Task<bool> TryCarryAsync(string address, List<FailedAttempt> failed)
     {
         try

@@ -2,7 +2,7 @@ using Rookery.Raft;
 
 namespace Rookery.Cluster.Peers;
 
-/// <summary>The two links to one member.</summary>
+/// <summary>The two outgoing links to one member.</summary>
 internal sealed class OutgoingPeer
 {
     public OutgoingPeer(LinkContext context, PeerAddress address)
@@ -12,16 +12,16 @@ internal sealed class OutgoingPeer
         Bulk = new OutgoingLink(context, Route, LinkKind.Bulk);
     }
 
-    /// <summary>Where it may be.</summary>
+    /// <summary>The addresses at which the member may be.</summary>
     public PeerRoute Route { get; }
 
-    /// <summary>For all but frames.</summary>
+    /// <summary>The link for all messages without frames.</summary>
     public OutgoingLink Control { get; }
 
-    /// <summary>For frames and forwarded commands.</summary>
+    /// <summary>The link for frames and forwarded commands.</summary>
     public OutgoingLink Bulk { get; }
 
-    /// <summary>What it says to this node.</summary>
+    /// <summary>The member's answer to the last attempts to connect.</summary>
     public PeerAnswer Answer
     {
         get
@@ -34,24 +34,24 @@ internal sealed class OutgoingPeer
     /// <inheritdoc cref="IPeerNetwork.AttemptsAt"/>
     public IReadOnlyList<FailedAttempt> Attempts => Control.Attempts;
 
-    /// <summary>The link that such messages take.</summary>
+    /// <summary>Returns the link that carries messages of a kind.</summary>
     public OutgoingLink For(MessageKind kind) =>
         kind is MessageKind.Append or MessageKind.SnapshotOffer ? Bulk : Control;
 
-    /// <summary>Tries at once to reach it.</summary>
+    /// <summary>Dials at once on links that are not connected.</summary>
     public void Wake()
     {
         Control.Wake();
         Bulk.Wake();
     }
 
-    /// <summary>Looks after both. Called every second.</summary>
+    /// <summary>Checks both links. Called every second.</summary>
     public void Watch()
     {
         Control.Watch();
         Bulk.Watch();
     }
 
-    /// <summary>Ends both.</summary>
+    /// <summary>Closes both links.</summary>
     public Task StopAsync() => Task.WhenAll(Control.DisposeAsync().AsTask(), Bulk.DisposeAsync().AsTask());
 }

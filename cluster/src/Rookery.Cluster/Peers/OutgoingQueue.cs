@@ -5,18 +5,18 @@ using Rookery.Platform;
 namespace Rookery.Cluster.Peers;
 
 /// <summary>
-/// What waits for a connection. Callers copy packets in under a short lock; one loop takes all that is there at once,
-/// so that many packets become one write. Neither side allocates once the buffers have their size.
+/// The send queue of a connection. Callers copy packets in under a short lock; one send loop takes everything queued at
+/// once, so many packets become one write. Allocates nothing once the buffers have grown.
 /// </summary>
-/// <param name="limitBytes">Bytes that may wait, or be in the middle of being written. One longer packet may go
+/// <param name="limitBytes">The most bytes that are queued or being written. A single larger packet may be queued
 /// alone.</param>
-/// <param name="time">The clock, for those who wait for room.</param>
-/// <param name="memory">Where its memory is counted; null for nowhere.</param>
+/// <param name="time">The clock, for waiting for room.</param>
+/// <param name="memory">The share that counts the buffers; null for none.</param>
 internal sealed class OutgoingQueue(long limitBytes, TimeProvider time, MemoryShare? memory = null)
     : IValueTaskSource<bool>,
         IThreadPoolWorkItem
 {
-    /// <summary>Memory that stays with an idle connection; larger memory goes back to its pool.</summary>
+    /// <summary>The most buffer bytes that an idle connection keeps; larger buffers return to the pool.</summary>
     private const int IdleBytes = 16 << 10;
 
     private readonly Lock _gate = new();
@@ -33,16 +33,16 @@ internal sealed class OutgoingQueue(long limitBytes, TimeProvider time, MemorySh
     private bool _isClosed;
     private CountedBytes _counted = new(memory);
 
-    /// <summary>Room in it, charged by each packet from before it is put until it was written.</summary>
+    /// <summary>The queue's room. A packet takes room before it is queued and releases it once it is written.</summary>
     public Admission Room { get; } = new(limitBytes, time);
 
-    /// <summary>Packets that were dropped for want of room.</summary>
+    /// <summary>The number of packets dropped for lack of room or memory.</summary>
     public long Dropped => Volatile.Read(ref _dropped);
 
-    /// <summary>The highest mark of what was taken to be written; see <see cref="Put"/>.</summary>
+    /// <summary>The highest mark of the packets that the send loop has taken; see <see cref="Put"/>.</summary>
     public long TakenMark => Volatile.Read(ref _takenMark);
 
-    /// <summary>Puts a packet, or drops it when there is no room.</summary>
+    /// <summary>Queues a packet, or drops it when there is no room.</summary>
     public bool TryPut<TBody>(in TBody body)
         where TBody : struct, IPacketBody, allows ref struct
     {
@@ -56,12 +56,13 @@ internal sealed class OutgoingQueue(long limitBytes, TimeProvider time, MemorySh
         return false;
     }
 
-    /// <summary>Puts a packet whose room was taken before.</summary>
+    /// <summary>Queues a packet whose room the caller has already taken.</summary>
     /// <param name="body">The packet, of at most <see cref="PeerProtocol.MaxBulkPacketBytes"/>.</param>
-    /// <param name="charge">Bytes of <see cref="Room"/> that it took: given back when it was written, or when it is
-    /// refused.</param>
-    /// <param name="mark">A number that grows with packets, of which <see cref="TakenMark"/> tells; 0 for none.</param>
-    /// <returns>False when the connection is closed or there is no memory.</returns>
+    /// <param name="charge">The bytes of <see cref="Room"/> that the packet took. Released once it is written, or when
+    /// it is refused.</param>
+    /// <param name="mark">A number that grows from packet to packet and appears in <see cref="TakenMark"/>; 0 for
+    /// none.</param>
+    /// <returns>False when the connection is closed or memory is short.</returns>
     public bool Put<TBody>(in TBody body, long charge, long mark)
         where TBody : struct, IPacketBody, allows ref struct
     {
@@ -95,7 +96,7 @@ internal sealed class OutgoingQueue(long limitBytes, TimeProvider time, MemorySh
         return isPut;
     }
 
-    /// <summary>Waits for a packet; for the one loop that sends.</summary>
+    /// <summary>Waits until a packet is queued. For the send loop only.</summary>
     /// <returns>False when the queue is closed.</returns>
     public ValueTask<bool> WaitAsync()
     {
@@ -113,7 +114,8 @@ internal sealed class OutgoingQueue(long limitBytes, TimeProvider time, MemorySh
     }
 
     /// <summary>
-    /// Takes all that is there, to be written; then <see cref="Written"/> and <see cref="Finished"/> are called.
+    /// Takes everything queued. The send loop writes it, reports each written piece to <see cref="Written"/>, and then
+    /// calls <see cref="Finished"/>.
     /// </summary>
     public ReadOnlyMemory<byte> Take()
     {
@@ -130,8 +132,8 @@ internal sealed class OutgoingQueue(long limitBytes, TimeProvider time, MemorySh
     }
 
     /// <summary>
-    /// Some of what was taken is written: its room is free. Piece by piece, because a peer confirms the first frames of
-    /// a long write before its last, and gets more then.
+    /// Releases the room of a written piece. Room is released piece by piece, because a peer confirms the first frames
+    /// of a long write before its last, and is sent more then.
     /// </summary>
     public void Written(int bytes)
     {
@@ -140,7 +142,7 @@ internal sealed class OutgoingQueue(long limitBytes, TimeProvider time, MemorySh
         Room.Leave(charge);
     }
 
-    /// <summary>All that was taken is written.</summary>
+    /// <summary>Records that everything taken is written. Returns a large buffer to the pool.</summary>
     public void Finished()
     {
         lock (_gate)
@@ -153,7 +155,7 @@ internal sealed class OutgoingQueue(long limitBytes, TimeProvider time, MemorySh
         }
     }
 
-    /// <summary>Takes nothing more, and ends the wait of the loop.</summary>
+    /// <summary>Accepts no more packets, and ends the send loop's wait.</summary>
     public void Close()
     {
         bool wakes;
@@ -169,7 +171,10 @@ internal sealed class OutgoingQueue(long limitBytes, TimeProvider time, MemorySh
         }
     }
 
-    /// <summary>Gives the memory back, once it is closed and the loop has ended. Nothing is charged any more.</summary>
+    /// <summary>
+    /// Returns the buffers to the pool and releases all room. Call it once the queue is closed and the send loop has
+    /// ended.
+    /// </summary>
     public void Release()
     {
         long charge;
@@ -206,7 +211,8 @@ internal sealed class OutgoingQueue(long limitBytes, TimeProvider time, MemorySh
     private void Count() => _counted.Set(_filling.Length + _sending.Length);
 
     /// <summary>
-    /// Memory may be short when frames are long: then the packet is dropped, as if it had been lost on the way.
+    /// Makes room for <paramref name="bytes"/> in the buffer. Returns false when memory is short: the packet is then
+    /// dropped as if the network had lost it.
     /// </summary>
     private bool TryGrow(int bytes)
     {

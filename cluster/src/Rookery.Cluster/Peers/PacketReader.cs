@@ -5,12 +5,12 @@ using Rookery.Platform;
 namespace Rookery.Cluster.Peers;
 
 /// <summary>
-/// Takes packets from a stream. Memory grows with what has arrived, never with what was announced, and up to the
-/// longest packet that may come. For one reader at a time.
+/// Reads packets from a stream. The buffer grows with the bytes that arrived, never with an announced length, up to the
+/// longest permitted packet. For one reader at a time.
 /// </summary>
 internal sealed class PacketReader(Stream stream, int mostPacketBytes, MemoryShare? memory = null) : IDisposable
 {
-    /// <summary>Memory between packets: one TLS record.</summary>
+    /// <summary>The buffer between packets, in bytes: one TLS record.</summary>
     private const int IdleBytes = 16 << 10;
 
     private PooledMemory _buffer = PooledMemory.Rent(IdleBytes);
@@ -19,16 +19,16 @@ internal sealed class PacketReader(Stream stream, int mostPacketBytes, MemorySha
     private int _end;
     private bool _sawLongPacket;
 
-    /// <summary>The longest packet that may come, in bytes.</summary>
+    /// <summary>The longest permitted packet, in bytes.</summary>
     public int MostPacketBytes { get; set; } = mostPacketBytes;
 
-    /// <summary>Bytes it holds now.</summary>
+    /// <summary>The size of the buffer, in bytes.</summary>
     public int HeldBytes => _buffer.Length;
 
-    /// <summary>The next packet, if it is there.</summary>
-    /// <param name="kind">What it is.</param>
-    /// <param name="body">Its body, until the next <see cref="FillAsync"/>.</param>
-    /// <exception cref="PeerProtocolException">It is longer than it may be.</exception>
+    /// <summary>Returns the next packet if it has arrived whole.</summary>
+    /// <param name="kind">The kind of the packet.</param>
+    /// <param name="body">The body, valid until the next <see cref="FillAsync"/>.</param>
+    /// <exception cref="PeerProtocolException">The packet is longer than permitted.</exception>
     public bool TryRead(out PacketKind kind, out ReadOnlyMemory<byte> body)
     {
         kind = default;
@@ -49,7 +49,7 @@ internal sealed class PacketReader(Stream stream, int mostPacketBytes, MemorySha
 
     /// <summary>Waits for more bytes.</summary>
     /// <returns>False at the end of the stream.</returns>
-    // Pooled: otherwise each wait for the network is an allocation.
+    // A pooled builder: otherwise each wait for the network allocates.
     [AsyncMethodBuilder(typeof(PoolingAsyncValueTaskMethodBuilder<>))]
     public async ValueTask<bool> FillAsync(CancellationToken cancellationToken)
     {
@@ -60,14 +60,16 @@ internal sealed class PacketReader(Stream stream, int mostPacketBytes, MemorySha
         return read > 0;
     }
 
-    /// <summary>Gives the memory back.</summary>
+    /// <summary>Returns the buffer to the pool.</summary>
     public void Dispose()
     {
         _buffer.Return();
         _counted.Set(0);
     }
 
-    /// <summary>Bytes of the packet that begins at <see cref="_start"/>; 0 when that is not known yet.</summary>
+    /// <summary>
+    /// Returns the bytes of the packet that begins at <see cref="_start"/>; 0 when its length has not arrived.
+    /// </summary>
     private int NextPacketBytes()
     {
         if (_end - _start < PeerProtocol.PacketHeadBytes)

@@ -5,24 +5,23 @@ using Rookery.Platform;
 
 namespace Rookery.Cluster.Peers;
 
-/// <summary>What a connection hands its packets to, one at a time.</summary>
+/// <summary>Handles the packets of a connection, one at a time.</summary>
 internal interface IPacketHandler
 {
     /// <summary>Handles a packet. An exception closes the connection.</summary>
-    /// <param name="kind">What it is: neither a sign of life nor a refusal.</param>
-    /// <param name="body">Its body, until this returns.</param>
+    /// <param name="kind">The kind of the packet; never a ping, a pong or a refusal.</param>
+    /// <param name="body">The body, valid until this returns.</param>
     void Handle(PacketKind kind, ReadOnlyMemory<byte> body);
 }
 
 /// <summary>
-/// One connection after both ends have said hello: a loop that sends what waits, a loop that hands over what comes, and
-/// signs of life. Either end of it.
+/// One end of a connection after both ends have exchanged hellos: a send loop, a receive loop and pings.
 /// </summary>
 internal sealed class PeerConnection : IDisposable
 {
     /// <summary>
-    /// Bytes given to the kernel at once; each piece that had to wait for room there is a sign that the other end
-    /// lives.
+    /// The most bytes written to the stream at once. A piece that had to wait for the kernel's buffer shows, once it is
+    /// accepted, that the other end lives.
     /// </summary>
     private const int PieceBytes = 64 << 10;
 
@@ -36,13 +35,13 @@ internal sealed class PeerConnection : IDisposable
     private string? _closedBecause;
     private bool _isClosed;
 
-    /// <summary>Takes over a connection on which both ends have said hello.</summary>
+    /// <summary>Takes over a connection after the exchange of hellos.</summary>
     /// <param name="stream">The TLS stream; its owner disposes it.</param>
-    /// <param name="reader">What has read the hello from it, and perhaps more.</param>
-    /// <param name="remote">The other end.</param>
-    /// <param name="asks">Whether this end dialled, and asks the other for signs of life.</param>
+    /// <param name="reader">The reader that read the hello, and perhaps bytes after it.</param>
+    /// <param name="remote">The other end's hello.</param>
+    /// <param name="asks">Whether this end dialled and therefore pings the other.</param>
     /// <param name="time">The clock.</param>
-    /// <param name="memory">Where the memory of what waits is counted; null for nowhere.</param>
+    /// <param name="memory">The share that counts the send buffers; null for none.</param>
     public PeerConnection(
         Stream stream,
         PacketReader reader,
@@ -62,29 +61,29 @@ internal sealed class PeerConnection : IDisposable
             remote.Kind == LinkKind.Control ? PeerProtocol.MaxControlPacketBytes : PeerProtocol.MaxBulkPacketBytes;
     }
 
-    /// <summary>The other end.</summary>
+    /// <summary>The other end's hello.</summary>
     public PeerHello Remote { get; }
 
-    /// <summary>Where it comes from; null when this end dialled.</summary>
+    /// <summary>The remote address of an accepted connection; null when this end dialled.</summary>
     public IPAddress? From { get; init; }
 
-    /// <summary>Where the other end says that it listens; nothing before it did.</summary>
+    /// <summary>The addresses at which the other end says it listens; empty until it announces them.</summary>
     public IReadOnlyList<string> Places { get; set; } = [];
 
-    /// <summary>Why the other end ended it, if it said so.</summary>
+    /// <summary>The refusal with which the other end closed the connection; null when it gave none.</summary>
     public PeerRefusal? Refusal { get; private set; }
 
     /// <inheritdoc cref="Liveness.Answered"/>
     public long Answered => _liveness.Answered;
 
-    /// <summary>What waits to be sent.</summary>
+    /// <summary>The packets to send.</summary>
     public OutgoingQueue Queue { get; }
 
-    /// <summary>Set when the connection is being closed.</summary>
+    /// <summary>Cancelled when the connection is closed.</summary>
     public CancellationToken Closing { get; }
 
-    /// <summary>Carries packets until the connection breaks, or is closed.</summary>
-    /// <returns>Why it ended, in a sentence; null when the other end closed it.</returns>
+    /// <summary>Sends and receives packets until the connection breaks or is closed.</summary>
+    /// <returns>Why the connection ended, as a sentence; null when the other end closed it.</returns>
     public async Task<string?> RunAsync(IPacketHandler handler)
     {
         var sending = SendAsync();
@@ -104,10 +103,10 @@ internal sealed class PeerConnection : IDisposable
         return _closedBecause;
     }
 
-    /// <summary>Ends it. Only the first reason counts.</summary>
+    /// <summary>Closes the connection. Only the first reason counts.</summary>
     public void Close(string? because)
     {
-        // The one who comes first, because after the second the connection may be disposed.
+        // Only the first caller goes on: when a second one comes, the connection may be disposed already.
         if (Interlocked.Exchange(ref _isClosed, true))
         {
             return;
@@ -119,9 +118,10 @@ internal sealed class PeerConnection : IDisposable
     }
 
     /// <summary>
-    /// Asks for a sign of life when it is time, and closes a connection that gave none. Called every second.
+    /// Pings when a ping is due, and closes the connection when the other end has been silent too long. Called every
+    /// second.
     /// </summary>
-    /// <param name="asks">Whether to ask also when there were signs.</param>
+    /// <param name="asks">Whether to ping even if the other end was just heard.</param>
     public void Watch(bool asks)
     {
         if (_liveness.IsDead())
@@ -141,7 +141,7 @@ internal sealed class PeerConnection : IDisposable
         _closing.Dispose();
     }
 
-    /// <summary>What went wrong on a connection, in a sentence.</summary>
+    /// <summary>Describes an error of a connection in a sentence.</summary>
     public static string Explain(Exception trouble) =>
         trouble switch
         {

@@ -3,7 +3,7 @@ using Rookery.Raft;
 
 namespace Rookery.Cluster.Peers;
 
-/// <summary>Makes connections to other members: TCP, TLS with certificates on both sides, hello.</summary>
+/// <summary>Connects to other members: TCP, TLS with certificates on both sides, exchange of hellos.</summary>
 internal sealed class PeerDialer(
     PeerHello self,
     Func<PeerTrust> trust,
@@ -14,15 +14,15 @@ internal sealed class PeerDialer(
     MemoryShare? memory
 )
 {
-    /// <summary>How long one address may take until both ends have said hello.</summary>
+    /// <summary>The time limit for one address, up to the exchange of hellos.</summary>
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(3);
 
     /// <summary>Connects to a member.</summary>
-    /// <param name="node">Who must be there.</param>
+    /// <param name="node">The member that must answer.</param>
     /// <param name="address"><c>host:port</c>.</param>
-    /// <param name="kind">What for.</param>
-    /// <param name="cancellationToken">Gives up.</param>
-    /// <returns>The connection, and what to dispose behind it.</returns>
+    /// <param name="kind">The kind of the connection.</param>
+    /// <param name="cancellationToken">Cancels the attempt.</param>
+    /// <returns>The connection, and its stream, to be disposed after the connection.</returns>
     public async Task<(PeerConnection Connection, IAsyncDisposable Stream)> DialAsync(
         NodeId node,
         string address,
@@ -36,9 +36,9 @@ internal sealed class PeerDialer(
         var reader = new PacketReader(stream, PeerProtocol.MaxControlPacketBytes, memory);
         try
         {
-            // Before a word is said: a peer would take this call for one to itself, and end the connection that it has
-            // from this node. Whom this node does not call has none, and, if it calls this node, learns from the call
-            // where that is.
+            // Check before sending a hello: another member would take this connection for a new one to itself and close
+            // the connection that it has from this node. A member that is not among the peers has no such connection;
+            // the hello lets it learn this node's address.
             var answering = Members.IdOf(proven);
             if (
                 answering != node
@@ -62,7 +62,7 @@ internal sealed class PeerDialer(
                 throw NotWhoWasLookedFor(proven);
             }
 
-            // Who refuses says only who it is: not for which kind of connection.
+            // A refusing end sends its hello only as identification; its kind of connection means nothing.
             if (refused is not null)
             {
                 throw new PeerRefusedException(refused);
@@ -84,8 +84,8 @@ internal sealed class PeerDialer(
     }
 
     /// <summary>
-    /// A member that moved may have had an address that is another's now, or this node's own: what is said there is not
-    /// that member's refusal. That this node is out for good, whoever says it may know.
+    /// Reads the answer to a hello. The address of a member that moved may now belong to another member or to this
+    /// node, so a refusal from there is not the wanted member's. A refusal for good counts from any member.
     /// </summary>
     private async Task<(PeerHello Hello, PeerRefusal? Refusal)> ReadAnswerAsync(
         PacketReader reader,

@@ -3,11 +3,11 @@ using Rookery.Raft;
 namespace Rookery.Cluster.Peers;
 
 /// <summary>
-/// Whether the other end of a connection is a member that may have it: the same questions at both ends.
+/// Decides whether the node at the other end of a connection may have it. Both ends apply the same checks.
 /// </summary>
-/// <param name="self">How this node introduces itself.</param>
-/// <param name="admission">Who is a member.</param>
-/// <param name="nameOf">What a member is called; null when that is not known.</param>
+/// <param name="self">This node's hello.</param>
+/// <param name="admission">Decides which nodes are members.</param>
+/// <param name="nameOf">Returns a member's name; null when it is not known.</param>
 /// <param name="time">The clock.</param>
 internal sealed class PeerGate(
     PeerHello self,
@@ -16,11 +16,11 @@ internal sealed class PeerGate(
     TimeProvider time
 )
 {
-    /// <summary>Which start of each store is the one that may have connections.</summary>
+    /// <summary>The current start of each store.</summary>
     public KnownStarts Starts { get; } = new(nameOf, time);
 
-    /// <summary>Why not, in a sentence for the other end; null when it may.</summary>
-    /// <param name="hello">What it says.</param>
+    /// <summary>Returns why the other end may not connect, as a sentence for it; null when it may.</summary>
+    /// <param name="hello">The other end's hello.</param>
     /// <param name="proven">The node that its certificate proves.</param>
     public PeerRefusal? Refuse(PeerHello hello, string proven)
     {
@@ -53,10 +53,10 @@ internal sealed class PeerGate(
         return admission.Refuse(hello) ?? Starts.Refuse(hello);
     }
 
-    /// <summary>Why a member that was let in may not stay.</summary>
-    /// <param name="hello">What it said.</param>
-    /// <param name="answered">The newest question that it has answered on the connection: the timestamp of when it was
-    /// asked, 0 for none.</param>
+    /// <summary>Returns why an open connection must be closed; null when it may stay.</summary>
+    /// <param name="hello">The other end's hello.</param>
+    /// <param name="answered">The newest ping that was answered on the connection, as the timestamp of sending; 0 for
+    /// none.</param>
     public PeerRefusal? RefuseLater(PeerHello hello, long answered) =>
         admission.Refuse(hello) ?? Starts.RefuseLater(hello, answered);
 }

@@ -2,7 +2,7 @@ using System.Buffers.Binary;
 
 namespace Rookery.Cluster.Peers;
 
-/// <summary>The first packets of a connection.</summary>
+/// <summary>Exchanges the first packets of a connection.</summary>
 internal static class PeerHandshake
 {
     /// <summary>Writes one packet.</summary>
@@ -16,19 +16,19 @@ internal static class PeerHandshake
         await stream.WriteAsync(packet, cancellationToken);
     }
 
-    /// <summary>Waits for the other end's hello.</summary>
-    /// <exception cref="EndOfStreamException">Nothing came.</exception>
-    /// <exception cref="PeerProtocolException">Something else came.</exception>
+    /// <summary>Reads the other end's hello.</summary>
+    /// <exception cref="EndOfStreamException">The stream ended.</exception>
+    /// <exception cref="PeerProtocolException">The packet is no hello.</exception>
     public static async Task<PeerHello> ReadHelloAsync(PacketReader reader, CancellationToken cancellationToken) =>
         HelloIn(await ReadAsync(reader, cancellationToken));
 
     /// <summary>
-    /// Waits for what the other end answers to a hello: its own, perhaps with a refusal of a member that it does not
-    /// know, so that this end can judge who says that.
+    /// Reads the answer to a hello: the other end's hello. A refusal because this end is no member is followed by a
+    /// hello too, so this end can judge the refusing node.
     /// </summary>
-    /// <exception cref="PeerRefusedException">The other end refuses this one, and does not say who it is.</exception>
-    /// <exception cref="EndOfStreamException">Nothing came.</exception>
-    /// <exception cref="PeerProtocolException">Something else came.</exception>
+    /// <exception cref="PeerRefusedException">The other end refuses this one without a hello.</exception>
+    /// <exception cref="EndOfStreamException">The stream ended.</exception>
+    /// <exception cref="PeerProtocolException">The packet is neither a hello nor a refusal.</exception>
     public static async Task<(PeerHello Hello, PeerRefusal? Refusal)> ReadAnswerAsync(
         PacketReader reader,
         CancellationToken cancellationToken
@@ -44,7 +44,7 @@ internal static class PeerHandshake
         return speaker is null ? throw new PeerRefusedException(refusal) : (HelloIn(speaker), refusal);
     }
 
-    /// <summary>Waits for what the other end thinks of a hello that it need not answer.</summary>
+    /// <summary>Reads the other end's reaction to a hello that needs no answer.</summary>
     /// <returns>Null when it closes the connection without a refusal.</returns>
     public static async Task<PeerRefusal?> ReadRefusalAsync(PacketReader reader, CancellationToken cancellationToken) =>
         RefusalIn(await ReadAsync(reader, cancellationToken));
@@ -60,7 +60,7 @@ internal static class PeerHandshake
     private static PeerRefusal? RefusalIn((PacketKind Kind, ReadOnlyMemory<byte> Body)? packet) =>
         packet is var (kind, body) ? RefusalBody.TryRead(kind, body.Span) : null;
 
-    /// <summary>The next packet, until the next is read; null at the end of the stream.</summary>
+    /// <summary>Reads the next packet, valid until the next read; null at the end of the stream.</summary>
     private static async Task<(PacketKind Kind, ReadOnlyMemory<byte> Body)?> ReadAsync(
         PacketReader reader,
         CancellationToken cancellationToken

@@ -3,26 +3,26 @@ using Rookery.Raft;
 
 namespace Rookery.Cluster.Peers;
 
-/// <summary>What a connection between members is for.</summary>
+/// <summary>The kind of a connection between members.</summary>
 public enum LinkKind
 {
     /// <summary>
-    /// Votes, heartbeats, replies, reads: small, and never behind frames, because on Wi-Fi a lost segment of a bulk
-    /// transfer would silence them.
+    /// For votes, heartbeats, replies and read requests. They are small and do not share a connection with frames,
+    /// because on Wi-Fi a lost segment of a bulk transfer would delay them.
     /// </summary>
     Control = 1,
 
-    /// <summary>Frames and forwarded commands.</summary>
+    /// <summary>For frames and forwarded commands.</summary>
     Bulk = 2,
 }
 
 /// <summary>
-/// How a member introduces itself at the beginning of each connection. Its certificate proves the node id; the rest is
-/// what a member must be trusted to say.
+/// A member's introduction at the beginning of each connection. Its certificate proves the node id; the other values
+/// are taken on trust.
 /// </summary>
 public sealed record PeerHello
 {
-    /// <summary>"RKPL", so that a stranger's bytes are named as such.</summary>
+    /// <summary>The bytes "RKPL", which tell a hello from a stranger's bytes.</summary>
     private const uint Magic = 0x4C504B52;
     private const int MaxTextBytes = 64;
 
@@ -32,33 +32,33 @@ public sealed record PeerHello
     /// <summary>The node's random id.</summary>
     public required string NodeId { get; init; }
 
-    /// <summary>The id of its store, new with each format.</summary>
+    /// <summary>The id of the store, new each time a data directory is formatted.</summary>
     public required Guid StoreId { get; init; }
 
-    /// <summary>How often the store was started.</summary>
+    /// <summary>The number of starts of the store.</summary>
     public required long BootCounter { get; init; }
 
-    /// <summary>The highest feature level that its program knows.</summary>
+    /// <summary>The highest feature level that the node's version supports.</summary>
     public required int FeatureLevel { get; init; }
 
     /// <summary>
-    /// The port on which it listens for members; 0 when it does not say. With the address that it comes from, it is
-    /// found again after it moved.
+    /// The port on which the node listens for members; 0 when unknown. Together with the source address it finds a
+    /// member that moved.
     /// </summary>
     public int Port { get; init; }
 
     /// <summary>
-    /// By chance, one for each start of the program: two of one boot counter are a store and its copy.
+    /// A random id of this start of the program. Two ids with the same boot counter are a store and its copy.
     /// </summary>
     public ulong Run { get; init; }
 
-    /// <summary>What the connection is for.</summary>
+    /// <summary>The kind of the connection.</summary>
     public LinkKind Kind { get; init; }
 
-    /// <summary>The node as consensus knows it.</summary>
+    /// <summary>The node's id in consensus.</summary>
     public NodeId Member => Members.IdOf(NodeId);
 
-    /// <summary>Bytes that <see cref="Write"/> takes.</summary>
+    /// <summary>The number of bytes that <see cref="Write"/> writes.</summary>
     internal int SizeInBytes =>
         sizeof(uint)
         + (2 * sizeof(ushort))
@@ -84,8 +84,8 @@ public sealed record PeerHello
         writer.PutByte((byte)Kind);
     }
 
-    /// <summary>Reads one.</summary>
-    /// <exception cref="PeerProtocolException">It is no hello, or one of another version.</exception>
+    /// <summary>Reads a hello.</summary>
+    /// <exception cref="PeerProtocolException">The bytes are no hello, or one of another version.</exception>
     internal static PeerHello Read(ReadOnlySpan<byte> body)
     {
         if (body.Length < sizeof(uint) || BinaryPrimitives.ReadUInt32LittleEndian(body) != Magic)

@@ -6,29 +6,28 @@ using Rookery.Raft;
 
 namespace Rookery.Cluster.Peers;
 
-/// <summary>HTTPS to another member's port for members: mutual, and only with whom is meant.</summary>
+/// <summary>HTTPS clients for other members' ports, with certificates on both sides.</summary>
 internal static class PeerHttp
 {
     /// <summary>
-    /// The header in which a member says hello, as on its other connections: its certificate proves the node, and not
-    /// that this is no old copy of it.
+    /// The header that carries a member's hello. The certificate proves the node; the hello shows that it is no old
+    /// copy of it.
     /// </summary>
     public const string HelloHeader = "Rookery-Hello";
 
-    // A member that is off answers nothing: TCP alone would ask for two minutes.
+    // A member that is off does not answer, and TCP alone would retry for two minutes.
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(5);
 
     /// <summary>
-    /// A client for one member, which the caller disposes. Each of its connections is made to the first address at
-    /// which that member is: of a member that listens on several networks most lead nowhere from here, or to another
-    /// machine. It sets no limit to how long an answer takes: <see cref="Transfer.Silence"/> does, by what is asked
-    /// for.
+    /// Makes a client for one member, which the caller disposes. Each connection tries the addresses in order until the
+    /// member answers: when a member listens on several networks, most of its addresses lead nowhere from here, or to
+    /// another machine. The client sets no time limit for responses; <see cref="Transfer.Silence"/> does, by request.
     /// </summary>
-    /// <param name="trust">This node's certificate, and whom it takes for members.</param>
-    /// <param name="member">Who must be there.</param>
-    /// <param name="addresses">Where it may be, <c>host:port</c>, one at least, the likeliest first.</param>
-    /// <param name="self">How this node introduces itself; null for one that does not run, and only asks who is
-    /// there.</param>
+    /// <param name="trust">This node's certificate, and the rule for members' certificates.</param>
+    /// <param name="member">The member that must answer.</param>
+    /// <param name="addresses">Its addresses, <c>host:port</c>, at least one, most likely first.</param>
+    /// <param name="self">This node's hello; null for a node that is not running and only asks which node
+    /// answers.</param>
     public static HttpClient CreateClient(
         PeerTrust trust,
         NodeId member,
@@ -57,7 +56,7 @@ internal static class PeerHttp
         return client;
     }
 
-    /// <summary>The hello in a request; null when there is none.</summary>
+    /// <summary>Returns the hello of a request; null when it has none or a malformed one.</summary>
     public static PeerHello? HelloIn(HttpRequest request)
     {
         try
@@ -80,7 +79,8 @@ internal static class PeerHttp
     }
 
     /// <summary>
-    /// The TLS stream of the first that is the member. The handler asks for no TLS of its own on top of one.
+    /// Connects to the first address at which the member answers. Returns the TLS stream; the HTTP handler adds no TLS
+    /// of its own to it.
     /// </summary>
     private static async Task<SslStream> ConnectAsync(
         PeerTrust trust,

@@ -17,31 +17,30 @@ using Rookery.Cluster.Identity;
 namespace Rookery.Cluster.Peers;
 
 /// <summary>
-/// The port for members. Who asks for <c>rookery/1</c> in the TLS handshake gets a <see cref="PeerNetwork"/>'s
-/// connection; anything else is HTTP, where routes find in
-/// <see cref="ProvenPeer"/> who asks.
+/// The port for members. A connection that asks for <c>rookery/1</c> in the TLS handshake (ALPN) goes to the
+/// <see cref="PeerNetwork"/>. Any other is HTTP, and its routes find the caller's identity in <see cref="ProvenPeer"/>.
 /// </summary>
 public static class PeerListener
 {
-    /// <summary>Connections at once: some for each member beside the <see cref="Strangers"/>.</summary>
+    /// <summary>The most connections at once: several for each member, and the <see cref="Strangers"/>.</summary>
     private const int MostConnections = 256;
 
     /// <summary>
-    /// Who says nothing is let go after so long. Members' links say something every second, and a new HTTPS connection
-    /// of theirs costs one handshake.
+    /// The time after which an idle HTTPS connection is closed. Members' links send something every second, and a new
+    /// HTTPS connection costs them only a handshake.
     /// </summary>
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(5);
 
-    /// <summary>How long a stop waits for requests: as for those of clients.</summary>
+    /// <summary>How long a stop waits for running requests, the same as for clients' requests.</summary>
     internal static readonly TimeSpan StopPatience = TimeSpan.FromSeconds(10);
 
     /// <summary>The protocol between members, as ALPN names it (RFC 7301).</summary>
     public static readonly SslApplicationProtocol Protocol = new("rookery/1");
 
-    /// <summary>Builds a server of one port, which its caller starts, stops and disposes.</summary>
-    /// <param name="endPoint">Where it listens.</param>
-    /// <param name="network">What takes members' connections.</param>
-    /// <param name="configureHttp">Adds what is served over HTTPS beside them.</param>
+    /// <summary>Builds a server for one port, which the caller starts, stops and disposes.</summary>
+    /// <param name="endPoint">The address to listen at.</param>
+    /// <param name="network">Receives the members' links.</param>
+    /// <param name="configureHttp">Adds the routes served over HTTPS on the same port.</param>
     public static WebApplication Build(
         IPEndPoint endPoint,
         PeerNetwork network,
@@ -67,11 +66,11 @@ public static class PeerListener
     }
 
     /// <summary>
-    /// Stops a port: links end at once, requests have <see cref="StopPatience"/>. Whoever was not answered by then is
-    /// cut off, and that is told.
+    /// Stops a port: closes links at once, gives requests <see cref="StopPatience"/>, then cuts off the rest and logs
+    /// that.
     /// </summary>
-    /// <param name="port">What <see cref="Build"/> made.</param>
-    /// <param name="log">Told of requests that were cut off.</param>
+    /// <param name="port">The server that <see cref="Build"/> made.</param>
+    /// <param name="log">Receives the message about requests that were cut off.</param>
     /// <param name="time">The clock.</param>
     public static async Task StopAsync(WebApplication port, Action<string> log, TimeProvider time)
     {
@@ -86,7 +85,7 @@ public static class PeerListener
         }
     }
 
-    /// <summary>Makes an endpoint of Kestrel one for members.</summary>
+    /// <summary>Configures a Kestrel endpoint as a port for members.</summary>
     public static ListenOptions UsePeers(this ListenOptions listen, PeerNetwork network)
     {
         var strangers = new Strangers();
@@ -106,10 +105,10 @@ public static class PeerListener
     }
 
     /// <summary>
-    /// Made anew for each handshake, with the certificates of now. A certificate that proves nobody does not end the
-    /// handshake: a node that joins has none yet, and a member whose own is refused hears why.
+    /// Makes the TLS options of one handshake, with the current certificates. A certificate that proves no node does
+    /// not fail the handshake: a joining node has none yet, and a member with a refused one is told why.
     /// </summary>
-#pragma warning disable CA5359 // This end is the server, and the verdict is looked at before a connection is used.
+#pragma warning disable CA5359 // This end is the server, and the verdict is checked before a connection is used.
     private static SslServerAuthenticationOptions OptionsFor(
         BaseConnectionContext connection,
         PeerTrust trust,
@@ -157,8 +156,9 @@ public static class PeerListener
         await network.AcceptAsync(stream, ends.Token);
     }
 
-    /// <summary>Leaves signals to the process: the framework's own lifetime would stop this port before the node
-    /// does.</summary>
+    /// <summary>
+    /// Leaves signals to the process: the framework's own lifetime would stop this port before the node stops.
+    /// </summary>
     private sealed class StoppedByProcess : IHostLifetime
     {
         public Task WaitForStartAsync(CancellationToken cancellationToken) => Task.CompletedTask;
@@ -167,7 +167,7 @@ public static class PeerListener
     }
 }
 
-/// <summary>A feature of connections to the port for members: who is at the other end.</summary>
-/// <param name="Verdict">The node that its certificate proves, if any. Whether that is a member is said by the members'
-/// records.</param>
+/// <summary>A connection feature of the port for members: the identity of the other end.</summary>
+/// <param name="Verdict">The node that its certificate proves, if any. The members' records tell whether that node is a
+/// member.</param>
 public sealed record ProvenPeer(PeerVerdict Verdict);

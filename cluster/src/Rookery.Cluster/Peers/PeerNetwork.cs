@@ -9,9 +9,8 @@ using Rookery.Raft;
 namespace Rookery.Cluster.Peers;
 
 /// <summary>
-/// The connections to the other members over mutually authenticated TLS: two to each, one small for votes and
-/// heartbeats, one for frames and forwarded commands. Incoming ones come from
-/// <see cref="PeerListener"/>.
+/// The connections to the other members over mutually authenticated TLS, two to each: one for votes and heartbeats, one
+/// for frames and forwarded commands. <see cref="PeerListener"/> accepts the incoming ones.
 /// </summary>
 public sealed class PeerNetwork : IPeerNetwork, IAsyncDisposable
 {
@@ -31,17 +30,17 @@ public sealed class PeerNetwork : IPeerNetwork, IAsyncDisposable
     private ITimer? _watch;
     private bool _isStopped;
 
-    /// <summary>A network that is silent until <see cref="Start"/>.</summary>
-    /// <param name="self">How this node introduces itself.</param>
-    /// <param name="trust">Certificates, asked for at each handshake.</param>
-    /// <param name="admission">Whom to have connections with.</param>
+    /// <summary>Makes a network that neither dials nor accepts until <see cref="Start"/>.</summary>
+    /// <param name="self">This node's hello.</param>
+    /// <param name="trust">Returns the current certificates; called for each handshake.</param>
+    /// <param name="admission">Decides which nodes may connect.</param>
     /// <param name="time">The clock.</param>
-    /// <param name="log">Told in a sentence why a connection was refused, failed or ended; each sentence at most once a
-    /// minute, and ten of who proves nobody.</param>
-    /// <param name="memory">Counts what waits to be sent, and what came and is not handled yet; null for
-    /// nowhere.</param>
-    /// <param name="note">Told instead of what is usual: that a member is not there yet; null for
-    /// <paramref name="log"/>.</param>
+    /// <param name="log">Receives a sentence when a connection is refused, fails or ends: each sentence at most once a
+    /// minute, and about nodes without a member's certificate at most ten a minute.</param>
+    /// <param name="memory">Counts the send queues and the received packets that are not handled yet; null for
+    /// none.</param>
+    /// <param name="note">Receives expected events instead of <paramref name="log"/>, such as a member that is not up
+    /// yet; null to send them to <paramref name="log"/>.</param>
     public PeerNetwork(
         PeerHello self,
         Func<PeerTrust> trust,
@@ -68,20 +67,21 @@ public sealed class PeerNetwork : IPeerNetwork, IAsyncDisposable
         _gate = new PeerGate(_self, admission, node => NameOf(node), time);
     }
 
-    /// <summary>Certificates of now.</summary>
+    /// <summary>Returns the current certificates.</summary>
     internal Func<PeerTrust> Trust { get; }
 
     /// <summary>
-    /// Told when another member says that this node's data must not take part any more, and why. From any thread.
+    /// Invoked, with the reason, when another member refuses this node's data for good. Called from any thread.
     /// </summary>
     public Action<string>? Excluded { get; set; }
 
     /// <summary>
-    /// Where this node listens for members now, <c>host:port</c>, the likeliest first. From any thread.
+    /// Returns the addresses at which this node listens for members, <c>host:port</c>, most likely first. Called from
+    /// any thread.
     /// </summary>
     public Func<IReadOnlyList<string>> Places { get; set; } = static () => [];
 
-    /// <summary>What a member is called; null when that is not known. From any thread.</summary>
+    /// <summary>Returns a member's name; null when it is not known. Called from any thread.</summary>
     public Func<NodeId, string?> NameOf { get; set; } = static _ => null;
 
     /// <inheritdoc/>
@@ -93,8 +93,8 @@ public sealed class PeerNetwork : IPeerNetwork, IAsyncDisposable
     /// <inheritdoc/>
     public IReadOnlyList<FailedAttempt> AttemptsAt(NodeId member) => Find(member)?.Attempts ?? [];
 
-    /// <summary>Begins to take connections, and to dial once peers are named. Called once.</summary>
-    /// <param name="receiver">Consensus.</param>
+    /// <summary>Begins to accept connections, and to dial once peers are set. Called once.</summary>
+    /// <param name="receiver">Receives the network's events: consensus.</param>
     public void Start(IPeerReceiver receiver)
     {
         lock (_peersGate)
@@ -174,8 +174,8 @@ public sealed class PeerNetwork : IPeerNetwork, IAsyncDisposable
     }
 
     /// <summary>
-    /// Why a request to the port for members is not answered as a member's, in a sentence; null when it is: by the same
-    /// questions as a connection of its own.
+    /// Returns why a request to the port for members is refused, as a sentence; null when it comes from a member. The
+    /// checks are those of a link.
     /// </summary>
     internal string? Refuse(HttpContext http) =>
         http.Features.Get<ProvenPeer>()?.Verdict is not { NodeId: { } node }
@@ -184,28 +184,27 @@ public sealed class PeerNetwork : IPeerNetwork, IAsyncDisposable
         : _gate.Refuse(hello, node)?.Sentence;
 
     /// <summary>
-    /// A client of another member's port for members, which the caller disposes; null when it is not known where that
-    /// is.
+    /// Makes an HTTPS client for another member's port, which the caller disposes; null when no address is known.
     /// </summary>
     internal HttpClient? ClientOf(NodeId member) =>
         AddressesOf(member) is { Length: > 0 } addresses
             ? PeerHttp.CreateClient(Trust(), member, addresses, _self)
             : null;
 
-    /// <summary>Where a member may be, the likeliest first; none for one that is not among the peers.</summary>
+    /// <summary>Returns a member's addresses, most likely first; empty when it is not among the peers.</summary>
     internal string[] AddressesOf(NodeId node) => Find(node)?.Route.Candidates() ?? [];
 
     /// <summary>
-    /// Who is connected to this node, peers or not, and where to call back: this node answers only on connections that
-    /// it dialled.
+    /// Returns the nodes that are connected to this one, peers or not, with the addresses at which to dial them. This
+    /// node can answer only on connections that it dialled.
     /// </summary>
     internal IReadOnlyList<PeerAddress> Callers() =>
         [.. (Volatile.Read(ref _incoming)?.Callers() ?? []).OrderBy(static caller => caller.Node)];
 
-    /// <summary>How the connections to each peer do.</summary>
+    /// <summary>Returns the state of the connections to each peer.</summary>
     public IReadOnlyList<PeerStatus> Status() => [.. Volatile.Read(ref _peers).Select(PeerStatus.Of)];
 
-    /// <summary>Ends all connections and takes no more.</summary>
+    /// <summary>Closes all connections and accepts no more.</summary>
     public async ValueTask DisposeAsync()
     {
         OutgoingPeer[] stopping;
@@ -225,7 +224,7 @@ public sealed class PeerNetwork : IPeerNetwork, IAsyncDisposable
         await Task.WhenAll(stopping.Select(peer => peer.StopAsync()));
     }
 
-    /// <summary>Carries a connection that came in, until it ends.</summary>
+    /// <summary>Serves an accepted connection until it ends.</summary>
     internal Task AcceptAsync(IncomingStream stream, CancellationToken cancellationToken) =>
         Volatile.Read(ref _incoming)?.AcceptAsync(stream, cancellationToken) ?? Task.CompletedTask;
 
@@ -242,12 +241,15 @@ public sealed class PeerNetwork : IPeerNetwork, IAsyncDisposable
         return null;
     }
 
-    /// <summary>A member called, or said where it listens: it lives, and there it can be called.</summary>
+    /// <summary>
+    /// Handles a connection from a member, or its announcement of addresses: the member can be dialled there now.
+    /// </summary>
     private void Called(PeerConnection connection)
     {
         if (Find(connection.Remote.Member) is { } peer)
         {
-            // The other connection says nothing of the places where it listens: it would take back what this one said.
+            // A bulk connection announces no addresses, so it must not replace those that the control connection
+            // announced.
             if (
                 connection.Remote.Kind == LinkKind.Control
                 && IncomingLinks.PlacesOf(connection) is { Length: > 0 } places
@@ -260,8 +262,8 @@ public sealed class PeerNetwork : IPeerNetwork, IAsyncDisposable
         }
     }
 
-    /// <summary>A member answers where another was looked for: there it can be called.</summary>
-    /// <returns>Whether it is one of the peers.</returns>
+    /// <summary>Records that a member answered at an address where another was expected, and dials it there.</summary>
+    /// <returns>Whether the member is one of the peers.</returns>
     private bool Met(NodeId node, string address)
     {
         if (Find(node) is not { } peer)
@@ -288,8 +290,8 @@ public sealed class PeerNetwork : IPeerNetwork, IAsyncDisposable
     }
 
     /// <summary>
-    /// Records that cannot be read, for instance, are nothing that the whole node should end for, as it would by what
-    /// leaves a timer, nor that the other connections should not be looked after for.
+    /// Logs a failure of one check, for example because records cannot be read. An exception that leaves a timer would
+    /// end the process, and the other connections still need their checks.
     /// </summary>
     private void Guard(Action watch)
     {

@@ -4,20 +4,19 @@ using Rookery.Cluster.Joining;
 namespace Rookery.Cluster.Peers;
 
 /// <summary>
-/// Where a member says that it listens, told to whom it dials: a machine with several networks calls from the address
-/// of one, and may listen on that of another. The packet: <c>[text …]</c>, each
-/// <c>host:port</c>.
+/// The addresses at which a dialling member listens, announced to the other end. A machine with several networks may
+/// dial from an address of one and listen on another. The packet: <c>[text …]</c>, each <c>host:port</c>.
 /// </summary>
 internal static class PeerPlaces
 {
     /// <summary>
-    /// The most that are said and believed: with the longest names they fit a packet of a connection that carries no
-    /// frames.
+    /// The most addresses that are sent and accepted. Even with the longest names they fit a packet of a control
+    /// connection.
     /// </summary>
     public const int Most = 8;
 
-    /// <summary>Reads a packet: those that may lead to who called from an address.</summary>
-    /// <exception cref="PeerProtocolException">It is malformed.</exception>
+    /// <summary>Reads a packet. Returns the addresses that can lead to a caller at <paramref name="from"/>.</summary>
+    /// <exception cref="PeerProtocolException">The packet is malformed.</exception>
     public static string[] Read(ReadOnlySpan<byte> body, IPAddress? from)
     {
         List<string> places = [];
@@ -34,8 +33,8 @@ internal static class PeerPlaces
     }
 
     /// <summary>
-    /// Loopback leads to whom it comes from only, and link-local addresses lead nowhere without an interface, which
-    /// only this end could name.
+    /// Whether an address can lead to the caller. A loopback address leads to the caller only from loopback. Link-local
+    /// addresses need an interface, which only this end could name.
     /// </summary>
     private static bool LeadsTo(string place, IPAddress? from)
     {

@@ -1,17 +1,17 @@
 namespace Rookery.Cluster.Peers;
 
 /// <summary>
-/// The protocol between members, behind ALPN <c>rookery/1</c>: packets <c>[u32 length of what follows][u8
-/// kind][body]</c>, little-endian. The dialler sends a hello, the other end answers with its own or with a refusal;
-/// then packets flow. Messages flow from the dialler only, so that each direction has connections of its own. Behind
-/// the refusal of who is no member comes a hello: perhaps the dialler refuses that for good, because an old card says
-/// so.
+/// The protocol between members, negotiated as ALPN <c>rookery/1</c>. Packets are <c>[u32 length of the rest][u8
+/// kind][body]</c>, little-endian. The dialler sends a hello; the other end answers with its own or with a refusal;
+/// then packets follow. Messages flow only from the dialler, so each direction has its own connections. A refusal with
+/// <see cref="PacketKind.RefusalOfNoMember"/> is followed by a hello, because the dialler may in turn refuse the sender
+/// for good as an old card.
 /// </summary>
 internal static class PeerProtocol
 {
     /// <summary>
-    /// The version in the hello. Packets' framing, the head of a hello and refusals are the same in all versions, so
-    /// that two versions can say to each other which is the older.
+    /// The version in the hello. Framing, the start of a hello and refusals are the same in all versions, so two
+    /// versions can tell each other which is older.
     /// </summary>
     public const ushort Version = 1;
 
@@ -19,31 +19,29 @@ internal static class PeerProtocol
     public const int FeatureLevel = 3;
 
     /// <summary>
-    /// The level from which on a member takes <see cref="PacketKind.Places"/>: a packet that it does not know closes a
-    /// connection.
+    /// The lowest feature level that accepts <see cref="PacketKind.Places"/>. An unknown packet closes a connection.
     /// </summary>
     public const int PlacesSince = 2;
 
-    /// <summary>The level from which on a member takes <see cref="PacketKind.ForwardInTerm"/>.</summary>
+    /// <summary>The lowest feature level that accepts <see cref="PacketKind.ForwardInTerm"/>.</summary>
     public const int ForwardInTermSince = 3;
 
-    /// <summary>Bytes before the body of a packet.</summary>
+    /// <summary>The bytes before the body of a packet.</summary>
     public const int PacketHeadBytes = sizeof(uint) + sizeof(byte);
 
     /// <summary>
-    /// The longest packet on a connection that carries no frames, and of any connection before it has said hello.
+    /// The longest packet on a control connection, and on any connection before the exchange of hellos.
     /// </summary>
     public const int MaxControlPacketBytes = 4 << 10;
 
     /// <summary>
-    /// The longest packet that carries frames or an outcome: one atomic batch of 32 MiB, with room for what lies around
-    /// it.
+    /// The longest packet that carries frames or an outcome: an atomic batch of 32 MiB plus its headers.
     /// </summary>
     public const int MaxBulkPacketBytes = 40 << 20;
 
     /// <summary>
-    /// The longest packet of several frames. Consensus sends 1 MiB of payloads at once, or one longer frame alone; of
-    /// the smallest payloads, some 40 bytes, the heads around them take almost as much again.
+    /// The longest packet with several frames. Consensus sends at most 1 MiB of payloads at once, or one longer frame
+    /// alone. With the smallest payloads, some 40 bytes, the headers take almost as much again.
     /// </summary>
     public const int MaxSharedPacketBytes = 4 << 20;
 
@@ -51,45 +49,49 @@ internal static class PeerProtocol
     public const int MaxFrameContentBytes = 40 << 20;
 }
 
-/// <summary>What a packet is. The numbers are on the wire.</summary>
+/// <summary>The kind of a packet. The values are on the wire.</summary>
 internal enum PacketKind : byte
 {
-    /// <summary>Who speaks; the first packet of each end.</summary>
+    /// <summary>The sender's introduction; the first packet of each end.</summary>
     Hello = 1,
 
-    /// <summary>Why the sender closes the connection: a sentence for the log of the other end.</summary>
+    /// <summary>Why the sender closes the connection: a sentence for the other end's log.</summary>
     Refusal = 2,
 
-    /// <summary>Are you there? <c>[i64 question]</c> or nothing; what it means is the dialler's affair.</summary>
+    /// <summary>
+    /// Asks for a sign of life: <c>[i64 question]</c> or empty. The question has a meaning only for the sender.
+    /// </summary>
     Ping = 3,
 
     /// <summary>Answers a ping: the same body.</summary>
     Pong = 4,
 
-    /// <summary>A message of consensus, with its frames.</summary>
+    /// <summary>A consensus message with its frames.</summary>
     Message = 5,
 
-    /// <summary>A command to be proposed, of a program of before: <c>[i64 number][command]</c>.</summary>
+    /// <summary>A forwarded command of an older version: <c>[i64 number][command]</c>.</summary>
     Forward = 6,
 
-    /// <summary>What became of it: <c>[i64 number][outcome]</c>.</summary>
+    /// <summary>The outcome of a forwarded command: <c>[i64 number][outcome]</c>.</summary>
     Outcome = 7,
 
-    /// <summary>As <see cref="Forward"/>, and the outcome shall bring a receipt.</summary>
+    /// <summary>Like <see cref="Forward"/>; the outcome must carry a receipt.</summary>
     ForwardForReceipt = 8,
 
-    /// <summary>As <see cref="Refusal"/>, and the other end's data must not take part again.</summary>
+    /// <summary>Like <see cref="Refusal"/>; the other end's data must never take part again.</summary>
     RefusalForGood = 9,
 
-    /// <summary>As <see cref="Refusal"/>, and the other end is no member.</summary>
+    /// <summary>Like <see cref="Refusal"/>; the other end is no member. The sender's hello follows.</summary>
     RefusalOfNoMember = 10,
 
-    /// <summary>Where the dialler listens, on connections that carry no frames: see <see cref="PeerPlaces"/>.</summary>
+    /// <summary>
+    /// The addresses at which the dialler listens, on control connections: see <see cref="PeerPlaces"/>.
+    /// </summary>
     Places = 11,
 
     /// <summary>
-    /// A command to be proposed by the leader of a term:
-    /// <c>[i64 number][i64 term][u8 whether the outcome shall bring a receipt][command]</c>.
+    /// A forwarded command for the leader of a term: <c>[i64 number][i64 term][u8 whether the outcome must carry a
+    /// receipt][command]</c>.
     /// </summary>
     ForwardInTerm = 12,
 }

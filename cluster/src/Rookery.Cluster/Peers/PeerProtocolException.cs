@@ -1,19 +1,18 @@
 namespace Rookery.Cluster.Peers;
 
 /// <summary>
-/// What a peer sent does not follow the protocol: it is broken, hostile or of another version. The connection is
-/// closed; nothing else is harmed.
+/// A peer violated the protocol: it is broken, hostile or of another version. Only its connection is closed.
 /// </summary>
-/// <param name="message">What is wrong, in a sentence.</param>
+/// <param name="message">The violation, as a sentence.</param>
 internal class PeerProtocolException(string message) : Exception(message);
 
 /// <summary>The other end refuses this one.</summary>
-/// <param name="refusal">Why, as the other end says.</param>
+/// <param name="refusal">The other end's reason.</param>
 internal sealed class PeerRefusedException(PeerRefusal refusal) : Exception($"It refused this node: {refusal.Sentence}")
 {
-    /// <summary>Why, as the other end says.</summary>
+    /// <summary>The other end's reason.</summary>
     public PeerRefusal Refusal => refusal;
 }
 
-/// <summary>Whoever answered showed a certificate that is not that of a member.</summary>
+/// <summary>The other end presented a certificate that is not a member's.</summary>
 internal sealed class PeerStrangerException(string message) : PeerProtocolException(message);

@@ -1,22 +1,22 @@
 namespace Rookery.Cluster.Peers;
 
-/// <summary>Why the other end of a connection may not have it.</summary>
-/// <param name="Sentence">Why, for the other end, with what to do.</param>
-/// <param name="Kind">What it means for the other end.</param>
+/// <summary>Why the other end of a connection is refused.</summary>
+/// <param name="Sentence">The reason, and what the operator of the other end must do.</param>
+/// <param name="Kind">The consequence for the other end.</param>
 public sealed record PeerRefusal(string Sentence, PeerRefusalKind Kind = PeerRefusalKind.Passing);
 
-/// <summary>What a refusal means for who is refused.</summary>
+/// <summary>The consequence of a refusal for the refused node.</summary>
 public enum PeerRefusalKind
 {
-    /// <summary>It may be let in later, when something has changed.</summary>
+    /// <summary>The node may be accepted later.</summary>
     Passing,
 
-    /// <summary>It is no member, as far as who says so knows: it was removed.</summary>
+    /// <summary>The node is no member as far as the refusing node knows: it was removed.</summary>
     NoMember,
 
     /// <summary>
-    /// Its data are a copy, or older than what the cluster has met of them: they must not take part again, also when
-    /// the original is off and after more starts.
+    /// The node's data is a copy, or older than the cluster has seen. It must never take part again, even when the
+    /// original is off or after further starts.
     /// </summary>
     ForGood,
 }

@@ -2,7 +2,7 @@ using Rookery.Documents.Consensus;
 
 namespace Rookery.Cluster.Peers;
 
-/// <summary>What callers of a forwarded command are told when the network has no outcome for them.</summary>
+/// <summary>The outcomes that callers of a forwarded command get when the network has none for them.</summary>
 internal static class PeerRefusals
 {
     public static CommandOutcome NeverSent { get; } =

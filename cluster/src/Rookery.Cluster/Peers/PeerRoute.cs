@@ -3,7 +3,7 @@ using Rookery.Raft;
 namespace Rookery.Cluster.Peers;
 
 /// <summary>
-/// Where one member may be: where it was reached last, where it called from and says that it listens, where the
+/// The addresses of one member: where it was last reached, where it dialled from and says it listens, and what the
 /// members' records say. Thread-safe.
 /// </summary>
 internal sealed class PeerRoute(NodeId node, IReadOnlyList<string> addresses)
@@ -16,7 +16,7 @@ internal sealed class PeerRoute(NodeId node, IReadOnlyList<string> addresses)
     /// <summary>The member.</summary>
     public NodeId Node => node;
 
-    /// <summary>Addresses to try, the likeliest first.</summary>
+    /// <summary>Returns the addresses to try, most likely first.</summary>
     public string[] Candidates()
     {
         lock (_gate)
@@ -32,8 +32,8 @@ internal sealed class PeerRoute(NodeId node, IReadOnlyList<string> addresses)
         }
     }
 
-    /// <summary>The members' records say something else.</summary>
-    /// <returns>Whether that was news.</returns>
+    /// <summary>Replaces the addresses of the members' records.</summary>
+    /// <returns>Whether they changed.</returns>
     public bool Update(IReadOnlyList<string> addresses)
     {
         lock (_gate)
@@ -44,8 +44,8 @@ internal sealed class PeerRoute(NodeId node, IReadOnlyList<string> addresses)
         }
     }
 
-    /// <summary>It was reached here.</summary>
-    /// <returns>Whether it was not looked for here.</returns>
+    /// <summary>Records that the member was reached at an address.</summary>
+    /// <returns>Whether the address was not known before.</returns>
     public bool Reached(string address)
     {
         lock (_gate)
@@ -58,9 +58,10 @@ internal sealed class PeerRoute(NodeId node, IReadOnlyList<string> addresses)
         }
     }
 
-    /// <summary>It called, and can be called here.</summary>
-    /// <param name="places">Where.</param>
-    /// <param name="areAll">Whether it has said where it listens: else what it said before still holds.</param>
+    /// <summary>Records the addresses of a member that dialled this node.</summary>
+    /// <param name="places">The addresses.</param>
+    /// <param name="areAll">Whether the member announced where it listens. If not, earlier announcements stay
+    /// valid.</param>
     public void Seen(IReadOnlyList<string> places, bool areAll)
     {
         lock (_gate)

@@ -2,14 +2,15 @@ using Rookery.Raft;
 
 namespace Rookery.Cluster.Peers;
 
-/// <summary>How the connections to one member do.</summary>
+/// <summary>The state of the connections to one member.</summary>
 /// <param name="Node">The member.</param>
-/// <param name="HasControl">Whether the connection for votes, heartbeats and replies stands.</param>
-/// <param name="HasBulk">Whether the connection for frames and forwarded commands stands.</param>
-/// <param name="DroppedMessages">Messages that were dropped since the member was named, because too much waited or
-/// nothing stood. Consensus sends again.</param>
-/// <param name="QueuedBytes">Bytes that wait to be sent to it now.</param>
-/// <param name="Trouble">While one of them does not stand: why, in a sentence, if that is known.</param>
+/// <param name="HasControl">Whether the control connection is open: votes, heartbeats and replies.</param>
+/// <param name="HasBulk">Whether the bulk connection is open: frames and forwarded commands.</param>
+/// <param name="DroppedMessages">Messages dropped since the member became a peer, because the queue was full or no
+/// connection was open. Consensus sends them again.</param>
+/// <param name="QueuedBytes">The bytes queued for it now.</param>
+/// <param name="Trouble">Why a connection is not open, as a sentence; null when both are open or the cause is
+/// unknown.</param>
 public sealed record PeerStatus(
     NodeId Node,
     bool HasControl,

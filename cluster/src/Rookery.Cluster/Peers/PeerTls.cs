@@ -8,20 +8,19 @@ using Rookery.Cluster.Identity;
 namespace Rookery.Cluster.Peers;
 
 /// <summary>
-/// Makes TLS connections to other members' ports: with certificates on both sides, and only to whom an authority of
-/// this cluster calls a member.
+/// Makes TLS connections to other members' ports, with certificates on both sides. Only accepts a certificate that an
+/// authority of this cluster issued to a member.
 /// </summary>
 internal static class PeerTls
 {
     /// <summary>Connects to one address.</summary>
     /// <param name="address"><c>host:port</c>.</param>
-    /// <param name="trust">This node's certificate, and whom it takes for members.</param>
-    /// <param name="protocol">What is to be spoken (ALPN).</param>
-    /// <param name="cancellationToken">Gives up.</param>
-    /// <returns>The stream, which the caller disposes, and the random id of the node that is there.</returns>
-    /// <exception cref="PeerProtocolException">Whoever is there is no member, or does not speak the
-    /// protocol.</exception>
-    /// <exception cref="SocketException">Nobody is there.</exception>
+    /// <param name="trust">This node's certificate, and the rule for members' certificates.</param>
+    /// <param name="protocol">The protocol to negotiate (ALPN).</param>
+    /// <param name="cancellationToken">Cancels the attempt.</param>
+    /// <returns>The stream, which the caller disposes, and the random id of the node that answered.</returns>
+    /// <exception cref="PeerProtocolException">The other end is no member, or does not speak the protocol.</exception>
+    /// <exception cref="SocketException">The address does not accept connections.</exception>
     public static async Task<(SslStream Stream, string Proven)> ConnectAsync(
         string address,
         PeerTrust trust,
@@ -53,10 +52,10 @@ internal static class PeerTls
     }
 
     /// <summary>
-    /// Connects to whoever is at an address, for HTTP, and shows this node's certificate. The other end has proven
-    /// nothing but that the key of its certificate is its own.
+    /// Connects to any node at an address, for HTTP, and presents this node's certificate. The other end proves only
+    /// that it holds the key of its certificate.
     /// </summary>
-    /// <exception cref="SocketException">Nobody is there.</exception>
+    /// <exception cref="SocketException">The address does not accept connections.</exception>
     public static Task<SslStream> ConnectToAnyoneAsync(
         string address,
         PeerTrust trust,
@@ -127,8 +126,8 @@ internal static class PeerTls
         var socket = new Socket(SocketType.Stream, ProtocolType.Tcp) { NoDelay = true };
         try
         {
-            // Of a name all addresses are tried. The resolver of the system may hang; then the attempt is over when its
-            // time is.
+            // All addresses of a name are tried. The system's resolver may hang; the caller's time limit then ends the
+            // attempt.
             await (
                 IPAddress.TryParse(host, out var address)
                     ? socket.ConnectAsync(address, port, cancellationToken)

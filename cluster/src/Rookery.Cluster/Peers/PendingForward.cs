@@ -4,12 +4,12 @@ using Rookery.Platform;
 namespace Rookery.Cluster.Peers;
 
 /// <summary>A forwarded command whose outcome is awaited.</summary>
-/// <param name="room">What it holds room of until it is answered, even when its caller has gone: until then it costs
-/// the other end memory.</param>
-/// <param name="charge">How many bytes.</param>
+/// <param name="room">The room that the command holds until it is answered, even if its caller has gone, because it
+/// takes memory at the other end until then.</param>
+/// <param name="charge">The bytes of room.</param>
 internal sealed class PendingForward(Admission room, long charge)
 {
-    // The caller goes on elsewhere: on the connection's own thread it would hold up what comes next.
+    // The caller continues on another thread: on the connection's thread it would delay later packets.
     private readonly TaskCompletionSource<CommandOutcome> _outcome = new(
         TaskCreationOptions.RunContinuationsAsynchronously
     );
@@ -17,7 +17,7 @@ internal sealed class PendingForward(Admission room, long charge)
     /// <summary>Waits for the outcome.</summary>
     public async ValueTask<CommandOutcome> WaitAsync(CancellationToken cancellationToken)
     {
-        // All that one leader was sent are given up at once: that must not cost each an exception.
+        // All commands sent to a silent leader are abandoned at once; an exception for each would be costly.
         using var ending = cancellationToken.UnsafeRegister(
             static forward => ((PendingForward)forward!)._outcome.TrySetResult(PeerRefusals.GivenUpAfterSent),
             this
@@ -25,7 +25,7 @@ internal sealed class PendingForward(Admission room, long charge)
         return await _outcome.Task;
     }
 
-    /// <summary>Answers, once. If the caller has given up, the documents of the outcome are given back.</summary>
+    /// <summary>Answers once. If the caller has given up, disposes the outcome's documents.</summary>
     public void Complete(in CommandOutcome result)
     {
         room.Leave(charge);

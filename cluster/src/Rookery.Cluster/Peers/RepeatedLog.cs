@@ -1,8 +1,8 @@
 namespace Rookery.Cluster.Peers;
 
 /// <summary>
-/// Tells a sentence at most once a minute: attempts are repeated every two seconds, and strangers may knock as often as
-/// they like. Thread-safe.
+/// Logs each sentence at most once a minute: connection attempts repeat every two seconds, and strangers may connect as
+/// often as they like. Thread-safe.
 /// </summary>
 internal sealed class RepeatedLog(Action<string> log, TimeProvider time)
 {
@@ -11,7 +11,7 @@ internal sealed class RepeatedLog(Action<string> log, TimeProvider time)
     private readonly Lock _gate = new();
     private readonly Dictionary<string, long> _told = new(StringComparer.Ordinal);
 
-    /// <summary>Tells it, unless it was told within the last minute.</summary>
+    /// <summary>Logs a sentence, unless it was logged within the last minute.</summary>
     public void Tell(string sentence)
     {
         lock (_gate)

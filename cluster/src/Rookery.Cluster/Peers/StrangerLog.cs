@@ -3,14 +3,14 @@ using System.Globalization;
 namespace Rookery.Cluster.Peers;
 
 /// <summary>
-/// Tells of who knocked and proved nobody: strangers choose what they say and how often, so it is little, and some of
-/// it at most. Thread-safe.
+/// Logs connections of strangers, nodes without a proven identity. Strangers choose the texts and their number, so at
+/// most <see cref="MostSentences"/> are logged a minute. Thread-safe.
 /// </summary>
-/// <param name="log">Told in sentences.</param>
+/// <param name="log">Receives the sentences.</param>
 /// <param name="time">The clock.</param>
 internal sealed class StrangerLog(Action<string> log, TimeProvider time)
 {
-    /// <summary>Sentences in a minute, of all strangers together.</summary>
+    /// <summary>The most sentences a minute, for all strangers together.</summary>
     internal const int MostSentences = 10;
 
     private static readonly TimeSpan Window = TimeSpan.FromMinutes(1);
@@ -21,8 +21,8 @@ internal sealed class StrangerLog(Action<string> log, TimeProvider time)
     private int _untold;
 
     /// <summary>
-    /// Tells it, unless enough was told within this minute. What was not told is counted, and the count told with the
-    /// first of a later minute.
+    /// Logs a sentence, or only counts it when this minute's limit is reached. The count is logged with the first
+    /// sentence of a later minute.
     /// </summary>
     public void Tell(string sentence)
     {

@@ -4,25 +4,26 @@ using Microsoft.AspNetCore.Connections;
 namespace Rookery.Cluster.Peers;
 
 /// <summary>
-/// The connections to the port for members whose other end has not proven to be one: so few that they cost nothing, and
-/// the newest go on. Refusing the newest instead would let anybody shut members out who opens as many as there may be
-/// and says nothing; here he has to open them faster than a member shakes hands. Thread-safe.
+/// The connections to the port for members whose other end has not proven its identity. There are few, and a new one
+/// replaces the oldest. Refusing new ones instead would let anyone lock members out by opening that many connections
+/// and staying silent; this way an attacker must open them faster than a member completes its handshake. Thread-safe.
 /// </summary>
 internal sealed class Strangers
 {
-    /// <summary>The most at once.</summary>
+    /// <summary>The most connections.</summary>
     internal const int Most = 64;
 
-    /// <summary>The most at once of one address.</summary>
+    /// <summary>The most connections from one address.</summary>
     internal const int MostOfOneAddress = 16;
 
     private readonly Lock _gate = new();
 
-    // The oldest first.
+    // Oldest first.
     private readonly List<BaseConnectionContext> _connections = [];
 
     /// <summary>
-    /// Carries a connection that came in to its end; until it is <see cref="Known"/>, or later ones need its place.
+    /// Serves an accepted connection until it ends. It counts as a stranger until <see cref="Known"/>, and may be
+    /// aborted to make room for a newer one.
     /// </summary>
     public async Task CarryAsync(ConnectionContext connection, ConnectionDelegate next)
     {
@@ -37,7 +38,7 @@ internal sealed class Strangers
         }
     }
 
-    /// <summary>Its other end has proven which node it is: it is none of these any more.</summary>
+    /// <summary>Removes a connection from the strangers: its other end has proven which node it is.</summary>
     public void Known(BaseConnectionContext connection) => Remove(connection.ConnectionId);
 
     private void Add(BaseConnectionContext connection)
@@ -64,7 +65,7 @@ internal sealed class Strangers
         oldest?.Abort(new ConnectionAbortedException("Others who have not shown who they are need its place."));
     }
 
-    // By its id: later in the handshake it is another object.
+    // By id: later in the handshake the same connection is represented by another object.
     private void Remove(string connectionId)
     {
         lock (_gate)

@@ -3,43 +3,43 @@ using System.Text;
 
 namespace Rookery.Cluster.Peers;
 
-/// <summary>Takes values from the body of a packet; nothing is believed before it is there.</summary>
+/// <summary>Reads values from the body of a packet, and checks that the bytes of each exist.</summary>
 internal ref struct WireReader(ReadOnlySpan<byte> body)
 {
     private readonly ReadOnlySpan<byte> _body = body;
 
-    /// <summary>Bytes taken so far.</summary>
+    /// <summary>The bytes read so far.</summary>
     public int Position { get; private set; }
 
-    /// <summary>Bytes left.</summary>
+    /// <summary>The bytes left.</summary>
     public readonly int Remaining => _body.Length - Position;
 
     public byte TakeByte() => Take(1)[0];
 
     public ushort TakeUInt16() => BinaryPrimitives.ReadUInt16LittleEndian(Take(sizeof(ushort)));
 
-    /// <summary>A number that is never negative.</summary>
+    /// <summary>Reads a non-negative number.</summary>
     public int TakeInt32()
     {
         int value = BinaryPrimitives.ReadInt32LittleEndian(Take(sizeof(int)));
         return value >= 0 ? value : throw new PeerProtocolException("A number is negative that cannot be.");
     }
 
-    /// <summary>A number that is never negative.</summary>
+    /// <summary>Reads a non-negative number.</summary>
     public long TakeInt64()
     {
         long value = BinaryPrimitives.ReadInt64LittleEndian(Take(sizeof(long)));
         return value >= 0 ? value : throw new PeerProtocolException("A number is negative that cannot be.");
     }
 
-    /// <summary>Any number.</summary>
+    /// <summary>Reads a number of any sign.</summary>
     public long TakeSignedInt64() => BinaryPrimitives.ReadInt64LittleEndian(Take(sizeof(long)));
 
     public ulong TakeUInt64() => BinaryPrimitives.ReadUInt64LittleEndian(Take(sizeof(ulong)));
 
     public Guid TakeGuid() => new(Take(16));
 
-    /// <summary>Text that may be absent, as <see cref="WireWriter.PutText"/> wrote it.</summary>
+    /// <summary>Reads a text, or null, as <see cref="WireWriter.PutText"/> wrote it.</summary>
     public string? TakeText()
     {
         int length = TakeInt32() - 1;
@@ -58,7 +58,7 @@ internal ref struct WireReader(ReadOnlySpan<byte> body)
         return taken;
     }
 
-    /// <summary>Nothing may follow.</summary>
+    /// <summary>Throws when bytes are left.</summary>
     public readonly void ExpectEnd()
     {
         if (Remaining > 0)

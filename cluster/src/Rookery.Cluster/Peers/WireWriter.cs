@@ -3,15 +3,15 @@ using System.Text;
 
 namespace Rookery.Cluster.Peers;
 
-/// <summary>Puts values into the body of a packet, whose length was counted before.</summary>
+/// <summary>Writes values into the body of a packet. The caller has computed the exact length before.</summary>
 internal ref struct WireWriter(Span<byte> body)
 {
     private readonly Span<byte> _body = body;
 
-    /// <summary>Bytes put so far.</summary>
+    /// <summary>The bytes written so far.</summary>
     public int Position { get; private set; }
 
-    /// <summary>Bytes that a text takes.</summary>
+    /// <summary>Returns the bytes that a text takes.</summary>
     public static int SizeOf(string? text) => sizeof(int) + (text is null ? 0 : Encoding.UTF8.GetByteCount(text));
 
     public void PutByte(byte value) => Reserve(1)[0] = value;
@@ -26,7 +26,7 @@ internal ref struct WireWriter(Span<byte> body)
 
     public void PutGuid(Guid value) => value.TryWriteBytes(Reserve(16));
 
-    /// <summary>Text, or null: <c>[u32 length + 1, or 0 for none][UTF-8]</c>.</summary>
+    /// <summary>Writes a text or null: <c>[u32 length + 1, or 0 for null][UTF-8]</c>.</summary>
     public void PutText(string? text)
     {
         int length = text is null ? 0 : Encoding.UTF8.GetByteCount(text);
