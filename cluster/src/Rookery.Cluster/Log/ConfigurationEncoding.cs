@@ -5,9 +5,9 @@ using Rookery.Raft;
 namespace Rookery.Cluster.Log;
 
 /// <summary>
-/// What a configuration frame holds: <c>[u8 format][i64 index of its entry][u8 voters][u8 second set of voters][u8
-/// learners][i64 id]*</c>, little-endian. The second set is always empty: it is reserved for joint consensus. The index
-/// is in it because segment headers repeat the payload and nothing else.
+/// The content of a configuration frame: <c>[u8 format][i64 index of its entry][u8 voters][u8 second set of voters][u8
+/// learners][i64 id]*</c>, little-endian. The second set is always empty; it is reserved for joint consensus. The index
+/// is included because segment headers repeat only the payload.
 /// </summary>
 internal static class ConfigurationEncoding
 {
@@ -33,7 +33,9 @@ internal static class ConfigurationEncoding
         return StoredBytes.Encode(content);
     }
 
-    /// <summary>Reads a configuration and the index of its entry; the empty one, at 0, when there is none.</summary>
+    /// <summary>
+    /// Reads a configuration and the index of its entry; the empty one and 0 when the payload is empty.
+    /// </summary>
     /// <exception cref="JournalFormatException">A newer version wrote it.</exception>
     public static (Configuration Configuration, long Index) Read(ReadOnlySpan<byte> payload)
     {

@@ -4,15 +4,15 @@ using Rookery.Platform;
 namespace Rookery.Cluster.Log;
 
 /// <summary>
-/// The newest entries of the log in memory, of consecutive indexes: those that are not applied yet, and, up to a bound,
-/// those that members who lag a little will ask for. Under the consensus lock.
+/// The newest entries of the log in memory, with consecutive indexes: all unapplied ones and, up to a bound, applied
+/// ones that slightly lagging members will need. Under the consensus lock.
 /// </summary>
 internal sealed class FrameCache
 {
-    // Frames whose memory is back are used again; more than ever are in flight together are not kept.
+    // The most released frames kept for reuse: as many as are ever in flight together.
     private const int MostFree = 64;
 
-    // The objects around a payload: entries of a few bytes, or of none, would be kept without bound otherwise.
+    // Counted for each entry in addition to its payload. Otherwise the bound would not limit tiny or empty entries.
     private const int OverheadBytes = 256;
 
     private readonly Stack<LogFrame> _free = new();
@@ -20,19 +20,19 @@ internal sealed class FrameCache
     private int _head;
     private int _count;
 
-    /// <summary>The lowest index here; above <see cref="LastIndex"/> when there is none.</summary>
+    /// <summary>The lowest cached index; greater than <see cref="LastIndex"/> when the cache is empty.</summary>
     public long FirstIndex { get; private set; } = 1;
 
-    /// <summary>The highest index here.</summary>
+    /// <summary>The highest cached index.</summary>
     public long LastIndex => FirstIndex + _count - 1;
 
-    /// <summary>Bytes that the entries here take.</summary>
+    /// <summary>The bytes that the cached entries take.</summary>
     public long Bytes { get; private set; }
 
-    /// <summary>A frame to be filled.</summary>
+    /// <summary>Returns an empty frame.</summary>
     public LogFrame Rent() => _free.TryPop(out var frame) ? frame : new LogFrame();
 
-    /// <summary>Takes back a frame that never got a place, or that nobody reads any more.</summary>
+    /// <summary>Takes a frame back for reuse: it was never placed in the log, or has no references left.</summary>
     public void Return(LogFrame frame)
     {
         if (_free.Count < MostFree)
@@ -41,7 +41,7 @@ internal sealed class FrameCache
         }
     }
 
-    /// <summary>Adds an entry behind the last; where there is none, anywhere.</summary>
+    /// <summary>Appends the next entry. When the cache is empty, any index is allowed.</summary>
     public void Append(LogFrame frame)
     {
         Invariant.Holds(_count == 0 || frame.Position.Index == LastIndex + 1, "entries in memory follow each other");
@@ -60,7 +60,7 @@ internal sealed class FrameCache
         Bytes += frame.Bytes + OverheadBytes;
     }
 
-    /// <summary>The entry at <paramref name="index"/>, if it is here.</summary>
+    /// <summary>Finds the entry at <paramref name="index"/>.</summary>
     public bool TryGet(long index, [NotNullWhen(true)] out LogFrame? frame)
     {
         bool isHere = index >= FirstIndex && index <= LastIndex;
@@ -69,8 +69,8 @@ internal sealed class FrameCache
     }
 
     /// <summary>
-    /// Lets go of the entries through <paramref name="index"/>, oldest first, as long as more than
-    /// <paramref name="bytes"/> are here.
+    /// Removes entries through <paramref name="index"/>, oldest first, while the cache holds more than
+    /// <paramref name="bytes"/>.
     /// </summary>
     public void ReleaseThrough(long index, long bytes)
     {
@@ -85,7 +85,7 @@ internal sealed class FrameCache
         }
     }
 
-    /// <summary>As <see cref="ReleaseThrough"/>, up to an entry that somebody waits for.</summary>
+    /// <summary>Like <see cref="ReleaseThrough"/>, but stops at an entry whose callers wait for an answer.</summary>
     public void ReleaseUnawaitedThrough(long index, long bytes)
     {
         while (_count > 0 && FirstIndex <= index && Bytes > bytes && _ring[_head]!.Count == 0)
@@ -94,7 +94,7 @@ internal sealed class FrameCache
         }
     }
 
-    /// <summary>Lets go of the entries behind <paramref name="index"/>: others take their place.</summary>
+    /// <summary>Removes the entries after <paramref name="index"/>, because the log is truncated there.</summary>
     public void DropAfter(long index)
     {
         while (_count > 0 && LastIndex > index)
@@ -107,7 +107,8 @@ internal sealed class FrameCache
     }
 
     /// <summary>
-    /// A node alone has nobody to send it to: what is durable needs no payload, and apply may need the room.
+    /// Releases the payload of a durable frame that keeps its content. For a node without peers, which sends entries to
+    /// no member; applying may need the memory.
     /// </summary>
     public void DropPayload(LogFrame frame)
     {
@@ -116,7 +117,7 @@ internal sealed class FrameCache
         Bytes -= before - frame.Bytes;
     }
 
-    /// <summary>One reader less; a frame that nobody reads any more is used again.</summary>
+    /// <summary>Drops one reference; takes the frame back for reuse when it was the last.</summary>
     public void Release(LogFrame frame)
     {
         if (frame.Release())

@@ -6,11 +6,11 @@ using Rookery.Raft;
 
 namespace Rookery.Cluster.Log;
 
-/// <summary>Writes what the core wants durable to the journal: one write after the other.</summary>
+/// <summary>Writes the records that the core wants durable to the journal, one write at a time.</summary>
 /// <remarks>
-/// The fields are filled under the lock of <see cref="RaftHost"/> while no write is due, by <see cref="BeginIfDue"/>.
-/// From then on they belong to the holder of the turn of the <see cref="ProposalQueue"/>, who writes without the lock
-/// and ends the write under it.
+/// <see cref="BeginIfDue"/> fills the fields under the lock of <see cref="RaftHost"/> while no write is due. From then
+/// on they belong to the holder of the turn of the <see cref="ProposalQueue"/>, who writes without the lock and
+/// completes the write under it.
 /// </remarks>
 internal sealed class JournalWriter(
     RaftHost host,
@@ -28,17 +28,17 @@ internal sealed class JournalWriter(
     private long _notedCommit;
     private bool _isDue;
 
-    /// <summary>Whether there is something to write.</summary>
+    /// <summary>Whether records wait to be written.</summary>
     public bool IsDue => Volatile.Read(ref _isDue);
 
-    /// <summary>Entries through here were written by this.</summary>
+    /// <summary>The highest durable index after the last write.</summary>
     public long WrittenThrough => Volatile.Read(ref _writtenThrough);
 
     /// <summary>
-    /// Notes what the core wants written. Who has the turn writes it; nothing else becomes due before that is done.
-    /// Under the lock.
+    /// Collects the records that the core's last step wants written. The holder of the write turn writes them; the core
+    /// asks for no further write before that completes. Under the lock.
     /// </summary>
-    /// <returns>Whether there is something.</returns>
+    /// <returns>Whether a write is due.</returns>
     public bool BeginIfDue()
     {
         if (host.Output.Write is not { } write)
@@ -84,12 +84,14 @@ internal sealed class JournalWriter(
         return true;
     }
 
-    /// <summary>Keeps so much of the journal as members may ask for. Under the lock.</summary>
+    /// <summary>
+    /// Sets how many bytes of released segments the journal retains for lagging members. Under the lock.
+    /// </summary>
     public void KeepEntries() =>
         journal.KeptBytes = host.Leadership.MayBeAskedForEntries ? host.Options.KeptJournalBytes : 0;
 
-    /// <summary>Writes what is due and syncs it. By who has the turn.</summary>
-    /// <returns>False when that failed: the node takes no part any more.</returns>
+    /// <summary>Writes and syncs the due records. By the holder of the turn.</summary>
+    /// <returns>False when the disk failed: the node is halted and in diagnosis mode.</returns>
     public bool TryWrite()
     {
         long begun = host.Now;
@@ -108,7 +110,7 @@ internal sealed class JournalWriter(
         return true;
     }
 
-    /// <summary>Tells the core that what was due is durable. Under the lock, by who has the turn.</summary>
+    /// <summary>Reports to the core that the write is durable. Under the lock, by the holder of the turn.</summary>
     public void EndWrite()
     {
         Release();
@@ -116,15 +118,15 @@ internal sealed class JournalWriter(
         Volatile.Write(ref _writtenThrough, host.Core.DurableIndex);
         if (host.Options.Network is not null)
         {
-            // What is durable can be read again. A follower whose apply lags, because its card does, gets entries
-            // as fast as its journal takes them.
+            // Durable entries can be read from the journal again, so they need not stay cached. This way a follower
+            // with slow apply still receives entries as fast as its journal accepts them.
             log.Frames.ReleaseUnawaitedThrough(host.Core.DurableIndex, host.Options.CachedBytes);
         }
     }
 
     /// <summary>
-    /// Tells the journal what is committed, so that a node without a majority can show what was committed after the
-    /// last flush. Only in the padding of a block that is written anyhow: no byte more goes to the card.
+    /// Adds a record of the commit index, from which a node without a majority can show what was committed after the
+    /// last flush. Only when it fits the padding of the last block, so it costs no extra byte on the disk.
     /// </summary>
     private void NoteCommitted(long index)
     {

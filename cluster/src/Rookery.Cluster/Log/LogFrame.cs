@@ -11,15 +11,15 @@ using Rookery.Raft;
 namespace Rookery.Cluster.Log;
 
 /// <summary>
-/// One entry of the log in memory: its payload as it stands in the journal and on the wire, and, where it was proposed
-/// here, its content and those who wait for its outcomes. Reused. Its memory goes back when nobody reads it any more:
-/// <see cref="Retain"/> and <see cref="Release"/> are called under the consensus lock.
+/// One log entry in memory: its payload as in the journal and on the wire and, if it was proposed on this node, its
+/// content and the proposals that wait for its outcomes. Reference-counted and reused; <see cref="Retain"/> and
+/// <see cref="Release"/> are called under the consensus lock.
 /// </summary>
 internal sealed class LogFrame
 {
     /// <summary>
-    /// Bytes of commands that go into one frame; one command alone may be larger. With all heads it stays within
-    /// buffers of 1 MiB.
+    /// The most bytes of commands in one frame; a single larger command gets a frame of its own. With all headers a
+    /// frame fits a buffer of 1 MiB.
     /// </summary>
     public const int MaxBytes = (1 << 20) - 4096;
 
@@ -31,28 +31,30 @@ internal sealed class LogFrame
     private CommandOutcome[] _outcomes = [];
     private int _references;
 
-    /// <summary>What it is.</summary>
+    /// <summary>The type of the entry.</summary>
     public FrameType Type { get; private set; }
 
-    /// <summary>Its place in the log.</summary>
+    /// <summary>The entry's position in the log.</summary>
     public FramePosition Position { get; private set; }
 
-    /// <summary>Commands in it whose proposers wait here.</summary>
+    /// <summary>The number of proposals that wait for the entry's outcomes.</summary>
     public int Count => _proposals.Count;
 
-    /// <summary>Etags of all its commands.</summary>
+    /// <summary>The number of etags that the entry's commands use.</summary>
     public int OperationCount { get; private set; }
 
-    /// <summary>Whether one of those who wait asked for a receipt.</summary>
+    /// <summary>Whether one of the waiting callers asked for a receipt.</summary>
     public bool WantsReceipt { get; private set; }
 
-    /// <summary>Who had it on disk when it was committed. Set before it is applied.</summary>
+    /// <summary>
+    /// The members that had synced the entry when it was committed; null if no caller asked. Set before it is applied.
+    /// </summary>
     public CommitReceipt? Receipt { get; set; }
 
-    /// <summary>Bytes of its payload.</summary>
+    /// <summary>The size of the payload in bytes.</summary>
     public int Bytes => _encodedLength;
 
-    /// <summary>The entry as it goes to the journal and to members.</summary>
+    /// <summary>The entry as written to the journal and sent to members.</summary>
     public JournalFrame Entry =>
         new(
             Type,
@@ -64,10 +66,11 @@ internal sealed class LogFrame
         );
 
     /// <summary>
-    /// Moves proposals from the front of <paramref name="waiting"/> here, as many as fit, and puts the payload
-    /// together: compressed and checksummed once.
+    /// Moves proposals from the front of <paramref name="waiting"/> into this frame, as many as fit, and builds the
+    /// payload: compressed and checksummed once.
     /// </summary>
-    /// <exception cref="OutOfMemoryException">There is no memory for it. The proposals are here.</exception>
+    /// <exception cref="OutOfMemoryException">The payload does not fit in memory. The proposals are in this
+    /// frame.</exception>
     public void Fill(Queue<Proposal> waiting, LogTime time)
     {
         int bytes = 0;
@@ -83,11 +86,11 @@ internal sealed class LogFrame
         Build(time);
     }
 
-    /// <summary>Gives a filled frame its place.</summary>
+    /// <summary>Sets the log position of a filled frame.</summary>
     public void PlaceAt(long index, long term, long operationsBefore) =>
         Position = new FramePosition(index, term, operationsBefore, OperationCount);
 
-    /// <summary>Takes a copy of an entry that came from a leader, or that the core made.</summary>
+    /// <summary>Copies an entry that a leader sent, or that the core made.</summary>
     public void CopyFrom(in JournalFrame entry)
     {
         Type = entry.Type;
@@ -102,7 +105,7 @@ internal sealed class LogFrame
     }
 
     /// <summary>
-    /// Applies it, once it is committed and durable here. The outcomes wait for <see cref="Answer"/>.
+    /// Applies the entry, which is committed and durable here. The outcomes are kept for <see cref="Answer"/>.
     /// </summary>
     public void Apply(NodeStore store)
     {
@@ -116,7 +119,7 @@ internal sealed class LogFrame
         store.Apply(Position, _content.Span[.._contentLength], _outcomes.AsSpan(0, _proposals.Count));
     }
 
-    /// <summary>Answers every caller of the batch.</summary>
+    /// <summary>Answers every caller of the frame.</summary>
     public void Answer(Admission admission, bool inline)
     {
         for (int i = 0; i < _proposals.Count; i++)
@@ -129,7 +132,7 @@ internal sealed class LogFrame
         Forget();
     }
 
-    /// <summary>Answers every caller of the batch with a refusal. The entry itself may live on.</summary>
+    /// <summary>Refuses every caller of the frame. The entry itself may stay in the log.</summary>
     public void Refuse(Rejection rejection, Admission admission, bool inline)
     {
         foreach (var proposal in _proposals)
@@ -141,7 +144,9 @@ internal sealed class LogFrame
         Forget();
     }
 
-    /// <summary>Puts its proposals back among those that wait: it got no place.</summary>
+    /// <summary>
+    /// Returns the proposals to <paramref name="waiting"/>, because the frame got no place in the log.
+    /// </summary>
     public void GiveBack(Queue<Proposal> waiting)
     {
         var content = new FrameContent(_content.Span[.._contentLength]);
@@ -154,7 +159,7 @@ internal sealed class LogFrame
         Forget();
     }
 
-    /// <summary>Gives the payload back where the content is here too.</summary>
+    /// <summary>Releases the payload if the frame still has its content.</summary>
     public void DropPayload()
     {
         if (_contentLength > 0)
@@ -164,11 +169,11 @@ internal sealed class LogFrame
         }
     }
 
-    /// <summary>One more reads it.</summary>
+    /// <summary>Adds a reference.</summary>
     public void Retain() => _references++;
 
-    /// <summary>One less reads it. With the last its memory goes back.</summary>
-    /// <returns>Whether it was the last.</returns>
+    /// <summary>Drops a reference. The last one releases the payload.</summary>
+    /// <returns>Whether it was the last reference.</returns>
     public bool Release()
     {
         Invariant.Holds(_references > 0, "a frame is released by who retained it");

@@ -1,7 +1,7 @@
 namespace Rookery.Cluster.Log;
 
-/// <summary>Where entries of the replicated log are on a node, and go from it.</summary>
-/// <param name="Memory">The log as the core knows it, with the entries in memory.</param>
-/// <param name="Journal">From memory to the node's own journal.</param>
-/// <param name="Members">From memory or journal to the other members.</param>
+/// <summary>The parts that hold and move entries of the replicated log on one node.</summary>
+/// <param name="Memory">The log as the core knows it, with the cached entries.</param>
+/// <param name="Journal">Writes cached entries to the node's journal.</param>
+/// <param name="Members">Sends entries from the cache or the journal to the other members.</param>
 internal sealed record LogReplication(ReplicatedLog Memory, JournalWriter Journal, EntrySender Members);

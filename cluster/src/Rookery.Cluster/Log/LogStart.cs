@@ -5,8 +5,8 @@ using Rookery.Raft;
 namespace Rookery.Cluster.Log;
 
 /// <summary>
-/// From an opened journal to the point a core starts from. The start itself is made durable first: its number is in
-/// everything that this node will say.
+/// Makes a core's starting point from an opened journal. First makes this start itself durable, because every message
+/// of this node will carry its number.
 /// </summary>
 internal static class LogStart
 {
@@ -18,12 +18,13 @@ internal static class LogStart
         incarnation++;
         if (journal.LastTerm > vote.Term)
         {
-            // A restored log without a vote: this store has none to give in the term of its entries.
+            // A restored log has no vote. This store voted for itself in the term of its last entry, so it cannot vote
+            // again in that term.
             vote = new VoteRecord(journal.LastTerm, self);
         }
 
-        // Damage at the very beginning leaves no configuration either, and who would begin then would lead a cluster of
-        // its own beside that of the others.
+        // A journal that is damaged from its first entry on has no configuration either. A node that founded a cluster
+        // then would lead one of its own beside the members' cluster.
         var acknowledged = journal.Recovery.MayHaveAcknowledged;
         bool isDamaged = acknowledged.IsLaterThan(new EntryPosition(journal.LastTerm, journal.LastIndex));
         var begun = mayBegin && !isDamaged && journal.Configuration.IsEmpty ? Begin(journal, self, ref vote) : [];
@@ -50,8 +51,8 @@ internal static class LogStart
             Incarnation = incarnation,
             Vote = vote,
             Log = log,
-            // The end of a damaged journal may lie before what the manifest holds: entries, or a state, bring the
-            // members in force there, which the manifest does not tell.
+            // A damaged journal may end before the manifest's index. Its last configuration is in force until received
+            // entries or a snapshot bring a newer one; the manifest names no members.
             CommitIndex = Math.Max(Math.Min(store.Durable.Index, log.LastIndex), journal.CommittedIndex),
             VotedBy = new LogPosition(acknowledged.Term, acknowledged.Index),
             WasUnclean = journal.Recovery.Verdict is not (TailVerdict.BeginNew or TailVerdict.GoOnAfterCleanStop),
@@ -59,10 +60,10 @@ internal static class LogStart
         };
     }
 
-    /// <summary>The number of the start that <see cref="Of"/> will make.</summary>
+    /// <summary>Returns the number of the start that <see cref="Of"/> will make.</summary>
     public static long NextIncarnation(NodeJournal journal) => VoteEncoding.Read(journal.Vote.Span).Incarnation + 1;
 
-    /// <summary>What the core knows of an entry.</summary>
+    /// <summary>Returns the core's view of an entry.</summary>
     public static Entry EntryOf(FrameType type, long index, long term, int bytes, ReadOnlyMemory<byte> configuration) =>
         type switch
         {
@@ -77,7 +78,7 @@ internal static class LogStart
             _ => new Entry(index, term, EntryType.Batch, bytes),
         };
 
-    /// <summary>A store that was never told of a cluster is one of itself.</summary>
+    /// <summary>Founds a cluster of this node alone, for a store that has never been in a cluster.</summary>
     private static JournalFrame[] Begin(NodeJournal journal, NodeId self, ref VoteRecord vote)
     {
         vote = vote with { Term = Math.Max(vote.Term, 1) };
@@ -98,7 +99,8 @@ internal static class LogStart
 
     private static EntryLog ReadLog(NodeStore store, IReadOnlyList<RecoveredEntry> entries)
     {
-        // The term before entries that the journal passed over is known to the manifest alone.
+        // If recovery skipped entries, the journal does not know the term before the first kept entry; the manifest
+        // does.
         var before = store.Journal.Base is { Term: 0, Index: > 0 } ? store.Durable : store.Journal.Base;
         var (configuration, index) = ConfigurationEncoding.Read(
             store.Journal.ConfigurationAt(before.Index).Payload.Span
@@ -116,8 +118,8 @@ internal static class LogStart
     }
 
     /// <summary>
-    /// What no later truncation takes back. What one does may not even follow the base: the entries between may have
-    /// been in segments that are given back.
+    /// Returns the entries that no later truncation removes. A truncation's index may be before the first entry,
+    /// because the entries between may have been in released segments.
     /// </summary>
     private static List<RecoveredEntry> WithoutTruncated(IReadOnlyList<RecoveredEntry> entries)
     {

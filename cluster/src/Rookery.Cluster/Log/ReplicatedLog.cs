@@ -8,10 +8,9 @@ using Rookery.Raft;
 namespace Rookery.Cluster.Log;
 
 /// <summary>
-/// The log as the core knows it, with the entries that are in memory: those that are not applied yet, and some for
-/// members that lag a little.
+/// The log as the core knows it, with the cached entries: the unapplied ones, and some for slightly lagging members.
 /// </summary>
-/// <remarks>The lock of <see cref="RaftHost"/> guards all of it.</remarks>
+/// <remarks>All of it is guarded by the lock of <see cref="RaftHost"/>.</remarks>
 internal sealed class ReplicatedLog(RaftHost host, ProposalAnswers answers, long operationsBeforeNext)
 {
     private const int QuietLooksBeforeIdle = 10;
@@ -22,15 +21,15 @@ internal sealed class ReplicatedLog(RaftHost host, ProposalAnswers answers, long
     private int _quietLooks;
     private long _indexAtLook;
 
-    /// <summary>The entries in memory.</summary>
+    /// <summary>The cached entries.</summary>
     public FrameCache Frames { get; } = new();
 
-    /// <summary>The highest index that the core knows of, durable or not.</summary>
+    /// <summary>The index of the core's last entry, durable or not.</summary>
     public long LastIndex { get; private set; } = host.Core.Last.Index;
 
-    /// <summary>Brings the entries in line with what the core's last step made of its log.</summary>
-    /// <param name="proposed">The frame that was proposed.</param>
-    /// <param name="received">The entries that came with a message.</param>
+    /// <summary>Updates the cached entries to match the log after the core's last step.</summary>
+    /// <param name="proposed">The frame that was proposed; null for none.</param>
+    /// <param name="received">The entries of the received message.</param>
     public void TakeIn(LogFrame? proposed, ReadOnlySpan<JournalFrame> received)
     {
         if (host.Output.DroppedAfter >= 0)
@@ -85,7 +84,7 @@ internal sealed class ReplicatedLog(RaftHost host, ProposalAnswers answers, long
         Invariant.Holds(LastIndex == host.Core.Last.Index, "the host has the entries that the core knows of");
     }
 
-    /// <summary>What the core has to know of entries, until the next call.</summary>
+    /// <summary>Returns the core's view of received entries, valid until the next call.</summary>
     public ReadOnlyMemory<Entry> EntriesOf(ReadOnlySpan<JournalFrame> frames)
     {
         if (frames.Length > _incoming.Length)
@@ -107,9 +106,9 @@ internal sealed class ReplicatedLog(RaftHost host, ProposalAnswers answers, long
         return _incoming.AsMemory(0, frames.Length);
     }
 
-    /// <summary>Steps the core with a state that was installed. The log goes on behind it.</summary>
-    /// <param name="input">The event.</param>
-    /// <param name="installed">The state; null when the log's end behind it is kept.</param>
+    /// <summary>Steps the core after a snapshot was installed. The log continues after the snapshot.</summary>
+    /// <param name="input">The input to step with.</param>
+    /// <param name="installed">The snapshot; null when the log keeps its entries after it.</param>
     public void StepInstalled(in Input input, StateOffer? installed)
     {
         _installed = installed;
@@ -118,7 +117,7 @@ internal sealed class ReplicatedLog(RaftHost host, ProposalAnswers answers, long
     }
 
     /// <summary>
-    /// Refuses those who wait for entries of a range, its ends included, as far as they are in memory.
+    /// Refuses the callers of the cached entries from <paramref name="first"/> through <paramref name="last"/>.
     /// </summary>
     public void RefuseBetween(long first, long last, Rejection rejection)
     {
@@ -133,8 +132,8 @@ internal sealed class ReplicatedLog(RaftHost host, ProposalAnswers answers, long
     }
 
     /// <summary>
-    /// The next leader commits a frame of a lost leadership or puts another in its place, mostly at once: after a
-    /// hand-over it has them all. Who waits longer is answered as unknown.
+    /// Answers callers of a lost leadership as unknown once they have waited long enough. Usually the next leader
+    /// commits or replaces their entries at once; after a transfer it has all of them.
     /// </summary>
     public void GiveUpUncommitted()
     {
@@ -151,8 +150,8 @@ internal sealed class ReplicatedLog(RaftHost host, ProposalAnswers answers, long
     }
 
     /// <summary>
-    /// Called once a second. When nothing came for a while, members have what there is, and who was away is served from
-    /// the journal: a leader that had loaded documents kept 10 MiB for nobody.
+    /// Empties the cache of applied entries after 10 s without new ones. Called once a second. By then the members have
+    /// everything, and a returning member is served from the journal; an idle leader kept 10 MiB in vain.
     /// </summary>
     public void ReleaseIdle(long applied)
     {

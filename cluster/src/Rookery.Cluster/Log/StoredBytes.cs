@@ -2,7 +2,7 @@ using Rookery.Journal;
 
 namespace Rookery.Cluster.Log;
 
-/// <summary>Short contents in the envelope that every payload of the journal has.</summary>
+/// <summary>Encodes short contents in the envelope of journal payloads.</summary>
 internal static class StoredBytes
 {
     public static byte[] Encode(ReadOnlySpan<byte> content)
@@ -11,8 +11,8 @@ internal static class StoredBytes
         return encoded[..Payload.Encode(content, encoded)];
     }
 
-    /// <summary>The content.</summary>
-    /// <exception cref="JournalFormatException">It does not decode.</exception>
+    /// <summary>Returns the content of a payload.</summary>
+    /// <exception cref="JournalFormatException">The payload does not decode.</exception>
     public static byte[] Decode(ReadOnlySpan<byte> payload)
     {
         int length = Payload.ContentLength(payload);

@@ -5,7 +5,7 @@ using Rookery.Raft;
 namespace Rookery.Cluster.Log;
 
 /// <summary>
-/// What a vote frame of the journal holds: <c>[u8 format][i64 term][i64 voted for][i64 starts of the store]</c>,
+/// The content of a vote frame of the journal: <c>[u8 format][i64 term][i64 voted for][i64 starts of the store]</c>,
 /// little-endian.
 /// </summary>
 internal static class VoteEncoding
@@ -30,7 +30,7 @@ internal static class VoteEncoding
         );
     }
 
-    /// <summary>Reads what the journal remembers; zeros when nothing was ever voted.</summary>
+    /// <summary>Reads the last vote and the number of starts; zeros when the journal has no vote frame.</summary>
     /// <exception cref="JournalFormatException">A newer version wrote it.</exception>
     public static (VoteRecord Vote, long Incarnation) Read(ReadOnlySpan<byte> payload)
     {

@@ -15,12 +15,12 @@ using Rookery.Raft;
 namespace Rookery.Cluster.Recovery;
 
 /// <summary>
-/// Forced recovery after a majority was lost for good: a stopped member becomes the only voter of a new cluster of the
-/// same name, with another id and another authority, so that cards of the old one are refused whenever they come back.
-/// What it loses nobody can know for sure: it compares what is in reach, and the owner decides.
+/// Forced recovery after a majority was lost for good. A stopped member becomes the only voter of a new cluster with
+/// the same name but another id and another authority, so cards of the old cluster are refused whenever they come back.
+/// Nobody can know for certain what is lost: the survey compares the stores in reach, and the owner decides.
 /// </summary>
 /// <remarks>
-/// The authority is a new one, although this node has the key of the old: every old member has it too.
+/// The authority is new although this node has the old one's key, because every old member has that key too.
 /// </remarks>
 public sealed class ClusterRecovery : IDisposable
 {
@@ -62,14 +62,14 @@ public sealed class ClusterRecovery : IDisposable
         }
     }
 
-    /// <summary>Who the node is, until it is recovered.</summary>
+    /// <summary>The node's identity before the recovery.</summary>
     public NodeIdentity Identity { get; }
 
     /// <summary>
-    /// Looks at a stopped node, and holds it so that it cannot start meanwhile. Nothing in its data changes.
+    /// Opens a stopped node, and locks it so that it cannot start meanwhile. Its data does not change.
     /// </summary>
-    /// <exception cref="IdentityException">It is in no cluster, or its identity is damaged.</exception>
-    /// <exception cref="IOException">It runs, or cannot be read.</exception>
+    /// <exception cref="IdentityException">The node is in no cluster, or its identity is damaged.</exception>
+    /// <exception cref="IOException">The node is running, or its data cannot be read.</exception>
     public static ClusterRecovery Open(
         IDisk disk,
         NodeOptions options,
@@ -78,13 +78,16 @@ public sealed class ClusterRecovery : IDisposable
         TimeProvider time
     ) => Open(disk, options, memory, io, time, ask: null);
 
-    /// <summary>As <see cref="Open(IDisk, NodeOptions, MemoryBudget, IIoRecorder, TimeProvider)"/>.</summary>
+    /// <summary>
+    /// Like <see cref="Open(IDisk, NodeOptions, MemoryBudget, IIoRecorder, TimeProvider)"/>, with the network
+    /// replaceable.
+    /// </summary>
     /// <param name="disk">The disk.</param>
-    /// <param name="options">Where the data are.</param>
-    /// <param name="memory">What bounds memory.</param>
-    /// <param name="io">Is told of disk work.</param>
+    /// <param name="options">The directories of the data.</param>
+    /// <param name="memory">The memory budget.</param>
+    /// <param name="io">Records disk operations.</param>
     /// <param name="time">The clock.</param>
-    /// <param name="ask">What a member that runs answers to the order to list the members, null when it does not
+    /// <param name="ask">Returns a running member's answer to the order to list the members, or null when it does not
     /// answer; null to ask over the network.</param>
     internal static ClusterRecovery Open(
         IDisk disk,
@@ -96,14 +99,14 @@ public sealed class ClusterRecovery : IDisposable
     ) => new(disk, options, memory, io, time, ask);
 
     /// <summary>
-    /// Compares what is in reach: this store, data directories of other members, and members that run.
+    /// Compares the stores in reach: this one, data directories of other members, and running members.
     /// </summary>
-    /// <param name="directories">Data directories of stopped members, with their journals in them: cards that were put
-    /// into this machine.</param>
-    /// <param name="cancellationToken">Gives up.</param>
-    /// <exception cref="IdentityException">One of them is of another cluster, or has a damaged note in its
-    /// identity.</exception>
-    /// <exception cref="IOException">One of them cannot be read.</exception>
+    /// <param name="directories">Data directories of stopped members, with their journals: cards that were put into
+    /// this machine.</param>
+    /// <param name="cancellationToken">Cancels the survey.</param>
+    /// <exception cref="IdentityException">A directory belongs to another cluster, or its identity has a damaged
+    /// note.</exception>
+    /// <exception cref="IOException">A directory cannot be read.</exception>
     public async Task<RecoverySurvey> SurveyAsync(
         IReadOnlyList<string> directories,
         CancellationToken cancellationToken
@@ -159,13 +162,13 @@ public sealed class ClusterRecovery : IDisposable
     }
 
     /// <summary>
-    /// Makes the node the only voter of the new cluster. A power cut at any moment leaves the node as it was or as it
-    /// will be.
+    /// Makes the node the only voter of the new cluster. A power cut at any moment leaves either the old or the new
+    /// node.
     /// </summary>
-    /// <param name="addresses">Those of its interfaces, for its certificate.</param>
-    /// <exception cref="UnappliedDamageException">An entry of the journal needs a row that cannot be read. Nothing
+    /// <param name="addresses">The addresses of the node's interfaces, for its certificate.</param>
+    /// <exception cref="UnappliedDamageException">A journal entry needs a row that cannot be read. Nothing
     /// changed.</exception>
-    /// <exception cref="IOException">The disk refused. Nothing changed, or all.</exception>
+    /// <exception cref="IOException">The disk failed. Either nothing changed or everything did.</exception>
     public RecoveredCluster Run(IReadOnlyList<IPAddress> addresses)
     {
         var recovery = new DataRecovery(_disk, _options, _memory, _io, _time);
@@ -210,8 +213,9 @@ public sealed class ClusterRecovery : IDisposable
             : 0;
 
     /// <summary>
-    /// Says of a store that it is an old copy, if any store in reach knows of a later start of it: as
-    /// <see cref="MemberAdmission"/>, which will refuse it. It is started once more before it says how often it was.
+    /// Marks a store as an old copy if any store in reach knows of a later start of it, as
+    /// <see cref="MemberAdmission"/> would when refusing it. The comparison allows equal numbers: the node starts once
+    /// more before it sends its number.
     /// </summary>
     private static SurveyedStore WithAge(Card card, List<Card> cards)
     {
@@ -219,8 +223,8 @@ public sealed class ClusterRecovery : IDisposable
             .Select(other => (Starts: other.Met.GetValueOrDefault(card.Member), By: other.Store.Name))
             .MaxBy(static other => other.Starts);
 
-        // Of a journal that is damaged or gone nobody knows how often it was started: the disk may have lost it, and
-        // what is left may be all that there is.
+        // The number of starts in a damaged or missing journal is unknown, and such a store may hold the only copy of
+        // the data.
         return card.Starts == 0 || card.Store.Damage is not null || met <= card.Starts
             ? card.Store
             : card.Store with
@@ -235,8 +239,8 @@ public sealed class ClusterRecovery : IDisposable
     }
 
     /// <summary>
-    /// A voter's store, if its node would do its part once started: with a damaged journal it does not by itself, and
-    /// without rows that a start reads, without an identity, as an old copy or with a note against it not at all.
+    /// Returns a voter's store if its node would take part once started. It would not with a damaged journal, without
+    /// the rows that a start reads, without an identity, as an old copy or when its identity has a retirement note.
     /// </summary>
     private IEnumerable<StoppedVoter> VoterOf(SurveyedStore store, NodeId member, Configuration known)
     {
@@ -245,7 +249,7 @@ public sealed class ClusterRecovery : IDisposable
             && IdentityDirectory.ExistsIn(_disk, store.Place)
             && IdentityDirectory.ReadRetirement(_disk, store.Place) is null;
 
-        // A first member that never ran since it was made one begins with itself.
+        // A first member that has never run founds a cluster of itself.
         bool isVoter =
             known.IsVoter(member) || (known.Voters.IsEmpty && member == Identity.Member && Identity.Peers.Count == 0);
         return takesPart && isVoter
@@ -254,8 +258,8 @@ public sealed class ClusterRecovery : IDisposable
     }
 
     /// <summary>
-    /// A majority runs, or would if it were started. By what each of them knows of the members: one that was off for
-    /// long may know of fewer.
+    /// Returns why no recovery is needed: a majority runs, or would run if it were started. Each store's own
+    /// configuration must agree, because a member that was off for long may know fewer members.
     /// </summary>
     private string? WhyNotNeeded(
         SurveyedStore own,
@@ -310,8 +314,8 @@ public sealed class ClusterRecovery : IDisposable
     }
 
     /// <summary>
-    /// A new cluster would begin with guesses (a log time that falls, a database that was deleted, a number that was
-    /// given) and keep them for ever; what is exported begins anew.
+    /// Returns why the store cannot be recovered. A new cluster would begin with wrong values and keep them for ever: a
+    /// log time that runs back, a deleted database, a number given twice. Exported documents begin anew instead.
     /// </summary>
     private string? WhyImpossible(SurveyedStore own) =>
         _store.RecoveryDamage is not { } damage
@@ -365,7 +369,7 @@ public sealed class ClusterRecovery : IDisposable
         }
         catch (Exception other) when (other is JsonException or KeyNotFoundException or InvalidOperationException)
         {
-            // A version that does not say how far it is.
+            // A version whose listing lacks the last entry.
             return null;
         }
     }
@@ -398,7 +402,7 @@ public sealed class ClusterRecovery : IDisposable
                 || (silent is OperationCanceledException && !cancellationToken.IsCancellationRequested)
             )
         {
-            // Not there.
+            // The member does not answer.
             return null;
         }
     }
@@ -414,11 +418,11 @@ public sealed class ClusterRecovery : IDisposable
             : nodeId;
 
     /// <summary>A stopped store in reach.</summary>
-    /// <param name="Store">What it holds.</param>
-    /// <param name="Member">Whose it is.</param>
-    /// <param name="Configuration">Who votes, as far as it knows.</param>
-    /// <param name="Starts">How often it was started; 0 when its journal cannot be read.</param>
-    /// <param name="Met">How often others had been started when it heard of them last.</param>
+    /// <param name="Store">The position and state of its log.</param>
+    /// <param name="Member">The member that owns it.</param>
+    /// <param name="Configuration">The newest configuration in its journal.</param>
+    /// <param name="Starts">The number of its starts; 0 when its journal cannot be read.</param>
+    /// <param name="Met">For each member, its number of starts as this store last recorded it.</param>
     private sealed record Card(
         SurveyedStore Store,
         NodeId Member,
@@ -427,16 +431,16 @@ public sealed class ClusterRecovery : IDisposable
         Dictionary<NodeId, long> Met
     );
 
-    /// <summary>A voter that is in reach and could be started.</summary>
-    /// <param name="Store">What it holds.</param>
-    /// <param name="Member">Who it is.</param>
-    /// <param name="Configuration">Who votes, as far as it knows.</param>
+    /// <summary>A stopped voter that is in reach and could be started.</summary>
+    /// <param name="Store">The position and state of its log.</param>
+    /// <param name="Member">The member.</param>
+    /// <param name="Configuration">The newest configuration in its journal.</param>
     private sealed record StoppedVoter(SurveyedStore Store, NodeId Member, Configuration Configuration);
 }
 
-/// <summary>What a recovery made.</summary>
-/// <param name="Ids">The new node and the new cluster.</param>
-/// <param name="Data">What it holds.</param>
-/// <param name="KeptSuffix">What the names of the old data end with.</param>
+/// <summary>The result of a recovery.</summary>
+/// <param name="Ids">The ids of the new node and the new cluster.</param>
+/// <param name="Data">What the recovered data contains.</param>
+/// <param name="KeptSuffix">The suffix of the renamed old data directories.</param>
 /// <param name="Authority">The new authority's certificate, in PEM.</param>
 public sealed record RecoveredCluster(NodeIds Ids, RecoveredData Data, string KeptSuffix, string Authority);

@@ -2,15 +2,12 @@ using Rookery.Journal;
 
 namespace Rookery.Cluster.Recovery;
 
-/// <summary>
-/// What is left of a cluster, as far as it can be seen from the node that is to be recovered, and what a recovery there
-/// may lose.
-/// </summary>
+/// <summary>The state of a cluster as seen from the node to be recovered, and what a recovery there may lose.</summary>
 /// <param name="Own">The store that would be recovered.</param>
-/// <param name="Others">The other stores in reach: data directories that were named, and members that run.</param>
-/// <param name="Voters">How many members vote; 0 when the store does not know.</param>
-/// <param name="OutOfReach">The voters of which nothing was seen.</param>
-/// <param name="Refusal">Why nothing is to be recovered here, in sentences; null when the owner may decide.</param>
+/// <param name="Others">The other stores in reach: the named data directories and the running members.</param>
+/// <param name="Voters">The number of voters; 0 when the store does not know it.</param>
+/// <param name="OutOfReach">The names of the voters whose stores were not seen.</param>
+/// <param name="Refusal">Why this node must not be recovered, in sentences; null when the owner may decide.</param>
 public sealed record RecoverySurvey(
     SurveyedStore Own,
     IReadOnlyList<SurveyedStore> Others,
@@ -19,7 +16,7 @@ public sealed record RecoverySurvey(
     string? Refusal
 )
 {
-    /// <summary>What may be lost, a sentence each.</summary>
+    /// <summary>The possible losses, one sentence each.</summary>
     public IEnumerable<string> Losses
     {
         get
@@ -49,14 +46,13 @@ public sealed record RecoverySurvey(
     }
 }
 
-/// <summary>How far the log of one store reaches.</summary>
-/// <param name="Name">The member whose it is.</param>
-/// <param name="Place">The data directory, or the address at which the member runs.</param>
-/// <param name="Last">The last entry that it holds.</param>
-/// <param name="LastWritten">When the last write in it was made, by the cluster's clock; null when that is not
-/// known.</param>
-/// <param name="Damage">What of its journal cannot be read, in a sentence; null for nothing.</param>
-/// <param name="IsRunning">Whether its node runs.</param>
+/// <summary>The end of one store's log.</summary>
+/// <param name="Name">The name of the member that owns the store.</param>
+/// <param name="Place">The data directory, or the address of the running member.</param>
+/// <param name="Last">The last entry of the store.</param>
+/// <param name="LastWritten">When the last entry was written, by the cluster's clock; null when unknown.</param>
+/// <param name="Damage">The unreadable part of its journal, in a sentence; null when all is readable.</param>
+/// <param name="IsRunning">Whether its node is running.</param>
 public sealed record SurveyedStore(
     string Name,
     string Place,
@@ -66,15 +62,13 @@ public sealed record SurveyedStore(
     bool IsRunning
 )
 {
-    /// <summary>
-    /// Why members would not let its node in if it were started, in a sentence; null when they would.
-    /// </summary>
+    /// <summary>Why members would refuse its node as an old copy, in a sentence; null when they would not.</summary>
     public string? OldCopy { get; init; }
 
-    /// <summary>Whether its tables have what each start reads.</summary>
+    /// <summary>Whether its tables contain the rows that every start reads.</summary>
     public bool CanStart { get; init; } = true;
 
-    /// <summary>Whether it holds more than another: Raft's own order of logs (Ongaro, 3.6.1).</summary>
+    /// <summary>Whether its log is more up to date than another's, in Raft's order (Ongaro, 3.6.1).</summary>
     public bool IsAheadOf(SurveyedStore other) =>
         (Last.Term, Last.Index).CompareTo((other.Last.Term, other.Last.Index)) > 0;
 }

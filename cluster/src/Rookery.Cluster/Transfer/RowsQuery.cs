@@ -8,8 +8,7 @@ using Rookery.Storage.Repair;
 namespace Rookery.Cluster.Transfer;
 
 /// <summary>
-/// How rows for a repair are asked for, and how the answer says of which place of the log they are: both ends in one
-/// place.
+/// The HTTP encoding of a request for rows to repair, and of the log position in the response. Used by both ends.
 /// </summary>
 internal static class RowsQuery
 {
@@ -17,7 +16,7 @@ internal static class RowsQuery
     private const string Term = "Rookery-Term";
     private const string Operations = "Rookery-Operations";
 
-    /// <summary>The path and query of a request.</summary>
+    /// <summary>Returns the path and query of a request.</summary>
     public static string PathOf(RepairRequest request) =>
         string.Create(
             CultureInfo.InvariantCulture,

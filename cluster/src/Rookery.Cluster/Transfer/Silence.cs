@@ -1,26 +1,26 @@
 namespace Rookery.Cluster.Transfer;
 
 /// <summary>
-/// How long another member may say nothing. One that loses power after it took a request leaves nothing to retransmit,
-/// so that TCP would wait for its answer for ever, and with it whatever waits for this.
+/// Time limits for another member's silence. A member that loses power after it received a request leaves nothing to
+/// retransmit, so TCP would wait for its response for ever, and the whole fetch with it.
 /// </summary>
 internal static class Silence
 {
-    /// <summary>Between pieces of an answer, and before one that is only read.</summary>
+    /// <summary>Between pieces of a response, and before a response that needs no preparation.</summary>
     public static readonly TimeSpan BetweenPieces = TimeSpan.FromSeconds(30);
 
     /// <summary>
-    /// Before an offer, which waits for other work of the background and for no flush. No longer, because whoever leads
-    /// next is not asked meanwhile.
+    /// Before an offer, which waits for other background work but for no flush. No longer, because a next leader is not
+    /// asked meanwhile.
     /// </summary>
     public static readonly TimeSpan BeforeOffer = TimeSpan.FromMinutes(1);
 
-    /// <summary>Before an answer that may need a flush.</summary>
+    /// <summary>Before a response that may need a flush.</summary>
     public static readonly TimeSpan BeforeFlushed = TimeSpan.FromMinutes(5);
 
-    /// <summary>Asks, and waits so long.</summary>
-    /// <exception cref="TimeoutException">Nothing came.</exception>
-    /// <exception cref="OperationCanceledException">It was given up.</exception>
+    /// <summary>Runs <paramref name="ask"/> with a time limit.</summary>
+    /// <exception cref="TimeoutException">The time limit passed.</exception>
+    /// <exception cref="OperationCanceledException">The caller cancelled.</exception>
     public static async Task<T> AtMost<T>(
         TimeSpan patience,
         TimeProvider time,

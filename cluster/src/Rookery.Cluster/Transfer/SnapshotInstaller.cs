@@ -10,13 +10,13 @@ using Rookery.Storage.Install;
 namespace Rookery.Cluster.Transfer;
 
 /// <summary>
-/// A member that misses more than the others' journals hold, or whose tables cannot be read, fetches the state of one
-/// of them and puts it in the place of its own.
+/// Fetches another member's state and replaces this node's with it, when this node misses more entries than the others'
+/// journals hold, or its tables cannot be read.
 /// </summary>
 /// <remarks>
-/// The lock of <see cref="RaftHost"/> guards the fields, but for when trouble was told last, which belongs to the one
-/// fetch that runs; <see cref="Trouble"/> is read without it. A state is fetched without the lock. It is put in place
-/// under it, the one exception to the rule that no file is touched then.
+/// The lock of <see cref="RaftHost"/> guards the fields, except <c>_troubleTold</c>, which belongs to the one running
+/// fetch; <see cref="Trouble"/> is read without the lock. A state is fetched without the lock and installed under it:
+/// the one exception to the rule that no I/O is done under the lock.
 /// </remarks>
 internal sealed class SnapshotInstaller(
     RaftHost host,
@@ -40,13 +40,13 @@ internal sealed class SnapshotInstaller(
     private long _fetchedThrough;
 
     /// <summary>
-    /// Why the last attempt to fetch the state of another member came to nothing, in sentences; null before one did,
-    /// when one succeeded since, and when what it was for came by entries.
+    /// Why the last fetch failed, in sentences; null before the first failure, after a later success, and when the
+    /// missing entries have arrived otherwise.
     /// </summary>
     public string? Trouble =>
         host.Progress.Applied < Volatile.Read(ref _fetchedThrough) ? Volatile.Read(ref _trouble) : null;
 
-    /// <summary>Begins to fetch a state if the core's last step asked for one. Under the lock.</summary>
+    /// <summary>Starts a fetch if the core's last step asked for one. Under the lock.</summary>
     public void BeginIfOffered()
     {
         if (host.Output.Fetch is not { } offer)
@@ -67,13 +67,14 @@ internal sealed class SnapshotInstaller(
     }
 
     /// <summary>
-    /// One fetch at a time: whatever it was for, its end is what the core waits for too. Under the lock.
+    /// Starts a fetch unless one is running. The core waits for the end of the running one, whatever started it. Under
+    /// the lock.
     /// </summary>
     private void BeginFetch(NodeId from, long through)
     {
         if (!_isFetching)
         {
-            // What the last fetch was for may have come by entries since.
+            // The missing entries of the last fetch may have arrived otherwise.
             Volatile.Write(ref _trouble, Trouble);
             _isFetching = true;
             Volatile.Write(ref _fetchedThrough, through);
@@ -82,9 +83,10 @@ internal sealed class SnapshotInstaller(
     }
 
     /// <summary>
-    /// An entry needs a row that cannot be read here, so this node's tables go no further: those of the leader take
-    /// their place. Single rows would not do: a member has them as of a later entry than these tables can come to. Who
-    /// leads is answered for by its store's health: it hands over to whoever can apply. Under the lock.
+    /// Fetches the leader's tables when an entry needs a row that cannot be read here, because this node's tables can
+    /// advance no further. Single rows would not help: other members have them as of a later entry than these tables
+    /// can reach. A leader itself does not fetch: its poor health makes it transfer leadership to a member that can
+    /// apply. Under the lock.
     /// </summary>
     public void SeekStateIfNeeded()
     {
@@ -124,11 +126,11 @@ internal sealed class SnapshotInstaller(
         }
         catch (Exception) when (_stopping.IsCancellationRequested)
         {
-            // The node stops.
+            // The node is stopping.
         }
         catch (Exception failure)
         {
-            // Whatever it was: the core waits for this fetch, and asks for no other meanwhile.
+            // Whatever the failure: the core waits for this fetch and asks for no other meanwhile.
             lock (host.Gate)
             {
                 EndFetchInVain();
@@ -147,8 +149,9 @@ internal sealed class SnapshotInstaller(
     }
 
     /// <summary>
-    /// Each second there is an attempt, for days on a card that is full. Whoever asks how this node does, without a
-    /// word of who he is, is not told why: there may be addresses, paths and documents in it.
+    /// Logs the failure, at most once a minute: attempts repeat every second, for days on a full disk.
+    /// <see cref="Trouble"/> omits the cause, because unauthenticated clients may read it and the cause may contain
+    /// addresses, paths and document ids.
     /// </summary>
     private void TellTrouble(NodeId from, string why)
     {
@@ -158,7 +161,7 @@ internal sealed class SnapshotInstaller(
         {
             if (host.Progress.Applied >= _fetchedThrough)
             {
-                // It came by entries meanwhile.
+                // The entries arrived otherwise meanwhile.
                 return;
             }
 
@@ -179,8 +182,8 @@ internal sealed class SnapshotInstaller(
     }
 
     /// <summary>
-    /// What this node's own journal brings need not come over the network: a start applies for seconds on a slow card,
-    /// and 140 MiB were fetched where 32 had changed. Not waited for when apply stands still.
+    /// Waits until this node has applied its own journal, or applying makes no progress. What the journal contains need
+    /// not be fetched: a start applies for seconds on a slow card, and 140 MiB were fetched where 32 had changed.
     /// </summary>
     private async Task ApplyOwnAsync()
     {
@@ -194,20 +197,20 @@ internal sealed class SnapshotInstaller(
         }
     }
 
-    /// <summary>Puts a fetched state in place, on the thread of background work.</summary>
+    /// <summary>Installs a fetched state, on the background thread.</summary>
     /// <remarks>
-    /// The lock is held while the manifest and the head of a journal segment are written: until the core knows of it,
-    /// it must not take another step. A member that is far behind neither leads nor is missed; one that could not apply
-    /// may be missed for as long as some syncs take.
+    /// The lock is held while the manifest and a segment header are written, because the core must not step until it
+    /// knows of the new state. A member that lags far neither leads nor is needed for a majority; a member that could
+    /// not apply may be unresponsive for a few syncs.
     /// </remarks>
-    /// <returns>Whether it was installed; false when entries have overtaken it meanwhile; null while the journal
-    /// writes: to be tried again.</returns>
+    /// <returns>True when installed; false when entries have overtaken the state; null while a journal write is in
+    /// flight: try again.</returns>
     private bool? Install(FetchedState fetched)
     {
         store.PrepareInstall(fetched);
         while (!threads.TryPauseApplying(FlushInterval))
         {
-            // Who applies may wait for a flush, which is done by this thread.
+            // The applying thread may wait for a flush, which this thread runs.
             store.FlushIfDue();
         }
 
@@ -235,7 +238,7 @@ internal sealed class SnapshotInstaller(
             && host.Core.MayReplaceTables(position, offer.CommittedBy);
         if (log.Journal.IsDue && !helps && !host.IsHalted && offer.Index > host.Core.CommitIndex)
         {
-            // Another leader has just been voted for, say: it would have to send everything that is here already.
+            // For example, a vote is being written. Giving up would make the leader send everything again.
             return null;
         }
 
@@ -260,8 +263,8 @@ internal sealed class SnapshotInstaller(
                     )
             )
         {
-            // The two that pass left everything as it was, and the fetch is tried again. After anything else storage,
-            // journal and tables may not fit together before a restart.
+            // After the two excluded disk exceptions everything is unchanged, and the fetch is tried again. After any
+            // other, storage, journal and tables may be inconsistent until a restart.
             host.Retire(
                 $"A state that was fetched from another member could not be put in place: {failure.Message} "
                     + $"Restart the node."
@@ -271,7 +274,7 @@ internal sealed class SnapshotInstaller(
 
         applies.EndReplay();
         var (configuration, index) = ConfigurationEncoding.Read(offer.Configuration);
-        // A former leader's: it knows no outcomes of them.
+        // These callers belong to a former leadership of this node; the outcomes of their entries are not known here.
         log.Memory.RefuseBetween(host.Progress.Applied + 1, offer.Index, ProposalRejections.Overtaken);
         bool wasBlocked = host.Progress.Install(offer.Index);
         if (wasBlocked)
@@ -292,6 +295,6 @@ internal sealed class SnapshotInstaller(
         return true;
     }
 
-    /// <summary>Ends what is being fetched.</summary>
+    /// <summary>Cancels a running fetch.</summary>
     public void Dispose() => _stopping.Cancel();
 }

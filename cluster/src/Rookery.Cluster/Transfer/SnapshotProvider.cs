@@ -3,19 +3,17 @@ using Rookery.Documents.Transfer;
 
 namespace Rookery.Cluster.Transfer;
 
-/// <summary>Gives this node's state to members that fell behind. From any thread, without the lock.</summary>
+/// <summary>Offers this node's state to lagging members. Callable from any thread, without the lock.</summary>
 internal sealed class SnapshotProvider(RaftHost host, NodeStore store)
 {
     /// <summary>
-    /// This node's state for a member that fell behind: what changed since an etag, when that is much less, or
-    /// everything.
+    /// Returns an offer of this node's state: what changed since an etag if that is much less, otherwise everything.
     /// </summary>
     /// <param name="since">The etag through which the member has everything; null when it needs everything.</param>
-    /// <param name="through">The index through which the member has applied everything: what ends before is of no use
-    /// to it.</param>
-    /// <returns>Null while it is being written, or this node leads and its tables have not come to
-    /// <paramref name="through"/>: to be asked again.</returns>
-    /// <exception cref="IOException">There is none to be had; the message says why.</exception>
+    /// <param name="through">The member's applied index: an older state is useless to it.</param>
+    /// <returns>Null while the offer is being written, or while this leader's tables have not reached
+    /// <paramref name="through"/>: ask again.</returns>
+    /// <exception cref="IOException">This node offers no state; the message says why.</exception>
     public async Task<StateOffer?> OfferAsync(long? since, long through)
     {
         if (host.Progress.IsBlocked || (store.Durable.Index < through && host.Leadership.Leader != host.Self))
@@ -42,7 +40,7 @@ internal sealed class SnapshotProvider(RaftHost host, NodeStore store)
             host.Options.RunBeside(write);
         }
 
-        // After it was made: all that it holds was committed in this term or before.
+        // Read the term after making the offer: everything in it was committed in this term or earlier.
         return offer is null ? null : offer with { CommittedBy = host.Core.Term };
     }
 }

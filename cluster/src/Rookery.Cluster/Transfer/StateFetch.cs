@@ -6,63 +6,65 @@ using Rookery.Documents.Transfer;
 
 namespace Rookery.Cluster.Transfer;
 
-/// <summary>How far a fetch is.</summary>
-/// <param name="Bytes">Bytes that are here.</param>
-/// <param name="TotalBytes">Bytes of all files.</param>
+/// <summary>The progress of a fetch.</summary>
+/// <param name="Bytes">The bytes received.</param>
+/// <param name="TotalBytes">The bytes of all files.</param>
 public readonly record struct StateFetchProgress(long Bytes, long TotalBytes);
 
 /// <summary>
-/// Fetches the state of another member over <see cref="StateRoutes"/> and checks every byte of it. A connection that
-/// breaks is gone on with at the byte where it broke, a file that arrived damaged is fetched again, and a restart goes
-/// on with what is on disk, as long as the other member still has the offer.
+/// Fetches the state of another member over <see cref="StateRoutes"/> and verifies every byte of it. After a broken
+/// connection it continues at the byte where it stopped; a file that arrived damaged is fetched again; after a restart
+/// it continues with the files on disk, as long as the other member still holds the offer.
 /// </summary>
-/// <param name="member">Reaches the other member: with its base address, and the credentials that its port asks
-/// for.</param>
-/// <param name="inbox">Where the files go.</param>
+/// <param name="member">A client for the other member, with its base address and the credentials that its port
+/// requires.</param>
+/// <param name="inbox">Receives the files.</param>
 /// <param name="time">The clock.</param>
 public sealed class StateFetch(HttpClient member, StateInbox inbox, TimeProvider time)
 {
     private const int PieceBytes = 64 * 1024;
     private const int MostOfferBytes = 16 << 20;
 
-    // An offer is given up when the member that made it restarts or runs out of room for its journal; a member that
-    // makes one after the other is of no help.
+    // A member drops an offer when it restarts or runs out of journal space. A member that drops one after the other
+    // cannot help.
     private const int MostAttempts = 4;
 
-    // In a row, without one byte in between.
+    // Consecutive broken connections without a received byte.
     private const int MostBreaks = 8;
 
-    /// <summary>Told how far it is, at most once for each 1 MiB.</summary>
+    /// <summary>Invoked with the progress, at most once for each 1 MiB.</summary>
     public Action<StateFetchProgress>? Progress { get; init; }
 
     /// <summary>
-    /// Says the etag from which on what changed is needed; null for everything. Asked for each offer.
+    /// Returns the etag through which this node has everything; null when it needs everything. Called for each offer.
     /// </summary>
     public Func<long?>? Since { get; init; }
 
-    /// <summary>The index through which everything is applied here: an offer that ends before is of no use.</summary>
+    /// <summary>Returns the applied index of this node: an offer of an older state is useless.</summary>
     public Func<long> Through { get; init; } = static () => 0;
 
-    /// <summary>Told of each offer that is fetched.</summary>
+    /// <summary>Invoked with each offer before it is fetched.</summary>
     public Action<StateOffer>? Chosen { get; init; }
 
-    /// <summary>The rest after a break; twice and so on when no byte came in between.</summary>
+    /// <summary>
+    /// The delay after a broken connection, multiplied by the number of consecutive breaks without a received byte.
+    /// </summary>
     internal TimeSpan RestPerBreak { get; init; } = TimeSpan.FromMilliseconds(250);
 
     /// <summary>
-    /// How long an offer may be in the making. It goes on when it is asked for again: this is for somebody to hear of
-    /// it.
+    /// How long the other member may take to write an offer. The failure only makes the delay visible: the next request
+    /// finds the writing continued.
     /// </summary>
     private static readonly TimeSpan MostOfWriting = TimeSpan.FromMinutes(10);
 
-    /// <summary>The rest between two questions for an offer that is being written.</summary>
+    /// <summary>The delay between requests for an offer that is being written.</summary>
     internal TimeSpan RestPerQuestion { get; init; } = TimeSpan.FromSeconds(1);
 
-    /// <summary>Fetches and checks.</summary>
-    /// <exception cref="StateTransferException">The member offers nothing, broke off again and again, or sent what is
-    /// damaged; or there is no room here.</exception>
-    /// <exception cref="Rookery.Platform.DiskException">The disk refused.</exception>
-    /// <exception cref="OperationCanceledException">It was given up.</exception>
+    /// <summary>Fetches and verifies the state.</summary>
+    /// <exception cref="StateTransferException">The member offers no state, its connection broke repeatedly, or the
+    /// data is damaged; or this node has no space.</exception>
+    /// <exception cref="Rookery.Platform.DiskException">The disk failed.</exception>
+    /// <exception cref="OperationCanceledException">The caller cancelled.</exception>
     public async Task<FetchedState> RunAsync(CancellationToken cancellationToken)
     {
         for (int attempt = 1; ; attempt++)
@@ -88,7 +90,7 @@ public sealed class StateFetch(HttpClient member, StateInbox inbox, TimeProvider
             }
             catch (StateTransferException) when (attempt < MostAttempts)
             {
-                // What arrived damaged was deleted: the rest stays.
+                // The damaged file was deleted; the others are kept.
             }
         }
     }
@@ -97,7 +99,7 @@ public sealed class StateFetch(HttpClient member, StateInbox inbox, TimeProvider
     {
         long begun = time.GetTimestamp();
 
-        // Once, or the other member would write what changed again each time that apply came a step further here.
+        // Called once: with a newer etag each time, the other member would write the changes again for every request.
         long? since = Since?.Invoke();
         for (; ; )
         {
@@ -120,7 +122,7 @@ public sealed class StateFetch(HttpClient member, StateInbox inbox, TimeProvider
             }
             else
             {
-                // An earlier version does not look at what it was asked for.
+                // An older version ignores the requested index.
                 throw new StateTransferException(
                     $"{member.BaseAddress} offers its state through entry {offer.Index}, and this node has "
                         + $"applied {through}: it has not flushed as far yet."
@@ -136,7 +138,7 @@ public sealed class StateFetch(HttpClient member, StateInbox inbox, TimeProvider
                 + $"{(since is { } etag ? string.Create(CultureInfo.InvariantCulture, $"&since={etag}") : "")}"
         );
 
-    // Null while the other member writes what changed, or has not come far enough.
+    // Null while the other member is writing the changes, or has not applied far enough.
     private async Task<StateOffer?> AskAsync(string path, CancellationToken cancellationToken)
     {
         try
@@ -180,7 +182,7 @@ public sealed class StateFetch(HttpClient member, StateInbox inbox, TimeProvider
         }
     }
 
-    // False when the offer was given up.
+    // False when the member no longer has the offer.
     private async Task<bool> FetchFilesAsync(StateOffer offer, CancellationToken cancellationToken)
     {
         long before = 0;
@@ -239,8 +241,10 @@ public sealed class StateFetch(HttpClient member, StateInbox inbox, TimeProvider
         }
     }
 
-    /// <summary>One request: from where the file is to its end, or to where the connection breaks.</summary>
-    /// <returns>False when the offer was given up.</returns>
+    /// <summary>
+    /// Requests a file from its current length on, and appends until the end or until the connection breaks.
+    /// </summary>
+    /// <returns>False when the member no longer has the offer.</returns>
     private async Task<bool> FetchRestAsync(
         StateOffer offer,
         StateFile file,
@@ -281,7 +285,7 @@ public sealed class StateFetch(HttpClient member, StateInbox inbox, TimeProvider
         }
         catch (Exception failure) when (failure is HttpRequestException or TimeoutException)
         {
-            // As a break of the connection: asked again from where it is.
+            // Treated like a broken connection: the next request continues from here.
         }
         finally
         {
@@ -330,7 +334,7 @@ public sealed class StateFetch(HttpClient member, StateInbox inbox, TimeProvider
         }
     }
 
-    // 0 at the end, or when the connection broke or went silent.
+    // Returns 0 at the end, and when the connection breaks or is silent too long.
     private async Task<int> ReadAsync(Stream body, byte[] buffer, CancellationToken cancellationToken)
     {
         try

@@ -6,11 +6,11 @@ using Rookery.Storage.Repair;
 namespace Rookery.Cluster.Transfer;
 
 /// <summary>
-/// Repairs damaged runs of this node with the rows of another member: asks for the range that is in doubt, waits until
-/// this node's own manifest has come to the place of the log that the rows are of, and writes the file again.
+/// Repairs damaged runs of this node with rows of another member: fetches the rows of the damaged key range, waits
+/// until this node's manifest has reached the log position of the rows, and rewrites the file.
 /// </summary>
 /// <param name="store">This node's data.</param>
-/// <param name="onBackgroundThread">Does something on the thread of background work, between two of its steps.</param>
+/// <param name="onBackgroundThread">Runs an action on the background thread, between two of its steps.</param>
 /// <param name="time">The clock.</param>
 public sealed class StateRepair(NodeStore store, Func<Action, Task> onBackgroundThread, TimeProvider time)
 {
@@ -18,18 +18,18 @@ public sealed class StateRepair(NodeStore store, Func<Action, Task> onBackground
 
     private static readonly TimeSpan Look = TimeSpan.FromMilliseconds(100);
 
-    // The rows are of a time that the other member has applied: what this one lacks of that comes with the next frames,
-    // or it lags and has other troubles.
+    // The other member has applied the entries that the rows contain, so this node normally receives them with the next
+    // frames. If not, it lags for another reason.
     private static readonly TimeSpan Patience = TimeSpan.FromMinutes(2);
 
-    /// <summary>Repairs what is known to be damaged. Costs nothing when nothing is.</summary>
-    /// <param name="member">Reaches another member, best one whose log is not behind.</param>
-    /// <param name="cancellationToken">Gives it up: what was repaired stays so.</param>
-    /// <returns>How many files were repaired.</returns>
-    /// <exception cref="StateTransferException">The member does not have the rows, or this node does not catch up with
-    /// them.</exception>
-    /// <exception cref="IOException">The rows arrived damaged, or the disk refused: to be tried again later, perhaps
-    /// with another member.</exception>
+    /// <summary>Repairs all known damage. Costs nothing when there is none.</summary>
+    /// <param name="member">A client for another member, preferably one that does not lag.</param>
+    /// <param name="cancellationToken">Cancels; finished repairs stay.</param>
+    /// <returns>The number of repaired files.</returns>
+    /// <exception cref="StateTransferException">The member does not have the rows, or this node does not reach their
+    /// log position.</exception>
+    /// <exception cref="IOException">The rows arrived damaged, or the disk failed. Try again later, perhaps with
+    /// another member.</exception>
     public async Task<int> RunAsync(HttpClient member, CancellationToken cancellationToken)
     {
         IReadOnlyList<RepairRequest> requests = [];

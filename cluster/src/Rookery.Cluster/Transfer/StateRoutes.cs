@@ -10,37 +10,37 @@ using Rookery.Storage.Repair;
 namespace Rookery.Cluster.Transfer;
 
 /// <summary>
-/// The state of this node over HTTP, for members: <c>GET /state/offer</c> answers with an offer as JSON, of what
-/// changed when <c>since=ETAG</c> is asked for and less than everything will do, or with 202 while that is being
-/// written, or this node's tables have not come to <c>through=INDEX</c>; <c>GET /state/OFFER/FILE</c> with a file of
-/// it, from the byte that <c>Range: bytes=N-</c> names. 410: the offer was given up, ask for another. 409: this node
-/// offers none, and says why. 503: it stops.
-/// <c>GET /state/rows?group=N&amp;from=HEX&amp;to=HEX</c> answers with the rows of a range as a run, for a member that
-/// lost them, and in headers with the place of the log that they are of. Who may ask is the port's affair.
+/// HTTP routes through which members fetch this node's state.
+/// <para><c>GET /state/offer</c> returns an offer as JSON: of the changes when <c>since=ETAG</c> is given and they are
+/// much less than everything, otherwise of everything. 202: the offer is being written, or this node's tables have not
+/// reached <c>through=INDEX</c>. 409: this node offers none, with the reason.</para>
+/// <para><c>GET /state/OFFER/FILE</c> returns a file of the offer, from the byte that <c>Range: bytes=N-</c> names.
+/// 410: the offer no longer exists, ask for another.</para>
+/// <para><c>GET /state/rows?group=N&amp;from=HEX&amp;to=HEX</c> returns the rows of a key range as a run, for a member
+/// that lost them, with their log position in headers.</para>
+/// <para>503: the node is stopping. The port decides who may ask.</para>
 /// </summary>
 /// <param name="offers">This node's offers.</param>
-/// <param name="make">Makes an offer, or gives the open one, for a member that has everything through an etag, or
-/// nothing (null), and has applied everything through an index. Null while it is being written.</param>
+/// <param name="make">Makes an offer or returns the open one, given the etag through which the member has everything
+/// (null for nothing) and the member's applied index. Returns null while the offer is being written.</param>
 /// <param name="time">The clock.</param>
 public sealed class StateRoutes(StateOffers offers, Func<long?, long, Task<StateOffer?>> make, TimeProvider time)
 {
-    /// <summary>What paths begin with.</summary>
+    /// <summary>The prefix of all paths.</summary>
     public const string Prefix = "/state";
 
     private const int PieceBytes = 256 * 1024;
 
-    // A quarter of the disk's time while writes are being committed, as for backups.
+    // Rest so that sending takes a quarter of the disk's time while writes are being committed, as for backups.
     private const int RestsPerRead = 3;
 
     private static readonly TimeSpan LongestRest = TimeSpan.FromSeconds(1);
     private static readonly TimeSpan Patience = TimeSpan.FromMinutes(1);
 
-    /// <summary>
-    /// Cancelled when the node stops: then whoever fetches a file, for minutes perhaps, is broken off.
-    /// </summary>
+    /// <summary>Cancelled when the node stops. Running transfers, which may take minutes, are then aborted.</summary>
     public CancellationToken Stopping { get; set; }
 
-    /// <summary>Answers a request whose path begins with <see cref="Prefix"/>.</summary>
+    /// <summary>Handles a request whose path begins with <see cref="Prefix"/>.</summary>
     public async Task InvokeAsync(HttpContext http)
     {
         if (Stopping.IsCancellationRequested)
@@ -174,8 +174,8 @@ public sealed class StateRoutes(StateOffers offers, Func<long?, long, Task<State
 
     private async Task SendAsync(HttpContext http, string offer, IDiskFile file, long offset, long length)
     {
-        // The other side writes to a disk of its own, perhaps a slow one, and syncs as it goes: not the server's rate
-        // holds here, but our patience.
+        // The receiver writes to a disk of its own, perhaps a slow one, and syncs as it goes. So the server's minimum
+        // rate does not apply here; Patience does.
         if (http.Features.Get<IHttpMinResponseDataRateFeature>() is { } rate)
         {
             rate.MinDataRate = null;
@@ -192,7 +192,7 @@ public sealed class StateRoutes(StateOffers offers, Func<long?, long, Task<State
                 var took = time.GetElapsedTime(begun);
                 if (read == 0)
                 {
-                    http.Abort(); // shorter than it was: what was promised cannot be sent
+                    http.Abort(); // the file is shorter than its announced length
                     return;
                 }
 
@@ -219,7 +219,7 @@ public sealed class StateRoutes(StateOffers offers, Func<long?, long, Task<State
         }
         catch (Exception failure) when (failure is OperationCanceledException or IOException)
         {
-            http.Abort(); // it left, or the file cannot be read: it asks again from where it is
+            http.Abort(); // the receiver left, or the file cannot be read: the receiver asks again from where it is
         }
         finally
         {
