@@ -5,21 +5,21 @@ using Rookery.Raft;
 namespace Rookery.Cluster;
 
 /// <summary>
-/// Reads entries that are not in memory any more from the journal, for members that lag, off the consensus lock; one
-/// reader at a time. What a member is to be sent is read in the order in which the core wants it sent: a whole window
-/// of messages is asked for at once, and a member has no use for the last of them without those before.
+/// Reads entries that are no longer cached from the journal and sends them to lagging members, off the consensus lock,
+/// on one thread at a time. Requests for one member are read in the order in which the core made them: a window of
+/// messages is requested at once, and a member cannot use a later one before the earlier ones.
 /// </summary>
 internal sealed class CatchUp(NodeJournal journal, EntrySender receiver, Action<Action> runBeside)
 {
     private readonly Dictionary<NodeId, Queue<Message>> _asked = [];
 
-    // Of the reading thread, and of who ends idle ones. A member that lags asks for one piece after the other: a reader
-    // that went on from the last finds the next at once.
+    // Used by the reading thread and by CloseIdle, locked by itself. A lagging member requests consecutive pieces, so a
+    // reader that stays open finds the next piece at once.
     private readonly Dictionary<NodeId, OpenReader> _readers = [];
     private readonly Lock _gate = new();
     private bool _isReading;
 
-    /// <summary>Reads the entries that a message names, and has it sent with them. Returns at once.</summary>
+    /// <summary>Queues a message whose entries are to be read and sent. Returns at once.</summary>
     public void Read(in Message message)
     {
         lock (_gate)
@@ -37,8 +37,8 @@ internal sealed class CatchUp(NodeJournal journal, EntrySender receiver, Action<
     }
 
     /// <summary>
-    /// Closes readers that were not used since the last call: they keep segments from being recycled. Does not wait
-    /// while one reads, because consensus calls it under its lock.
+    /// Closes readers that were not used since the last call, because an open reader keeps segments from being
+    /// recycled. Does nothing while a read is running: it is called under the consensus lock and must not wait.
     /// </summary>
     public void CloseIdle()
     {
@@ -67,7 +67,8 @@ internal sealed class CatchUp(NodeJournal journal, EntrySender receiver, Action<
     }
 
     /// <summary>
-    /// What begins again, in another term or further in front, takes the place of what was to follow.
+    /// Queues a message. A message of another term, or one that starts again at an earlier index, replaces the queued
+    /// ones.
     /// </summary>
     private void Ask(in Message message)
     {
@@ -102,8 +103,8 @@ internal sealed class CatchUp(NodeJournal journal, EntrySender receiver, Action<
             }
             catch (Exception failure) when (failure is ArgumentOutOfRangeException or ObjectDisposedException)
             {
-                // Released meanwhile, or the node stops: the member is offered the whole state when it asks again, or
-                // another leader's log.
+                // The entries were released meanwhile, or the node is stopping. The member is offered the whole state
+                // when it asks again, or another leader serves it.
             }
         }
     }
@@ -129,7 +130,8 @@ internal sealed class CatchUp(NodeJournal journal, EntrySender receiver, Action<
     }
 
     /// <summary>
-    /// Reads as many of a message's entries as the journal has; those that it does not have yet are in memory.
+    /// Reads as many of a message's entries as the journal has. The others are cached, because they are not durable
+    /// yet.
     /// </summary>
     private int Read(in Message message, Span<JournalFrame> entries)
     {
@@ -144,7 +146,7 @@ internal sealed class CatchUp(NodeJournal journal, EntrySender receiver, Action<
 
             if (count < entries.Length)
             {
-                // A reader ends where the journal ended when it was made.
+                // A reader stops at the journal's end of when it was opened, so open a new one.
                 Close(message.To);
                 _readers[message.To] = open = new OpenReader(journal.Read(first + count));
                 count += ReadOn(open, first + count, entries[count..]);
@@ -156,7 +158,7 @@ internal sealed class CatchUp(NodeJournal journal, EntrySender receiver, Action<
 
     private static int ReadOn(OpenReader open, long first, Span<JournalFrame> entries)
     {
-        // Where it fails half-way it stands nowhere.
+        // If reading fails, the reader's position is unknown; 0 matches no request.
         (open.NextIndex, open.WasUsed) = (0, true);
         int count = 0;
         while (count < entries.Length && open.Reader.Next(out var entry))

@@ -3,13 +3,13 @@ using Rookery.Raft;
 
 namespace Rookery.Cluster;
 
-/// <summary>What there is to say of the cluster's time, in sentences.</summary>
+/// <summary>Explains the state of the cluster's time, in sentences.</summary>
 internal static class ClockStatus
 {
     private const string Consequence =
         "Until then nothing expires, no idempotency key ages, and documents get the time that the cluster knows.";
 
-    /// <summary>Why the cluster's time is in doubt, and what to do; null when it is not.</summary>
+    /// <summary>Explains why the cluster's time is in doubt, and what to do; null when it is not.</summary>
     public static string? Doubt(RaftCore core, long nowMicroseconds)
     {
         var (ticks, isSure) = core.ReadClock(nowMicroseconds);
@@ -31,7 +31,7 @@ internal static class ClockStatus
             };
     }
 
-    /// <summary>What came of an operator's word, in a sentence.</summary>
+    /// <summary>Describes the result of an operator's confirmation.</summary>
     public static string Say(ClockAnswer answer, long ticks) =>
         answer switch
         {

@@ -5,8 +5,10 @@ using Rookery.Raft;
 
 namespace Rookery.Cluster;
 
-/// <summary>How the node stands in its cluster, for owners, clients and maintenance to see.</summary>
-/// <remarks>From any thread. What belongs together is read in one hold of the lock of <see cref="RaftHost"/>.</remarks>
+/// <summary>Reports the node's state in its cluster to owners, clients and maintenance.</summary>
+/// <remarks>
+/// Callable from any thread. Values that belong together are read under one hold of the lock of <see cref="RaftHost"/>.
+/// </remarks>
 internal sealed class ClusterReport(
     RaftHost host,
     NodeStore store,
@@ -18,18 +20,18 @@ internal sealed class ClusterReport(
 {
     private Tuple<(long, long), ClusterView>? _view;
 
-    /// <summary>Whether this node leads and takes writes.</summary>
+    /// <summary>Whether this node is the leader and accepts writes.</summary>
     public bool IsLeader => host.Refusal is null && host.Leadership.IsReady;
 
-    /// <summary>The tag of the node that leads as far as this one knows; null for none.</summary>
+    /// <summary>The tag of the leader as far as this node knows; null for none.</summary>
     public string? LeaderTag => IsLeader ? roster.TagOf(host.Self) : roster.Of(host.Leadership.Leader)?.Record.Tag;
 
     /// <summary>
-    /// Whether this node has applied all that was committed when it first asked the leader of this term.
+    /// Whether this node has applied everything that was committed when it first asked the leader of this term.
     /// </summary>
     public bool HasCaughtUp => !host.Leadership.Leader.IsNone && reads.CaughtUpIn == host.Core.Term;
 
-    /// <summary>The members of the cluster as clients see them. Made anew when something of it changed.</summary>
+    /// <summary>The members as clients see them; computed again only after a change.</summary>
     public ClusterView View
     {
         get
@@ -46,7 +48,7 @@ internal sealed class ClusterReport(
         }
     }
 
-    /// <summary>How consensus stands now.</summary>
+    /// <summary>Returns the current state of consensus.</summary>
     public ConsensusState ReadState()
     {
         lock (host.Gate)
@@ -70,7 +72,7 @@ internal sealed class ClusterReport(
         }
     }
 
-    /// <summary>How the node stands in its cluster.</summary>
+    /// <summary>Returns the node's view of the cluster, for statistics.</summary>
     public ConsensusStatistics ReadCluster()
     {
         ConsensusState state;
@@ -90,8 +92,7 @@ internal sealed class ClusterReport(
         bool takesPart = diagnosis.WhyNoPart(state) is null;
         if (!takesPart)
         {
-            // What it was when it stopped taking part, whom it heard then and what time it was for them is no word of
-            // now.
+            // Role, peers and clock are from before the node stopped taking part, so they are not reported.
             state = state with
             {
                 Role = Role.Follower,
@@ -128,7 +129,7 @@ internal sealed class ClusterReport(
         };
     }
 
-    /// <summary>The cluster as its leader sees it; null where this node does not lead.</summary>
+    /// <summary>Returns the leader's view of the cluster; null when this node does not lead.</summary>
     public LeaderView? ReadAsLeader()
     {
         ConsensusState state;
@@ -152,7 +153,7 @@ internal sealed class ClusterReport(
             );
     }
 
-    /// <summary>How far the other members have come; none while this node does not lead.</summary>
+    /// <summary>Returns the replication progress of the other members; empty unless this node leads.</summary>
     public IReadOnlyList<PeerProgress> ReadPeers()
     {
         lock (host.Gate)
@@ -161,7 +162,7 @@ internal sealed class ClusterReport(
         }
     }
 
-    // The 99th percentile of no writes is none.
+    // 0 means that no write was measured.
     private static long? MeasuredIn(long microseconds) => microseconds > 0 ? microseconds : null;
 
     private MemberStatistics StatisticsOf(
@@ -175,7 +176,8 @@ internal sealed class ClusterReport(
         long version = roster.Of(Members.IdOf(member.NodeId))?.Version ?? 0;
         if (member.IsSelf)
         {
-            // What is committed it knows from a leader only, and of entries that it does not have yet not at all.
+            // This node learns the commit index only from a leader, and does not know about entries that it has not
+            // received.
             bool knowsCommit = state.Role == Role.Leader || (!state.Leader.IsNone && HasCaughtUp);
             return new MemberStatistics(
                 member,
@@ -196,7 +198,7 @@ internal sealed class ClusterReport(
         {
             if (peer.Node == node)
             {
-                // A leader knows nothing of who has not answered it: what its predecessor knew is lost with that.
+                // A leader knows nothing about a member that has not answered it; its predecessor's knowledge is lost.
                 return peer.LastContact is not { } heard
                     ? new MemberStatistics(
                         member,

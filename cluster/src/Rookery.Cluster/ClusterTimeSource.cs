@@ -4,11 +4,13 @@ using Rookery.Raft;
 
 namespace Rookery.Cluster;
 
-/// <summary>The node's clock for the core, the cluster's time from it, and the times of the entries.</summary>
-/// <remarks>The lock of <see cref="RaftHost"/> guards all fields but the last reading.</remarks>
+/// <summary>
+/// Reads the node's clock for the core, provides the cluster's time, and stamps entries with log times.
+/// </summary>
+/// <remarks>All fields except <c>_readTime</c> are guarded by the lock of <see cref="RaftHost"/>.</remarks>
 internal sealed class ClusterTimeSource(RaftHost host, NodeStore store)
 {
-    // A clock may be set at any time. Between two readings the monotonic time goes on from the last.
+    // A clock may be set at any time, so it is read once a second. Between readings the time advances monotonically.
     private const long ClockIntervalMicroseconds = 1_000_000;
 
     private long _clockReadAt = long.MinValue / 2;
@@ -16,10 +18,10 @@ internal sealed class ClusterTimeSource(RaftHost host, NodeStore store)
     private long _lastLogTicks;
     private long _lastLogTicksTerm;
 
-    /// <summary>The cluster's time, as far as this node knows it.</summary>
+    /// <summary>The cluster's time as this node estimates it.</summary>
     /// <remarks>
-    /// Each request with a token that ends asks for it. While a state is put in place the lock is held for seconds on a
-    /// slow card; the last reading goes on meanwhile.
+    /// Each request with an expiring token reads it. While a snapshot is installed, the lock is held for seconds on a
+    /// slow card; the last reading is extrapolated meanwhile.
     /// </remarks>
     public ClusterTime Now
     {
@@ -54,13 +56,13 @@ internal sealed class ClusterTimeSource(RaftHost host, NodeStore store)
     }
 
     /// <summary>
-    /// Whether the last log time is of the term that this node leads in: else an entry of another leader may be later.
-    /// Under the lock.
+    /// Whether <c>_lastLogTicks</c> is from the term that this node leads. Otherwise another leader's entry may carry a
+    /// later time. Under the lock.
     /// </summary>
     public bool HoldsLogTime => _lastLogTicksTerm == host.Core.Term;
 
-    /// <summary>An operator says that the clocks of the voters are right. On the leader.</summary>
-    /// <returns>What came of it, and a sentence that says so.</returns>
+    /// <summary>Accepts the voters' clocks, on an operator's order. Works only on the leader.</summary>
+    /// <returns>The result, and a sentence that describes it.</returns>
     public (ClockAnswer Answer, string Sentence) Confirm()
     {
         lock (host.Gate)
@@ -73,7 +75,7 @@ internal sealed class ClusterTimeSource(RaftHost host, NodeStore store)
         }
     }
 
-    /// <summary>The time of the frame that is proposed next. Under the lock, by who has the turn.</summary>
+    /// <summary>Returns the log time of the next frame. Under the lock, by the holder of the write turn.</summary>
     public LogTime NextLogTime()
     {
         ReadIfDue();
@@ -83,8 +85,8 @@ internal sealed class ClusterTimeSource(RaftHost host, NodeStore store)
     }
 
     /// <summary>
-    /// What was applied before this node may propose is the last of the log: of what it proposed in an earlier term,
-    /// others may have replaced some.
+    /// Takes the last applied log time as the last one of the log, when the first entry of this node's term is applied.
+    /// The times of its proposals in earlier terms do not count: other leaders may have replaced them.
     /// </summary>
     public void TellLogTime()
     {
@@ -97,7 +99,8 @@ internal sealed class ClusterTimeSource(RaftHost host, NodeStore store)
     }
 
     /// <summary>
-    /// A node alone has no ticks, so whoever wants to know the time looks. Under the lock, not within a step.
+    /// Reads the clock if the last reading is over a second old. A node without peers has no ticks, so every reader of
+    /// the time calls this. Under the lock, not within a step.
     /// </summary>
     public void ReadIfDue()
     {
@@ -115,7 +118,7 @@ internal sealed class ClusterTimeSource(RaftHost host, NodeStore store)
         }
     }
 
-    /// <summary>How the clocks stand. Under the lock.</summary>
+    /// <summary>Returns the state of the clocks. Under the lock.</summary>
     public ClockStatistics ReadStatistics()
     {
         var time = Now;
@@ -127,7 +130,9 @@ internal sealed class ClusterTimeSource(RaftHost host, NodeStore store)
         );
     }
 
-    /// <summary>By how many seconds a clock is ahead of the cluster's; 0 when that is not known.</summary>
+    /// <summary>
+    /// Returns by how many seconds a clock is ahead of the cluster's; 0 when the cluster's time is unknown.
+    /// </summary>
     public static double AheadSeconds(long ticks, ClusterTime time) =>
         time.UtcTicks == 0 ? 0 : Math.Round(TimeSpan.FromTicks(ticks - time.UtcTicks).TotalSeconds, 3);
 
@@ -138,7 +143,7 @@ internal sealed class ClusterTimeSource(RaftHost host, NodeStore store)
     }
 
     /// <summary>
-    /// The cluster's time when the clock was last read: each second by the tick, or by whoever asked a node alone.
+    /// The cluster's time when the clock was last read: each second by the tick, or on demand on a node without peers.
     /// </summary>
     private sealed record ReadTime(long Microseconds, long UtcTicks, bool IsSure)
     {

@@ -2,21 +2,21 @@ using Rookery.Raft;
 
 namespace Rookery.Cluster;
 
-/// <summary>How consensus stands on a node at one moment.</summary>
-/// <param name="Role">What it is.</param>
+/// <summary>The state of consensus on a node at one moment.</summary>
+/// <param name="Role">The node's role.</param>
 /// <param name="Term">The current term.</param>
-/// <param name="Leader">Who leads in it, if that is known.</param>
-/// <param name="Configuration">Who belongs to the cluster.</param>
-/// <param name="WasRemoved">Whether the newest configuration took this node out.</param>
-/// <param name="IsDamaged">Whether this node lost entries that it may have acknowledged, and nobody has given them back
-/// yet.</param>
-/// <param name="ConfigurationIndex">The index of its entry.</param>
-/// <param name="ChangeIsPending">Whether the last change of members is not committed yet.</param>
-/// <param name="LastIndex">The end of the log.</param>
-/// <param name="DurableIndex">Entries through here are durable here.</param>
-/// <param name="CommitIndex">Entries through here are committed, as far as this node knows.</param>
-/// <param name="AppliedIndex">Entries through here are in the tables here.</param>
-/// <param name="ElectionTimeoutMicroseconds">The election timeout in force.</param>
+/// <param name="Leader">The leader of the term; none when unknown.</param>
+/// <param name="Configuration">The newest configuration.</param>
+/// <param name="WasRemoved">Whether the newest configuration removed this node.</param>
+/// <param name="IsDamaged">Whether this node lost entries that it may have acknowledged and that no leader has sent
+/// again yet.</param>
+/// <param name="ConfigurationIndex">The index of the configuration's entry.</param>
+/// <param name="ChangeIsPending">Whether the newest configuration is not committed yet.</param>
+/// <param name="LastIndex">The index of the last entry.</param>
+/// <param name="DurableIndex">The highest index that is durable on this node.</param>
+/// <param name="CommitIndex">The highest index that this node knows to be committed.</param>
+/// <param name="AppliedIndex">The highest index that this node's tables contain.</param>
+/// <param name="ElectionTimeoutMicroseconds">The current election timeout.</param>
 /// <param name="SyncMicroseconds">The 99th percentile of this node's recent journal writes.</param>
 public sealed record ConsensusState(
     Role Role,

@@ -6,9 +6,9 @@ using Rookery.Raft;
 
 namespace Rookery.Cluster;
 
-/// <summary>Tells the core, and all that wait for something, that time went on.</summary>
+/// <summary>Advances time: steps the core with ticks, and lets waiting reads, writes and forwards time out.</summary>
 /// <remarks>
-/// <see cref="Start"/> is called under the lock of <see cref="RaftHost"/>; a tick takes the lock, and one at a time
+/// <see cref="Start"/> is called under the lock of <see cref="RaftHost"/>; a tick takes the lock. At most one tick
 /// waits for it.
 /// </remarks>
 internal sealed class ConsensusTicker(
@@ -21,7 +21,7 @@ internal sealed class ConsensusTicker(
     SnapshotInstaller installer
 ) : IDisposable
 {
-    // The shortest election timeout is a second, and the core wants ten ticks in it.
+    // The shortest election timeout is 1 s, and the core needs ten ticks in it; this gives twenty.
     private static readonly TimeSpan TickInterval = TimeSpan.FromMilliseconds(50);
 
     private const int TicksBetweenMeasures = 20;
@@ -30,7 +30,7 @@ internal sealed class ConsensusTicker(
     private int _ticks;
     private bool _isTicking;
 
-    /// <summary>Begins to tick by itself where there is a network. A node alone needs no clock.</summary>
+    /// <summary>Starts the timer on a node with a network. A node without one needs no ticks.</summary>
     public void Start()
     {
         if (_clock is null && host.Options.Network is not null)
@@ -42,7 +42,7 @@ internal sealed class ConsensusTicker(
     /// <inheritdoc/>
     public void Dispose() => _clock?.Dispose();
 
-    /// <summary>Time went on. Twenty times a second while there are other members.</summary>
+    /// <summary>Steps the core with a tick. Called 20 times a second on a node with a network.</summary>
     public void Tick()
     {
         lock (host.Gate)
@@ -52,7 +52,8 @@ internal sealed class ConsensusTicker(
                 log.Members.CloseIdleReaders();
                 log.Memory.ReleaseIdle(host.Progress.Applied);
 
-                // A segment that a reader kept is given back after the manifest that released it was told of.
+                // The manifest that released the segments was reported while a reader still held one; report the
+                // release again.
                 host.Step(Input.Released(host.Now, store.Journal.FirstIndex - 1));
                 measures.TakeUnderLock();
                 reads.AskWhetherCaughtUp();
@@ -70,8 +71,8 @@ internal sealed class ConsensusTicker(
     }
 
     /// <summary>
-    /// A timer does not wait for who it called: while the lock is held for long, ticks would take one thread of the
-    /// pool after the other.
+    /// Ticks unless another tick is waiting for the lock. A timer does not wait for its callback: while the lock is
+    /// held for long, ticks would block one pool thread after the other.
     /// </summary>
     private void TickUnlessOneWaits()
     {

@@ -7,11 +7,11 @@ using Rookery.Raft;
 namespace Rookery.Cluster;
 
 /// <summary>
-/// Sends the core's messages to the other members, with the entries that they name: from memory, or read from the
-/// journal beside.
+/// Sends the core's messages to the other members, with their entries from the cache or, on another thread, from the
+/// journal.
 /// </summary>
 /// <remarks>
-/// The lock of <see cref="RaftHost"/> guards all fields. What is sent under it is copied into the buffers of the
+/// All fields are guarded by the lock of <see cref="RaftHost"/>. Sending under it only copies into the buffers of the
 /// connections.
 /// </remarks>
 internal sealed class EntrySender
@@ -24,7 +24,7 @@ internal sealed class EntrySender
     private JournalFrame[] _outgoing = new JournalFrame[64];
     private bool _saidWhatIsUnreadable;
 
-    /// <summary>Sends for a host, by the network of its options.</summary>
+    /// <summary>Makes a sender for a host, on the network of its options.</summary>
     public EntrySender(RaftHost host, ReplicatedLog log, NodeStore store)
     {
         _host = host;
@@ -34,7 +34,7 @@ internal sealed class EntrySender
         _catchUp = new CatchUp(store.Journal, this, host.Options.RunBeside);
     }
 
-    /// <summary>Sends what the core wants sent. Under the lock.</summary>
+    /// <summary>Sends the messages of the core's last step. Under the lock.</summary>
     public void Send()
     {
         if (_network is null)
@@ -60,19 +60,19 @@ internal sealed class EntrySender
         }
     }
 
-    /// <summary>Gives back the segments of readers that nobody needs. Under the lock.</summary>
+    /// <summary>Closes idle journal readers, so their segments can be recycled. Under the lock.</summary>
     public void CloseIdleReaders() => _catchUp.CloseIdle();
 
     /// <summary>
-    /// The journal cannot give back what a message was to bring: what is applied, tables have, and who follows has the
-    /// rest.
+    /// Reports that the journal cannot read the entries of a message. The member then gets the tables, or another
+    /// leader has the entries.
     /// </summary>
     public void CannotRead(in Message message, Exception failure)
     {
         long first = message.Position.Index + 1;
         if (_store.Durable.Index < first)
         {
-            // Where nobody else can become leader, the state is to be had soon.
+            // A flush makes a manifest that contains the entries, in case no other member can become leader.
             _store.Storage.RequestFlush();
         }
 
@@ -112,8 +112,8 @@ internal sealed class EntrySender
     }
 
     /// <summary>
-    /// Sends entries of which the first were read from the journal, if they are still those that the core meant. The
-    /// others are added from memory: they are not durable yet, or were not then.
+    /// Sends a message whose first entries were read from the journal, if the log still has them. The remaining entries
+    /// come from the cache, because they were not durable when the journal was read.
     /// </summary>
     public void SendRead(in Message message, Span<JournalFrame> entries, int read)
     {
@@ -121,8 +121,8 @@ internal sealed class EntrySender
         {
             bool stillCounts = _host.Core.Role == Role.Leader && _host.Core.Term == message.Term;
 
-            // Each of them: one reader may have ended within entries that were replaced since, and the next have begun
-            // behind them.
+            // Check each entry: one reader may have ended within entries that were replaced since, and the next may
+            // have started after them.
             for (int i = 0; i < read && stillCounts; i++)
             {
                 stillCounts = _host.Core.TermAt(entries[i].Index) == entries[i].Term;

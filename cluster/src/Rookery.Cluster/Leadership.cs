@@ -3,10 +3,13 @@ using Rookery.Raft;
 namespace Rookery.Cluster;
 
 /// <summary>
-/// Who leads and who belongs to the cluster, as of the last step, published for reading without the lock: each request
-/// and each connection asks.
+/// The leader and the configuration as of the last step, published so that every request and connection can read them
+/// without the lock.
 /// </summary>
-/// <remarks><see cref="See"/> is called under the lock of <see cref="RaftHost"/>; all else from any thread.</remarks>
+/// <remarks>
+/// <see cref="See"/> is called under the lock of <see cref="RaftHost"/>, the other members from any thread unless
+/// marked.
+/// </remarks>
 internal sealed class Leadership(RaftHost host)
 {
     private Configuration _configuration = host.Core.Configuration;
@@ -17,35 +20,34 @@ internal sealed class Leadership(RaftHost host)
     private bool _isLeader;
     private bool _isTransferring;
 
-    /// <summary>Who leads, as far as this node knows.</summary>
+    /// <summary>The leader; none when this node knows none.</summary>
     public NodeId Leader => new(Volatile.Read(ref _leader));
 
-    /// <summary>Who belongs to the cluster.</summary>
+    /// <summary>The newest configuration.</summary>
     public Configuration Configuration => Volatile.Read(ref _configuration);
 
-    /// <summary>Grows with each change of leader or members.</summary>
+    /// <summary>A number that grows with each change of leader or members.</summary>
     public long Stamp => Volatile.Read(ref _stamp);
 
-    /// <summary>Whether the core leads. It may propose when <see cref="IsReady"/> too.</summary>
+    /// <summary>Whether the core is leader. It may propose only when <see cref="IsReady"/> too.</summary>
     public bool IsLeader => Volatile.Read(ref _isLeader);
 
     /// <summary>
-    /// The index of the first entry of the term that this node leads in; the highest of all while it does not.
+    /// The index of the first entry of this node's term as leader; <see cref="long.MaxValue"/> while it does not lead.
     /// </summary>
     public long ReadyIndex => Volatile.Read(ref _readyIndex);
 
     /// <summary>
-    /// Whether this node leads and has applied the first entry of its term: it knows everything that was committed
-    /// before.
+    /// Whether this node leads and has applied the first entry of its term, and so all entries committed before.
     /// </summary>
     public bool IsReady => host.Progress.Applied >= ReadyIndex && !host.Progress.IsBlocked;
 
-    /// <summary>Whether this node may propose: it is ready, and hands leadership to nobody.</summary>
+    /// <summary>Whether this node may propose: it is ready, and no leadership transfer is running.</summary>
     public bool MayPropose => IsReady && !Volatile.Read(ref _isTransferring);
 
     /// <summary>
-    /// Whether this node is the only member. A log that lost its end to damage may not know the members that came
-    /// later. Under the lock.
+    /// Whether this node is the only member. False for a damaged log, which may lack later configurations. Under the
+    /// lock.
     /// </summary>
     public bool IsAlone =>
         !host.Core.IsDamaged
@@ -54,21 +56,22 @@ internal sealed class Leadership(RaftHost host)
         && host.Core.Configuration.IsVoter(host.Self);
 
     /// <summary>
-    /// Whether members may ask for entries. Who joins a node alone begins with its state: until then its journal's
-    /// segments are used again at once, because fresh ones cost each write its bytes twice. Under the lock.
+    /// Whether members may need entries of this node's journal. False for the only member: a joining node starts from
+    /// its state, and until then segments are reused at once, because a fresh segment makes each write cost twice its
+    /// bytes. Under the lock.
     /// </summary>
     public bool MayBeAskedForEntries => host.Options.Network is not null && !IsAlone;
 
     /// <summary>
-    /// When this node lost a leadership whose last frames may not be committed, unless it leads again or gave them up;
-    /// null else. Under the lock.
+    /// When this node lost leadership with possibly uncommitted frames, in microseconds; null when it leads again or
+    /// has abandoned them. Under the lock.
     /// </summary>
     public long? LostAt { get; private set; }
 
-    /// <summary>The frames of the lost leadership are given up. Under the lock.</summary>
+    /// <summary>Records that the frames of the lost leadership are abandoned. Under the lock.</summary>
     public void ForgetLoss() => LostAt = null;
 
-    /// <summary>Publishes what the last step changed. Under the lock.</summary>
+    /// <summary>Publishes the changes of the last step. Under the lock.</summary>
     public LeadershipChange See()
     {
         var core = host.Core;
@@ -122,17 +125,17 @@ internal sealed class Leadership(RaftHost host)
     }
 }
 
-/// <summary>What a step changed of who leads and who belongs to the cluster.</summary>
+/// <summary>The changes of one step to leader and configuration.</summary>
 [Flags]
 internal enum LeadershipChange
 {
-    /// <summary>Nothing.</summary>
+    /// <summary>No change.</summary>
     None = 0,
 
-    /// <summary>This node made a configuration, so there may be other members from now on.</summary>
+    /// <summary>This node proposed a configuration, so the cluster may have other members now.</summary>
     ConfigurationMade = 1,
 
-    /// <summary>A transfer of leadership ended: what waited for that may be proposed.</summary>
+    /// <summary>A leadership transfer ended: waiting commands may be proposed.</summary>
     TransferEnded = 2,
 
     /// <summary>Leader, term or members may have changed.</summary>

@@ -7,8 +7,8 @@ using Rookery.Raft;
 
 namespace Rookery.Cluster;
 
-/// <summary>Says in sentences what keeps a node from taking part, and what its owner can do about it.</summary>
-/// <remarks>From any thread, without the lock: it judges a state that was read under it.</remarks>
+/// <summary>Explains in sentences what keeps a node from taking part, and what its owner can do.</summary>
+/// <remarks>Callable from any thread, without the lock: it judges a state that was read under it.</remarks>
 internal sealed class MemberDiagnosis(
     RaftHost host,
     MemberRoster roster,
@@ -17,7 +17,7 @@ internal sealed class MemberDiagnosis(
     SnapshotInstaller installer
 )
 {
-    // Under load there are always some on their way; so many mean that the node was away.
+    // Under load a few entries are always unapplied; this many mean that the node was away.
     private const int EntriesToCatchUp = 4096;
 
     private const string NotToldYet =
@@ -25,9 +25,9 @@ internal sealed class MemberDiagnosis(
         + "a member to reach it.";
 
     /// <summary>
-    /// Who has voted once, has what it had then, and reads of that go on without a quorum. Who joined has nothing, or
-    /// not all, before it has come for the first time to what was committed: it answers what there is no such document
-    /// for.
+    /// Explains why this node must not serve reads yet; null when it may. A voter has the data of its last run and may
+    /// serve it without a quorum. A learner that has never caught up since its start lacks documents, and would answer
+    /// that they do not exist.
     /// </summary>
     public string? WhyUnready(ConsensusState state) =>
         WhyNoPart(state) is { } outside ? outside
@@ -40,15 +40,15 @@ internal sealed class MemberDiagnosis(
                 )
         : null;
 
-    /// <summary>Why the others have nothing to do with this node any more, in sentences; null when they have.</summary>
+    /// <summary>Explains why this node takes no part in the cluster any more; null when it does.</summary>
     public string? WhyNoPart(ConsensusState state) =>
         host.Refusal is { Kind: RejectionKind.Diagnosis } latched ? latched.Message : WhyNoMember(state);
 
     /// <summary>
-    /// Who was off meanwhile does not have the entry by which it was removed, and is never sent it: it only hears from
-    /// those who refuse it. A member hears it from all once they have caught up, so the word of few, or of the only
-    /// other voter, is not enough: one that lags, or an old card that leads itself, may know of less than this node,
-    /// which may then hold the only whole copy.
+    /// Explains that this node was removed; null when it was not, or that is not certain. A node that was off when it
+    /// was removed never receives the entry that removed it; it only learns from the refusals of the others. A majority
+    /// of the other voters must say so: a lagging member, or an old card that became leader, may know less than this
+    /// node, which may then hold the only complete copy.
     /// </summary>
     private string? WhyNoMember(ConsensusState state) =>
         state.WasRemoved || (state.Leader.IsNone && SaysMostNoMember(state.Configuration))
@@ -94,7 +94,8 @@ internal sealed class MemberDiagnosis(
     }
 
     /// <summary>
-    /// Who refuses may have stopped taking part itself: then it is another one whom the cluster waits for.
+    /// Names the voters that this node does not reach and that refuse it neither. The refusing member may itself have
+    /// stopped taking part, and then the cluster waits for another one.
     /// </summary>
     private string SilentBeside(IReadOnlyList<PeerAnswer> answers, Configuration configuration)
     {
@@ -132,7 +133,8 @@ internal sealed class MemberDiagnosis(
     }
 
     /// <summary>
-    /// Who is found where a voter was: after a recovery that left this node out, all that it finds is the new cluster.
+    /// Explains that a node with a stranger's certificate answers at a voter's address. After a recovery without this
+    /// node, it finds only the new cluster there.
     /// </summary>
     private string StrangersAmong(IReadOnlyList<NodeId> unreached)
     {
@@ -148,7 +150,7 @@ internal sealed class MemberDiagnosis(
                 + $"the old one: keep them until nothing is missing, and let it join anew, empty.";
     }
 
-    /// <summary>The other voters to which this node has no connection.</summary>
+    /// <summary>Returns the other voters to which this node has no connection.</summary>
     public IReadOnlyList<NodeId> UnreachedIn(Configuration configuration)
     {
         var answers = host.Options.Network?.Answers ?? [];
@@ -160,7 +162,7 @@ internal sealed class MemberDiagnosis(
         ];
     }
 
-    /// <summary>Where a voter is looked for, and why in vain.</summary>
+    /// <summary>Describes the addresses at which a voter was looked for, with each failure.</summary>
     public string WhereLookedFor(NodeId voter)
     {
         var attempts = AttemptsAt(voter);
@@ -185,7 +187,7 @@ internal sealed class MemberDiagnosis(
             + $"Start it, or see that it can be reached; if it is lost for good, `rookery cluster recover` makes "
             + $"this node the only voter. Documents can be read here meanwhile.{StrangersAmong([voter])}";
 
-    /// <summary>What an owner should hear first of a node in a state; null when all is well.</summary>
+    /// <summary>Returns the most important trouble of a node in a state; null when there is none.</summary>
     public string? TroubleIn(ConsensusState state)
     {
         if (host.Refusal is { } refusal)

@@ -6,14 +6,13 @@ using Rookery.Raft;
 namespace Rookery.Cluster;
 
 /// <summary>
-/// From a node's identity, 22 random characters in its data directory, to the number by which the consensus core knows
-/// it.
+/// Maps a node's id, 22 random characters in its data directory, to its number in the consensus core.
 /// </summary>
 public static class Members
 {
     /// <summary>
-    /// The first eight bytes of the SHA-256 of the identity, little-endian: two members of one cluster meet by chance
-    /// once in 10^18.
+    /// Returns the first eight bytes of the id's SHA-256, little-endian. Two members of one cluster collide with a
+    /// probability of about 10^-18.
     /// </summary>
     public static NodeId IdOf(string nodeId)
     {

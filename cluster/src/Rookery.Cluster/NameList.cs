@@ -1,9 +1,9 @@
 namespace Rookery.Cluster;
 
-/// <summary>Names in a sentence.</summary>
+/// <summary>Joins names for a sentence.</summary>
 internal static class NameList
 {
-    /// <summary>"a", "a and b" or "a, b and c", in order.</summary>
+    /// <summary>Returns "a", "a and b" or "a, b and c", sorted.</summary>
     public static string Of(IEnumerable<string> names)
     {
         string[] sorted = [.. names.Order(StringComparer.Ordinal)];

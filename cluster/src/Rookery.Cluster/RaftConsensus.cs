@@ -14,17 +14,17 @@ using Rookery.Raft;
 namespace Rookery.Cluster;
 
 /// <summary>
-/// Consensus on the journal of a node, alone or with other members: the journal is the log. What queued while the
-/// previous journal write was in flight becomes one frame, goes to the members while it is written here, is committed
-/// when a majority has it durably, is applied, and then answered.
+/// Consensus on a node's journal, alone or with other members: the journal is the log. The proposals that queued during
+/// the last journal write become one frame. The frame is sent to the members while it is written here, is committed
+/// when a majority has it durably, and is applied; then its callers are answered.
 /// </summary>
 /// <remarks>
-/// <para>The door to the types that do it. <see cref="RaftHost"/> has the core and the one lock; no input or output is
-/// done under it. <see cref="StepHandler"/> carries out what the core says. A command comes in at
-/// <see cref="ProposalIntake"/>, is written by <see cref="WritePipeline"/> and applied by <see cref="ApplyPipeline"/>;
-/// reads wait in <see cref="ReadIndexService"/>.</para>
-/// <para>This class has no thread of its own: <see cref="CommitThreads"/>, <see cref="ConsensusTicker"/> and the
-/// network drive it, or a test step by step. Each type says in its remarks what its fields are guarded by.</para>
+/// <para>This type only wires its parts. <see cref="RaftHost"/> owns the core and the consensus lock, under which no
+/// I/O is done. <see cref="StepHandler"/> executes the core's output. A command enters at <see cref="ProposalIntake"/>,
+/// is written by <see cref="WritePipeline"/> and applied by <see cref="ApplyPipeline"/>; reads wait in
+/// <see cref="ReadIndexService"/>.</para>
+/// <para>It has no thread of its own: <see cref="CommitThreads"/>, <see cref="ConsensusTicker"/> and the network drive
+/// it, or a test step by step. The remarks of each type name the lock that guards its fields.</para>
 /// </remarks>
 public sealed class RaftConsensus : IConsensusHost, IPeerReceiver
 {
@@ -90,8 +90,8 @@ public sealed class RaftConsensus : IConsensusHost, IPeerReceiver
     }
 
     /// <summary>
-    /// Consensus of a node that has no other members. For one that has, it ends with an
-    /// <see cref="UnknownCommitException"/>, and writes nothing.
+    /// Opens consensus for a node without other members. For a store that has other members it throws an
+    /// <see cref="UnknownCommitException"/> and writes nothing.
     /// </summary>
     public static OpenConsensus Alone { get; } =
         static store =>
@@ -99,37 +99,37 @@ public sealed class RaftConsensus : IConsensusHost, IPeerReceiver
                 ? throw new UnknownCommitException(store.AppliedIndex, store.Journal.LastIndex)
                 : Open(store, new ConsensusOptions());
 
-    /// <summary>What the cluster knows of its members.</summary>
+    /// <summary>The members' records.</summary>
     internal MemberRoster Roster { get; }
 
-    /// <summary>The core, its lock and what is published of it.</summary>
+    /// <summary>The core, its lock and the published state.</summary>
     internal RaftHost Host { get; }
 
-    /// <summary>The commands that are to be committed.</summary>
+    /// <summary>The parts that take proposals from a caller to its answer.</summary>
     internal Proposals Proposals { get; }
 
-    /// <summary>Takes commands in.</summary>
+    /// <summary>Accepts commands.</summary>
     internal ProposalIntake Intake { get; }
 
-    /// <summary>From the queue to the journal.</summary>
+    /// <summary>Moves proposals from the queue to the journal.</summary>
     internal WritePipeline Writes { get; }
 
-    /// <summary>Applies what is committed.</summary>
+    /// <summary>Applies committed entries.</summary>
     internal ApplyPipeline Applies { get; }
 
     /// <summary>The threads that write and apply.</summary>
     internal CommitThreads Threads { get; }
 
-    /// <summary>Fetches states of other members.</summary>
+    /// <summary>Fetches and installs states of other members.</summary>
     internal SnapshotInstaller Installer { get; }
 
-    /// <summary>How the node stands in its cluster.</summary>
+    /// <summary>Reports the node's state in its cluster.</summary>
     internal ClusterReport Report { get; }
 
-    /// <summary>Tells the core that time went on.</summary>
+    /// <summary>Steps the core with ticks.</summary>
     internal ConsensusTicker Ticker { get; }
 
-    /// <summary>This node, as the core knows it.</summary>
+    /// <summary>This node's id in consensus.</summary>
     public NodeId Self => Host.Self;
 
     /// <inheritdoc/>
@@ -176,7 +176,7 @@ public sealed class RaftConsensus : IConsensusHost, IPeerReceiver
             return ValueTask.FromResult(false);
         }
 
-        // Alone, answered means applied here, so any snapshot taken now sees every acknowledged write.
+        // On a node without peers, an answered write is applied here, so a snapshot taken now contains it.
         return _network is null && Host.Leadership.IsReady ? ValueTask.FromResult(true) : _reads.AskAsync();
     }
 
@@ -186,8 +186,8 @@ public sealed class RaftConsensus : IConsensusHost, IPeerReceiver
     /// <inheritdoc/>
     public ClusterTime Time => _measures.Time.Now;
 
-    /// <summary>An operator says that the clocks of the voters are right. On the leader.</summary>
-    /// <returns>What came of it, and a sentence that says so.</returns>
+    /// <summary>Accepts the voters' clocks, on an operator's order. Works only on the leader.</summary>
+    /// <returns>The result, and a sentence that describes it.</returns>
     public (ClockAnswer Answer, string Sentence) ConfirmClock() => _measures.Time.Confirm();
 
     /// <inheritdoc/>
@@ -206,9 +206,10 @@ public sealed class RaftConsensus : IConsensusHost, IPeerReceiver
     }
 
     /// <summary>
-    /// Puts consensus on a store. A node alone has become leader and applied its journal when this returns.
+    /// Opens consensus on a store. A node that is the only member has become leader and applied its journal when this
+    /// returns.
     /// </summary>
-    /// <exception cref="UnappliedDamageException">A committed frame needs a row that cannot be read.</exception>
+    /// <exception cref="UnappliedDamageException">A committed entry needs a row that cannot be read.</exception>
     /// <exception cref="IOException">The journal cannot be written or read.</exception>
     public static RaftConsensus Open(NodeStore store, ConsensusOptions options)
     {
@@ -238,7 +239,7 @@ public sealed class RaftConsensus : IConsensusHost, IPeerReceiver
         Applies.Dispose();
         lock (Host.Gate)
         {
-            // Whoever comes later would wait for a clock that stands.
+            // Halt first: a caller that begins to wait later would wait for ticks that no longer come.
             Host.End();
             Proposals.Forwarder?.WakeLeaderWaiters();
             _reads.End();
@@ -249,7 +250,7 @@ public sealed class RaftConsensus : IConsensusHost, IPeerReceiver
     public CommitStatistics ReadStatistics() => new(Applies.Frames, Applies.Commands, Proposals.Answers.Queued);
 
     /// <summary>
-    /// Commits and applies what is queued, here and now: for tests that drive consensus step by step.
+    /// Commits and applies everything queued, on the calling thread: for tests that drive consensus step by step.
     /// </summary>
     internal void RunUntilIdle()
     {
@@ -257,37 +258,35 @@ public sealed class RaftConsensus : IConsensusHost, IPeerReceiver
     }
 
     /// <summary>
-    /// This node's state for a member that fell behind: what changed since an etag, when that is much less, or
-    /// everything.
+    /// Returns an offer of this node's state: what changed since an etag if that is much less, otherwise everything.
     /// </summary>
     /// <param name="since">The etag through which the member has everything; null when it needs everything.</param>
-    /// <param name="through">The index through which the member has applied everything: what ends before is of no use
-    /// to it.</param>
-    /// <returns>Null while it is being written, or this node leads and its tables have not come to
-    /// <paramref name="through"/>: to be asked again.</returns>
-    /// <exception cref="IOException">There is none to be had; the message says why.</exception>
+    /// <param name="through">The member's applied index: an older state is useless to it.</param>
+    /// <returns>Null while the offer is being written, or while this leader's tables have not reached
+    /// <paramref name="through"/>: ask again.</returns>
+    /// <exception cref="IOException">This node offers no state; the message says why.</exception>
     public Task<StateOffer?> OfferStateAsync(long? since, long through) => _provider.OfferAsync(since, through);
 
-    /// <summary>Who leads, as far as this node knows.</summary>
+    /// <summary>The leader; none when this node knows none.</summary>
     public NodeId Leader => Host.Leadership.Leader;
 
-    /// <summary>Told under the lock, so to return at once, when leader or term may have changed.</summary>
+    /// <summary>Invoked under the lock when leader or term may have changed. It must return at once.</summary>
     internal Action? RoleSeen
     {
         get => _handler.RoleSeen;
         set => _handler.RoleSeen = value;
     }
 
-    /// <summary>The newest format level that this node's program knows.</summary>
+    /// <summary>The newest format level that this node's version supports.</summary>
     internal int NewestFormatLevel => _store.Options.NewestFormatLevel;
 
     /// <summary>
-    /// Who belongs to the cluster, as of the last step. Each connection asks each second: without the lock, which is
-    /// held for seconds while a state is put in place on a slow card.
+    /// The configuration as of the last step. Each connection reads it every second, so it is read without the lock,
+    /// which is held for seconds while a snapshot is installed on a slow card.
     /// </summary>
     internal Configuration Configuration => Host.Leadership.Configuration;
 
-    /// <summary>How consensus stands now.</summary>
+    /// <summary>Returns the current state of consensus.</summary>
     public ConsensusState ReadState() => Report.ReadState();
 
     /// <inheritdoc/>
@@ -324,7 +323,7 @@ public sealed class RaftConsensus : IConsensusHost, IPeerReceiver
         CancellationToken cancellationToken
     ) => Intake.ProposeForwardedAsync(command, cancellationToken);
 
-    /// <summary>Gives a member another part.</summary>
+    /// <summary>Proposes a change of a member's role.</summary>
     public ChangeAnswer ChangeMember(MemberChange change, NodeId node)
     {
         lock (Host.Gate)
@@ -336,7 +335,7 @@ public sealed class RaftConsensus : IConsensusHost, IPeerReceiver
         }
     }
 
-    /// <summary>Hands leadership to a member; to the best of the others for <see cref="NodeId.None"/>.</summary>
+    /// <summary>Transfers leadership to a member, or to the best of the others for <see cref="NodeId.None"/>.</summary>
     public void Transfer(NodeId node)
     {
         lock (Host.Gate)
@@ -348,7 +347,7 @@ public sealed class RaftConsensus : IConsensusHost, IPeerReceiver
 
     private void Begin()
     {
-        // Else who lacks what the journal has given back would not be offered the state before the next flush.
+        // Otherwise a member that lacks compacted entries would not be offered the state before the next flush.
         OnManifestDurable(_store.Durable);
         Ticker.Tick();
         while (Host.Leadership.IsAlone && !Host.Leadership.IsReady)
@@ -364,8 +363,8 @@ public sealed class RaftConsensus : IConsensusHost, IPeerReceiver
         }
     }
 
-    /// <summary>Takes no part any more, because of what other members found wrong.</summary>
-    /// <param name="sentence">Why, and what to do.</param>
+    /// <summary>Halts and enters diagnosis mode, because of a fault that other members found.</summary>
+    /// <param name="sentence">The reason, and what to do.</param>
     internal void Retire(string sentence) => Host.Retire(sentence);
 
     private void OnManifestDurable(JournalPosition position)

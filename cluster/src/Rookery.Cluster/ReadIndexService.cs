@@ -3,17 +3,17 @@ using Rookery.Raft;
 namespace Rookery.Cluster;
 
 /// <summary>
-/// Reads that see every write acknowledged before them (thesis 6.4). All that wait share one question, and those that
-/// come meanwhile the next.
+/// Implements reads that see every write acknowledged before them (thesis 6.4). All waiting reads share one request to
+/// the leader; reads that arrive meanwhile share the next.
 /// </summary>
 /// <remarks>
-/// The lock of <see cref="RaftHost"/> guards all fields. Methods that begin or end waits for callers take it
-/// themselves; those that serve a step are called under it, and say so.
+/// All fields are guarded by the lock of <see cref="RaftHost"/>. Methods called by readers take it themselves; methods
+/// called by a step say that they run under it.
 /// </remarks>
 internal sealed class ReadIndexService(RaftHost host)
 {
     /// <summary>
-    /// So many election timeouts a read, or a write for the leader, waits for one before it says that there is none.
+    /// The number of election timeouts that a read, or a forwarded write, waits for a leader before it fails.
     /// </summary>
     public const int PatienceInTimeouts = 2;
 
@@ -26,14 +26,14 @@ internal sealed class ReadIndexService(RaftHost host)
     private bool _isReadWaitOver;
 
     /// <summary>
-    /// The last term in which this node had applied all that was committed when it asked; 0 for none.
+    /// The last term in which this node applied everything that was committed when it asked the leader; 0 for none.
     /// </summary>
     public long CaughtUpIn => Volatile.Read(ref _caughtUpIn);
 
-    /// <summary>Whether it had since its start.</summary>
+    /// <summary>Whether this node has caught up in any term since its start.</summary>
     public bool HasEverCaughtUp => CaughtUpIn != 0;
 
-    /// <summary>Ends all waits, from now on: what is not known at once is false. For a node that stops.</summary>
+    /// <summary>Ends all waits now and from now on with false. For a node that is stopping.</summary>
     public void EndWaiting()
     {
         lock (host.Gate)
@@ -48,10 +48,9 @@ internal sealed class ReadIndexService(RaftHost host)
         }
     }
 
-    /// <summary>Asks the leader how far must be applied, and waits until that is.</summary>
-    /// <returns>
-    /// False when this node cannot promise now that a snapshot taken then sees every acknowledged write.
-    /// </returns>
+    /// <summary>Asks the leader for the read index and waits until this node has applied it.</summary>
+    /// <returns>Whether a snapshot taken now sees every acknowledged write; false when this node cannot promise
+    /// that.</returns>
     public ValueTask<bool> AskAsync()
     {
         lock (host.Gate)
@@ -74,7 +73,8 @@ internal sealed class ReadIndexService(RaftHost host)
     }
 
     /// <summary>
-    /// Asks for those that came meanwhile. Under the lock, not within a step, because it is one itself.
+    /// Requests a read index for the reads that arrived meanwhile. Under the lock, not within a step, because it makes
+    /// one.
     /// </summary>
     public void AskForNextIfDue()
     {
@@ -96,13 +96,13 @@ internal sealed class ReadIndexService(RaftHost host)
         }
     }
 
-    /// <summary>Takes the core's word for how far must have been applied. Under the lock.</summary>
+    /// <summary>Handles the read indexes and refusals of the last step. Under the lock.</summary>
     public void Serve()
     {
         bool isAnswered = false;
         foreach (var (number, index) in host.Output.Reads)
         {
-            // The answer to a question that was given up serves nobody.
+            // Ignore the answer to a request that has timed out.
             if (_asking is { } round && round.Number == number)
             {
                 round.Index = index;
@@ -129,7 +129,7 @@ internal sealed class ReadIndexService(RaftHost host)
         }
     }
 
-    /// <summary>Ends the waits for what is applied. Under the lock.</summary>
+    /// <summary>Ends the waits whose index is applied. Under the lock.</summary>
     public void EndThrough(long applied)
     {
         for (int i = _confirmed.Count - 1; i >= 0; i--)
@@ -144,8 +144,8 @@ internal sealed class ReadIndexService(RaftHost host)
     }
 
     /// <summary>
-    /// Once in each term, whether anybody reads or not: what is known of the members may be old until then.
-    /// Under the lock.
+    /// Requests a read index once in each term even without readers, because the members' records may be old until the
+    /// answer. Under the lock.
     /// </summary>
     public void AskWhetherCaughtUp()
     {
@@ -156,7 +156,7 @@ internal sealed class ReadIndexService(RaftHost host)
         }
     }
 
-    /// <summary>Ends waits that took too long. Under the lock.</summary>
+    /// <summary>Ends waits that have timed out. Under the lock.</summary>
     public void GiveUpLate()
     {
         long patience = PatienceInTimeouts * host.Core.ElectionTimeoutMicroseconds;
@@ -177,7 +177,9 @@ internal sealed class ReadIndexService(RaftHost host)
         }
     }
 
-    /// <summary>Waits until an entry is applied, or nobody can say when it will be.</summary>
+    /// <summary>
+    /// Waits until an entry is applied; also returns on timeout, and when applying is halted or blocked.
+    /// </summary>
     public async ValueTask AppliedAsync(long index)
     {
         if (host.Progress.Applied >= index)
@@ -200,7 +202,7 @@ internal sealed class ReadIndexService(RaftHost host)
         await round.Task;
     }
 
-    /// <summary>Nobody answers reads any more.</summary>
+    /// <summary>Ends all waits with false, because the node is halted or disposed.</summary>
     public void End()
     {
         lock (host.Gate)
@@ -217,7 +219,7 @@ internal sealed class ReadIndexService(RaftHost host)
         }
     }
 
-    /// <summary>Reads that wait for the same answer.</summary>
+    /// <summary>The reads that share one request.</summary>
     private sealed class ReadRound(long begun)
     {
         private readonly TaskCompletionSource<bool> _ended = new(TaskCreationOptions.RunContinuationsAsynchronously);
@@ -226,7 +228,7 @@ internal sealed class ReadIndexService(RaftHost host)
 
         public long Number { get; set; }
 
-        /// <summary>The term in which it was asked; 0 for who waits for an entry.</summary>
+        /// <summary>The term of the request; 0 for a wait for an entry.</summary>
         public long Term { get; set; }
 
         public long Index { get; set; }

@@ -3,11 +3,9 @@ using Rookery.Raft;
 
 namespace Rookery.Cluster;
 
-/// <summary>
-/// Measures how the store does, for the core: how long the journal's writes take, and what room there is.
-/// </summary>
+/// <summary>Measures the store's health for the core: the duration of journal writes, and the free space.</summary>
 /// <remarks>
-/// <see cref="BeginWrite"/> and <see cref="EndWrite"/> are called by who writes the journal, <see cref="Measure"/>
+/// <see cref="BeginWrite"/> and <see cref="EndWrite"/> are called by the writer of the journal, <see cref="Measure"/>
 /// under the lock of <see cref="RaftHost"/>.
 /// </remarks>
 internal sealed class StoreHealthMeter(RaftHost host, NodeStore store)
@@ -17,20 +15,20 @@ internal sealed class StoreHealthMeter(RaftHost host, NodeStore store)
     private long _progressSeen;
     private long _progressAt;
 
-    /// <summary>The 99th percentile of recent journal writes, in microseconds; 0 before the first.</summary>
+    /// <summary>The 99th percentile of recent journal writes, in microseconds; 0 before the first write.</summary>
     public long SlowWriteMicroseconds => _syncs.Slow();
 
-    /// <summary>A journal write begins.</summary>
+    /// <summary>Records that a journal write begins.</summary>
     public void BeginWrite(long now) => Volatile.Write(ref _writeBegun, Math.Max(now, 1));
 
-    /// <summary>It has ended well. One that failed stays outstanding.</summary>
+    /// <summary>Records that a journal write succeeded. A failed write stays outstanding.</summary>
     public void EndWrite(long microseconds)
     {
         Volatile.Write(ref _writeBegun, 0);
         _syncs.Add(microseconds);
     }
 
-    /// <summary>Tells the core how the store does. Under the lock.</summary>
+    /// <summary>Reports the store's health to the core. Under the lock.</summary>
     public void Measure() =>
         host.Step(
             Input.Measured(
@@ -44,7 +42,7 @@ internal sealed class StoreHealthMeter(RaftHost host, NodeStore store)
             )
         );
 
-    /// <summary>For how long the journal has shown no sign of life in the write that is outstanding.</summary>
+    /// <summary>Returns for how long the outstanding write has made no progress; 0 when none is outstanding.</summary>
     private long StallMicroseconds()
     {
         long begun = Volatile.Read(ref _writeBegun);

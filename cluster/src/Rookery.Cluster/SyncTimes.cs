@@ -1,8 +1,8 @@
 namespace Rookery.Cluster;
 
 /// <summary>
-/// The last journal writes' times, for the election timeout: a median would hide the stalls that depose leaders.
-/// Written by one thread at a time, read by any.
+/// The durations of the last 128 journal writes, from which the election timeout is derived. A high percentile is used
+/// because a median would hide the stalls that depose leaders. Written by one thread at a time, read by any.
 /// </summary>
 internal sealed class SyncTimes
 {
@@ -17,7 +17,7 @@ internal sealed class SyncTimes
         Volatile.Write(ref _count, _count + 1);
     }
 
-    /// <summary>The 99th percentile in microseconds; 0 when nothing was written yet.</summary>
+    /// <summary>Returns the 99th percentile in microseconds; 0 before the first write.</summary>
     public long Slow()
     {
         int count = (int)Math.Min(Volatile.Read(ref _count), Kept);

@@ -8,31 +8,37 @@ using Rookery.Raft;
 namespace Rookery.Cluster;
 
 /// <summary>
-/// Room on the disks of the voters: the leader refuses growth before a voter of the majority that it needs is full.
+/// The free disk space of the voters. The leader refuses writes that grow the data before a voter that a majority needs
+/// is full.
 /// </summary>
-/// <remarks>The lock of <see cref="RaftHost"/> guards the fields; <see cref="Capacity"/> is read without it.</remarks>
+/// <remarks>
+/// The fields are guarded by the lock of <see cref="RaftHost"/>; <see cref="Capacity"/> is read without it.
+/// </remarks>
 internal sealed class VoterSpace(RaftHost host, NodeStore store, MemberRoster roster)
 {
-    // A leader without room goes at once; if nobody takes over, proposals must not stop again and again for it.
+    // A leader without space transfers leadership at once, then at most once a minute, because each attempt pauses
+    // proposals.
     private const int MeasuresBetweenHandOvers = 60;
 
     private ClusterCapacity? _capacity;
     private int _measuresUntilHandOver;
 
-    /// <summary>Who limits the capacity of the cluster; null where this node does not lead one of several.</summary>
+    /// <summary>
+    /// The voter that limits the capacity of the cluster; null unless this node leads several voters.
+    /// </summary>
     public ClusterCapacity? Capacity => Volatile.Read(ref _capacity);
 
     /// <summary>
-    /// Why a command that grows the data is refused now: by the space of the voters where there are several, by its own
-    /// otherwise. A new leader has not heard yet what room the others have, and does not refuse what a majority
-    /// has room for: in its first second it finds out, and hands over when it has none itself.
+    /// Returns why a command that grows the data is refused now; null when it is not. Decided by the voters' space in a
+    /// cluster, otherwise by this node's. A new leader does not know the others' space in its first second and refuses
+    /// nothing; then it knows, and transfers leadership if it lacks space itself.
     /// </summary>
     public Rejection? GrowthRefusal(ReadOnlySpan<byte> command, Configuration configuration) =>
         Capacity?.Refusal is { } reason ? NodeStore.RefuseGrowth(command, reason)
         : configuration.Voters.Length > 1 ? null
         : store.GrowthRefusal(command);
 
-    /// <summary>Sees anew who limits capacity, once a second. Under the lock.</summary>
+    /// <summary>Determines again which voter limits the capacity, once a second. Under the lock.</summary>
     public void Measure()
     {
         var configuration = host.Core.Configuration;
@@ -62,7 +68,7 @@ internal sealed class VoterSpace(RaftHost host, NodeStore store, MemberRoster ro
         voters.Sort();
         voters.Reverse();
 
-        // Of voters in the order of their room the last that a majority needs is the one that limits it.
+        // Among the voters sorted by free space, the last one that a majority needs is the limit.
         int needed = configuration.Majority;
         Volatile.Write(
             ref _capacity,
@@ -86,8 +92,8 @@ internal sealed class VoterSpace(RaftHost host, NodeStore store, MemberRoster ro
     }
 
     /// <summary>
-    /// A leader writes no less than the others, and what it runs out of stops all: one leads instead that has room, and
-    /// all that is committed, or proposals would stop for an election timeout and nobody take over.
+    /// Transfers leadership when this node lacks space, because a full leader stops all writes. Only to a voter that
+    /// has space and every committed entry: otherwise the transfer fails, and proposals pause for an election timeout.
     /// </summary>
     private void HandOverIfFull(long own, NodeId roomiest)
     {

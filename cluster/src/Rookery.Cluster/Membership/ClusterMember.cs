@@ -17,12 +17,12 @@ using Rookery.Raft;
 namespace Rookery.Cluster.Membership;
 
 /// <summary>
-/// A node's part in a cluster: its identity, the connections to the other members, the port on which they come, and the
-/// maintenance that keeps all of that as the records say.
+/// A node as a member of a cluster: its identity, its connections to the other members, the port on which it accepts
+/// theirs, and the maintenance of all that.
 /// </summary>
 public sealed class ClusterMember : IAsyncDisposable
 {
-    /// <summary>Where members ask each other what is another room's affair.</summary>
+    /// <summary>The prefix of paths that <see cref="ClusterMemberOptions.AnswerMember"/> answers.</summary>
     private const string OtherPrefix = "/observe/";
 
     private const int HandOverAttempts = 30;
@@ -57,25 +57,27 @@ public sealed class ClusterMember : IAsyncDisposable
         _keeper = new IdentityKeeper(disk, options.DataDirectory, identity) { Changed = Show };
     }
 
-    /// <summary>Who it is now.</summary>
+    /// <summary>The node's current identity.</summary>
     public NodeIdentity Identity => _keeper.Current;
 
-    /// <summary>Consensus, once the data is open; null in diagnosis mode.</summary>
+    /// <summary>The consensus, once the data is open; null in diagnosis mode.</summary>
     public RaftConsensus? Consensus => _consensus;
 
-    /// <summary>The members' records, and what changes them; null in diagnosis mode.</summary>
+    /// <summary>The members' records; null in diagnosis mode.</summary>
     public IJoinRecordStore? RecordStore => _recordStore;
 
-    /// <summary>Replaces the cluster's authority; null in diagnosis mode.</summary>
+    /// <summary>The rotation of the cluster's authority; null in diagnosis mode.</summary>
     public AuthorityRotation? Rotation { get; private set; }
 
-    /// <summary>Carries out what owners order about members; null in diagnosis mode.</summary>
+    /// <summary>The owner's orders about members; null in diagnosis mode.</summary>
     public MembershipService? Membership { get; private set; }
 
-    /// <summary>What it waits for to form a cluster with others, in sentences; null when it does not.</summary>
+    /// <summary>
+    /// What this node waits for to form a cluster with others, in sentences; null when it forms none.
+    /// </summary>
     public string? FormingStatus => _forming?.Status;
 
-    /// <summary>Whether it votes; null in diagnosis mode, and for one that is a member no more.</summary>
+    /// <summary>Whether the node is a voter; null in diagnosis mode, and when it is no member.</summary>
     public bool? IsVoter =>
         _consensus is { } consensus
         && consensus.ReadState().Configuration is { } members
@@ -83,7 +85,7 @@ public sealed class ClusterMember : IAsyncDisposable
             ? members.IsVoter(consensus.Self)
             : null;
 
-    /// <summary>What the other members are called; none in diagnosis mode.</summary>
+    /// <summary>The names of the other members; empty in diagnosis mode.</summary>
     public IReadOnlyList<string> OtherNames
     {
         get
@@ -104,24 +106,26 @@ public sealed class ClusterMember : IAsyncDisposable
         }
     }
 
-    /// <summary>How the connections to the other members do.</summary>
+    /// <summary>The state of the connections to the other members.</summary>
     public IReadOnlyList<PeerStatus> Peers => _network?.Status() ?? [];
 
     /// <summary>
-    /// A client of another member's port for members, which the caller disposes; null when it is not known where that
-    /// is. Neither a leader nor a majority is needed.
+    /// Makes an HTTPS client for another member's port, which the caller disposes; null when no address is known. Needs
+    /// neither a leader nor a majority.
     /// </summary>
     /// <param name="nodeId">The member's random id.</param>
     public HttpClient? ClientOf(string nodeId) => _network?.ClientOf(Members.IdOf(nodeId));
 
-    /// <summary>The part of the node whose data directory it is; null for one that never was in a cluster.</summary>
-    /// <exception cref="IdentityException">The identity is damaged, or is another node's.</exception>
+    /// <summary>
+    /// Loads the member whose data directory this is; null when the node has never been in a cluster.
+    /// </summary>
+    /// <exception cref="IdentityException">The identity is damaged, or belongs to another node.</exception>
     public static ClusterMember? TryLoad(IDisk disk, ClusterMemberOptions options, TimeProvider time) =>
         IdentityDirectory.TryLoad(disk, options.DataDirectory) is { } identity
             ? new ClusterMember(identity, disk, options, time)
             : null;
 
-    /// <summary>The node's options, as the identity wants them.</summary>
+    /// <summary>Returns the node's options with the ids and the tag of its identity.</summary>
     public NodeOptions Configure(NodeOptions options) =>
         options with
         {
@@ -131,21 +135,21 @@ public sealed class ClusterMember : IAsyncDisposable
         };
 
     /// <summary>
-    /// Puts consensus with the other members on the node's store. Nothing is sent or heard before
+    /// Opens consensus with the other members on the node's store. Nothing is sent or accepted before
     /// <see cref="StartAsync"/>.
     /// </summary>
-    /// <exception cref="IdentityException">These data take no part any more: the node that opens them stays in
-    /// diagnosis mode, and the message says why.</exception>
+    /// <exception cref="IdentityException">This data must not take part any more. The node stays in diagnosis mode, and
+    /// the message says why.</exception>
     public IConsensusHost OpenConsensus(NodeStore store)
     {
-        // Before consensus begins: it counts the start, and a node alone becomes leader.
+        // Before consensus starts: starting it counts the start, and makes a node without peers leader.
         if (IdentityDirectory.ReadRetirement(_disk, _options.DataDirectory) is { } retired)
         {
             throw new IdentityException(retired.Explain(Identity, _options.DataDirectory));
         }
 
-        // Only now are the data held: a join holds them until its owner has chosen, and may have noted a mirror after
-        // this was read.
+        // The data is locked only now. A join holds the lock until its owner has chosen, and may have marked a mirror
+        // after the identity was read.
         _keeper.Change(_ => IdentityDirectory.TryLoad(_disk, _options.DataDirectory));
 
         var hello = new PeerHello
@@ -177,7 +181,7 @@ public sealed class ClusterMember : IAsyncDisposable
             {
                 Network = _network,
 
-                // Who joined was told of others; who began the cluster was not, before the first joined.
+                // A joining node is told its peers. A founder has none until the first node joins.
                 MayBegin = Identity.Peers.Count == 0,
                 IsClockSynchronised = _options.IsClockSynchronised,
                 BoardPenalty = _options.BoardPenalty,
@@ -230,7 +234,9 @@ public sealed class ClusterMember : IAsyncDisposable
         return _consensus;
     }
 
-    /// <summary>A node that has other members, and founded with none of them, forms nothing any more.</summary>
+    /// <summary>
+    /// Returns the duty of forming a cluster; null for a node that has peers and did not form its cluster with them.
+    /// </summary>
     private FormingDuty? FormingBy(NodeStore store)
     {
         if (
@@ -272,9 +278,9 @@ public sealed class ClusterMember : IAsyncDisposable
         );
 
     /// <summary>
-    /// Listens for members, connects to them, and begins to keep the records true. Once the node is open.
+    /// Listens for members, connects to them, and starts the maintenance of the records. Call it once the node is open.
     /// </summary>
-    /// <exception cref="IOException">The address cannot be listened on.</exception>
+    /// <exception cref="IOException">The address is not available for listening.</exception>
     public async Task StartAsync(CancellationToken cancellationToken)
     {
         if (_consensus is null || Volatile.Read(ref _whyRetired) is not null)
@@ -297,14 +303,14 @@ public sealed class ClusterMember : IAsyncDisposable
     }
 
     /// <summary>
-    /// Says that the node stops, before leadership is handed over: whoever fetches its state is broken off, and asks
+    /// Announces the stop before leadership is transferred: aborts members' fetches of this node's state, so they ask
     /// another member.
     /// </summary>
     public void BeginStop() => _port?.Lifetime.StopApplication();
 
     /// <summary>
-    /// Gives leadership to another member, if this one leads and another can take it, so that nobody waits for an
-    /// election when it stops. Waits a few seconds at most.
+    /// Transfers leadership, if this node leads and another can take over, so that its stop causes no election. Waits a
+    /// few seconds at most.
     /// </summary>
     public async Task HandOverAsync()
     {
@@ -323,8 +329,8 @@ public sealed class ClusterMember : IAsyncDisposable
             await Task.Delay(HandOverInterval, _time);
         }
 
-        // Members hear of the next leader with its first heartbeat. Until then they forward to this one, which must not
-        // go before it has told them to ask the next.
+        // Members learn of the next leader from its first heartbeat. Until then they forward commands to this node,
+        // which must not stop before it has referred them to the next leader.
         for (int quiet = 0, waited = 0; quiet < QuietRounds && waited < HandOverAttempts; waited++)
         {
             await Task.Delay(HandOverInterval, _time);
@@ -333,8 +339,8 @@ public sealed class ClusterMember : IAsyncDisposable
     }
 
     /// <summary>
-    /// Ends what it does for the cluster and its connections. Before the node's data is closed, which all of them use.
-    /// Once or more.
+    /// Stops the node's cluster duties and closes its connections. Call it before the node's data is closed, which all
+    /// of them use. Idempotent.
     /// </summary>
     public async ValueTask DisposeAsync()
     {
@@ -369,11 +375,11 @@ public sealed class ClusterMember : IAsyncDisposable
     }
 
     /// <summary>
-    /// These data take no part any more, after any number of starts. Counting the starts of a copy would let it in once
-    /// it was started more often than the original, and it would vote without what that has acknowledged; and a restart
-    /// must not go on with what broke a rule as if nothing had been.
+    /// Excludes this data for good, across all later starts. A check by boot counter would admit a copy once it has
+    /// started more often than the original, and it would vote without what the original acknowledged. A restart must
+    /// not continue after a broken rule either.
     /// </summary>
-    /// <returns>What the owner is to hear.</returns>
+    /// <returns>The reason, for the owner.</returns>
     private string Retire(RetirementCause cause, string why)
     {
         var retirement = new Retirement(cause, why);
@@ -383,8 +389,8 @@ public sealed class ClusterMember : IAsyncDisposable
             return earlier;
         }
 
-        // Beside: consensus's lock may be held, or a link be the caller that ends here. A disk that fails or hangs
-        // hides nothing of what is said.
+        // On another thread: the caller may hold the consensus lock, or be a link that is closed here. A disk that
+        // fails or hangs must not suppress the message.
         _retiring = Task.Run(() => RetireAsync(retirement));
         return sentence;
     }
@@ -471,15 +477,14 @@ public sealed class ClusterMember : IAsyncDisposable
         return true;
     }
 
-    // Who votes and asks for its seat again keeps its vote: as a change it would be demoted.
+    // A voter that asks for its seat again keeps its vote; as a change it would be demoted.
     private ChangeAnswer AddLearner(NodeId node) =>
         _consensus!.ReadState() is { Role: Role.Leader } state && state.Configuration.IsMember(node)
             ? ChangeAnswer.NothingToDo
             : _consensus.ChangeMember(MemberChange.Learner, node);
 
     /// <summary>
-    /// The state of the cluster goes to its members only, and orders come from them only: not from an old copy of one,
-    /// nor from one that was removed.
+    /// Answers a request only if it comes from a member: not from an old copy of one, nor from a removed one.
     /// </summary>
     private Task AnswerMemberAsync(HttpContext http, Func<HttpContext, Task> answer)
     {
@@ -487,7 +492,7 @@ public sealed class ClusterMember : IAsyncDisposable
             http.Features.Get<ProvenPeer>() is { Verdict: { Refusal: null } proven }
             && _consensus!.Roster.Of(proven.Member) is not null;
 
-        // A member that is stopped and to be recovered asks who is there, and changes nothing.
+        // A stopped member that is to be recovered lists the members, which changes nothing.
         bool onlyLooks = http.Request.Path.Value is MembershipService.Prefix + nameof(MemberOrder.List);
         string? refusal =
             !isRecorded ? "This is for members of the cluster only."

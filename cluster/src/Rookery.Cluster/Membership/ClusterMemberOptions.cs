@@ -5,61 +5,64 @@ using Rookery.Platform;
 
 namespace Rookery.Cluster.Membership;
 
-/// <summary>How a node takes part in its cluster.</summary>
+/// <summary>The options of a node's membership in its cluster.</summary>
 public sealed record ClusterMemberOptions
 {
     /// <summary>The data directory, absolute.</summary>
     public required string DataDirectory { get; init; }
 
-    /// <summary>Where it listens for members.</summary>
+    /// <summary>The address at which it listens for members.</summary>
     public required IPEndPoint Listen { get; init; }
 
-    /// <summary>Where members may reach it now, <c>host:port</c>, the likeliest first. Asked once a minute.</summary>
+    /// <summary>
+    /// Returns the addresses at which members may reach it, <c>host:port</c>, most likely first. Called once a minute.
+    /// </summary>
     public required Func<IReadOnlyList<string>> Addresses { get; init; }
 
-    /// <summary>Where it listens for clients now, by address, the likeliest first. Asked once a minute.</summary>
+    /// <summary>
+    /// Returns the URLs at which it listens for clients, by address, most likely first. Called once a minute.
+    /// </summary>
     public required Func<IReadOnlyList<string>> ClientUrls { get; init; }
 
     /// <summary>
-    /// Where other members may be beside the places that are known, <c>host:port</c>, if its owner says so. Any member
-    /// may be at any of them: certificates say who is.
+    /// Further addresses at which any other member may be, <c>host:port</c>, as configured by the owner. Certificates
+    /// tell which member answers.
     /// </summary>
     public IReadOnlyList<string> PeerPlaces { get; init; } = [];
 
     /// <summary>
-    /// Looks which nodes are announced in this network; hints, as <see cref="PeerPlaces"/> are. Takes some seconds.
+    /// Returns the nodes that announce themselves in this network; hints like <see cref="PeerPlaces"/>. Takes some
+    /// seconds.
     /// </summary>
     public Func<CancellationToken, Task<IReadOnlyList<AnnouncedNode>>> Browse { get; init; } =
         static _ => Task.FromResult<IReadOnlyList<AnnouncedNode>>([]);
 
     /// <summary>
-    /// How it forms a cluster with others while nobody has claimed it; null when its owner does not want that.
+    /// How it forms a cluster with others while it is unclaimed; null when the owner does not want that.
     /// </summary>
     public FormingOptions? Forming { get; init; }
 
-    /// <summary>The URL at which clients reach it, if its owner says so.</summary>
+    /// <summary>The URL at which clients reach it, as configured by the owner; null for none.</summary>
     public string? PublicUrl { get; init; }
 
-    /// <summary>Whether the machine's clock follows a source of time.</summary>
+    /// <summary>Whether the machine's clock is synchronised with a time source.</summary>
     public required Func<bool> IsClockSynchronised { get; init; }
 
-    /// <summary>How little this machine should lead; see <see cref="ConsensusOptions.BoardPenalty"/>.</summary>
+    /// <summary>How unsuitable this machine is to lead; see <see cref="ConsensusOptions.BoardPenalty"/>.</summary>
     public Func<int> BoardPenalty { get; init; } = static () => 0;
 
-    /// <summary>Told when the identity has changed, with the new one.</summary>
+    /// <summary>Invoked with the new identity when it has changed.</summary>
     public Action<Identity.NodeIdentity>? IdentityChanged { get; init; }
 
-    /// <summary>
-    /// Answers members that ask below <c>/observe/</c> on the port for members; null where nobody does.
-    /// </summary>
+    /// <summary>Answers members' requests below <c>/observe/</c> on the port for members; null for none.</summary>
     public Func<HttpContext, Task>? AnswerMember { get; init; }
 
-    /// <summary>The budget of the process; null to count nothing.</summary>
+    /// <summary>The memory budget of the process; null to count nothing.</summary>
     public MemoryBudget? Memory { get; init; }
 
-    /// <summary>Told in sentences of what an owner should look at.</summary>
+    /// <summary>Receives sentences that need the owner's attention.</summary>
     public required Action<string> Log { get; init; }
 
-    /// <summary>Told in sentences of what was done as it should be.</summary>
+    /// <summary>Receives sentences about normal events.</summary>
     public required Action<string> Note { get; init; }
 }

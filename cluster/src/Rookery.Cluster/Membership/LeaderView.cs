@@ -2,13 +2,13 @@ using Rookery.Raft;
 
 namespace Rookery.Cluster.Membership;
 
-/// <summary>The cluster at one moment, seen by who leads it.</summary>
-/// <param name="Self">Who that is.</param>
-/// <param name="Term">Its term.</param>
-/// <param name="EtagBefore">Above every etag that a node handed out while it was alone.</param>
-/// <param name="Configuration">Who belongs to the cluster.</param>
+/// <summary>The leader's view of the cluster at one moment.</summary>
+/// <param name="Self">The leader.</param>
+/// <param name="Term">The leader's term.</param>
+/// <param name="EtagBefore">A topology etag at least as high as any that a node computed while it was alone.</param>
+/// <param name="Configuration">The newest configuration.</param>
 /// <param name="Members">The members' records.</param>
-/// <param name="Reachable">Who of the others answered within the last election timeout.</param>
+/// <param name="Reachable">The other members that answered within the last election timeout.</param>
 /// <param name="ElectionTimeout">The election timeout.</param>
 internal sealed record LeaderView(
     NodeId Self,
@@ -20,7 +20,7 @@ internal sealed record LeaderView(
     TimeSpan ElectionTimeout
 )
 {
-    /// <summary>What clients are to be told, under an etag of none yet.</summary>
+    /// <summary>Returns the topology for clients, with etag 0.</summary>
     public TopologyRecord ToTopology() =>
         new()
         {

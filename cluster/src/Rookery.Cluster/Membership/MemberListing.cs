@@ -4,10 +4,10 @@ using Rookery.Documents.Consensus;
 
 namespace Rookery.Cluster.Membership;
 
-/// <summary>The members as owners see them.</summary>
+/// <summary>The list of members for owners.</summary>
 internal static class MemberListing
 {
-    /// <summary>How many voters may be lost, in a sentence.</summary>
+    /// <summary>Returns how many voters may fail, as a sentence.</summary>
     public static string Tolerance(int voters) =>
         voters switch
         {
@@ -100,7 +100,10 @@ internal static class MemberListing
         json.WriteEndObject();
     }
 
-    /// <summary>Two members are for their owner to decide about: what may be lost, and how that is changed.</summary>
+    /// <summary>
+    /// Returns the note for the owner: the failure tolerance, or for two members the consequences of mirror and standby
+    /// and how to switch.
+    /// </summary>
     private static string NoteOn(IReadOnlyList<MemberStatistics> members, int voters)
     {
         int off = members.Count(static one => one is { Member.IsVoter: true, IsReachable: false });

@@ -7,8 +7,8 @@ using Rookery.Raft;
 namespace Rookery.Cluster.Membership;
 
 /// <summary>
-/// Once a second: connects to whom the records name, notes where they are, says in the records where this node is,
-/// renews its certificate, and, on the leader, completes seats and lets learners that caught up vote. An idle cluster
+/// Repeats once a second: connects to the members of the records, stores their addresses, announces this node's
+/// address, renews its certificate, and on the leader completes seats and promotes caught-up learners. An idle cluster
 /// writes nothing for it.
 /// </summary>
 internal sealed class MemberMaintenance(
@@ -27,13 +27,13 @@ internal sealed class MemberMaintenance(
     TimeProvider time
 ) : IAsyncDisposable
 {
-    // The first time as soon as damage is found: until it is repaired, what lies there is answered with an error here.
+    // The first repair starts as soon as damage is found: until it ends, reads of the damaged part fail here.
     private const int RoundsBetweenRepairs = 30;
 
-    // As long as a node waits after a crash before it stands without having heard all voters.
+    // After a crash a node waits this long before it becomes a candidate without having heard all voters.
     private const int RoundsUntilLeaderless = 20;
 
-    // An election takes less; a network may be slow to answer who is in it.
+    // Longer than an election takes; browsing the network may be slow.
     private const int RoundsBetweenLooks = 15;
 
     private static readonly TimeSpan Interval = TimeSpan.FromSeconds(1);
@@ -84,7 +84,7 @@ internal sealed class MemberMaintenance(
         }
         catch (OperationCanceledException)
         {
-            // The node stops.
+            // The node is stopping.
         }
     }
 
@@ -94,7 +94,7 @@ internal sealed class MemberMaintenance(
         _duty.Try(whereabouts.DoRound, _stopping.Token);
         if (_proposing.IsCompleted)
         {
-            // Beside the rest, because it waits for a leader, and a leader may wait for this node to connect to it.
+            // Concurrently, because it waits for a leader, and a leader may wait for this node to connect to it.
             _proposing = ProposeAsync();
         }
 
@@ -103,15 +103,15 @@ internal sealed class MemberMaintenance(
         _roundsWithDamage = hasDamage() ? _roundsWithDamage + 1 : 0;
         if (_roundsWithDamage % RoundsBetweenRepairs == 1 && _repairing.IsCompleted)
         {
-            // Beside the rest, because it takes as long as the other members take.
+            // Concurrently, because its duration depends on the other members.
             _repairing = RepairAsync();
         }
     }
 
     /// <summary>
-    /// Who just joined has no records yet, and goes by what it was told then. Who was started again may have old ones,
-    /// and the entries that bring the new ones from nobody but members without a record: it goes by where it saw them
-    /// last.
+    /// Sets the peers to connect to. A node that has just joined has no records and uses the peers that it was told
+    /// when joining. A restarted node's records may be old, and the entries that bring new ones may come only from
+    /// members that have no record here, so it also uses the last known peers.
     /// </summary>
     private void KeepPeers()
     {
@@ -132,7 +132,8 @@ internal sealed class MemberMaintenance(
             ),
         ];
 
-        // Who leads itself alone has none: kept, those that were removed would make its next start wait for them.
+        // The only voter of a cluster without learners has no peers: if it kept removed ones, its next start would wait
+        // for them.
         if (
             isKnown
             && (
@@ -144,8 +145,8 @@ internal sealed class MemberMaintenance(
             keeper.KeepPeers(known);
         }
 
-        // What an owner or an announcement says comes last: it may be somebody else's, and is for a time when nothing
-        // else holds.
+        // Configured and announced addresses come last: they may belong to other nodes, and matter only when no known
+        // address works.
         var said = saidPlaces.Except(whereabouts.Facts.Addresses, StringComparer.Ordinal);
         var announced = Volatile.Read(ref _announcedPlaces);
         PeerAddress[] peers = WithCallers(
@@ -169,12 +170,15 @@ internal sealed class MemberMaintenance(
     }
 
     /// <summary>
-    /// Who was let in and is not known here brings the records in which it is: it has to be answered.
+    /// Adds members that are connected to this node and are not among the known peers. Such a member brings the records
+    /// that contain it, and this node must be able to answer.
     /// </summary>
     internal static PeerAddress[] WithCallers(PeerAddress[] known, IReadOnlyList<PeerAddress> callers) =>
         [.. known, .. callers.Where(caller => !Array.Exists(known, peer => peer.Node == caller.Node))];
 
-    /// <summary>Tells it once, until somebody leads again, and looks meanwhile where others may be now.</summary>
+    /// <summary>
+    /// Logs a missing leader once, and browses the network for the members' addresses until there is a leader.
+    /// </summary>
     private void SeeThatNobodyLeads()
     {
         _roundsWithoutLeader = consensus.Leader.IsNone ? _roundsWithoutLeader + 1 : 0;
@@ -200,7 +204,10 @@ internal sealed class MemberMaintenance(
         }
     }
 
-    /// <summary>All may have moved at once. Who answers at an announced address is proven by its certificate.</summary>
+    /// <summary>
+    /// Collects announced addresses, because all members may have moved at once. Certificates prove which member
+    /// answers there.
+    /// </summary>
     private async Task LookAroundAsync()
     {
         var nodes = await browse(_stopping.Token);
@@ -209,7 +216,7 @@ internal sealed class MemberMaintenance(
             && MemberAddress.IsValid(node.Address)
         );
 
-        // Anybody may announce anything, and as much of it as he likes.
+        // Announcements are unauthenticated, so limit the addresses for each node.
         var some = ours.GroupBy(static node => node.NodeId, StringComparer.Ordinal)
             .SelectMany(static node => node.Take(MemberAddress.Most));
         Volatile.Write(
@@ -228,7 +235,7 @@ internal sealed class MemberMaintenance(
     {
         var facts = whereabouts.Facts;
 
-        // A member that just joined is told of its record first.
+        // A member that just joined waits until it has received its record.
         bool isKnown = consensus.Roster.Of(consensus.Self) is not null;
         if (
             facts != _announced
@@ -240,10 +247,7 @@ internal sealed class MemberMaintenance(
         }
     }
 
-    /// <summary>
-    /// What this node's disk lost of its runs, any member gives back that has it. One that is off or does not have it
-    /// keeps none of the others from it.
-    /// </summary>
+    /// <summary>Repairs damaged runs of this node with rows of the other members, trying each in turn.</summary>
     private async Task RepairAsync()
     {
         bool isRepaired = false;

@@ -1,32 +1,32 @@
 namespace Rookery.Cluster.Membership;
 
-/// <summary>What an owner may ask of the members of a cluster.</summary>
+/// <summary>The orders of an owner about the members of a cluster.</summary>
 public enum MemberOrder
 {
-    /// <summary>To show them.</summary>
+    /// <summary>List the members.</summary>
     List,
 
-    /// <summary>To let one vote.</summary>
+    /// <summary>Make a learner a voter.</summary>
     Promote,
 
-    /// <summary>To take its vote away; it goes on to receive everything.</summary>
+    /// <summary>Make a voter a learner, which still receives everything.</summary>
     Demote,
 
-    /// <summary>To let one go for good.</summary>
+    /// <summary>Remove a member for good.</summary>
     Remove,
 
-    /// <summary>To hand leadership to one, or to the best of the others.</summary>
+    /// <summary>Transfer leadership to a member, or to the best of the others.</summary>
     Transfer,
 
-    /// <summary>To go by the voters' clocks, although they jumped.</summary>
+    /// <summary>Accept the voters' clocks although they jumped.</summary>
     ConfirmClock,
 
-    /// <summary>To let all write what only their newer program can read.</summary>
+    /// <summary>Allow formats that older versions cannot read.</summary>
     FinalizeUpgrade,
 }
 
-/// <summary>What came of an order.</summary>
-/// <param name="Status">As HTTP says it: 200, 404 for a member that there is not, 409 for what must not be done, 503
-/// for what cannot be done now.</param>
+/// <summary>The result of an order.</summary>
+/// <param name="Status">An HTTP status: 200, 404 for an unknown member, 409 for an order that must not be carried out,
+/// 503 for one that cannot be carried out now.</param>
 /// <param name="Text">A sentence; for <see cref="MemberOrder.List"/> with 200, JSON.</param>
 public readonly record struct MemberAnswer(int Status, string Text);

@@ -7,16 +7,16 @@ using Rookery.Storage;
 
 namespace Rookery.Cluster.Membership;
 
-/// <summary>The members' records, read anew when one changed. From any thread.</summary>
+/// <summary>The members' records, parsed again when one has changed. Thread-safe.</summary>
 internal sealed class MemberRoster(NodeStore store)
 {
     private readonly ClusterRecords _records = store.ClusterRecords;
     private Snapshot _snapshot = new(-1, [], null);
 
-    /// <summary>All members, by node id.</summary>
+    /// <summary>The records of all members, by node id.</summary>
     public IReadOnlyList<RosterEntry> Entries => Current().Entries;
 
-    /// <summary>What is known of a member; null when nothing is.</summary>
+    /// <summary>Returns a member's record; null when there is none.</summary>
     public RosterEntry? Of(NodeId member)
     {
         foreach (var entry in Current().Entries)
@@ -30,20 +30,18 @@ internal sealed class MemberRoster(NodeStore store)
         return null;
     }
 
-    /// <summary>What a member is called; its number when that is not known.</summary>
+    /// <summary>Returns a member's name, or "member" and its number when it has no record.</summary>
     public string NameOf(NodeId member) => Of(member)?.Record.Name is { Length: > 0 } name ? name : $"member {member}";
 
-    /// <summary>
-    /// The same with its letter, by which statistics call it: for sentences of who has to be found among them.
-    /// </summary>
+    /// <summary>Returns a member's name and its tag, under which it appears in statistics.</summary>
     public string NameAndTagOf(NodeId member) =>
         Of(member)?.Record is { Name.Length: > 0 } record ? $"{record.Name} ({record.Tag})" : NameOf(member);
 
-    /// <summary>The letter of a member; its number when that is not known.</summary>
+    /// <summary>Returns a member's tag, or its number when it has no record.</summary>
     public string TagOf(NodeId member) =>
         Of(member)?.Record.Tag ?? (member == Members.IdOf(store.NodeId) ? store.Options.NodeTag : member.ToString());
 
-    /// <summary>The members as clients see them: as the leader wrote that down.</summary>
+    /// <summary>Returns the members as clients see them: the topology that the leader recorded.</summary>
     public ClusterView View(ConsensusState state)
     {
         var told = Current().Topology;
@@ -56,12 +54,12 @@ internal sealed class MemberRoster(NodeStore store)
             return new ClusterView(told.Etag, [.. told.Members.Select(member => member.ToView(store.NodeId))]);
         }
 
-        // Terms and configurations only grow while it is alone. Who joins knows nothing that clients should go by.
+        // While the node is alone, term and configuration index only grow. A joining node has no topology for clients.
         long etag = isAlone ? Math.Max((told?.Etag ?? 0) + 1, state.Term + state.ConfigurationIndex) : 0;
         return new ClusterView(etag, [Alone(state)]);
     }
 
-    /// <summary>The members as this node sees them now, the leader first.</summary>
+    /// <summary>Returns the members as this node sees them now, the leader first.</summary>
     public IReadOnlyList<ClusterViewMember> Listed(ConsensusState state)
     {
         var self = Members.IdOf(store.NodeId);
@@ -108,7 +106,7 @@ internal sealed class MemberRoster(NodeStore store)
             }
             catch (DamagedException)
             {
-                // To have the damage repaired it needs those whom it knew last.
+                // Keep the last known members: repairing the damage needs them.
             }
         }
 
@@ -129,12 +127,12 @@ internal sealed class MemberRoster(NodeStore store)
     private sealed record Snapshot(long Revision, RosterEntry[] Entries, TopologyRecord? Topology);
 }
 
-/// <summary>What the cluster knows of one member.</summary>
-/// <param name="NodeId">Its random id.</param>
+/// <summary>A member with its record.</summary>
+/// <param name="NodeId">The member's random id.</param>
 /// <param name="Record">The record.</param>
 /// <param name="Version">The record's version.</param>
 internal sealed record RosterEntry(string NodeId, MemberRecord Record, long Version)
 {
-    /// <summary>The member as consensus knows it.</summary>
+    /// <summary>The member's id in consensus.</summary>
     public NodeId Member { get; } = Members.IdOf(NodeId);
 }

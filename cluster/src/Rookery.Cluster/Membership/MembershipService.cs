@@ -7,13 +7,13 @@ using Rookery.Raft;
 namespace Rookery.Cluster.Membership;
 
 /// <summary>
-/// Carries out what an owner orders about members: here on the leader, elsewhere by asking the leader on its port for
-/// members. Nothing of it is ever done without an order.
+/// Carries out the owner's orders about members. Only the leader carries out orders; another node forwards them to the
+/// leader's port for members. None is carried out without an order.
 /// </summary>
 /// <param name="consensus">This node's consensus.</param>
 /// <param name="recordStore">The members' records.</param>
-/// <param name="connect">A client of another member's port for members, which the caller disposes; null when it is not
-/// known where that is.</param>
+/// <param name="connect">Makes an HTTPS client for another member's port, which the caller disposes; returns null when
+/// no address is known.</param>
 /// <param name="time">The clock.</param>
 public sealed class MembershipService(
     RaftConsensus consensus,
@@ -22,21 +22,21 @@ public sealed class MembershipService(
     TimeProvider time
 )
 {
-    /// <summary>Where a leader takes the orders that others pass on: POST /members/ORDER?name=&amp;hops=.</summary>
+    /// <summary>The path prefix of forwarded orders: POST /members/ORDER?name=&amp;hops=.</summary>
     internal const string Prefix = "/members/";
 
-    // From a follower to the leader, and, when the leader is to be removed, on to the next.
+    // One from a follower to the leader, and one to the next leader when the leader itself is to be removed.
     private const int MostHops = 2;
     private const int Attempts = 50;
 
     private static readonly TimeSpan Pause = TimeSpan.FromMilliseconds(100);
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(30);
 
-    /// <summary>Carries out an order. The name may be a member's name, letter or id.</summary>
+    /// <summary>Carries out an order. The name may be a member's name, tag or id.</summary>
     public Task<MemberAnswer> AskAsync(MemberOrder order, string? name, CancellationToken cancellationToken) =>
         AskAsync(order, name, MostHops, cancellationToken);
 
-    /// <summary>Answers another member that passes an order on.</summary>
+    /// <summary>Answers an order that another member forwards.</summary>
     internal async Task AnswerMemberAsync(HttpContext http)
     {
         bool isOrder =
@@ -59,7 +59,7 @@ public sealed class MembershipService(
         CancellationToken cancellationToken
     )
     {
-        // Who just took over applies what it took over first.
+        // A new leader first applies the entries of earlier terms.
         for (
             int attempt = 0;
             attempt < Attempts
@@ -199,8 +199,8 @@ public sealed class MembershipService(
             return Refused(why);
         }
 
-        // Before the vote is taken, because the leader would give it back. One that never ran may still say that it is
-        // to be a mirror.
+        // Record this before demoting, because the leader would promote the member again. The record of a member that
+        // has never run may still ask for a mirror.
         var rejection = await WriteAsync(
             () =>
                 recordStore.Find(MemberRecord.KeyOf(member.NodeId)) is { } stored
@@ -232,8 +232,8 @@ public sealed class MembershipService(
         : null;
 
     /// <summary>
-    /// The configuration first and the record after it: a voter that is counted and refused its connections would hold
-    /// the others up. Whatever breaks in between, the same order again completes it.
+    /// Removes a member: first from the configuration, then its record. A voter that still counts but is refused its
+    /// connections would block the others. If removing fails in between, repeating the order completes it.
     /// </summary>
     private async Task<MemberAnswer> RemoveAsync(RosterEntry member, int hops, CancellationToken cancellationToken)
     {
@@ -256,7 +256,7 @@ public sealed class MembershipService(
             return Refused(OnlyVoter(member.Member, configuration, "without it nothing could be written"));
         }
 
-        // The core judges it again, when another leads. To hand over for nothing would cost a pause.
+        // The core checks this again, but only after leadership was transferred; a transfer in vain would cost a pause.
         if (
             configuration.Voters.Length - 1 - Unreachable(configuration).Length
             < configuration.Without(member.Member).Majority
@@ -305,9 +305,9 @@ public sealed class MembershipService(
             );
     }
 
-    /// <summary>Writes records, again when others were faster.</summary>
-    /// <param name="changes">What to write by the records as they are; null for nothing.</param>
-    /// <param name="cancellationToken">Gives up.</param>
+    /// <summary>Writes records, and repeats that after concurrent changes.</summary>
+    /// <param name="changes">Computes the changes from the current records; null for none.</param>
+    /// <param name="cancellationToken">Cancels.</param>
     private async Task<Rejection?> WriteAsync(
         Func<IReadOnlyList<RecordChange>?> changes,
         CancellationToken cancellationToken
@@ -428,7 +428,7 @@ public sealed class MembershipService(
 
     private string NameOf(NodeId member) => consensus.Roster.NameOf(member);
 
-    /// <summary>Why the only voter stays one, and what to do first.</summary>
+    /// <summary>Explains why the only voter must stay a voter, and what to do first.</summary>
     private string OnlyVoter(NodeId voter, Configuration configuration, string why)
     {
         string first = configuration.Learners is [var learner, ..]

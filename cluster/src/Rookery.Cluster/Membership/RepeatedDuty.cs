@@ -5,20 +5,20 @@ using Rookery.Platform;
 namespace Rookery.Cluster.Membership;
 
 /// <summary>
-/// Duties of a loop that nobody awaits. Whatever goes wrong with one of them is told, the others are done, and it is
-/// done again the next time; a broken rule ends the process.
+/// Runs the duties of a background loop. A failure of one duty is logged and does not prevent the others; the duty runs
+/// again in the next round. A broken invariant ends the process.
 /// </summary>
-/// <param name="what">What could not be done, as the beginning of a sentence.</param>
-/// <param name="log">Told when something went wrong.</param>
+/// <param name="what">The beginning of the logged sentence: what failed.</param>
+/// <param name="log">Receives failures.</param>
 /// <param name="time">The clock.</param>
 internal sealed class RepeatedDuty(string what, Action<string> log, TimeProvider time)
 {
     private readonly RepeatedLog _log = new(log, time);
 
-    /// <summary>Does one.</summary>
-    /// <param name="duty">What to do.</param>
-    /// <param name="stopping">When the loop ends: what the duty works with may be gone then, and nothing is
-    /// told.</param>
+    /// <summary>Runs a duty.</summary>
+    /// <param name="duty">The duty.</param>
+    /// <param name="stopping">Cancelled when the loop stops. Failures are not logged then, because what the duty uses
+    /// may be disposed.</param>
     public async Task TryAsync(Func<Task> duty, CancellationToken stopping)
     {
         try

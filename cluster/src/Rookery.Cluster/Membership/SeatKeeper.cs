@@ -3,16 +3,16 @@ using Rookery.Raft;
 namespace Rookery.Cluster.Membership;
 
 /// <summary>
-/// What a leader does by itself about members, one change a round: it completes a seat that was given and is in no
-/// configuration, and lets learners vote.
+/// The leader's own changes of members, one a round: it adds a node whose admission was not completed as a learner, and
+/// promotes learners.
 /// </summary>
 /// <param name="consensus">This node's consensus.</param>
-/// <param name="log">Told in sentences of what was done.</param>
+/// <param name="log">Receives a sentence for each change.</param>
 internal sealed class SeatKeeper(RaftConsensus consensus, Action<string> log)
 {
     /// <summary>
-    /// Rounds, of a second, for which a seat is left to who asks for it, or to an order that is about to remove it:
-    /// both take a few.
+    /// Rounds of one second before the leader completes an admission. The joining node, or an order that is about to
+    /// remove it, needs a few.
     /// </summary>
     internal const int RoundsUntilCompleted = 30;
 
@@ -39,8 +39,9 @@ internal sealed class SeatKeeper(RaftConsensus consensus, Action<string> log)
     }
 
     /// <summary>
-    /// Whoever gave the seat stopped, or led no more, before the node was made a learner. A node that has started once
-    /// was one, and was removed since.
+    /// Makes a node a learner whose record exists but which is in no configuration, because the leader that admitted it
+    /// stopped or lost leadership in between. A node that has ever started was a learner and has been removed since, so
+    /// it does not count.
     /// </summary>
     private bool CompleteSeat(Configuration configuration)
     {

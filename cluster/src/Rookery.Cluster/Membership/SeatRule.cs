@@ -3,9 +3,9 @@ using Rookery.Raft;
 namespace Rookery.Cluster.Membership;
 
 /// <summary>
-/// How many of so many members vote when nobody decided otherwise. Even numbers bear no more losses than the odd one
-/// below and wait for more cards; two voters bear none, so the second of two is a standby unless the owner chose a
-/// mirror when it joined, or makes it one.
+/// The default number of voters. An even number tolerates no more failures than the odd one below it, and waits for
+/// more disks. Two voters tolerate none, so the second of two members is a standby, unless the owner chose a mirror
+/// when it joined or promotes it.
 /// </summary>
 internal static class SeatRule
 {
@@ -18,11 +18,11 @@ internal static class SeatRule
         };
 
     /// <summary>
-    /// Lets the next learner vote, if this node leads and as many have caught up as bear more losses, or the one that
-    /// has is to be a mirror. Others do not count: with one more vote and none to spare the cluster would bear less
-    /// than before, for as long as the others take.
+    /// Promotes the next learner, if this node leads and either enough learners have caught up to tolerate one more
+    /// failure, or the only caught-up one is to be a mirror. Learners that have not caught up do not count: a single
+    /// additional voter would reduce the tolerance until they catch up.
     /// </summary>
-    /// <returns>Who votes from now on; nobody when nothing was to be done, or can be now.</returns>
+    /// <returns>The new voter; none when no learner can be promoted now.</returns>
     public static NodeId PromoteNext(RaftConsensus consensus)
     {
         var configuration = consensus.ReadState().Configuration;

@@ -5,12 +5,11 @@ using Rookery.Documents.Records;
 namespace Rookery.Cluster.Membership;
 
 /// <summary>
-/// On the leader: writes down what clients are to be told of the cluster when that changes. An idle cluster writes
-/// nothing for it.
+/// On the leader: records the topology for clients when it changes. An idle cluster writes nothing for it.
 /// </summary>
-/// <param name="look">The cluster now; null where this node does not lead.</param>
+/// <param name="look">Returns the leader's view of the cluster; null when this node does not lead.</param>
 /// <param name="recordStore">The cluster's records.</param>
-/// <param name="log">Told in a sentence when it cannot.</param>
+/// <param name="log">Receives failures.</param>
 /// <param name="time">The clock.</param>
 internal sealed class TopologyKeeper(
     Func<LeaderView?> look,
@@ -19,12 +18,12 @@ internal sealed class TopologyKeeper(
     TimeProvider time
 ) : IAsyncDisposable
 {
-    // A new leader has heard nobody yet.
+    // Election timeouts after which a new leader has heard from all reachable members.
     private const int TimeoutsToHear = 2;
 
     private static readonly TimeSpan Interval = TimeSpan.FromSeconds(1);
 
-    // A member on bad Wi-Fi comes and goes: each change is a write on every card.
+    // Limits writes for a member on bad Wi-Fi: each change of health is a write on every disk.
     private static readonly TimeSpan HealthInterval = TimeSpan.FromSeconds(5);
 
     private readonly CancellationTokenSource _stopping = new();
@@ -38,14 +37,14 @@ internal sealed class TopologyKeeper(
     private long _termSeen;
     private long? _healthWritten;
 
-    /// <summary>Looks once a second from now on, and when woken.</summary>
+    /// <summary>Starts checking once a second and when woken.</summary>
     public void Start()
     {
         _timer = time.CreateTimer(_ => Wake(), null, TimeSpan.Zero, Interval);
         _loop = RunAsync();
     }
 
-    /// <summary>Lets it look now. Returns at once.</summary>
+    /// <summary>Triggers a check. Returns at once.</summary>
     public void Wake() => _wakes.Writer.TryWrite(true);
 
     /// <inheritdoc/>
@@ -62,11 +61,11 @@ internal sealed class TopologyKeeper(
     }
 
     /// <summary>
-    /// Writes what has changed, if this node leads. What cannot be written now is written at the next look.
+    /// Records changes of the topology, if this node leads. A write that fails is repeated at the next check.
     /// </summary>
     public async ValueTask KeepAsync(CancellationToken cancellationToken)
     {
-        // Who was just elected waits here until it may write, so that clients need not wait for the next look.
+        // A new leader waits here until it may write, so that clients need not wait for the next check.
         if (
             look() is null
             || !(recordStore.IsLeader || await recordStore.CatchUpAsync(cancellationToken))
@@ -80,7 +79,7 @@ internal sealed class TopologyKeeper(
         var known = stored is null ? null : TopologyRecord.Parse(stored.Value.Span);
         if (stored is not null && known is null)
         {
-            return; // a newer version wrote it in its own way
+            return; // a newer version wrote it in an unknown format
         }
 
         var said = view.ToTopology();
@@ -134,7 +133,7 @@ internal sealed class TopologyKeeper(
         }
         catch (OperationCanceledException)
         {
-            // The node stops.
+            // The node is stopping.
         }
     }
 }

@@ -6,76 +6,80 @@ using Rookery.Documents.Records;
 namespace Rookery.Cluster.Membership;
 
 /// <summary>
-/// What clients are told of the cluster, as its leader wrote it down. That it is replicated makes nodes that answer
-/// with the same etag say the same, and a later word have a higher one, whichever of them is asked and however far it
-/// is behind.
+/// The topology for clients, recorded by the leader. Because it is replicated, two nodes that answer with the same etag
+/// return the same topology, and a newer topology has a higher etag even when the answering node lags.
 /// </summary>
 internal sealed record TopologyRecord
 {
-    /// <summary>Where it lies. A restored cluster keeps it, so that etags go on to grow.</summary>
+    /// <summary>The record's key. A restored cluster keeps the record, so its etags continue to grow.</summary>
     public const string Key = ClusterRecordPrefix.Topology;
 
-    /// <summary>Grows with each change.</summary>
+    /// <summary>A number that grows with each change.</summary>
     public required long Etag { get; init; }
 
-    /// <summary>The leader first, then by tag.</summary>
+    /// <summary>The members: the leader first, the others by tag.</summary>
     public required IReadOnlyList<TopologyMember> Members { get; init; }
 
-    /// <summary>Reads one; null when a newer version wrote it in a way that this one does not know.</summary>
+    /// <summary>Parses a record; null when a newer version wrote it in an unknown format.</summary>
     public static TopologyRecord? Parse(ReadOnlySpan<byte> json) =>
         ClusterJson.TryRead(json, ClusterJson.Default.TopologyRecord);
 
-    /// <summary>The record's value.</summary>
+    /// <summary>Returns the record's value.</summary>
     public byte[] ToJson() => JsonSerializer.SerializeToUtf8Bytes(this, ClusterJson.Default.TopologyRecord);
 
-    /// <summary>Whether it says the same as another, whatever their etags.</summary>
+    /// <summary>Whether two topologies differ in nothing but their etags.</summary>
     public bool Repeats(TopologyRecord? other) =>
         other is not null && (this with { Etag = other.Etag }).ToJson().AsSpan().SequenceEqual(other.ToJson());
 
-    /// <summary>The same with everybody's health as another says; who is not in that is up.</summary>
+    /// <summary>
+    /// Returns this topology with each member's <see cref="TopologyMember.IsUp"/> taken from another; members that the
+    /// other lacks are up.
+    /// </summary>
     public TopologyRecord WithHealthOf(TopologyRecord? other) =>
         this with
         {
             Members = [.. Members.Select(member => member with { IsUp = other?.Of(member.NodeId)?.IsUp ?? true })],
         };
 
-    /// <summary>A member of it; null when it is none.</summary>
+    /// <summary>Returns a member; null when there is none with that id.</summary>
     public TopologyMember? Of(string nodeId) =>
         Members.FirstOrDefault(member => string.Equals(member.NodeId, nodeId, StringComparison.Ordinal));
 }
 
-/// <summary>A member, as clients are told of it.</summary>
+/// <summary>A member in the topology for clients.</summary>
 internal sealed record TopologyMember
 {
-    /// <summary>Its random id.</summary>
+    /// <summary>The member's random id.</summary>
     public required string NodeId { get; init; }
 
-    /// <summary>Its letter.</summary>
+    /// <summary>The member's tag.</summary>
     public required string Tag { get; init; }
 
-    /// <summary>What it is called.</summary>
+    /// <summary>The member's name.</summary>
     public required string Name { get; init; }
 
-    /// <summary>Where it listens for clients, by address.</summary>
+    /// <summary>The URLs at which it listens for clients, by address.</summary>
     public required IReadOnlyList<string> Urls { get; init; }
 
-    /// <summary>Where clients reach it, as its owner says.</summary>
+    /// <summary>The URL at which clients reach it, as configured by its owner; null for none.</summary>
     public string? PublicUrl { get; init; }
 
-    /// <summary>How often it was started: clients that gave it up take it again with a new topology only.</summary>
+    /// <summary>
+    /// Its number of starts. Clients that marked a member as failed try it again only with a new topology.
+    /// </summary>
     public long Starts { get; init; }
 
-    /// <summary>Whether it is counted in majorities.</summary>
+    /// <summary>Whether it counts for majorities.</summary>
     public bool IsVoter { get; init; }
 
-    /// <summary>Whether it leads.</summary>
+    /// <summary>Whether it is the leader.</summary>
     public bool IsLeader { get; init; }
 
-    /// <summary>Whether the leader hears it.</summary>
+    /// <summary>Whether the leader hears from it.</summary>
     public bool IsUp { get; init; }
 
-    /// <summary>As clients and owners see it.</summary>
-    /// <param name="self">The id of the node that says so.</param>
+    /// <summary>Returns the member as clients and owners see it.</summary>
+    /// <param name="self">The id of the answering node.</param>
     public ClusterViewMember ToView(string self) =>
         new(
             Tag,

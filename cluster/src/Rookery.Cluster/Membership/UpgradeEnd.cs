@@ -8,18 +8,17 @@ using Rookery.Raft;
 namespace Rookery.Cluster.Membership;
 
 /// <summary>
-/// The last step of an upgrade, by order of an owner: when all members run programs that can, they may write what the
-/// newest of these programs writes. From then on the program of before cannot be put back.
+/// The last step of an upgrade, by the owner's order. When all members run versions that support it, they may write the
+/// newest format. After that, the previous version cannot be reinstalled.
 /// </summary>
 public static class UpgradeEnd
 {
     /// <summary>
-    /// Raises the cluster's <see cref="FormatLevel"/>, on the member that leads, or says who keeps it from being
-    /// raised.
+    /// Raises the cluster's <see cref="FormatLevel"/> on the leader, or explains which member prevents that.
     /// </summary>
-    /// <param name="consensus">Its consensus.</param>
+    /// <param name="consensus">The leader's consensus.</param>
     /// <param name="recordStore">The records.</param>
-    /// <param name="cancellationToken">Gives up.</param>
+    /// <param name="cancellationToken">Cancels.</param>
     public static async Task<MemberAnswer> FinalizeAsync(
         RaftConsensus consensus,
         IJoinRecordStore recordStore,
@@ -34,8 +33,8 @@ public static class UpgradeEnd
             );
         }
 
-        // Read before what members told, and compared when it is written: who tells anything meanwhile, such as a
-        // program that was put back, makes it fail.
+        // Read the guard before the members' records, and compare it in the write: the write fails when a member
+        // changes its record meanwhile, for example after its older version was reinstalled.
         var guard = new Seats(recordStore).Guard();
         var stored = recordStore.Find(FormatLevel.RecordKey);
         var agreed = FormatLevel.Of(stored);
@@ -103,8 +102,8 @@ public static class UpgradeEnd
             : new MemberAnswer(StatusCodes.Status503ServiceUnavailable, rejection.Message);
     }
 
-    /// <summary>How far an upgrade is, as this node knows it: also while nobody leads.</summary>
-    /// <param name="consensus">Its consensus.</param>
+    /// <summary>Returns the state of an upgrade as this node knows it, even without a leader.</summary>
+    /// <param name="consensus">This node's consensus.</param>
     /// <param name="recordStore">The records.</param>
     public static UpgradeState Read(RaftConsensus consensus, IJoinRecordStore recordStore) =>
         new(
@@ -121,7 +120,8 @@ public static class UpgradeEnd
         );
 
     /// <summary>
-    /// The newest level that each member's program knows, by its own word at its last start; 0 of who has not said it.
+    /// Returns the newest level that each member's version supports, as recorded at its last start; 0 when it has
+    /// recorded none.
     /// </summary>
     private static Dictionary<NodeId, int> NewestOf(RaftConsensus consensus)
     {

@@ -1,14 +1,14 @@
 namespace Rookery.Cluster.Membership;
 
 /// <summary>
-/// How far an upgrade is: it has ended when no member knows a newer level than everything is written at.
+/// The state of an upgrade. It is complete when no member supports a newer level than the one in use.
 /// </summary>
-/// <param name="Level">What everything is written at.</param>
-/// <param name="Members">What each member knows.</param>
+/// <param name="Level">The level at which data is written.</param>
+/// <param name="Members">The newest level of each member.</param>
 public sealed record UpgradeState(int Level, IReadOnlyList<MemberLevel> Members);
 
-/// <summary>The newest format level of a member's program.</summary>
-/// <param name="Tag">The member's letter.</param>
+/// <summary>The newest format level that a member's version supports.</summary>
+/// <param name="Tag">The member's tag.</param>
 /// <param name="Name">The member's name.</param>
-/// <param name="NewestLevel">By its own word at its last start; null of who has not said it.</param>
+/// <param name="NewestLevel">The level recorded at its last start; null when it has recorded none.</param>
 public sealed record MemberLevel(string Tag, string Name, int? NewestLevel);

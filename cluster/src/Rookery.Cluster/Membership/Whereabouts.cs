@@ -4,13 +4,13 @@ using Rookery.Cluster.Joining;
 namespace Rookery.Cluster.Membership;
 
 /// <summary>
-/// Where this node is now, and a certificate that is for there and for now: both change while it runs. One thread;
-/// <see cref="Facts"/> from any.
+/// The node's current addresses and a certificate that names them and has not expired; both change while the node runs.
+/// For one thread, except <see cref="Facts"/>, which any thread may read.
 /// </summary>
-/// <param name="keeper">Its identity.</param>
-/// <param name="look">Reads what it says of itself, with the addresses that its machine has at the moment.</param>
-/// <param name="now">The time.</param>
-/// <param name="log">Told when its certificate was signed anew.</param>
+/// <param name="keeper">Holds the node's identity.</param>
+/// <param name="look">Reads the node's facts, with the addresses that its machine has now.</param>
+/// <param name="now">Returns the current time.</param>
+/// <param name="log">Receives a sentence when the certificate was signed again.</param>
 internal sealed class Whereabouts(
     IdentityKeeper keeper,
     Func<MemberFacts> look,
@@ -22,12 +22,12 @@ internal sealed class Whereabouts(
 
     private int _round;
 
-    /// <summary>What it says of itself. Another object when something has changed.</summary>
+    /// <summary>The node's facts. A new object after each change.</summary>
     public MemberFacts Facts { get; private set; } = look();
 
-    /// <summary>To be called once a second.</summary>
-    /// <exception cref="IOException">The certificate could not be signed or written; the one of before goes
-    /// on.</exception>
+    /// <summary>Looks for changes, and renews the certificate if that is due. Call it once a second.</summary>
+    /// <exception cref="IOException">The certificate could not be signed or written. The previous one stays in
+    /// use.</exception>
     public void DoRound()
     {
         bool isLook = _round++ % RoundsBetweenLooks == 0;
@@ -36,7 +36,7 @@ internal sealed class Whereabouts(
             Look();
         }
 
-        // Clocks step: a card without one that finds a source of time may be years later from one second to the next.
+        // Clocks step: a board without a battery-backed clock may jump by years when it first reaches a time source.
         if ((isLook || keeper.NeedsRenewal(now())) && keeper.RenewIfDue(Facts.NamesOf(keeper.Current), now()))
         {
             log("This node's certificate was signed anew.");
@@ -50,7 +50,7 @@ internal sealed class Whereabouts(
             seen.Addresses.SequenceEqual(Facts.Addresses, StringComparer.Ordinal)
             && seen.ClientUrls.SequenceEqual(Facts.ClientUrls, StringComparer.Ordinal);
 
-        // A machine that lost its network for a while has not moved.
+        // Ignore a temporary loss of the network: the machine has not moved.
         bool isSomewhere = seen.Addresses.Count > 0 && seen.ClientUrls.Count > 0;
         if (!isSame && isSomewhere)
         {
