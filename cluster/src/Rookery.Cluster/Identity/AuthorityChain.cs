@@ -4,12 +4,15 @@ using System.Security.Cryptography.X509Certificates;
 namespace Rookery.Cluster.Identity;
 
 /// <summary>
-/// Whether an authority of this cluster signed a certificate. No store of the system is asked, and no network: neither
-/// revocation nor missing certificates are looked up.
+/// Verifies that an authority of this cluster signed a certificate. Uses neither the system's certificate stores nor
+/// the network: no revocation check, no download of missing certificates.
 /// </summary>
 internal static class AuthorityChain
 {
-    /// <summary>How a chain is to be built, for a TLS stack that builds one before it asks us.</summary>
+    /// <summary>
+    /// Returns the policy for building a chain, also for a TLS stack that builds one before it calls this node's own
+    /// check.
+    /// </summary>
     public static X509ChainPolicy PolicyOf(IEnumerable<X509Certificate2> authorities, Oid usage)
     {
         var policy = new X509ChainPolicy
@@ -23,12 +26,12 @@ internal static class AuthorityChain
         return policy;
     }
 
-    /// <summary>Why a leaf is not to be believed, as the end of a sentence; null when it is.</summary>
-    /// <param name="leaf">What was presented.</param>
+    /// <summary>Returns why a leaf is refused, as the end of a sentence; null when it is accepted.</summary>
+    /// <param name="leaf">The presented certificate.</param>
     /// <param name="authorities">The trusted authorities, one or, during a rotation, two.</param>
-    /// <param name="usage">What it must have been made for.</param>
-    /// <param name="now">When; null when the leaf's age does not count. That a leaf begins later never counts: then the
-    /// clock is behind.</param>
+    /// <param name="usage">The required extended key usage.</param>
+    /// <param name="now">The current time; null to ignore expiry. A leaf that begins in the future is always accepted,
+    /// because this node's clock may be behind.</param>
     public static string? WhyRefused(
         X509Certificate2 leaf,
         IReadOnlyList<X509Certificate2> authorities,
@@ -48,7 +51,7 @@ internal static class AuthorityChain
         }
         catch (CryptographicException)
         {
-            // The framework reads a certificate piece by piece, when it needs one.
+            // The framework parses parts of a certificate lazily, so reading it may fail here.
             return "cannot be read";
         }
 

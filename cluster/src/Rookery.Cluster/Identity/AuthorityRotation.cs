@@ -6,14 +6,14 @@ using Rookery.Documents.Records;
 namespace Rookery.Cluster.Identity;
 
 /// <summary>
-/// Replaces the cluster's authority while the cluster works: first everybody trusts both, then everybody shows the
-/// others a certificate of the next, and when the owner says so clients are shown it too, and the old one goes. No
-/// stage begins before every member has taken part in the one before, so no two members ever refuse each other, whoever
-/// was off meanwhile; a member that is gone for good is removed first.
+/// Replaces the cluster's authority while the cluster runs, in three stages: all members trust both authorities; all
+/// members use certificates of the new one with each other; when the owner orders it, clients see the new certificates
+/// too and the old authority is dropped. A stage begins only when every member has completed the one before, so no two
+/// members ever refuse each other, even after a long absence. A member that is gone for good must be removed first.
 /// </summary>
-/// <param name="identity">This member, as it is now.</param>
-/// <param name="change">Writes a changed identity down and goes by it.</param>
-/// <param name="recordStore">The cluster.</param>
+/// <param name="identity">Returns this member's current identity.</param>
+/// <param name="change">Changes, persists and activates the identity.</param>
+/// <param name="recordStore">The cluster's records.</param>
 /// <param name="time">The clock.</param>
 public sealed class AuthorityRotation(
     Func<NodeIdentity> identity,
@@ -23,8 +23,7 @@ public sealed class AuthorityRotation(
 )
 {
     /// <summary>
-    /// How far the rotation under way has come, and the names of the members that it waits for; null when there is
-    /// none.
+    /// The stage of the running rotation, and the names of the members that it waits for; null when none is running.
     /// </summary>
     public (RotationStage Stage, IReadOnlyList<string> WaitsFor)? Status =>
         Find() is var (rotation, _)
@@ -39,8 +38,8 @@ public sealed class AuthorityRotation(
             )
             : null;
 
-    /// <summary>Begins, on any member.</summary>
-    /// <returns>Why not; null when it has begun.</returns>
+    /// <summary>Begins a rotation; may be called on any member.</summary>
+    /// <returns>Why it did not begin; null when it did.</returns>
     public async ValueTask<Rejection?> BeginAsync(CancellationToken cancellationToken)
     {
         if (!await recordStore.CatchUpAsync(cancellationToken))
@@ -77,9 +76,10 @@ public sealed class AuthorityRotation(
     }
 
     /// <summary>
-    /// Lets the old authority go, on any member. Clients with its certificates are refused from then on.
+    /// Begins to drop the old authority; may be called on any member. Clients with its certificates are refused from
+    /// then on.
     /// </summary>
-    /// <returns>Why not; null when it is going.</returns>
+    /// <returns>Why it did not begin; null when it did.</returns>
     public async ValueTask<Rejection?> RetireAsync(CancellationToken cancellationToken)
     {
         if (!await recordStore.CatchUpAsync(cancellationToken))
@@ -111,10 +111,11 @@ public sealed class AuthorityRotation(
     }
 
     /// <summary>
-    /// Does this member's part in the stage, seals the next key for whoever joined meanwhile, and on the leader ends
-    /// the stage when everybody has done his. To be called about once a second; without a rotation it reads one record.
+    /// Completes this member's part in the current stage, seals the new key for members that joined meanwhile, and on
+    /// the leader ends the stage when every member is done. Call it about once a second; without a rotation it reads
+    /// one record.
     /// </summary>
-    /// <exception cref="IOException">The identity could not be written, or the next authority's key not be
+    /// <exception cref="IOException">The identity could not be written, or the new authority's key could not be
     /// opened.</exception>
     public async ValueTask StepAsync(CancellationToken cancellationToken)
     {
@@ -134,7 +135,8 @@ public sealed class AuthorityRotation(
             );
         }
 
-        // A leader that joined since the beginning has no key to seal: whoever has it does, the first of them all.
+        // A leader that joined after the rotation began lacks the key, so any member that has it seals it for the
+        // others.
         var members = MemberRecord.All(recordStore).ToArray();
         var keyless = members.Where(member => !rotation.Keys.ContainsKey(member.NodeId)).ToArray();
         if (keyless.Length > 0 && rotation.Keys.ContainsKey(self))
@@ -166,12 +168,12 @@ public sealed class AuthorityRotation(
         };
         if (changes.Length > 0)
         {
-            // whoever changed the record meanwhile leads now, and goes on
+            // If the record was changed meanwhile, another leader continues.
             await recordStore.ChangeAsync(changes, cancellationToken);
         }
     }
 
-    /// <summary>What the stage makes of a member's identity; null when it is that already.</summary>
+    /// <summary>Returns the identity that a member needs in the current stage; null when it has it already.</summary>
     private NodeIdentity? Next(NodeIdentity self, RotationRecord rotation)
     {
         if (IsDone(self, rotation))
@@ -235,7 +237,10 @@ public sealed class AuthorityRotation(
             _ => self.Authorities.Count == 1 && IsOf(rotation, self.Authorities[0]),
         };
 
-    /// <summary>The authorities are written before the certificate, and a power cut may come between them.</summary>
+    /// <summary>
+    /// Whether the certificate is signed by an authority. Checked separately, because the authorities are written
+    /// before the certificate, and a power cut may come in between.
+    /// </summary>
     private static bool IsSignedBy(NodeIdentity self, X509Certificate2 authority) =>
         self.Authorities[0].RawDataMemory.Span.SequenceEqual(authority.RawDataMemory.Span)
         && AuthorityChain.WhyRefused(self.Certificate, [authority], ClusterAuthority.Server, now: null) is null;
@@ -244,7 +249,8 @@ public sealed class AuthorityRotation(
         authority.RawDataMemory.Span.SequenceEqual(rotation.Certificate);
 
     /// <summary>
-    /// An acknowledgement holds the certificate that it is about: one of an earlier rotation says nothing.
+    /// Whether a member has acknowledged the current stage. An acknowledgement contains the new authority's
+    /// certificate, so one of an earlier rotation does not count.
     /// </summary>
     private bool HasDone(RotationRecord rotation, string nodeId) =>
         recordStore.Find(RotationRecord.AcknowledgementOf(rotation.Stage, nodeId)) is { } done
@@ -255,7 +261,9 @@ public sealed class AuthorityRotation(
             ? (rotation, stored.Version)
             : null;
 
-    /// <summary>Members that joined since hold the old authority's key only.</summary>
+    /// <summary>
+    /// Seals the new key for members that joined since the rotation began; they have only the old authority's key.
+    /// </summary>
     private Dictionary<string, byte[]> SealForJoined(
         RotationRecord rotation,
         IEnumerable<(string NodeId, MemberRecord Record, long Version)> joined

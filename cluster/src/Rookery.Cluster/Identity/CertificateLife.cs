@@ -3,29 +3,30 @@ using System.Security.Cryptography.X509Certificates;
 namespace Rookery.Cluster.Identity;
 
 /// <summary>
-/// How long certificates live. A clock may be wrong: a card without one boots in 1970, and one with an empty battery
-/// anywhere, and neither may lock anybody out or poison what is signed meanwhile.
+/// The validity periods of certificates. Clocks may be wrong: a board without a battery-backed clock boots in 1970, one
+/// with an empty battery at any time. Neither may lock anybody out or make certificates that are unusable later.
 /// </summary>
 internal static class CertificateLife
 {
-    /// <summary>The longest that browsers bear from any authority (CA/Browser Forum ballot SC-31: 398 days).</summary>
+    /// <summary>
+    /// The longest validity that browsers accept from any authority (CA/Browser Forum ballot SC-31: 398 days).
+    /// </summary>
     public static readonly TimeSpan OfLeaf = TimeSpan.FromDays(397);
 
-    /// <summary>No node of this software ran before it: a clock that says so is wrong.</summary>
+    /// <summary>The earliest correct time: no node of this software ran before it.</summary>
     public static readonly DateTimeOffset EarliestPlausible = new(2026, 1, 1, 0, 0, 0, TimeSpan.Zero);
 
-    /// <summary>The clocks of others may be a little behind that of who signs.</summary>
+    /// <summary>Tolerance for verifiers whose clock is behind the signer's.</summary>
     private static readonly TimeSpan Backdating = TimeSpan.FromDays(1);
 
     /// <summary>
-    /// From 1970, so that a clock there finds the authority valid, to the date that means "no well-defined end" (RFC
-    /// 5280 4.1.2.5), so that one in 2105 does too. An authority goes by being rotated, not by a date that falls on a
-    /// Sunday in twenty years.
+    /// The validity of an authority: from 1970, so that a clock at 1970 finds it valid, to the date that means "no
+    /// well-defined end" (RFC 5280 4.1.2.5). Authorities end by rotation, not by expiry.
     /// </summary>
     public static (DateTimeOffset NotBefore, DateTimeOffset NotAfter) OfAuthority =>
         (DateTimeOffset.UnixEpoch, new DateTimeOffset(9999, 12, 31, 23, 59, 59, TimeSpan.Zero));
 
-    /// <summary>The life of a leaf signed now.</summary>
+    /// <summary>Returns the validity of a leaf that is signed now.</summary>
     public static (DateTimeOffset NotBefore, DateTimeOffset NotAfter) LeafFrom(DateTimeOffset now)
     {
         var notBefore = Plausible(now) - Backdating;
@@ -33,19 +34,19 @@ internal static class CertificateLife
     }
 
     /// <summary>
-    /// When a leaf is signed in the place of another: a clock that is certainly wrong makes none that ends before the
-    /// one that it replaces.
+    /// Returns the signing time for a leaf that replaces another. With a clock that is certainly wrong, it is the start
+    /// of the replaced one, so that the new leaf does not end earlier.
     /// </summary>
     public static DateTimeOffset SigningTime(DateTimeOffset now, X509Certificate2 replaced) =>
         now >= EarliestPlausible ? now : Plausible(Of(replaced).NotBefore + Backdating);
 
-    /// <summary>The clock's time, or the earliest that it can be.</summary>
+    /// <summary>Returns the time, or <see cref="EarliestPlausible"/> if that is later.</summary>
     public static DateTimeOffset Plausible(DateTimeOffset now) => now > EarliestPlausible ? now : EarliestPlausible;
 
     /// <summary>
-    /// Whether a leaf is to be signed again: two thirds of its life are over, or it begins in the future, because the
-    /// clock ran ahead when it was signed. A clock that is certainly wrong renews nothing: others would find what it
-    /// signs expired.
+    /// Whether a leaf must be signed again: two thirds of its validity have passed, or it begins in the future because
+    /// the clock was ahead when it was signed. False while the clock is certainly wrong, because other nodes would find
+    /// the new leaf expired.
     /// </summary>
     public static bool NeedsRenewal(X509Certificate2 leaf, DateTimeOffset now)
     {
@@ -53,7 +54,9 @@ internal static class CertificateLife
         return now >= EarliestPlausible && (now < notBefore || now >= notBefore + ((notAfter - notBefore) * 2 / 3));
     }
 
-    /// <summary>The life of a certificate. The framework gives it in the machine's own time zone.</summary>
+    /// <summary>
+    /// Returns the validity of a certificate, in UTC. The framework reports it in the machine's time zone.
+    /// </summary>
     public static (DateTimeOffset NotBefore, DateTimeOffset NotAfter) Of(X509Certificate2 certificate) =>
         (
             new DateTimeOffset(certificate.NotBefore.ToUniversalTime()),

@@ -5,19 +5,19 @@ using Rookery.Platform;
 namespace Rookery.Cluster.Identity;
 
 /// <summary>
-/// A text file that shows its own damage: its last line holds the CRC-32C of those before. PEM allows text around its
-/// blocks (RFC 7468 5.2), so other programs read certificates and keys with it; the checksum is needed because a
-/// verifier does not look at the signature of an authority that it trusts.
+/// A text file that detects its own damage: its last line holds the CRC-32C of the preceding lines. PEM permits text
+/// around its blocks (RFC 7468 5.2), so other programs can still read certificates and keys. The checksum is needed
+/// because a verifier does not check the signature of an authority that it trusts.
 /// </summary>
 internal static class CheckedText
 {
     private const string CheckWord = "check ";
     private const int MostBytes = 1 << 20;
 
-    /// <summary>The bytes of a file with this text, whose lines all end.</summary>
+    /// <summary>Returns the bytes of a file with this text. The text must end with a line break.</summary>
     public static byte[] Encode(string text) => Encoding.UTF8.GetBytes(text + CheckLine(text));
 
-    /// <summary>The text of a file; null when it is not as it was written.</summary>
+    /// <summary>Returns the text of a file; null when the checksum does not match.</summary>
     public static string? Decode(ReadOnlySpan<byte> file)
     {
         string text = Encoding.UTF8.GetString(file);
@@ -27,7 +27,7 @@ internal static class CheckedText
             : null;
     }
 
-    /// <summary>The bytes of a file, of which one that we wrote has no more than 1 MiB.</summary>
+    /// <summary>Reads at most the first 1 MiB of a file. Files written here are smaller.</summary>
     public static byte[] ReadBytes(IDisk disk, string path)
     {
         using var file = disk.Open(path, DiskOpen.Read);
@@ -35,7 +35,7 @@ internal static class CheckedText
         return content[..file.Read(content, 0)];
     }
 
-    /// <summary>Writes a file of a directory, durably and all at once.</summary>
+    /// <summary>Replaces a file in a directory durably and atomically.</summary>
     public static void Replace(IDisk disk, string directory, string name, string text)
     {
         string path = Path.Join(directory, name);

@@ -3,20 +3,23 @@ using System.Security.Cryptography.X509Certificates;
 namespace Rookery.Cluster.Identity;
 
 /// <summary>
-/// Which client certificates hold: those that an authority of this cluster signed for a client, and that have not
-/// ended. What their owner may do is said elsewhere. Immutable.
+/// Verifies client certificates: accepts those that an authority of this cluster signed for a client and that have not
+/// expired. What a client may do is decided elsewhere. Immutable.
 /// </summary>
-/// <param name="authorities">The authorities trusted: one or, during a rotation, two.</param>
-/// <param name="clusterId">This cluster.</param>
+/// <param name="authorities">The trusted authorities: one or, during a rotation, two.</param>
+/// <param name="clusterId">This cluster's id.</param>
 public sealed class ClientCertificateRule(IReadOnlyList<X509Certificate2> authorities, string clusterId)
 {
-    /// <summary>For the TLS stack; see <see cref="PeerCertificateRule.ChainPolicy"/>.</summary>
+    /// <summary>
+    /// Returns the chain policy for the TLS stack; see <see cref="PeerCertificateRule.ChainPolicy"/>.
+    /// </summary>
     public X509ChainPolicy ChainPolicy() => AuthorityChain.PolicyOf(authorities, ClusterAuthority.Client);
 
-    /// <summary>Why a client is refused, in a sentence; null when he is who the certificate says.</summary>
-    /// <param name="presented">What came in the handshake.</param>
-    /// <param name="now">The time. A certificate that begins later holds: the clock is behind. In 1970 none has ended
-    /// that ended since 2026, and that is the price of locking nobody out.</param>
+    /// <summary>Returns why a client is refused, in a sentence; null when its certificate is accepted.</summary>
+    /// <param name="presented">The certificate from the handshake.</param>
+    /// <param name="now">The current time. A certificate that begins later is accepted: this node's clock may be
+    /// behind. While the clock is before <see cref="CertificateLife.EarliestPlausible"/>, expired certificates are
+    /// accepted too, so that nobody is locked out.</param>
     public string? WhyRefused(X509Certificate2 presented, DateTimeOffset now)
     {
         if (

@@ -5,9 +5,9 @@ using System.Security.Cryptography.X509Certificates;
 namespace Rookery.Cluster.Identity;
 
 /// <summary>
-/// A cluster's own certificate authority: a key on P-256, and a certificate that may sign leaves only, for the
-/// cluster's names and private addresses only (<see cref="NameConstraints"/>). Every member can hold one, because every
-/// member may come to lead and let others in.
+/// A cluster's own certificate authority: a key on P-256 and a certificate that may sign only leaves, for the cluster's
+/// names and private addresses (<see cref="NameConstraints"/>). Every member holds the key, because every member may
+/// become leader and admit nodes.
 /// </summary>
 public sealed class ClusterAuthority : IDisposable
 {
@@ -26,21 +26,21 @@ public sealed class ClusterAuthority : IDisposable
     /// <summary>The certificate, without the key.</summary>
     public X509Certificate2 Certificate { get; }
 
-    /// <summary>SHA-256 of the certificate: what a token pins.</summary>
+    /// <summary>The SHA-256 of the certificate, which a join token pins.</summary>
     public byte[] Fingerprint => FingerprintOf(Certificate);
 
     internal static Oid Server => new(ServerUsage);
 
     internal static Oid Client => new(ClientUsage);
 
-    /// <summary>SHA-256 of an authority's certificate.</summary>
+    /// <summary>Returns the SHA-256 of an authority's certificate.</summary>
     public static byte[] FingerprintOf(X509Certificate2 authority) => SHA256.HashData(authority.RawDataMemory.Span);
 
-    /// <summary>Makes a new one.</summary>
+    /// <summary>Makes a new authority.</summary>
     /// <param name="clusterId">The cluster's random id.</param>
-    /// <param name="clusterName">A <see cref="MemberName"/>.</param>
-    /// <param name="addedNames">DNS names and domains beyond those that every cluster may use, such as bare host
-    /// names.</param>
+    /// <param name="clusterName">The cluster's <see cref="MemberName"/>.</param>
+    /// <param name="addedNames">DNS names and domains in addition to those that every cluster may use, such as bare
+    /// host names.</param>
     public static ClusterAuthority Create(string clusterId, string clusterName, IEnumerable<string> addedNames)
     {
         var key = NodeKey.Create();
@@ -67,11 +67,11 @@ public sealed class ClusterAuthority : IDisposable
         );
     }
 
-    /// <summary>One whose key was opened (<see cref="OpenKey"/>).</summary>
+    /// <summary>Makes an authority from its private key.</summary>
     /// <param name="clusterId">The cluster's random id.</param>
     /// <param name="certificate">The certificate.</param>
-    /// <param name="privateKey">PKCS #8.</param>
-    /// <exception cref="IdentityException">The two do not belong together.</exception>
+    /// <param name="privateKey">The key in PKCS #8.</param>
+    /// <exception cref="IdentityException">The key does not match the certificate, or cannot be read.</exception>
     public static ClusterAuthority FromKey(
         string clusterId,
         X509Certificate2 certificate,
@@ -95,12 +95,12 @@ public sealed class ClusterAuthority : IDisposable
         }
     }
 
-    /// <summary>One whose key is sealed for a member, opened by that member's key.</summary>
+    /// <summary>Opens an authority whose key is sealed for a member, with that member's key.</summary>
     /// <param name="clusterId">The cluster's random id.</param>
     /// <param name="certificate">The certificate.</param>
-    /// <param name="sealedKey">What <see cref="SealKeyFor"/> made.</param>
+    /// <param name="sealedKey">The result of <see cref="SealKeyFor"/>.</param>
     /// <param name="memberKey">The member's private key.</param>
-    /// <exception cref="IdentityException">It was sealed for another member or another authority, or is
+    /// <exception cref="IdentityException">The key was sealed for another member or another authority, or is
     /// damaged.</exception>
     public static ClusterAuthority OpenKey(
         string clusterId,
@@ -125,7 +125,7 @@ public sealed class ClusterAuthority : IDisposable
         }
     }
 
-    /// <summary>The key, readable by one member only.</summary>
+    /// <summary>Encrypts the authority's key so that only one member can read it.</summary>
     /// <param name="member">That member's public key.</param>
     public byte[] SealKeyFor(PublicKey member)
     {
@@ -141,13 +141,13 @@ public sealed class ClusterAuthority : IDisposable
     }
 
     /// <summary>
-    /// Signs the certificate of a member: server and client, for its names and addresses as far as the authority may
-    /// sign them.
+    /// Signs a member's certificate, for server and client use, with those of its names and addresses that the
+    /// authority may sign.
     /// </summary>
     /// <param name="key">The member's public key.</param>
     /// <param name="nodeId">Its random id.</param>
-    /// <param name="names">What it is called and where it is.</param>
-    /// <param name="now">The time.</param>
+    /// <param name="names">The member's names and addresses.</param>
+    /// <param name="now">The current time.</param>
     public X509Certificate2 SignNode(PublicKey key, string nodeId, NodeNames names, DateTimeOffset now) =>
         Sign(
             key,
@@ -157,7 +157,7 @@ public sealed class ClusterAuthority : IDisposable
                 [.. names.Addresses.Where(_constraints.Permits)],
                 NodeUri.OfNode(ClusterId, nodeId)
             ),
-            // The member's key also opens what is sealed for it.
+            // Key agreement, because the member's key also opens what is sealed for it.
             X509KeyUsageFlags.DigitalSignature | X509KeyUsageFlags.KeyAgreement,
             [Server, Client],
             now
@@ -165,8 +165,8 @@ public sealed class ClusterAuthority : IDisposable
 
     /// <summary>Signs the certificate of a client.</summary>
     /// <param name="key">The client's public key.</param>
-    /// <param name="name">Its <see cref="MemberName"/>.</param>
-    /// <param name="now">The time.</param>
+    /// <param name="name">The client's <see cref="MemberName"/>.</param>
+    /// <param name="now">The current time.</param>
     public X509Certificate2 SignClient(PublicKey key, string name, DateTimeOffset now) =>
         Sign(
             key,
@@ -178,8 +178,7 @@ public sealed class ClusterAuthority : IDisposable
         );
 
     /// <summary>
-    /// Whether a member's certificate covers the names and addresses that it has now, as far as the authority may sign
-    /// them.
+    /// Whether a member's certificate covers those of its current names and addresses that the authority may sign.
     /// </summary>
     internal bool Covers(X509Certificate2 certificate, NodeNames names) =>
         SubjectAlternativeNames.In(certificate) is { } covered
@@ -187,8 +186,8 @@ public sealed class ClusterAuthority : IDisposable
         && names.Addresses.Where(_constraints.Permits).All(covered.Addresses.Contains);
 
     /// <summary>
-    /// What the node calls itself, what its owner says that clients call it, and what he added to what the authority
-    /// may sign: a name that leads to the nodes, or a domain in which each has one.
+    /// Returns the DNS names of a node: its own, those that its owner configured for clients, the names that the owner
+    /// added to the authority, and the node's name in each added domain.
     /// </summary>
     private IEnumerable<string> DnsNamesOf(NodeNames names) =>
         names
@@ -210,8 +209,8 @@ public sealed class ClusterAuthority : IDisposable
     }
 
     /// <summary>
-    /// The key's hash is in the name because two authorities are trusted during a rotation, and a verifier that looks
-    /// for one by name must not find the other.
+    /// Returns the authority's subject. It contains a hash of the key, because two authorities are trusted during a
+    /// rotation, and a verifier that looks one up by name must not find the other.
     /// </summary>
     private static X500DistinguishedName SubjectOf(string clusterName, ECDsa key)
     {
@@ -224,7 +223,10 @@ public sealed class ClusterAuthority : IDisposable
         return builder.Build();
     }
 
-    /// <summary>RFC 5280 4.1.2.2: positive, at most 20 bytes, never twice; random, because nobody counts.</summary>
+    /// <summary>
+    /// Returns a serial number as RFC 5280 4.1.2.2 demands: positive, at most 20 bytes, unique; random, because members
+    /// sign without coordination.
+    /// </summary>
     private static byte[] NewSerialNumber()
     {
         byte[] number = RandomNumberGenerator.GetBytes(16);
@@ -266,13 +268,15 @@ public sealed class ClusterAuthority : IDisposable
     }
 }
 
-/// <summary>What a node is called and where it is.</summary>
-/// <param name="Name">Its <see cref="MemberName"/>.</param>
-/// <param name="ClusterName">Its cluster's.</param>
+/// <summary>A node's names and addresses.</summary>
+/// <param name="Name">The node's <see cref="MemberName"/>.</param>
+/// <param name="ClusterName">The cluster's name.</param>
 /// <param name="CurrentAddresses">The addresses of its interfaces.</param>
 public sealed record NodeNames(string Name, string ClusterName, IReadOnlyList<IPAddress> CurrentAddresses)
 {
-    /// <summary>What else clients or members call it, in lower case: the host of its public URL, for example.</summary>
+    /// <summary>
+    /// Further names by which clients or members reach the node, in lower case, such as the host of its public URL.
+    /// </summary>
     public IReadOnlyList<string> OtherDnsNames { get; init; } = [];
 
     internal IEnumerable<string> DnsNames =>

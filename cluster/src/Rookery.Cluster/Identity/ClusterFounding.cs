@@ -4,17 +4,18 @@ using Rookery.Documents.Nodes;
 namespace Rookery.Cluster.Identity;
 
 /// <summary>
-/// Begins a cluster: its authority, and the identity of its first node, which holds the authority's key sealed.
+/// Founds a cluster: makes its authority and the identity of its first node, which holds the authority's key sealed.
 /// </summary>
 public static class ClusterFounding
 {
     /// <summary>
-    /// Makes both. The caller writes the identity down (<see cref="IdentityDirectory.Create"/>) and disposes it.
+    /// Makes the authority and the identity. The caller persists the identity (<see cref="IdentityDirectory.Create"/>)
+    /// and disposes it.
     /// </summary>
-    /// <param name="ids">Those of the node's data, or new ones for a node that has none yet.</param>
-    /// <param name="names">What node and cluster are called, and where the node is.</param>
-    /// <param name="addedNames">DNS names and domains beyond those that every cluster may use.</param>
-    /// <param name="now">The time.</param>
+    /// <param name="ids">The ids of the node's data, or new ones for a node without data.</param>
+    /// <param name="names">The names of node and cluster, and the node's addresses.</param>
+    /// <param name="addedNames">DNS names and domains in addition to those that every cluster may use.</param>
+    /// <param name="now">The current time.</param>
     public static NodeIdentity Found(NodeIds ids, NodeNames names, IEnumerable<string> addedNames, DateTimeOffset now)
     {
         using var authority = ClusterAuthority.Create(ids.ClusterId, names.ClusterName, addedNames);

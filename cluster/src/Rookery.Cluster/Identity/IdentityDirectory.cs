@@ -6,18 +6,18 @@ using Rookery.Platform;
 namespace Rookery.Cluster.Identity;
 
 /// <summary>
-/// Where a member keeps who it is: <c>cluster/</c> in its data directory, with <c>cluster</c>
-/// (<see cref="IdentityText"/>), <c>node.key</c> and <c>authority.key</c> (for the owner's eyes),
-/// <c>node.pem</c> and <c>authority.pem</c>; each a <see cref="CheckedText"/>. A node that never was in a cluster has
-/// none.
+/// A member's identity on disk: <c>cluster/</c> in its data directory, with the files <c>cluster</c>
+/// (<see cref="IdentityText"/>), <c>node.key</c> and <c>authority.key</c> (readable only by the owner), <c>node.pem</c>
+/// and <c>authority.pem</c>; each is a <see cref="CheckedText"/>. A node that has never been in a cluster has no such
+/// directory.
 /// </summary>
 /// <remarks>
-/// Made under another name and renamed when it is whole, so that a power cut leaves all of it or nothing; later each
-/// file is replaced at once.
+/// Created under another name and renamed when complete, so that a power cut leaves all of it or nothing. Later each
+/// file is replaced atomically.
 /// </remarks>
 public static class IdentityDirectory
 {
-    /// <summary>Where it lies once it was put away.</summary>
+    /// <summary>The directory's name after <see cref="PutAway"/>.</summary>
     public const string PutAwayName = DirectoryName + ".replaced";
 
     private const string DirectoryName = "cluster";
@@ -31,16 +31,16 @@ public static class IdentityDirectory
         "Put the directory back from a backup of this node, or let the machine join anew with an empty data "
         + "directory and remove its old id from the cluster.";
 
-    /// <summary>The directory's path.</summary>
+    /// <summary>Returns the directory's path.</summary>
     public static string PathIn(string dataDirectory) => Path.Join(dataDirectory, DirectoryName);
 
     /// <summary>Whether the node of this data directory is, or was, a member of a cluster.</summary>
     public static bool ExistsIn(IDisk disk, string dataDirectory) => disk.Exists(PathIn(dataDirectory));
 
-    /// <summary>Reads and checks it.</summary>
-    /// <returns>Null when the node never was in a cluster.</returns>
-    /// <exception cref="IdentityException">A file is missing or damaged, or they do not belong together or to the data
-    /// beside them.</exception>
+    /// <summary>Reads and checks the identity.</summary>
+    /// <returns>Null when the node has never been in a cluster.</returns>
+    /// <exception cref="IdentityException">A file is missing or damaged, or the files do not match each other or the
+    /// data beside them.</exception>
     public static NodeIdentity? TryLoad(IDisk disk, string dataDirectory)
     {
         string path = PathIn(dataDirectory);
@@ -59,16 +59,18 @@ public static class IdentityDirectory
         return identity;
     }
 
-    /// <summary>Whom the node of this data directory trusts now, for who runs on its machine.</summary>
+    /// <summary>
+    /// Returns the authorities that the node of this data directory trusts now, for programs on its machine.
+    /// </summary>
     /// <exception cref="IdentityException">The file is missing or damaged.</exception>
     public static X509Certificate2Collection AuthoritiesIn(IDisk disk, string dataDirectory) =>
         ReadCertificates(disk, PathIn(dataDirectory), AuthoritiesName);
 
-    /// <summary>Where it is noted that these data take no part any more, for one cause.</summary>
+    /// <summary>Returns the path of the note that retires this data for a cause.</summary>
     public static string NotePathIn(string dataDirectory, RetirementCause cause) =>
         Path.Join(PathIn(dataDirectory), NameOf(cause));
 
-    /// <summary>Why these data take no part any more; null when they do.</summary>
+    /// <summary>Returns why this data must not take part any more; null when it may.</summary>
     /// <exception cref="IdentityException">The note is damaged.</exception>
     public static Retirement? ReadRetirement(IDisk disk, string dataDirectory)
     {
@@ -84,13 +86,15 @@ public static class IdentityDirectory
         return null;
     }
 
-    /// <summary>Notes it, durably: these data take no part any more, after any number of starts.</summary>
-    /// <exception cref="DiskException">The disk refused.</exception>
+    /// <summary>
+    /// Writes a note, durably, that this data must not take part any more, however often it is started.
+    /// </summary>
+    /// <exception cref="DiskException">The disk failed.</exception>
     public static void Retire(IDisk disk, string dataDirectory, Retirement retirement) =>
         Replace(disk, PathIn(dataDirectory), NameOf(retirement.Cause), retirement.Why + "\n");
 
-    /// <summary>Makes it, durably and all at once.</summary>
-    /// <exception cref="IdentityException">There is one.</exception>
+    /// <summary>Writes a new identity durably and atomically.</summary>
+    /// <exception cref="IdentityException">The data directory already has an identity.</exception>
     public static void Create(IDisk disk, string dataDirectory, NodeIdentity identity)
     {
         string path = PathIn(dataDirectory);
@@ -109,20 +113,23 @@ public static class IdentityDirectory
     }
 
     /// <summary>
-    /// Writes what may change while the node is a member: certificate, authorities, their key, names and peers. The key
-    /// pair stays.
+    /// Writes everything that may change while the node is a member: certificate, authorities, their key, names and
+    /// peers. The key pair is not written.
     /// </summary>
     public static void Update(IDisk disk, string dataDirectory, NodeIdentity identity) =>
         WritePublic(disk, PathIn(dataDirectory), identity);
 
-    /// <summary>Lets the node be nobody's any more, durably and at once; who it was stays under another name.</summary>
+    /// <summary>
+    /// Renames the identity's directory durably, so that the node no longer has an identity. The old one stays
+    /// readable.
+    /// </summary>
     public static void PutAway(IDisk disk, string dataDirectory)
     {
         disk.Rename(PathIn(dataDirectory), Path.Join(dataDirectory, PutAwayName));
         disk.SyncDirectory(dataDirectory);
     }
 
-    /// <summary>Whether one was put away, and is still there.</summary>
+    /// <summary>Whether an identity was put away and still exists.</summary>
     public static bool IsPutAwayIn(IDisk disk, string dataDirectory) =>
         disk.Exists(Path.Join(dataDirectory, PutAwayName));
 
@@ -155,8 +162,8 @@ public static class IdentityDirectory
     }
 
     /// <summary>
-    /// Data and identity are copied apart only by mistake; together they would let one node answer for another's
-    /// acknowledgements.
+    /// Returns why the identity does not belong to the data beside it; null when it does. Only a mistake in copying
+    /// separates them. A mixed node would answer for another node's acknowledgements.
     /// </summary>
     private static string? WhyForeign(IDisk disk, string dataDirectory, NodeIdentity identity)
     {
@@ -175,8 +182,8 @@ public static class IdentityDirectory
     }
 
     /// <summary>
-    /// The trust goes before the certificate: one of a new authority would not pass the check of the next start without
-    /// it.
+    /// Writes the files that may change. The authorities are written before the certificate: at the next start a
+    /// certificate of a new authority fails the check without it.
     /// </summary>
     private static void WritePublic(IDisk disk, string path, NodeIdentity identity)
     {
@@ -235,7 +242,7 @@ public static class IdentityDirectory
         }
         catch (CryptographicException)
         {
-            // Said below, as for a file without a certificate.
+            // Handled below like a file without a certificate.
         }
 
         return certificates.Count > 0

@@ -4,26 +4,26 @@ using Rookery.Platform;
 namespace Rookery.Cluster.Identity;
 
 /// <summary>
-/// A running member's identity: what it is now, renewed without a restart. Every member holds the authority's key, so
-/// each signs its own certificate and needs nobody for it, neither a leader nor a majority.
+/// A running member's identity, and its renewal without a restart. Every member holds the authority's key and signs its
+/// own certificate, so renewal needs neither a leader nor a majority.
 /// </summary>
 /// <param name="disk">The disk.</param>
 /// <param name="dataDirectory">The data directory.</param>
-/// <param name="loaded">What was loaded at the start.</param>
+/// <param name="loaded">The identity that was loaded at the start.</param>
 public sealed class IdentityKeeper(IDisk disk, string dataDirectory, NodeIdentity loaded)
 {
     private readonly Lock _writing = new();
     private NodeIdentity _current = loaded;
 
-    /// <summary>The identity now. What was current before stays usable: connections that began with it go on.</summary>
+    /// <summary>The current identity. Earlier ones stay usable, for connections that began with them.</summary>
     public NodeIdentity Current => Volatile.Read(ref _current);
 
-    /// <summary>Told when it has changed, with the new one, on the thread that changed it.</summary>
+    /// <summary>Invoked with the new identity when it has changed, on the thread that changed it.</summary>
     public Action<NodeIdentity>? Changed { get; set; }
 
     /// <summary>
-    /// Whether two thirds of the life of a certificate of this node are over, or it begins in the future. Costs a few
-    /// comparisons.
+    /// Whether one of this node's certificates must be renewed (<see cref="CertificateLife.NeedsRenewal"/>). Costs a
+    /// few comparisons.
     /// </summary>
     public bool NeedsRenewal(DateTimeOffset now) =>
         Current is var self
@@ -33,21 +33,22 @@ public sealed class IdentityKeeper(IDisk disk, string dataDirectory, NodeIdentit
         );
 
     /// <summary>
-    /// Signs this node's certificate anew when it <see cref="NeedsRenewal"/> or does not cover what the node is called
-    /// and where it is. To be called at the start, and when one of these has changed.
+    /// Signs this node's certificate again when it <see cref="NeedsRenewal"/> or does not cover the node's names and
+    /// addresses. Call it at the start and when these have changed.
     /// </summary>
-    /// <param name="names">What it is called, and where it is.</param>
-    /// <param name="now">The time.</param>
-    /// <returns>Whether it was signed anew.</returns>
-    /// <exception cref="IOException">The disk refused, or the authority's key cannot be opened; the certificate of
-    /// before goes on.</exception>
+    /// <param name="names">The node's names and addresses.</param>
+    /// <param name="now">The current time.</param>
+    /// <returns>Whether it was signed again.</returns>
+    /// <exception cref="IOException">The disk failed, or the authority's key cannot be opened. The previous certificate
+    /// stays in use.</exception>
     public bool RenewIfDue(NodeNames names, DateTimeOffset now)
     {
         lock (_writing)
         {
             var self = Current;
             using var authority = self.OpenAuthority();
-            // What the old authority signed cannot be signed anew: its key is gone from here.
+            // A certificate of the old authority cannot be signed again, because this node no longer has that
+            // authority's key.
             bool isDue = ((X509Certificate2[])[self.Certificate, self.CertificateForClients]).Any(shown =>
                 CertificateLife.NeedsRenewal(shown, now) || !authority.Covers(shown, names)
             );
@@ -69,7 +70,7 @@ public sealed class IdentityKeeper(IDisk disk, string dataDirectory, NodeIdentit
         }
     }
 
-    /// <summary>Notes where the other members are, to find them after a start.</summary>
+    /// <summary>Persists the other members' addresses, to find them after a start.</summary>
     public void KeepPeers(IReadOnlyList<KnownPeer> peers)
     {
         lock (_writing)
@@ -82,10 +83,10 @@ public sealed class IdentityKeeper(IDisk disk, string dataDirectory, NodeIdentit
     }
 
     /// <summary>
-    /// Goes by another identity of the same node. Nobody else changes it meanwhile: a rotation goes on beside whoever
-    /// renews certificates and notes peers.
+    /// Changes the identity, under the lock that also guards renewals and peers: a rotation runs concurrently with
+    /// them.
     /// </summary>
-    /// <param name="change">From the identity of now to the next; null to leave it.</param>
+    /// <param name="change">Computes the next identity from the current one; null for no change.</param>
     public void Change(Func<NodeIdentity, NodeIdentity?> change)
     {
         lock (_writing)

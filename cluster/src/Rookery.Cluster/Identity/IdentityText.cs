@@ -3,8 +3,8 @@ using System.Text;
 namespace Rookery.Cluster.Identity;
 
 /// <summary>
-/// What an identity directory says in words, one line each: format version, ids, names, letter, the peers last seen,
-/// where the owner said that it is reached, and whether he chose a mirror. No value holds a space.
+/// The text part of an identity directory, one line for each value: format version, ids, names, tag, the last known
+/// peers, the configured addresses, and whether the owner chose a mirror. No value contains a space.
 /// </summary>
 internal sealed record IdentityText(
     string ClusterId,
@@ -31,7 +31,7 @@ internal sealed record IdentityText(
             IsMirror = identity.IsMirror,
         };
 
-    /// <summary>Reads it back; null when it is of another format.</summary>
+    /// <summary>Parses a text; null when it has another format.</summary>
     public static IdentityText? Parse(string text)
     {
         string[][] lines = [.. text.Split('\n', StringSplitOptions.RemoveEmptyEntries).Select(line => line.Split(' '))];

@@ -1,8 +1,8 @@
 namespace Rookery.Cluster.Identity;
 
-/// <summary>Another member, and where it was last seen.</summary>
-/// <param name="NodeId">Its random id.</param>
-/// <param name="Addresses"><c>host:port</c> of its peer port, the likeliest first.</param>
+/// <summary>Another member with its last known addresses.</summary>
+/// <param name="NodeId">The member's random id.</param>
+/// <param name="Addresses"><c>host:port</c> of its port for members, most likely first.</param>
 public sealed record KnownPeer(string NodeId, IReadOnlyList<string> Addresses)
 {
     /// <inheritdoc/>

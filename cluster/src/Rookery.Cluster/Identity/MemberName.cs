@@ -3,33 +3,33 @@ using System.Buffers;
 namespace Rookery.Cluster.Identity;
 
 /// <summary>
-/// Names of nodes, clusters and clients: one label of DNS (RFC 1123 2.1) in lower case, because a node's name is its
-/// host name.
+/// Names of nodes, clusters and clients: one DNS label (RFC 1123 2.1) in lower case, because a node's name is its host
+/// name.
 /// </summary>
 public static class MemberName
 {
-    /// <summary>The most characters: a label of DNS.</summary>
+    /// <summary>The most characters: those of a DNS label.</summary>
     public const int MostCharacters = 63;
 
-    /// <summary>What a name may be, in a sentence.</summary>
+    /// <summary>The rule for names, as a sentence for users.</summary>
     public const string Rule = "A name is lower-case letters, digits and hyphens, as in a host name, 63 at most.";
 
     private static readonly SearchValues<char> Allowed = SearchValues.Create("abcdefghijklmnopqrstuvwxyz0123456789-");
 
-    /// <summary>Whether a name may be used.</summary>
+    /// <summary>Whether a text is a valid name.</summary>
     public static bool IsValid(string? name) =>
         name is { Length: > 0 and <= MostCharacters }
         && !name.AsSpan().ContainsAnyExcept(Allowed)
         && name[0] != '-'
         && name[^1] != '-';
 
-    /// <summary>Whether a DNS name or domain of one or more labels may be used.</summary>
+    /// <summary>Whether a text is a valid DNS name or domain of one or more labels.</summary>
     public static bool IsValidDomain(string? domain) =>
         domain is { Length: > 0 and <= 253 } && Array.TrueForAll(domain.Split('.'), IsValid);
 
     /// <summary>
-    /// What the machine calls itself, as a name: lower case, the first label only; <c>node</c> where nothing usable is
-    /// left.
+    /// Makes a name from the machine's host name: its first label in lower case, or <c>node</c> if that is no valid
+    /// name.
     /// </summary>
     public static string OfHost(string hostName)
     {

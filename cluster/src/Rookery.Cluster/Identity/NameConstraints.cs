@@ -6,14 +6,13 @@ using System.Security.Cryptography.X509Certificates;
 namespace Rookery.Cluster.Identity;
 
 /// <summary>
-/// What an authority may sign (RFC 5280 4.2.1.10): DNS names under a few domains, and addresses of private networks.
-/// Whoever trusts the authority, a browser for example, trusts it for nothing else, so that a stolen key cannot speak
-/// for a bank.
+/// The names that an authority may sign (RFC 5280 4.2.1.10): DNS names under a few domains, and addresses of private
+/// networks. A browser that trusts the authority trusts it for nothing else, so a stolen key cannot impersonate a bank.
 /// </summary>
 /// <remarks>
-/// URIs are not constrained, although members are told apart by one: Chromium refuses every certificate with a form of
-/// name that is constrained and that it does not know, and URIs are one (kSupportedNameTypes in
-/// bssl/pki/name_constraints.cc). Only our own rule reads them, and it compares the whole URI.
+/// URIs are not constrained although they identify members: Chromium refuses every certificate with a constraint on a
+/// kind of name that it does not support, and URIs are one (kSupportedNameTypes in bssl/pki/name_constraints.cc). Only
+/// this cluster's own rule reads the URI, and it compares the whole.
 /// </remarks>
 internal sealed class NameConstraints
 {
@@ -45,26 +44,26 @@ internal sealed class NameConstraints
     private NameConstraints(IEnumerable<string> domains, IEnumerable<IPNetwork> networks) =>
         (_domains, _networks) = ([.. domains.Distinct(StringComparer.Ordinal)], [.. networks]);
 
-    /// <summary>The domains under which names may stand.</summary>
+    /// <summary>The domains under which DNS names are permitted.</summary>
     public IReadOnlyList<string> Domains => _domains;
 
     /// <summary>
-    /// Those of a cluster: names that no registry gives out (<c>local</c> RFC 6762, <c>home.arpa</c> RFC 8375,
-    /// <c>internal</c>, <c>localhost</c>), its own, and what the owner adds: bare host names, which no domain covers,
-    /// or a domain of his.
+    /// Returns the constraints of a cluster: domains that no registry assigns (<c>local</c> RFC 6762, <c>home.arpa</c>
+    /// RFC 8375, <c>internal</c>, <c>localhost</c>), the cluster's own domain, and the owner's additions: bare host
+    /// names, which no domain covers, or a domain.
     /// </summary>
     public static NameConstraints OfCluster(string clusterName, IEnumerable<string> added) =>
         new([.. OwnDomains(clusterName), .. added], PrivateNetworks);
 
-    /// <summary>Of these, what the owner of a cluster added.</summary>
+    /// <summary>Returns the domains that the owner of a cluster added.</summary>
     public IEnumerable<string> AddedIn(string clusterName) =>
         _domains.Except(OwnDomains(clusterName), StringComparer.Ordinal);
 
-    /// <summary>The domain in which every member has a name, whatever its host name.</summary>
+    /// <summary>Returns the domain in which every member has a name, whatever its host name.</summary>
     public static string DomainOf(string clusterName) => clusterName + ".rookery";
 
-    /// <summary>Those in an authority's certificate.</summary>
-    /// <exception cref="IdentityException">It has none: it was not made by Rookery.</exception>
+    /// <summary>Reads the constraints in an authority's certificate.</summary>
+    /// <exception cref="IdentityException">The certificate has none: Rookery did not make it.</exception>
     public static NameConstraints In(X509Certificate2 authority)
     {
         var extension =
@@ -107,7 +106,7 @@ internal sealed class NameConstraints
             network => network.BaseAddress.AddressFamily == address.AddressFamily && network.Contains(address)
         );
 
-    /// <summary>The extension, critical.</summary>
+    /// <summary>Returns the critical extension with these constraints.</summary>
     public X509Extension ToExtension()
     {
         var writer = new AsnWriter(AsnEncodingRules.DER);

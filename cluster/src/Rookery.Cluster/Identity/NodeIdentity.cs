@@ -5,8 +5,8 @@ using Rookery.Raft;
 namespace Rookery.Cluster.Identity;
 
 /// <summary>
-/// Who a member is: its ids and names, its key and certificate, and whom it trusts. On disk in
-/// <see cref="IdentityDirectory"/>. Immutable; what changes is written anew.
+/// A member's identity: its ids and names, its key and certificate, and the authorities it trusts. Stored in
+/// <see cref="IdentityDirectory"/>. Immutable; a change makes a new one.
 /// </summary>
 public sealed class NodeIdentity : IDisposable
 {
@@ -16,71 +16,69 @@ public sealed class NodeIdentity : IDisposable
     /// <summary>The cluster's <see cref="MemberName"/>.</summary>
     public required string ClusterName { get; init; }
 
-    /// <summary>This node's random id; the same as in its data.</summary>
+    /// <summary>This node's random id, the same as in its data.</summary>
     public required string NodeId { get; init; }
 
     /// <summary>This node's <see cref="MemberName"/>.</summary>
     public required string NodeName { get; init; }
 
-    /// <summary>This node's letter, given once; clients see it in topologies.</summary>
+    /// <summary>This node's letter, assigned once; clients see it in topologies.</summary>
     public required string Tag { get; init; }
 
-    /// <summary>The other members when it last looked, to be found again after a start.</summary>
+    /// <summary>The last known other members, to find them after a start.</summary>
     public IReadOnlyList<KnownPeer> Peers { get; init; } = [];
 
     /// <summary>
-    /// Where the owner said at the join that members reach this node, <c>host:port</c>; beside where it listens, which
-    /// it knows by itself.
+    /// The addresses for members, <c>host:port</c>, that the owner configured at the join, in addition to those at
+    /// which the node listens.
     /// </summary>
     public IReadOnlyList<string> SaidAddresses { get; init; } = [];
 
-    /// <summary>Where the owner said at the join that clients reach this node, or null.</summary>
+    /// <summary>The URL for clients that the owner configured at the join; null for none.</summary>
     public string? SaidUrl { get; init; }
 
     /// <summary>
-    /// Whether the owner chose at the join that this node, the second of two, votes too. Its first start says so.
+    /// Whether the owner chose at the join that this node, the second of two, votes too. Announced at its first start.
     /// </summary>
     public bool IsMirror { get; init; }
 
     /// <summary>This node's certificate, without the key.</summary>
     public required X509Certificate2 Certificate { get; init; }
 
-    /// <summary>
-    /// While an authority is being replaced: the certificate that the old one signed, for the same key.
-    /// </summary>
+    /// <summary>During a rotation, the certificate by the old authority for the same key; otherwise null.</summary>
     public X509Certificate2? EarlierCertificate { get; init; }
 
     /// <summary>
-    /// What clients are shown, without the key. Members learn of another authority by themselves; clients trust the one
-    /// that they were given until their owner has replaced it.
+    /// The certificate for clients, without the key. Members learn of a new authority by themselves; clients trust the
+    /// one that they were given until their owner replaces it.
     /// </summary>
     public X509Certificate2 CertificateForClients => EarlierCertificate ?? Certificate;
 
     /// <summary>This node's private key: it signs handshakes and opens what is sealed for this node.</summary>
     public required ECDsa Key { get; init; }
 
-    /// <summary>The cluster's authorities, the one that signs first: one or, during a rotation, two.</summary>
+    /// <summary>The cluster's authorities, the signing one first: one or, during a rotation, two.</summary>
     public required IReadOnlyList<X509Certificate2> Authorities { get; init; }
 
     /// <summary>The key of the first authority, sealed for this node.</summary>
     public required byte[] SealedAuthorityKey { get; init; }
 
-    /// <summary>This node as consensus knows it.</summary>
+    /// <summary>This node's id in consensus.</summary>
     public NodeId Member => Members.IdOf(NodeId);
 
-    /// <summary>Whom this node takes for members.</summary>
+    /// <summary>The rule for members' certificates.</summary>
     public PeerCertificateRule PeerRule => new(Authorities, ClusterId);
 
-    /// <summary>Which client certificates hold here.</summary>
+    /// <summary>The rule for clients' certificates.</summary>
     public ClientCertificateRule ClientRule => new(Authorities, ClusterId);
 
-    /// <summary>The certificate with its key, for a TLS stack. The caller disposes it.</summary>
+    /// <summary>Returns the certificate with its key, for a TLS stack. The caller disposes it.</summary>
     public X509Certificate2 CertificateWithKey() => Certificate.CopyWithPrivateKey(Key);
 
-    /// <summary>The same of <see cref="CertificateForClients"/>.</summary>
+    /// <summary>Returns <see cref="CertificateForClients"/> with its key. The caller disposes it.</summary>
     public X509Certificate2 CertificateForClientsWithKey() => CertificateForClients.CopyWithPrivateKey(Key);
 
-    /// <summary>The authority that signs, with its key.</summary>
+    /// <summary>Opens the signing authority with its key.</summary>
     /// <exception cref="IdentityException">The sealed key is missing or damaged.</exception>
     public ClusterAuthority OpenAuthority() =>
         ClusterAuthority.OpenKey(
@@ -90,15 +88,15 @@ public sealed class NodeIdentity : IDisposable
             Key
         );
 
-    /// <summary>The same node with a new certificate for the same key, for everybody.</summary>
+    /// <summary>Returns the same node with a new certificate for the same key, for members and clients.</summary>
     internal NodeIdentity With(X509Certificate2 certificate) =>
         Copy(certificate, null, Peers, Authorities, SealedAuthorityKey);
 
-    /// <summary>The same node with other peers.</summary>
+    /// <summary>Returns the same node with other peers.</summary>
     internal NodeIdentity With(IReadOnlyList<KnownPeer> peers) =>
         Copy(Certificate, EarlierCertificate, peers, Authorities, SealedAuthorityKey);
 
-    /// <summary>The same node with other authorities, the one that signs first.</summary>
+    /// <summary>Returns the same node with other authorities, the signing one first.</summary>
     internal NodeIdentity With(
         IReadOnlyList<X509Certificate2> authorities,
         byte[] sealedAuthorityKey,
@@ -106,12 +104,12 @@ public sealed class NodeIdentity : IDisposable
         X509Certificate2? earlierCertificate
     ) => Copy(certificate, earlierCertificate, Peers, authorities, sealedAuthorityKey);
 
-    /// <summary>The same node, chosen to be a mirror.</summary>
+    /// <summary>Returns the same node, marked as a mirror.</summary>
     internal NodeIdentity AsMirror() =>
         Copy(Certificate, EarlierCertificate, Peers, Authorities, SealedAuthorityKey, isMirror: true);
 
     /// <summary>
-    /// Why key, certificate, ids and authorities do not belong together, in a sentence; null when they do.
+    /// Returns why key, certificate, ids and authorities do not match, in a sentence; null when they do.
     /// </summary>
     public string? WhyInconsistent()
     {

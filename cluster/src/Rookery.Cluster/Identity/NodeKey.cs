@@ -3,15 +3,15 @@ using System.Security.Cryptography.X509Certificates;
 
 namespace Rookery.Cluster.Identity;
 
-/// <summary>Keys on the curve P-256: what every TLS stack speaks, small and quick on a Pi.</summary>
+/// <summary>Keys on the curve P-256, which every TLS stack supports; small, and fast on a Raspberry Pi.</summary>
 internal static class NodeKey
 {
     private const string CurveObjectId = "1.2.840.10045.3.1.7";
 
-    /// <summary>A new key pair.</summary>
+    /// <summary>Makes a new key pair.</summary>
     public static ECDsa Create() => ECDsa.Create(ECCurve.NamedCurves.nistP256);
 
-    /// <summary>Whether a public key from elsewhere is on our curve.</summary>
+    /// <summary>Whether a foreign public key is on the curve P-256.</summary>
     public static bool IsUsable(PublicKey key)
     {
         try
@@ -30,14 +30,15 @@ internal static class NodeKey
     }
 
     /// <summary>
-    /// A request for a certificate (PKCS #10, RFC 2986): the public key, signed by the private one, so that nobody gets
-    /// a certificate for another's key.
+    /// Makes a certificate request (PKCS #10, RFC 2986): the public key signed with the private key, so that nobody
+    /// gets a certificate for another node's key.
     /// </summary>
     public static byte[] RequestCertificate(ECDsa key) =>
         new CertificateRequest("CN=rookery", key, HashAlgorithmName.SHA256).CreateSigningRequest();
 
     /// <summary>
-    /// The public key of such a request; null when it is malformed, not signed by its key, or on another curve.
+    /// Returns the public key of a certificate request; null when it is malformed, not signed with its key, or on
+    /// another curve.
     /// </summary>
     public static PublicKey? ReadRequest(ReadOnlySpan<byte> request)
     {

@@ -1,24 +1,26 @@
 namespace Rookery.Cluster.Identity;
 
 /// <summary>
-/// How a certificate says whose it is: <c>rookery://&lt;cluster id&gt;/node/&lt;node id&gt;</c> for a member,
-/// <c>rookery://&lt;cluster id&gt;/client/&lt;name&gt;</c> for a client. Compared byte by byte and never by
-/// <see cref="Uri"/>, which would make the random cluster id lower case.
+/// The URI in a certificate that identifies its owner: <c>rookery://&lt;cluster id&gt;/node/&lt;node id&gt;</c> for a
+/// member, <c>rookery://&lt;cluster id&gt;/client/&lt;name&gt;</c> for a client. Compared byte by byte, never by
+/// <see cref="Uri"/>, which would convert the random cluster id to lower case.
 /// </summary>
 internal static class NodeUri
 {
     private const string Scheme = "rookery://";
 
-    /// <summary>The URI of a member.</summary>
+    /// <summary>Returns the URI of a member.</summary>
     public static string OfNode(string clusterId, string nodeId) => NodePrefix(clusterId) + nodeId;
 
-    /// <summary>The URI of a client. Names hold nothing that a URI would escape (<see cref="MemberName"/>).</summary>
+    /// <summary>
+    /// Returns the URI of a client. Names contain nothing that needs escaping (<see cref="MemberName"/>).
+    /// </summary>
     public static string OfClient(string clusterId, string name) => ClientPrefix(clusterId) + name;
 
-    /// <summary>The node id in a URI of this cluster; null in any other.</summary>
+    /// <summary>Returns the node id of a URI of this cluster; null for any other URI.</summary>
     public static string? NodeIn(string uri, string clusterId) => After(uri, NodePrefix(clusterId));
 
-    /// <summary>The client's name in a URI of this cluster; null in any other.</summary>
+    /// <summary>Returns the client's name of a URI of this cluster; null for any other URI.</summary>
     public static string? ClientIn(string uri, string clusterId) => After(uri, ClientPrefix(clusterId));
 
     private static string NodePrefix(string clusterId) => $"{Scheme}{clusterId}/node/";

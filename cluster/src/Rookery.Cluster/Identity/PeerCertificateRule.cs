@@ -5,26 +5,25 @@ using Rookery.Raft;
 namespace Rookery.Cluster.Identity;
 
 /// <summary>
-/// Whom a member takes for a member: who presents a certificate that an authority of this cluster signed and whose URI
-/// names this cluster and a node. Its age does not count: a cluster that was off for two years comes back, and one
-/// whose clock stands in 1970 too. Whether that node still belongs to the cluster is said by the members, not by the
-/// certificate. Immutable.
+/// Verifies members' certificates: accepts those that an authority of this cluster signed and whose URI names this
+/// cluster and a node. Expiry is ignored, so that a cluster comes back after two years off, or with its clock at 1970.
+/// Whether the node still is a member is decided by the members' records. Immutable.
 /// </summary>
-/// <param name="authorities">The authorities trusted: one or, during a rotation, two.</param>
-/// <param name="clusterId">This cluster.</param>
+/// <param name="authorities">The trusted authorities: one or, during a rotation, two.</param>
+/// <param name="clusterId">This cluster's id.</param>
 public sealed class PeerCertificateRule(IReadOnlyList<X509Certificate2> authorities, string clusterId)
 {
     private const int MostSubjectCharacters = 64;
 
     /// <summary>
-    /// For the TLS stack, which builds a chain before it asks <see cref="Judge"/>: without stores of the system and
-    /// without the network.
+    /// Returns the chain policy for the TLS stack, which builds a chain before it calls <see cref="Judge"/>: without
+    /// the system's certificate stores and without the network.
     /// </summary>
     public X509ChainPolicy ChainPolicy(PeerRole role) => AuthorityChain.PolicyOf(authorities, UsageOf(role));
 
-    /// <summary>Who presents this certificate, or why he is refused.</summary>
-    /// <param name="presented">What came in the handshake, or null for nothing.</param>
-    /// <param name="role">What the other side is in it.</param>
+    /// <summary>Returns the node that a certificate proves, or why it is refused.</summary>
+    /// <param name="presented">The certificate from the handshake; null when there was none.</param>
+    /// <param name="role">The other end's role in the handshake.</param>
     public PeerVerdict Judge(X509Certificate2? presented, PeerRole role)
     {
         if (presented is null)
@@ -46,7 +45,7 @@ public sealed class PeerCertificateRule(IReadOnlyList<X509Certificate2> authorit
             );
     }
 
-    // Strangers write there what they like, and it comes into the log.
+    // Strangers choose this text, and it gets into the log.
     private static string SubjectOf(X509Certificate2 presented)
     {
         string subject = presented.Subject;
@@ -67,22 +66,22 @@ public sealed class PeerCertificateRule(IReadOnlyList<X509Certificate2> authorit
         role == PeerRole.Server ? ClusterAuthority.Server : ClusterAuthority.Client;
 }
 
-/// <summary>What the other side is in a handshake.</summary>
+/// <summary>The other end's role in a handshake.</summary>
 public enum PeerRole
 {
-    /// <summary>It was connected to.</summary>
+    /// <summary>This node connected to it.</summary>
     Server,
 
-    /// <summary>It connected.</summary>
+    /// <summary>It connected to this node.</summary>
     Client,
 }
 
-/// <summary>Who the other side is, or why it is refused.</summary>
+/// <summary>The identity of the other end, or why it is refused.</summary>
 /// <param name="NodeId">The node id that its certificate proves, or null.</param>
-/// <param name="Refusal">The sentence, or null.</param>
+/// <param name="Refusal">The reason as a sentence, or null.</param>
 public readonly record struct PeerVerdict(string? NodeId, string? Refusal)
 {
-    /// <summary>The proven member as consensus knows it; nobody when it is refused.</summary>
+    /// <summary>The proven member's id in consensus; none when it is refused.</summary>
     public NodeId Member => NodeId is null ? Raft.NodeId.None : Members.IdOf(NodeId);
 
     internal static PeerVerdict Refused(string sentence) => new(null, sentence);

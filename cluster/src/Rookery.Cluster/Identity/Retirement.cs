@@ -1,16 +1,16 @@
 namespace Rookery.Cluster.Identity;
 
 /// <summary>
-/// A persistent mark that keeps a member out of its cluster. Noted beside the identity, until an owner who has looked
-/// deletes the note.
+/// A persistent note beside the identity that keeps a member's data out of its cluster, until an owner deletes it after
+/// an inspection.
 /// </summary>
 /// <param name="Cause">The kind of cause.</param>
-/// <param name="Why">What was found, in sentences.</param>
+/// <param name="Why">The finding, in sentences.</param>
 public sealed record Retirement(RetirementCause Cause, string Why)
 {
-    /// <summary>What was found, and what helps.</summary>
-    /// <param name="identity">Whose data they are.</param>
-    /// <param name="dataDirectory">Where they are.</param>
+    /// <summary>Returns the finding, and what to do.</summary>
+    /// <param name="identity">The identity of the node.</param>
+    /// <param name="dataDirectory">The data directory of the node.</param>
     public string Explain(NodeIdentity identity, string dataDirectory)
     {
         string note = IdentityDirectory.NotePathIn(dataDirectory, Cause);

@@ -1,13 +1,11 @@
 namespace Rookery.Cluster.Identity;
 
-/// <summary>What retired a member's data.</summary>
+/// <summary>The cause of a member's retirement.</summary>
 public enum RetirementCause
 {
-    /// <summary>
-    /// Other members refused them for good: they are a copy, or older than what the cluster has of them.
-    /// </summary>
+    /// <summary>Other members refused the data for good: it is a copy, or older than the cluster has seen.</summary>
     Excluded,
 
-    /// <summary>The node found a rule of consensus broken, or came to other results than a majority.</summary>
+    /// <summary>The node found a rule of consensus broken, or its state differs from a majority's.</summary>
     Halted,
 }

@@ -4,14 +4,13 @@ using System.Security.Cryptography.X509Certificates;
 namespace Rookery.Cluster.Identity;
 
 /// <summary>
-/// A secret for the eyes of one member: an ephemeral key on P-256 agrees with the member's (ECDH, SP 800-56A),
-/// HKDF-SHA256 (RFC 5869) makes a key of it, AES-256-GCM encrypts. As RFC 9180's base mode does, but made of what the
-/// framework has.
+/// Encrypts a secret for one member: an ephemeral key on P-256 agrees with the member's (ECDH, SP 800-56A), HKDF-SHA256
+/// (RFC 5869) derives a key, AES-256-GCM encrypts. Like RFC 9180's base mode, but built from what the framework offers.
 /// </summary>
 /// <remarks>
-/// Layout: version (1 byte) | ephemeral public key, uncompressed point (65) | tag (16) | ciphertext. The nonce is zero:
-/// each key encrypts once. Members sign and agree with one key pair; for ECDSA and ECIES that is sound (Degabriele et
-/// al., CT-RSA 2012), and one key less to lose.
+/// Layout: version (1 byte) | ephemeral public key, uncompressed point (65) | tag (16) | ciphertext. The nonce is zero,
+/// because each key encrypts once. Members sign and agree with one key pair, which is sound for ECDSA and ECIES
+/// (Degabriele et al., CT-RSA 2012) and is one key less to lose.
 /// </remarks>
 internal static class SealedKey
 {
@@ -22,10 +21,10 @@ internal static class SealedKey
     private const int TagBytes = 16;
     private const int NonceBytes = 12;
 
-    /// <summary>Seals.</summary>
-    /// <param name="secret">What to seal.</param>
+    /// <summary>Encrypts a secret.</summary>
+    /// <param name="secret">The secret.</param>
     /// <param name="recipient">The member's public key, on P-256.</param>
-    /// <param name="context">What it belongs to; opening asks for the same.</param>
+    /// <param name="context">Bytes that identify the purpose; opening requires the same.</param>
     public static byte[] Seal(ReadOnlySpan<byte> secret, PublicKey recipient, ReadOnlySpan<byte> context)
     {
         using var ephemeral = ECDiffieHellman.Create(ECCurve.NamedCurves.nistP256);
@@ -46,10 +45,10 @@ internal static class SealedKey
         return result;
     }
 
-    /// <summary>Opens; null when it was sealed for another key or context, or is damaged.</summary>
-    /// <param name="sealedSecret">What <see cref="Seal"/> made.</param>
+    /// <summary>Decrypts a secret; null when it was sealed for another key or context, or is damaged.</summary>
+    /// <param name="sealedSecret">The result of <see cref="Seal"/>.</param>
     /// <param name="own">The member's private key.</param>
-    /// <param name="context">What it belongs to.</param>
+    /// <param name="context">The context given to <see cref="Seal"/>.</param>
     public static byte[]? Open(ReadOnlySpan<byte> sealedSecret, ECDsa own, ReadOnlySpan<byte> context)
     {
         if (sealedSecret.Length < HeaderBytes + TagBytes || sealedSecret[0] != Version)

@@ -5,12 +5,12 @@ using System.Security.Cryptography.X509Certificates;
 namespace Rookery.Cluster.Identity;
 
 /// <summary>
-/// The names that a leaf is for (RFC 5280 4.2.1.6). Written by hand because the framework's builder makes the host of a
-/// URI lower case, and reads no URIs.
+/// The subject alternative names of a leaf (RFC 5280 4.2.1.6). Encoded by hand, because the framework's builder
+/// converts the host of a URI to lower case, and its reader ignores URIs.
 /// </summary>
-/// <param name="DnsNames">Names.</param>
-/// <param name="Addresses">Addresses.</param>
-/// <param name="Uri">Whose it is; see <see cref="NodeUri"/>.</param>
+/// <param name="DnsNames">DNS names.</param>
+/// <param name="Addresses">IP addresses.</param>
+/// <param name="Uri">The owner; see <see cref="NodeUri"/>.</param>
 internal sealed record SubjectAlternativeNames(
     IReadOnlyList<string> DnsNames,
     IReadOnlyList<IPAddress> Addresses,
@@ -23,7 +23,7 @@ internal sealed record SubjectAlternativeNames(
     private static readonly Asn1Tag UniformResourceIdentifier = new(TagClass.ContextSpecific, 6);
     private static readonly Asn1Tag IpAddress = new(TagClass.ContextSpecific, 7);
 
-    /// <summary>The extension.</summary>
+    /// <summary>Returns the extension with these names.</summary>
     public X509Extension ToExtension()
     {
         var writer = new AsnWriter(AsnEncodingRules.DER);
@@ -46,8 +46,7 @@ internal sealed record SubjectAlternativeNames(
     }
 
     /// <summary>
-    /// The names of a certificate that anybody may have made; null when it has none, more than one URI, or they cannot
-    /// be read.
+    /// Reads the names of an untrusted certificate; null when it has none, not exactly one URI, or they are malformed.
     /// </summary>
     public static SubjectAlternativeNames? In(X509Certificate2 certificate)
     {
