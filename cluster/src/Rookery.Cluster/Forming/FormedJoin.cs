@@ -6,23 +6,24 @@ using Rookery.Platform;
 namespace Rookery.Cluster.Forming;
 
 /// <summary>
-/// The way of a node that a founder let in, while it is stopped: it gives its old identity up and joins with the token
-/// that it noted. After a power cut anywhere it goes on.
+/// The join of a node that a founder admitted, run while the node is stopped: gives up the old identity and joins with
+/// the stored token. Continues after a power cut at any point.
 /// </summary>
-/// <param name="Token">What lets it in.</param>
-/// <param name="NodeName">What it is called.</param>
+/// <param name="Token">The token that admits the node.</param>
+/// <param name="NodeName">The node's name.</param>
 public sealed record FormedJoin(JoinToken Token, string NodeName)
 {
-    /// <summary>What is to be done in a data directory; null when no founder let its node in.</summary>
-    /// <exception cref="IdentityException">What the node has bound itself to cannot be read.</exception>
+    /// <summary>Returns the pending join of a data directory; null when no founder admitted its node.</summary>
+    /// <exception cref="IdentityException">The forming note cannot be read.</exception>
     public static FormedJoin? In(IDisk disk, string dataDirectory) =>
         FormingNote.Read(disk, dataDirectory) is { Step: FormingStep.Admitted } note
         && JoinToken.TryParse(note.Token!, out var token)
             ? new FormedJoin(token, note.Name!)
             : null;
 
-    /// <summary>Gives the old identity up.</summary>
-    /// <returns>Why it is kept, in sentences; it takes no part from then on. Null when it may join.</returns>
+    /// <summary>Gives up the old identity.</summary>
+    /// <returns>Why the old identity is kept, in sentences; the node forms no cluster from then on. Null when it may
+    /// join.</returns>
     /// <exception cref="IOException">The data directory is in use, or cannot be read.</exception>
     public string? Begin(IDisk disk, NodeOptions options, MemoryBudget memory, IIoRecorder io, TimeProvider time)
     {
@@ -42,15 +43,15 @@ public sealed record FormedJoin(JoinToken Token, string NodeName)
     }
 
     /// <summary>
-    /// Joins; nothing is left to do when it has, or when its owner had it join with another token meanwhile.
+    /// Joins. Does nothing when the node has joined already, or when its owner made it join with another token.
     /// </summary>
     /// <param name="disk">The disk.</param>
-    /// <param name="dataDirectory">Its data directory.</param>
-    /// <param name="addresses">Where members are, beside those that the token names.</param>
-    /// <param name="node">How it joins.</param>
+    /// <param name="dataDirectory">The node's data directory.</param>
+    /// <param name="addresses">Members' addresses in addition to the token's.</param>
+    /// <param name="node">The joining node.</param>
     /// <param name="time">The clock.</param>
-    /// <param name="cancellationToken">Gives up.</param>
-    /// <exception cref="JoinException">It could not, and may try again.</exception>
+    /// <param name="cancellationToken">Cancels the join.</param>
+    /// <exception cref="JoinException">The join failed and may be repeated.</exception>
     public async Task CompleteAsync(
         IDisk disk,
         string dataDirectory,

@@ -7,18 +7,18 @@ using Rookery.Cluster.Peers;
 
 namespace Rookery.Cluster.Forming;
 
-/// <summary>Calls another card that forms.</summary>
-/// <param name="trust">This node's certificate.</param>
-/// <param name="phrase">The phrase.</param>
+/// <summary>Calls another forming node.</summary>
+/// <param name="trust">Returns this node's certificate.</param>
+/// <param name="phrase">The shared phrase.</param>
 internal sealed class FormingCaller(Func<PeerTrust> trust, FormingPhrase phrase)
 {
     private const int MostAnswerBytes = 64 << 10;
 
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(5);
 
-    /// <summary>Calls one address.</summary>
-    /// <returns>What is answered there, by somebody who knows the phrase.</returns>
-    /// <exception cref="IOException">Nobody answers, or somebody else.</exception>
+    /// <summary>Calls a node at an address.</summary>
+    /// <returns>The answer of a node that knows the phrase.</returns>
+    /// <exception cref="IOException">No node answers, or one that does not know the phrase.</exception>
     public async Task<FormingAnswer> AskAsync(string address, FormingCall call, CancellationToken cancellationToken)
     {
         using var patience = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken);
@@ -69,7 +69,7 @@ internal sealed class FormingCaller(Func<PeerTrust> trust, FormingPhrase phrase)
             : throw new IOException("it forms no cluster, or does not know the phrase");
     }
 
-    /// <summary>Where it answers now is where it is asked again first.</summary>
+    /// <summary>Puts the address that answered first in the token.</summary>
     private static string? WithAddress(string? token, string address) =>
         token is not null && JoinToken.TryParse(token, out var parsed)
             ? (

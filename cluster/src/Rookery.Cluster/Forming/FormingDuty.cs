@@ -10,14 +10,14 @@ using Rookery.Platform;
 namespace Rookery.Cluster.Forming;
 
 /// <summary>
-/// Forms a cluster with others in rounds, until this node is of one, or takes no part: looks who is announced, calls
-/// them, and goes by what they answer.
+/// Forms a cluster with other nodes in rounds, until this node has founded or joined one, or takes no part: browses the
+/// network for announced nodes, calls them, and acts on their answers.
 /// </summary>
 internal sealed class FormingDuty : IAsyncDisposable
 {
     private const string Trouble = "This node could not go on to form a cluster";
 
-    // Anybody may announce anything.
+    // Announcements are unauthenticated, so everything about them is limited.
     private const int MostTold = 100;
 
     private const int MostAsked = 32;
@@ -43,8 +43,8 @@ internal sealed class FormingDuty : IAsyncDisposable
     private string? _status;
     private bool _hasBegun;
 
-    /// <summary>Begins nothing yet.</summary>
-    /// <exception cref="IdentityException">What the node has bound itself to cannot be read.</exception>
+    /// <summary>Makes the duty; <see cref="Start"/> starts it.</summary>
+    /// <exception cref="IdentityException">The forming note cannot be read.</exception>
     public FormingDuty(
         FormingOptions options,
         NodeIdentity identity,
@@ -76,7 +76,10 @@ internal sealed class FormingDuty : IAsyncDisposable
         Route = new FormingRoute(_node, () => _phrase.Value, tokens, addresses, _ofStrangers.Tell);
     }
 
-    /// <summary>Answers others; also when this node takes no part any more, so that whom it held is let go.</summary>
+    /// <summary>
+    /// Answers other forming nodes, also when this node takes no part any more, so that nodes that vowed to it learn
+    /// that they are free.
+    /// </summary>
     public FormingRoute Route { get; }
 
     /// <summary>What the node waits for, in sentences; null when it waits for nothing.</summary>
@@ -119,12 +122,13 @@ internal sealed class FormingDuty : IAsyncDisposable
         }
         catch (OperationCanceledException) when (_stopping.IsCancellationRequested)
         {
-            // The node stops.
+            // The node is stopping.
         }
     }
 
     /// <summary>
-    /// Whatever goes wrong is seen, and done again the next time: a phrase may be mended, a disk have room again.
+    /// Runs one round. A failure appears in the status, and the next round tries again: the phrase may be corrected, or
+    /// the disk have space again.
     /// </summary>
     private async Task DoOnceAsync()
     {
@@ -145,7 +149,7 @@ internal sealed class FormingDuty : IAsyncDisposable
 
     private async Task<bool> BeginAsync()
     {
-        // Who was claimed is known only when all that was acknowledged is.
+        // Whether this node was claimed is known only after it has caught up.
         if (!await _recordStore.CatchUpAsync(_stopping.Token))
         {
             return false;
@@ -162,11 +166,12 @@ internal sealed class FormingDuty : IAsyncDisposable
 
     private async Task DoRoundAsync()
     {
-        // Whom it has vowed to is called also when that forms nothing any more: it lets go.
+        // A node that this one has vowed to is called even when it is no longer announced as forming, to learn that it
+        // released the vow.
         string? bound = _node.Note.Founder;
         AnnouncedNode[] announced = [.. await _browse(_stopping.Token)];
 
-        // Of too many some by chance, so that nobody keeps others out by coming before them.
+        // Shuffle, because only some are called: no announcement can keep the others out by coming first.
         RandomNumberGenerator.Shuffle<AnnouncedNode>(announced);
         var forming = announced
             .Where(node =>
@@ -188,11 +193,11 @@ internal sealed class FormingDuty : IAsyncDisposable
         await AskAsync(others);
         if (bound is null && _node.Note is { Step: FormingStep.Vowed, Founder: var founder })
         {
-            // The vow is said at once, and not a round later.
+            // Tell the founder about the vow at once instead of in the next round.
             await AskAsync(others.Where(node => Same(node.Key, founder)));
         }
 
-        // Whoever waits in vain for a card reads here why.
+        // Name the strangers in the status, for an owner who waits for a card that has another phrase.
         var strangers = forming[false]
             .OrderBy(static node => node.NodeId, StringComparer.Ordinal)
             .ThenBy(static node => node.Address, StringComparer.Ordinal)
@@ -211,7 +216,7 @@ internal sealed class FormingDuty : IAsyncDisposable
         _node.Conclude([.. answers.OfType<FormingAnswer>()]);
     }
 
-    /// <summary>At all of its addresses at once: a silent one takes none of the others' time.</summary>
+    /// <summary>Calls all addresses of a node at once, so a silent one does not delay the others.</summary>
     private async Task<FormingAnswer?> AskOneAsync(IGrouping<string, string> node)
     {
         List<string> troubles = [];
@@ -280,8 +285,8 @@ internal sealed class FormingDuty : IAsyncDisposable
     }
 
     /// <summary>
-    /// For as long as it is to form a cluster: cards that are switched on later shall hear that they are left over, and
-    /// form no second one.
+    /// Reports the founded cluster's missing members. The rounds go on while the node is configured to form a cluster:
+    /// cards that are switched on later must learn that the cluster exists, and form no second one.
     /// </summary>
     private Task AwaitMembersAsync()
     {

@@ -1,31 +1,31 @@
 namespace Rookery.Cluster.Forming;
 
-/// <summary>How far a node is.</summary>
+/// <summary>The state of a node in forming a cluster.</summary>
 internal enum FormingStep
 {
-    /// <summary>It looks for others, and is bound to nobody.</summary>
+    /// <summary>Looks for others, without a vow.</summary>
     Open,
 
-    /// <summary>It would found, and collects vows.</summary>
+    /// <summary>Wants to found the cluster, and collects vows.</summary>
     Candidate,
 
-    /// <summary>It has vowed to a candidate.</summary>
+    /// <summary>Has vowed to join a candidate.</summary>
     Vowed,
 
-    /// <summary>It had all vows, and lets those in that it has noted.</summary>
+    /// <summary>Had all vows and admits the recorded members.</summary>
     Founded,
 
-    /// <summary>It was given a token, and joins.</summary>
+    /// <summary>Received a token, and joins.</summary>
     Admitted,
 
-    /// <summary>It takes no part, or no more.</summary>
+    /// <summary>Takes no part, or none any more.</summary>
     Out,
 }
 
-/// <summary>What a node that forms says to another.</summary>
+/// <summary>The call of a forming node to another.</summary>
 internal sealed record FormingCall
 {
-    /// <summary>That it knows the phrase.</summary>
+    /// <summary>The proof that the caller knows the phrase.</summary>
     public byte[] Proof { get; init; } = [];
 
     /// <summary>The caller's id.</summary>
@@ -34,17 +34,20 @@ internal sealed record FormingCall
     /// <summary>The caller's name.</summary>
     public required string Name { get; init; }
 
-    /// <summary>How many nodes it expects.</summary>
+    /// <summary>The number of nodes that the caller expects.</summary>
     public required int Expect { get; init; }
 
-    /// <summary>The candidacy that it has vowed to, if that is one of who is called.</summary>
+    /// <summary>
+    /// The candidacy of the called node that the caller has vowed to; null when it has vowed to none of its
+    /// candidacies.
+    /// </summary>
     public string? Vow { get; init; }
 }
 
-/// <summary>What it is answered.</summary>
+/// <summary>The answer to a <see cref="FormingCall"/>.</summary>
 internal sealed record FormingAnswer
 {
-    /// <summary>That the answerer knows the phrase.</summary>
+    /// <summary>The proof that the answerer knows the phrase.</summary>
     public byte[] Proof { get; init; } = [];
 
     /// <summary>The answerer's id.</summary>
@@ -53,27 +56,27 @@ internal sealed record FormingAnswer
     /// <summary>The answerer's name.</summary>
     public required string Name { get; init; }
 
-    /// <summary>How many nodes it expects.</summary>
+    /// <summary>The number of nodes that the answerer expects.</summary>
     public required int Expect { get; init; }
 
-    /// <summary>How far it is.</summary>
+    /// <summary>The answerer's state.</summary>
     public required FormingStep Step { get; init; }
 
-    /// <summary>The candidacy that it is or founded by, or has vowed to.</summary>
+    /// <summary>The answerer's own candidacy, or the one that it has vowed to; null for none.</summary>
     public string? Candidacy { get; init; }
 
-    /// <summary>To whom it has vowed.</summary>
+    /// <summary>The id of the node that the answerer has vowed to; null for none.</summary>
     public string? Founder { get; init; }
 
-    /// <summary>Of a candidate: how many have vowed to it.</summary>
+    /// <summary>The number of vows that a candidate has.</summary>
     public int Vows { get; init; }
 
-    /// <summary>Why the caller's vow does not count, in a sentence.</summary>
+    /// <summary>Why the caller's vow does not count, in a sentence; null when it does.</summary>
     public string? Trouble { get; init; }
 
-    /// <summary>Of a founder: whom it lets in.</summary>
+    /// <summary>The ids of the nodes that a founder admits.</summary>
     public IReadOnlyList<string> Members { get; init; } = [];
 
-    /// <summary>What lets the caller in.</summary>
+    /// <summary>The join token for the caller; null for none.</summary>
     public string? Token { get; init; }
 }

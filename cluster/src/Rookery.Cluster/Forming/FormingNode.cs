@@ -6,14 +6,15 @@ using Rookery.Platform;
 namespace Rookery.Cluster.Forming;
 
 /// <summary>
-/// A node's part in forming a cluster: what it answers, what it asks, and what it concludes. It vows to one candidacy
-/// at a time, durably before it says so, and is let go by who made it only. A candidate that has the vows of all that
-/// it expects notes them, durably, and is let go by nobody: so no node is among those of two founders. Thread-safe.
+/// The state machine of a node that forms a cluster: its answers, its calls and its conclusions. A node vows to one
+/// candidacy at a time; the vow is durable before it is sent, and only the candidate can release it. A candidate with
+/// the vows of all expected nodes records them durably as founder, and that is final. So no node is a member of two
+/// founders' clusters. Thread-safe.
 /// </summary>
 /// <param name="disk">The disk.</param>
-/// <param name="dataDirectory">Where the note lies.</param>
-/// <param name="self">Who the node is.</param>
-/// <param name="isUnclaimed">Whether a join may replace it.</param>
+/// <param name="dataDirectory">The directory of the note.</param>
+/// <param name="self">This node.</param>
+/// <param name="isUnclaimed">Whether a join may replace this node.</param>
 /// <param name="time">The clock.</param>
 internal sealed class FormingNode(
     IDisk disk,
@@ -23,7 +24,7 @@ internal sealed class FormingNode(
     TimeProvider time
 )
 {
-    // A few rounds. Who was switched off must not be among those with whom a cluster is founded.
+    // A few rounds. Vows of nodes that have been switched off meanwhile must not count.
     private static readonly TimeSpan FreshFor = TimeSpan.FromSeconds(30);
 
     private readonly Lock _gate = new();
@@ -32,7 +33,7 @@ internal sealed class FormingNode(
     private IReadOnlyList<FormingAnswer> _heard = [];
     private bool _hasConcluded;
 
-    /// <summary>What it has bound itself to.</summary>
+    /// <summary>The node's durable state.</summary>
     public FormingNote Note
     {
         get
@@ -44,7 +45,7 @@ internal sealed class FormingNode(
         }
     }
 
-    /// <summary>What to say to a node.</summary>
+    /// <summary>Returns the call for a node.</summary>
     public FormingCall CallTo(string nodeId)
     {
         var note = Note;
@@ -60,10 +61,10 @@ internal sealed class FormingNode(
     }
 
     /// <summary>
-    /// Answers a caller that has shown that it knows the phrase; null before anything was concluded: whether this node
-    /// was claimed need not be known yet.
+    /// Answers a caller that has proved that it knows the phrase; null before the first <see cref="Conclude"/>, because
+    /// until then it is unknown whether this node was claimed.
     /// </summary>
-    /// <exception cref="DiskException">The disk refused: nothing may be answered.</exception>
+    /// <exception cref="DiskException">The disk failed, so nothing may be answered.</exception>
     public FormingAnswer? Answer(FormingCall call)
     {
         lock (_gate)
@@ -104,10 +105,10 @@ internal sealed class FormingNode(
     }
 
     /// <summary>
-    /// Goes by what was answered to the calls of a round, which were made after the round before was concluded. Not
-    /// before all is known that was acknowledged, such as a claim.
+    /// Acts on the answers of a round. The calls of the round must be made after the previous call of this method.
+    /// First called once this node has caught up, so that a claim is known.
     /// </summary>
-    /// <exception cref="DiskException">The disk refused: all stays as it was.</exception>
+    /// <exception cref="DiskException">The disk failed, and the state is unchanged.</exception>
     public void Conclude(IReadOnlyList<FormingAnswer> answers)
     {
         lock (_gate)
@@ -138,15 +139,16 @@ internal sealed class FormingNode(
                 case FormingStep.Vowed
                     when Array.Find(alike, answer => answer.Members.Contains(_note.Founder!, StringComparer.Ordinal))
                         is { } other:
-                    // Who vowed to another had let go of all before, and is there now.
+                    // The founder vowed to the other node, so it had released its own candidacy, and joined that
+                    // cluster.
                     GoTo(other);
                     break;
             }
         }
     }
 
-    /// <summary>What it waits for, in sentences.</summary>
-    /// <param name="late">Whom a founder has noted and not let in yet.</param>
+    /// <summary>Describes what the node waits for, in sentences.</summary>
+    /// <param name="late">The names of the founder's recorded members that have not joined yet.</param>
     public string Describe(IReadOnlyList<string> late)
     {
         lock (_gate)
@@ -224,7 +226,10 @@ internal sealed class FormingNode(
             select (vow.Key, vow.Value.Name),
         ];
 
-    /// <summary>Whoever uses a node decides what becomes of it; whom it held is let go by that.</summary>
+    /// <summary>
+    /// Stops taking part when the node is in use: its owner has decided otherwise. Nodes that vowed to it learn that
+    /// from its answers.
+    /// </summary>
     private void LeaveIfUsed()
     {
         if (_note.Step is FormingStep.Open or FormingStep.Candidate or FormingStep.Vowed && !isUnclaimed())
@@ -271,7 +276,7 @@ internal sealed class FormingNode(
     }
 
     /// <summary>
-    /// A candidate that others see is joined before another is made. Nobody is bound before there are enough.
+    /// Vows to a candidate that exists, or becomes a candidate. Does neither before enough nodes are visible.
     /// </summary>
     private void Choose(FormingAnswer[] alike)
     {
@@ -316,7 +321,10 @@ internal sealed class FormingNode(
         }
     }
 
-    /// <summary>Who is among its members is let in, once the founder can; nobody else ever is.</summary>
+    /// <summary>
+    /// Joins a founder's cluster as soon as the founder sends a token, or stops taking part when this node is not among
+    /// its members, because a founder never adds any.
+    /// </summary>
     private void GoTo(FormingAnswer founder)
     {
         bool isMember = founder.Members.Contains(self.NodeId, StringComparer.Ordinal);
@@ -348,9 +356,9 @@ internal sealed class FormingNode(
     }
 }
 
-/// <summary>A node that forms a cluster.</summary>
-/// <param name="NodeId">Its id as a node alone.</param>
-/// <param name="Name">Its name.</param>
-/// <param name="ClusterName">What the cluster is to be called.</param>
-/// <param name="Expect">How many nodes it is to have.</param>
+/// <summary>A forming node.</summary>
+/// <param name="NodeId">The node's id before it joins.</param>
+/// <param name="Name">The node's name.</param>
+/// <param name="ClusterName">The name of the cluster to form.</param>
+/// <param name="Expect">The number of nodes that the cluster is to have.</param>
 internal sealed record FormingSelf(string NodeId, string Name, string ClusterName, int Expect);

@@ -6,42 +6,42 @@ using Rookery.Platform;
 namespace Rookery.Cluster.Forming;
 
 /// <summary>
-/// What a node has bound itself to: the file <c>forming</c> of its data directory, a <see cref="CheckedText"/> that is
-/// replaced by one rename. Immutable.
+/// The durable state of a forming node: the file <c>forming</c> of its data directory, a <see cref="CheckedText"/> that
+/// is replaced atomically. Immutable.
 /// </summary>
 internal sealed record FormingNote(FormingStep Step)
 {
     private const string Heading = "rookery forming 1";
 
-    /// <summary>Bound to nobody: what a node is that has no file.</summary>
+    /// <summary>The state of a node without a file: no vow.</summary>
     public static readonly FormingNote Open = new(FormingStep.Open);
 
-    /// <summary>The candidacy that it is or founded by, or has vowed to.</summary>
+    /// <summary>The node's own candidacy, or the one that it has vowed to; null for none.</summary>
     public string? Candidacy { get; init; }
 
-    /// <summary>To whom it has vowed.</summary>
+    /// <summary>The id of the node that it has vowed to; null for none.</summary>
     public string? Founder { get; init; }
 
-    /// <summary>What that one is called.</summary>
+    /// <summary>The name of the node that it has vowed to; null for none.</summary>
     public string? FounderName { get; init; }
 
-    /// <summary>Whom a founder lets in.</summary>
+    /// <summary>The nodes that a founder admits.</summary>
     public IReadOnlyList<FormingMember> Members { get; init; } = [];
 
-    /// <summary>The token that lets it in.</summary>
+    /// <summary>The join token of an admitted node.</summary>
     public string? Token { get; init; }
 
-    /// <summary>What it is called, for when its old identity is gone.</summary>
+    /// <summary>The name of an admitted node, needed once its old identity is gone.</summary>
     public string? Name { get; init; }
 
     /// <summary>Why it takes no part, in sentences.</summary>
     public string? Why { get; init; }
 
-    /// <summary>Where it lies.</summary>
+    /// <summary>Returns the path of the file.</summary>
     public static string PathIn(string dataDirectory) => Path.Join(dataDirectory, NodeIds.FormingName);
 
-    /// <summary>Reads it.</summary>
-    /// <exception cref="IdentityException">It is damaged.</exception>
+    /// <summary>Reads the file.</summary>
+    /// <exception cref="IdentityException">The file is damaged.</exception>
     public static FormingNote Read(IDisk disk, string dataDirectory)
     {
         string path = PathIn(dataDirectory);
@@ -61,11 +61,11 @@ internal sealed record FormingNote(FormingStep Step)
             );
     }
 
-    /// <summary>Replaces it, durably and at once.</summary>
+    /// <summary>Replaces the file durably and atomically.</summary>
     public void Write(IDisk disk, string dataDirectory) =>
         CheckedText.Replace(disk, dataDirectory, NodeIds.FormingName, string.Join('\n', [Heading, .. Lines()]) + "\n");
 
-    /// <summary>Deletes it, when there is one.</summary>
+    /// <summary>Deletes the file, if it exists.</summary>
     public static void Forget(IDisk disk, string dataDirectory)
     {
         if (disk.Exists(PathIn(dataDirectory)))
@@ -126,8 +126,8 @@ internal sealed record FormingNote(FormingStep Step)
     }
 }
 
-/// <summary>Whom a founder lets in.</summary>
-/// <param name="NodeId">Its id as a node alone.</param>
-/// <param name="Name">Its name.</param>
-/// <param name="Secret">That of its join token.</param>
+/// <summary>A node that a founder admits.</summary>
+/// <param name="NodeId">The node's id before it joins.</param>
+/// <param name="Name">The node's name.</param>
+/// <param name="Secret">The secret of its join token.</param>
 internal sealed record FormingMember(string NodeId, string Name, byte[] Secret);

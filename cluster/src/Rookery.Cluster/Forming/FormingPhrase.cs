@@ -5,19 +5,19 @@ using System.Text;
 namespace Rookery.Cluster.Forming;
 
 /// <summary>
-/// The phrase that the cards of one cluster share, as a key: derived once and slowly, because whoever gets one proof
-/// may try guesses against it. A proof holds for one connection: it is bound to the certificates of both ends, so that
-/// nobody in between can pass it on. Immutable.
+/// A key derived from the phrase that the cards of one cluster share. Deriving is slow on purpose, because an attacker
+/// with one proof can test guesses against it. A proof is bound to the certificates of both ends of a connection, so a
+/// node in between cannot relay it. Immutable.
 /// </summary>
 public sealed class FormingPhrase
 {
-    /// <summary>The fewest characters of a phrase.</summary>
+    /// <summary>The minimum length of a phrase, in characters.</summary>
     public const int LeastCharacters = 16;
 
-    // A second of a Pi 3.
+    // About one second on a Raspberry Pi 3.
     private const int Rounds = 600_000;
 
-    // So few that the mark alone does not tell a guess from the phrase.
+    // Few bits, so that the public mark does not confirm a guess.
     private const int MarkBytes = 2;
 
     private readonly byte[] _key;
@@ -25,13 +25,15 @@ public sealed class FormingPhrase
     private FormingPhrase(byte[] key) => _key = key;
 
     /// <summary>
-    /// By what those of one phrase and one cluster's name know each other in an announcement. Others may have the same
-    /// by chance.
+    /// The mark in an announcement by which nodes with the same phrase and cluster name find each other. Others may
+    /// have the same mark by chance.
     /// </summary>
     public string Mark =>
         Convert.ToHexStringLower(HMACSHA256.HashData(_key, "rookery forming 1 mark"u8).AsSpan(0, MarkBytes));
 
-    /// <summary>Why a phrase is refused, in a sentence that does not repeat it; null when it is not.</summary>
+    /// <summary>
+    /// Returns why a phrase is refused, in a sentence that does not contain it; null when it is accepted.
+    /// </summary>
     public static string? WhyTooShort(string phrase) =>
         phrase.Trim().Length >= LeastCharacters
             ? null
@@ -40,8 +42,8 @@ public sealed class FormingPhrase
                 + $"can try guesses. Take four words or more, drawn by chance.";
 
     /// <summary>Derives the key. Takes a second on a small board.</summary>
-    /// <param name="phrase">The phrase; blanks around it do not count.</param>
-    /// <param name="clusterName">What the cluster is to be called.</param>
+    /// <param name="phrase">The phrase; surrounding blanks are ignored.</param>
+    /// <param name="clusterName">The name of the cluster to form.</param>
     public static FormingPhrase Derive(string phrase, string clusterName) =>
         new(
             Rfc2898DeriveBytes.Pbkdf2(
@@ -53,10 +55,10 @@ public sealed class FormingPhrase
             )
         );
 
-    /// <summary>What shows one end of a connection that the other knows the phrase.</summary>
-    /// <param name="end">Who shows it.</param>
-    /// <param name="caller">The certificate of who connected.</param>
-    /// <param name="answerer">That of who was connected to.</param>
+    /// <summary>Returns one end's proof that it knows the phrase.</summary>
+    /// <param name="end">The end that proves it.</param>
+    /// <param name="caller">The certificate of the end that connected.</param>
+    /// <param name="answerer">The certificate of the end that was connected to.</param>
     internal byte[] Prove(FormingEnd end, X509Certificate caller, X509Certificate answerer) =>
         HMACSHA256.HashData(
             _key,
@@ -69,17 +71,17 @@ public sealed class FormingPhrase
                 ]
         );
 
-    /// <summary>Whether it is what <see cref="Prove"/> gives.</summary>
+    /// <summary>Whether a proof is the one that <see cref="Prove"/> returns.</summary>
     internal bool IsProof(ReadOnlySpan<byte> shown, FormingEnd end, X509Certificate caller, X509Certificate answerer) =>
         CryptographicOperations.FixedTimeEquals(shown, Prove(end, caller, answerer));
 }
 
-/// <summary>The ends of a connection; each has its own proof, so that none can be sent back.</summary>
+/// <summary>The ends of a connection. Each has its own proof, so that no proof can be reflected.</summary>
 internal enum FormingEnd : byte
 {
-    /// <summary>Who connected.</summary>
+    /// <summary>The end that connected.</summary>
     Caller = 1,
 
-    /// <summary>Who was connected to.</summary>
+    /// <summary>The end that was connected to.</summary>
     Answerer = 2,
 }

@@ -9,14 +9,14 @@ using Rookery.Documents.Records;
 namespace Rookery.Cluster.Forming;
 
 /// <summary>
-/// POST <c>/cluster/form</c> on the port for members: what another card that forms asks. Nothing is done for who has
-/// not shown that he knows the phrase.
+/// POST <c>/cluster/form</c> on the port for members: answers the calls of other forming nodes. Does nothing for a
+/// caller that has not proved that it knows the phrase.
 /// </summary>
-/// <param name="node">This node's part.</param>
-/// <param name="phrase">The phrase.</param>
-/// <param name="tokens">Makes what lets others in.</param>
-/// <param name="addresses">Where this node listens for members.</param>
-/// <param name="log">Told of who has another phrase.</param>
+/// <param name="node">This node's state.</param>
+/// <param name="phrase">Returns the phrase.</param>
+/// <param name="tokens">Issues join tokens.</param>
+/// <param name="addresses">Returns the addresses at which this node listens for members.</param>
+/// <param name="log">Receives sentences about callers with another phrase.</param>
 internal sealed class FormingRoute(
     FormingNode node,
     Func<FormingPhrase> phrase,

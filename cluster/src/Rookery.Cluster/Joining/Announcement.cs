@@ -6,13 +6,13 @@ using Rookery.Documents.Records;
 
 namespace Rookery.Cluster.Joining;
 
-/// <summary>What a member says of itself at each start.</summary>
-/// <param name="StoreId">The id of its store, new with each format.</param>
-/// <param name="BootCounter">How often the store was started.</param>
-/// <param name="Run">By chance, one for each start of the program.</param>
+/// <summary>A member's announcement of itself at each start.</summary>
+/// <param name="StoreId">The id of its store, new each time a data directory is formatted.</param>
+/// <param name="BootCounter">The number of starts of its store.</param>
+/// <param name="Run">A random id of this start of the program.</param>
 /// <param name="Addresses">Where it listens for members, <c>host:port</c>.</param>
 /// <param name="ClientUrls">Where it listens for clients, by address.</param>
-/// <param name="PublicUrl">Where clients reach it, if the owner said.</param>
+/// <param name="PublicUrl">The URL at which clients reach it, as configured by the owner; null for none.</param>
 public sealed record MemberFacts(
     Guid StoreId,
     long BootCounter,
@@ -22,18 +22,18 @@ public sealed record MemberFacts(
     string? PublicUrl
 )
 {
-    /// <summary>The newest format level that its program knows.</summary>
+    /// <summary>The newest format level that its version supports.</summary>
     public int NewestFormatLevel { get; init; } = FormatLevel.Newest;
 
-    /// <summary>The format level by which it writes. Who begins a cluster brings it.</summary>
+    /// <summary>The format level at which it writes. The founder of a cluster brings its own.</summary>
     public FormatLevel FormatLevel { get; init; } = FormatLevel.First;
 
     /// <summary>
-    /// Where a member says that it is: where it listens, then where its owner said that it is reached; what leads
-    /// nobody to it but itself comes last.
+    /// Combines a member's addresses: first those at which it listens, then the configured ones, and loopback
+    /// addresses, which work only on its own machine, last.
     /// </summary>
-    /// <param name="listened">Where it listens now.</param>
-    /// <param name="said">Where its owner said that it is reached.</param>
+    /// <param name="listened">The addresses at which it listens now.</param>
+    /// <param name="said">The addresses that its owner configured.</param>
     public static IReadOnlyList<string> AddressesOf(IReadOnlyList<string> listened, IReadOnlyList<string> said) =>
         [
             .. listened
@@ -45,9 +45,10 @@ public sealed record MemberFacts(
         ];
 
     /// <summary>
-    /// What a certificate of the member is to be for: where it listens, and what its owner says that it is called.
+    /// Returns the names and addresses that the member's certificate must cover: where it listens, and what its owner
+    /// configured.
     /// </summary>
-    /// <param name="self">Who it is.</param>
+    /// <param name="self">The member's identity.</param>
     internal NodeNames NamesOf(NodeIdentity self) =>
         NamesOf(
             self.NodeName,
@@ -56,10 +57,10 @@ public sealed record MemberFacts(
         );
 
     /// <summary>
-    /// Why clients will not believe that this is the node of its public URL, in a sentence; null when they will, or
-    /// speak TLS with somebody before it.
+    /// Returns why clients will refuse this node's certificate at its public URL, in a sentence; null when they will
+    /// not, or when something in front of the node terminates TLS.
     /// </summary>
-    /// <param name="self">Who it is.</param>
+    /// <param name="self">The member's identity.</param>
     internal string? WhyNotSigned(NodeIdentity self)
     {
         if (
@@ -81,10 +82,10 @@ public sealed record MemberFacts(
                 + $"cluster init`.";
     }
 
-    /// <summary>Names and addresses by which others reach a node.</summary>
-    /// <param name="name">Its name.</param>
-    /// <param name="clusterName">Its cluster's.</param>
-    /// <param name="places"><c>host:port</c> and URLs.</param>
+    /// <summary>Returns the names and addresses by which others reach a node.</summary>
+    /// <param name="name">The node's name.</param>
+    /// <param name="clusterName">The cluster's name.</param>
+    /// <param name="places">Addresses, <c>host:port</c>, and URLs.</param>
     internal static NodeNames NamesOf(string name, string clusterName, IEnumerable<string> places)
     {
         string[] hosts = [.. places.Select(HostOf).OfType<string>().Distinct(StringComparer.Ordinal)];
@@ -116,20 +117,23 @@ public sealed record MemberFacts(
         IPEndPoint.TryParse(address, out var endpoint) && IPAddress.IsLoopback(endpoint.Address);
 }
 
-/// <summary>Keeps a member's own record true. The first member of a cluster makes its own: nobody let it in.</summary>
-/// <param name="identity">This member, as it is now.</param>
-/// <param name="recordStore">The cluster.</param>
+/// <summary>
+/// Keeps a member's own record up to date. The founder of a cluster also creates its record, because no member admitted
+/// it.
+/// </summary>
+/// <param name="identity">Returns this member's current identity.</param>
+/// <param name="recordStore">The cluster's records.</param>
 /// <param name="time">The clock.</param>
 public sealed class Announcement(Func<NodeIdentity> identity, IJoinRecordStore recordStore, TimeProvider time)
 {
     private const int Attempts = 5;
 
     /// <summary>
-    /// Writes what is new; nothing when nothing is. To be called after each start, and when an address has changed.
+    /// Writes the record if it has changed. Call it after each start and when an address has changed.
     /// </summary>
-    /// <returns>Null when the record is true; else why it could not be written now: to be tried again.</returns>
-    /// <exception cref="IdentityException">The cluster knows another store under this node's id, or no node of this id
-    /// any more.</exception>
+    /// <returns>Null when the record is up to date; otherwise why it could not be written now: try again.</returns>
+    /// <exception cref="IdentityException">The cluster knows another store under this node's id, or has removed this
+    /// node.</exception>
     public async ValueTask<Rejection?> AnnounceAsync(MemberFacts facts, CancellationToken cancellationToken)
     {
         Rejection? refusal = null;
@@ -145,7 +149,7 @@ public sealed class Announcement(Func<NodeIdentity> identity, IJoinRecordStore r
             var known = stored is null ? Founder(facts) : MemberRecord.Parse(stored.Value.Span);
             if (known is null || Same(known, facts, stored))
             {
-                return null; // a newer version wrote it in its own way, or all is said
+                return null; // a newer version wrote it in an unknown format, or it is up to date
             }
 
             if (known.StoreId is { } store && store != facts.StoreId)
@@ -166,7 +170,7 @@ public sealed class Announcement(Func<NodeIdentity> identity, IJoinRecordStore r
                 );
             }
 
-            // Said once: an owner who demoted it meanwhile has the last word.
+            // Announced only once, so that a later demotion by the owner prevails.
             bool? isMirror = known is { StoreId: null, IsMirror: null } && identity().IsMirror ? true : known.IsMirror;
             var told = known with
             {

@@ -7,7 +7,7 @@ using Rookery.Cluster.Membership;
 
 namespace Rookery.Cluster.Joining;
 
-/// <summary>How records and the messages of joining look in JSON.</summary>
+/// <summary>The JSON format of records and of the messages of joining.</summary>
 [JsonSourceGenerationOptions(
     PropertyNamingPolicy = JsonKnownNamingPolicy.CamelCase,
     DefaultIgnoreCondition = JsonIgnoreCondition.WhenWritingNull,
@@ -26,7 +26,7 @@ namespace Rookery.Cluster.Joining;
 [JsonSerializable(typeof(TopologyRecord))]
 internal sealed partial class ClusterJson : JsonSerializerContext
 {
-    /// <summary>Reads what comes from the world; null when it is not of this shape.</summary>
+    /// <summary>Parses untrusted JSON; null when it does not have this shape.</summary>
     public static T? TryRead<T>(ReadOnlySpan<byte> json, JsonTypeInfo<T> type)
         where T : class
     {

@@ -6,9 +6,9 @@ using Rookery.Raft;
 namespace Rookery.Cluster.Joining;
 
 /// <summary>The cluster records of a running member, changed through consensus.</summary>
-/// <param name="consensus">The way of every write.</param>
-/// <param name="records">The records as applied here.</param>
-/// <param name="addLearner">Changes the configuration; consensus answers it.</param>
+/// <param name="consensus">Proposes the changes.</param>
+/// <param name="records">The records as applied on this node.</param>
+/// <param name="addLearner">Makes a node a learner, and returns consensus's answer.</param>
 public sealed class ClusterRecordStore(
     IConsensus consensus,
     ClusterRecords records,

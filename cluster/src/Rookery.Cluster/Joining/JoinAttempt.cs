@@ -6,20 +6,20 @@ using Rookery.Platform;
 namespace Rookery.Cluster.Joining;
 
 /// <summary>
-/// Who a node asks to become: its id and key, kept in <c>joining</c> of its data directory from before it asks until it
-/// is in. The cluster may give it a seat and the answer be lost; asked again by the same id and key it gives the same
-/// seat.
+/// A started join: the id and key that the node asks a seat for. Kept in the file <c>joining</c> of its data directory
+/// until the join completes. If the cluster assigns a seat and the answer is lost, asking again with the same id and
+/// key returns the same seat.
 /// </summary>
-/// <param name="ClusterId">The cluster that is asked.</param>
+/// <param name="ClusterId">The cluster to join.</param>
 /// <param name="NodeId">The node's random id.</param>
-/// <param name="Key">Its key.</param>
+/// <param name="Key">The node's key pair.</param>
 internal sealed record JoinAttempt(string ClusterId, string NodeId, ECDsa Key)
 {
     private const string Heading = "rookery joining 1";
 
     /// <summary>
-    /// The attempt that was begun here to join this cluster; a new one, written down durably, when there is none that
-    /// can be read.
+    /// Returns the attempt that was started here for this cluster, or a new one, persisted durably, when there is none
+    /// that can be read.
     /// </summary>
     public static JoinAttempt Take(IDisk disk, string dataDirectory, string clusterId)
     {
@@ -39,13 +39,13 @@ internal sealed record JoinAttempt(string ClusterId, string NodeId, ECDsa Key)
         return made;
     }
 
-    /// <summary>Where it lies.</summary>
+    /// <summary>Returns the path of the file.</summary>
     public static string PathIn(string dataDirectory) => Path.Join(dataDirectory, NodeIds.JoiningName);
 
-    /// <summary>Whether one was begun here, and not ended.</summary>
+    /// <summary>Whether an attempt was started here and is not completed.</summary>
     public static bool IsIn(IDisk disk, string dataDirectory) => disk.Exists(PathIn(dataDirectory));
 
-    /// <summary>Deletes it: the node is in, and its identity holds what this held.</summary>
+    /// <summary>Deletes the attempt: the node has joined, and its identity holds the same id and key.</summary>
     public static void Forget(IDisk disk, string dataDirectory)
     {
         if (IsIn(disk, dataDirectory))

@@ -12,24 +12,24 @@ using Rookery.Platform;
 namespace Rookery.Cluster.Joining;
 
 /// <summary>
-/// The node's side of joining: finds a member, checks that it is of the cluster that the token names before it says the
-/// secret, and writes down who it has become.
+/// The joining node's side: finds a member, checks that it belongs to the token's cluster before it sends the secret,
+/// and persists the node's new identity.
 /// </summary>
-/// <param name="token">The token.</param>
-/// <param name="node">The node that joins.</param>
+/// <param name="token">The join token.</param>
+/// <param name="node">The joining node.</param>
 /// <param name="time">The clock.</param>
 public sealed class JoinClient(JoinToken token, JoiningNode node, TimeProvider time)
 {
-    // Answers take this long when a leader is being elected.
+    // An answer takes up to this long during an election.
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(20);
 
-    // A cluster that cannot answer now can within this time, unless somebody has to look after it.
+    // A temporarily unavailable cluster recovers within this time, unless it needs an operator.
     private static readonly TimeSpan Persistence = TimeSpan.FromMinutes(1);
     private static readonly TimeSpan Pause = TimeSpan.FromMilliseconds(500);
 
     /// <summary>
-    /// Why a node cannot join with this data directory, in a sentence; null when nothing speaks against it. Of a node
-    /// of another cluster <see cref="UnclaimedNode"/> says whether it is kept.
+    /// Returns why a node cannot join with this data directory, in a sentence; null when it can. For a node of another
+    /// cluster, <see cref="UnclaimedNode"/> decides whether its data is kept.
     /// </summary>
     public static string? WhyNot(IDisk disk, string dataDirectory, JoinToken token)
     {
@@ -56,8 +56,8 @@ public sealed class JoinClient(JoinToken token, JoiningNode node, TimeProvider t
     }
 
     /// <summary>
-    /// Why nothing else may begin in a data directory, in sentences: a join began there, and the cluster may count the
-    /// node as its member already. Null when none did, or it ended with an identity.
+    /// Returns why nothing else may be started in a data directory, in sentences: a join began there and the cluster
+    /// may already count the node as a member. Null when no join began, or when it completed.
     /// </summary>
     public static string? WhyUnfinished(IDisk disk, string dataDirectory)
     {
@@ -72,12 +72,12 @@ public sealed class JoinClient(JoinToken token, JoiningNode node, TimeProvider t
             : null;
     }
 
-    /// <summary>Joins.</summary>
+    /// <summary>Joins the cluster.</summary>
     /// <param name="disk">The disk.</param>
-    /// <param name="dataDirectory">An empty or missing directory that nobody else uses.</param>
-    /// <param name="cancellationToken">Gives up.</param>
-    /// <exception cref="JoinException">No member answers, or the cluster refuses. Whatever became of it there, it may
-    /// be tried again from the same directory.</exception>
+    /// <param name="dataDirectory">An empty or missing directory that no other process uses.</param>
+    /// <param name="cancellationToken">Cancels the join.</param>
+    /// <exception cref="JoinException">No member answers, or the cluster refuses. The join may be repeated from the
+    /// same directory, whatever the cluster did.</exception>
     public async Task<JoinedCluster> JoinAsync(IDisk disk, string dataDirectory, CancellationToken cancellationToken)
     {
         var attempt = JoinAttempt.Take(disk, dataDirectory, token.ClusterId);
@@ -117,7 +117,7 @@ public sealed class JoinClient(JoinToken token, JoiningNode node, TimeProvider t
         IdentityDirectory.Create(disk, dataDirectory, identity);
         JoinAttempt.Forget(disk, dataDirectory);
 
-        // A founder may have let it in that is gone for good: it waits for that one no more.
+        // The note may wait for a founder that is gone for good.
         FormingNote.Forget(disk, dataDirectory);
         return new JoinedCluster(
             identity.ClusterId,
@@ -130,11 +130,11 @@ public sealed class JoinClient(JoinToken token, JoiningNode node, TimeProvider t
     }
 
     /// <summary>
-    /// Notes that the node that has joined, the second of two, is to vote too. Until it is started, the cluster does
-    /// not know.
+    /// Records that the joined node, the second of two, is to be a mirror and vote too. The cluster learns that at the
+    /// node's first start.
     /// </summary>
     /// <param name="disk">The disk.</param>
-    /// <param name="dataDirectory">Its data directory, held since before it joined: no node runs on it.</param>
+    /// <param name="dataDirectory">The data directory, locked since before the join, so no node runs on it.</param>
     public static void ChooseMirror(IDisk disk, string dataDirectory)
     {
         using var identity = IdentityDirectory.TryLoad(disk, dataDirectory)!;
@@ -142,8 +142,8 @@ public sealed class JoinClient(JoinToken token, JoiningNode node, TimeProvider t
     }
 
     /// <summary>
-    /// Asks until one decides: for a while, once one was reached, because what was asked may have been done and the
-    /// answer be lost.
+    /// Asks until a member decides. Once a member was reached, keeps asking for a minute, because the request may have
+    /// been carried out and the answer lost.
     /// </summary>
     private async Task<JoinAnswer> AskAsync(JoinRequest request, CancellationToken cancellationToken)
     {
@@ -172,7 +172,7 @@ public sealed class JoinClient(JoinToken token, JoiningNode node, TimeProvider t
         }
     }
 
-    /// <summary>Asks the members that the token names, and the leader that one of them names, each once.</summary>
+    /// <summary>Asks each member of the token, and the leader that a member refers to, once.</summary>
     private async Task<(JoinAnswer? Answer, bool WasReached, List<string> Troubles)> AskAllAsync(
         JoinRequest request,
         CancellationToken cancellationToken
@@ -250,8 +250,7 @@ public sealed class JoinClient(JoinToken token, JoiningNode node, TimeProvider t
     }
 
     /// <summary>
-    /// Asks whoever is there for his authorities, over a connection that proves nothing yet, and believes only the one
-    /// that the token pins.
+    /// Requests the authorities over an unauthenticated connection, and returns the one that the token pins.
     /// </summary>
     private async Task<X509Certificate2> FindAuthorityAsync(string address, CancellationToken cancellationToken)
     {
@@ -303,7 +302,7 @@ public sealed class JoinClient(JoinToken token, JoiningNode node, TimeProvider t
             MaxResponseContentBufferSize = 1 << 20,
         };
 
-    /// <summary>Whether nothing of the request can have arrived.</summary>
+    /// <summary>Whether the failure proves that the request did not arrive.</summary>
     private static bool WasRefused(Exception unreachable) =>
         unreachable
             is HttpRequestException
@@ -324,23 +323,26 @@ public sealed class JoinClient(JoinToken token, JoiningNode node, TimeProvider t
         };
 }
 
-/// <summary>The node that joins.</summary>
-/// <param name="Name">What it is to be called, a <see cref="MemberName"/>.</param>
+/// <summary>The joining node.</summary>
+/// <param name="Name">The requested name, a <see cref="MemberName"/>.</param>
 /// <param name="Addresses">Where it will listen for members, <c>host:port</c>.</param>
-/// <param name="PublicUrl">Where clients reach it, when that is not where it listens.</param>
+/// <param name="PublicUrl">The URL at which clients reach it, when it differs from where it listens; null
+/// otherwise.</param>
 public sealed record JoiningNode(string Name, IReadOnlyList<string> Addresses, string? PublicUrl)
 {
-    /// <summary>Whether the owner named the addresses: then they are kept beside those at which it listens.</summary>
+    /// <summary>
+    /// Whether the owner configured the addresses: then they are kept in addition to those at which it listens.
+    /// </summary>
     public bool AreAddressesSaid { get; init; }
 }
 
 /// <summary>The cluster that a node has joined.</summary>
-/// <param name="ClusterId">Its random id.</param>
-/// <param name="ClusterName">Its name.</param>
+/// <param name="ClusterId">The cluster's random id.</param>
+/// <param name="ClusterName">The cluster's name.</param>
 /// <param name="NodeId">The node's random id.</param>
 /// <param name="Name">The node's name.</param>
-/// <param name="Tag">The node's letter.</param>
-/// <param name="Members">The names of the others.</param>
+/// <param name="Tag">The node's tag.</param>
+/// <param name="Members">The names of the other members.</param>
 public sealed record JoinedCluster(
     string ClusterId,
     string ClusterName,

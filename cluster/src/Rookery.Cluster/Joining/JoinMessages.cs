@@ -1,6 +1,6 @@
 namespace Rookery.Cluster.Joining;
 
-/// <summary>What a fresh node asks.</summary>
+/// <summary>The request of a node to join.</summary>
 internal sealed record JoinRequest
 {
     /// <summary>The token's secret.</summary>
@@ -9,25 +9,26 @@ internal sealed record JoinRequest
     /// <summary>The random id that the node made for itself.</summary>
     public required string NodeId { get; init; }
 
-    /// <summary>What it wants to be called.</summary>
+    /// <summary>The requested name.</summary>
     public required string Name { get; init; }
 
-    /// <summary>Where it will listen for members, <c>host:port</c>.</summary>
+    /// <summary>The addresses at which it will listen for members, <c>host:port</c>.</summary>
     public required IReadOnlyList<string> Addresses { get; init; }
 
     /// <summary>
-    /// The newest format level that its program knows; 0 of the first programs, which know the first.
+    /// The newest format level that the node's version supports; 0 from the first versions, which support the first
+    /// level.
     /// </summary>
     public int NewestFormatLevel { get; init; }
 
-    /// <summary>Its request for a certificate (PKCS #10), which proves that it has the key.</summary>
+    /// <summary>The certificate request (PKCS #10), which proves possession of the key.</summary>
     public required byte[] CertificateRequest { get; init; }
 
-    /// <summary>Where clients reach it, if the owner said.</summary>
+    /// <summary>The URL at which clients reach the node, as configured by the owner; null for none.</summary>
     public string? PublicUrl { get; init; }
 }
 
-/// <summary>What a node that was let in needs.</summary>
+/// <summary>The answer to an admitted node.</summary>
 internal sealed record JoinAnswer
 {
     /// <summary>The cluster's random id.</summary>
@@ -36,16 +37,16 @@ internal sealed record JoinAnswer
     /// <summary>The cluster's name.</summary>
     public required string ClusterName { get; init; }
 
-    /// <summary>The name of the node's seat: of an earlier request, when it has asked before.</summary>
+    /// <summary>The node's name in the cluster: that of its first request, when it has asked before.</summary>
     public required string Name { get; init; }
 
-    /// <summary>The letter that the node was given.</summary>
+    /// <summary>The node's tag.</summary>
     public required string Tag { get; init; }
 
     /// <summary>The node's certificate (DER).</summary>
     public required byte[] Certificate { get; init; }
 
-    /// <summary>The trusted authorities (DER), the one that signs first.</summary>
+    /// <summary>The trusted authorities (DER), the signing one first.</summary>
     public required IReadOnlyList<byte[]> Authorities { get; init; }
 
     /// <summary>The key of the first authority, sealed for the node.</summary>
@@ -55,67 +56,65 @@ internal sealed record JoinAnswer
     public required IReadOnlyList<JoinedPeer> Members { get; init; }
 }
 
-/// <summary>Another member, for who was let in.</summary>
+/// <summary>Another member, for an admitted node.</summary>
 internal sealed record JoinedPeer
 {
-    /// <summary>Its random id.</summary>
+    /// <summary>The member's random id.</summary>
     public required string NodeId { get; init; }
 
-    /// <summary>Its name.</summary>
+    /// <summary>The member's name.</summary>
     public required string Name { get; init; }
 
-    /// <summary>Where it listens for members.</summary>
+    /// <summary>The addresses at which it listens for members.</summary>
     public required IReadOnlyList<string> Addresses { get; init; }
 }
 
-/// <summary>
-/// The authorities of a cluster, for who holds a token and has to check that one of them is the one that it names.
-/// </summary>
+/// <summary>The authorities of a cluster, from which a joining node selects the one that its token pins.</summary>
 internal sealed record AuthorityList
 {
     /// <summary>The certificates (DER).</summary>
     public required IReadOnlyList<byte[]> Authorities { get; init; }
 }
 
-/// <summary>Why a node is not let in.</summary>
+/// <summary>Why a node is not admitted.</summary>
 internal enum JoinError
 {
-    /// <summary>The request is not one.</summary>
+    /// <summary>The request is malformed.</summary>
     Malformed,
 
-    /// <summary>No such token was given out.</summary>
+    /// <summary>The cluster has not issued this token.</summary>
     TokenUnknown,
 
-    /// <summary>The token ended.</summary>
+    /// <summary>The token has expired.</summary>
     TokenExpired,
 
-    /// <summary>The token let another node in.</summary>
+    /// <summary>The token has admitted another node.</summary>
     TokenUsed,
 
-    /// <summary>The name is none.</summary>
+    /// <summary>The name is invalid.</summary>
     NameInvalid,
 
     /// <summary>Another member has the name.</summary>
     NameTaken,
 
-    /// <summary>A member has the id, and another key.</summary>
+    /// <summary>A member has the id with another key.</summary>
     IdTaken,
 
-    /// <summary>No letter is left.</summary>
+    /// <summary>All letters are taken.</summary>
     TooManyMembers,
 
-    /// <summary>Another member leads; it decides.</summary>
+    /// <summary>Another member is the leader and decides.</summary>
     NotLeader,
 
-    /// <summary>Not now.</summary>
+    /// <summary>The cluster cannot decide now.</summary>
     Unavailable,
 }
 
-/// <summary>The answer to a node that is not let in.</summary>
-/// <param name="Error">Why.</param>
+/// <summary>The answer to a node that is not admitted.</summary>
+/// <param name="Error">The reason.</param>
 /// <param name="Message">A sentence that says what to do.</param>
 internal sealed record JoinRefusal(JoinError Error, string Message)
 {
-    /// <summary>Where to ask instead, for <see cref="JoinError.NotLeader"/>.</summary>
+    /// <summary>The leader's addresses, for <see cref="JoinError.NotLeader"/>; null when unknown.</summary>
     public IReadOnlyList<string>? Leader { get; init; }
 }

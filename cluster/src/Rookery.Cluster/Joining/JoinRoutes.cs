@@ -5,21 +5,21 @@ using Microsoft.AspNetCore.Http;
 namespace Rookery.Cluster.Joining;
 
 /// <summary>
-/// The two requests of a node that joins, on the port for members and without a client certificate: first which
-/// authority this is, so that it can check it against its token, then the token itself.
+/// The two requests of a joining node, on the port for members, without a client certificate: first the list of
+/// authorities, to be checked against the token, then the token itself.
 /// </summary>
-/// <param name="registrar">Lets nodes in.</param>
+/// <param name="registrar">Admits nodes.</param>
 public sealed class JoinRoutes(Registrar registrar)
 {
-    /// <summary>GET: the authorities.</summary>
+    /// <summary>GET: lists the authorities.</summary>
     public const string AuthorityPath = "/cluster/authority";
 
-    /// <summary>POST: a token and a key, for a certificate.</summary>
+    /// <summary>POST: takes a token and a certificate request, returns a certificate.</summary>
     public const string JoinPath = "/cluster/join";
 
     private const int MostBodyBytes = 64 << 10;
 
-    /// <summary>Answers <see cref="AuthorityPath"/>.</summary>
+    /// <summary>Handles <see cref="AuthorityPath"/>.</summary>
     public Task ListAuthoritiesAsync(HttpContext http) =>
         WriteAsync(
             http,
@@ -27,7 +27,7 @@ public sealed class JoinRoutes(Registrar registrar)
             JsonSerializer.SerializeToUtf8Bytes(registrar.Authorities, ClusterJson.Default.AuthorityList)
         );
 
-    /// <summary>Answers <see cref="JoinPath"/>.</summary>
+    /// <summary>Handles <see cref="JoinPath"/>.</summary>
     public async Task JoinAsync(HttpContext http)
     {
         if (
@@ -76,7 +76,9 @@ public sealed class JoinRoutes(Registrar registrar)
             _ => StatusCodes.Status403Forbidden,
         };
 
-    /// <summary>Null when it is longer than any request of ours: whoever asks has shown nothing yet.</summary>
+    /// <summary>
+    /// Reads the body of an unauthenticated request; null when it is 64 KiB or longer, which no valid request is.
+    /// </summary>
     internal static async Task<byte[]?> ReadAsync(HttpContext http)
     {
         byte[] buffer = new byte[MostBodyBytes];

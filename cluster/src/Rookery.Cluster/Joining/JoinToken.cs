@@ -10,28 +10,28 @@ using Rookery.Platform;
 namespace Rookery.Cluster.Joining;
 
 /// <summary>
-/// What an owner carries from a member to a fresh node: the cluster, where its members are, the SHA-256 of the
-/// authority that they must prove, and a secret that lets one node in once. As text:
-/// <c>rookery-join-1.</c> and base64url of <c>[secret 16][pin 32][cluster id][count u8][addresses]</c> and the CRC-32C
-/// of that, texts after their length in a byte.
+/// What an owner carries from a member to a joining node: the cluster, its members' addresses, the SHA-256 of the
+/// authority that they must prove, and a secret that admits one node. As text: <c>rookery-join-1.</c> and base64url of
+/// <c>[secret 16][pin 32][cluster id][count u8][addresses]</c> with its CRC-32C; each text is preceded by its length in
+/// one byte.
 /// </summary>
 /// <param name="ClusterId">The cluster's random id.</param>
-/// <param name="Addresses">Where members listen for members, <c>host:port</c>.</param>
-/// <param name="Pin">SHA-256 of the authority's certificate.</param>
+/// <param name="Addresses">The members' addresses for members, <c>host:port</c>.</param>
+/// <param name="Pin">The SHA-256 of the authority's certificate.</param>
 /// <param name="Secret">128 random bits.</param>
 public sealed record JoinToken(string ClusterId, IReadOnlyList<string> Addresses, byte[] Pin, byte[] Secret)
 {
     /// <summary>The most addresses that a token carries.</summary>
     public const int MostAddresses = 16;
 
-    /// <summary>Bytes of a secret.</summary>
+    /// <summary>The length of a secret in bytes.</summary>
     internal const int SecretBytes = 16;
 
     private const string Heading = "rookery-join-1.";
 
-    /// <summary>A new one, with a random secret.</summary>
+    /// <summary>Makes a token with a new random secret.</summary>
     /// <param name="clusterId">The cluster's random id.</param>
-    /// <param name="addresses">Where members listen for members.</param>
+    /// <param name="addresses">The members' addresses for members.</param>
     /// <param name="authority">The authority that signs their certificates.</param>
     public static JoinToken Create(string clusterId, IEnumerable<string> addresses, X509Certificate2 authority) =>
         new(
@@ -41,7 +41,7 @@ public sealed record JoinToken(string ClusterId, IReadOnlyList<string> Addresses
             RandomNumberGenerator.GetBytes(SecretBytes)
         );
 
-    /// <summary>Reads a token; false when it is none, or not whole.</summary>
+    /// <summary>Parses a token; false when the text is no token or is damaged.</summary>
     public static bool TryParse(string text, [NotNullWhen(true)] out JoinToken? token)
     {
         token = null;
@@ -65,8 +65,7 @@ public sealed record JoinToken(string ClusterId, IReadOnlyList<string> Addresses
     }
 
     /// <summary>
-    /// The text that is copied from one machine to the other. Whoever has it can let one node in: it is a password
-    /// until it is used.
+    /// Returns the text to copy to the joining machine. It admits one node, so it is a password until it is used.
     /// </summary>
     public string ToText()
     {
@@ -86,7 +85,7 @@ public sealed record JoinToken(string ClusterId, IReadOnlyList<string> Addresses
         return Heading + Base64Url.EncodeToString(bytes.ToArray());
     }
 
-    /// <summary>Without the secret: what may stand in a log.</summary>
+    /// <summary>Describes the token without its secret, for logs.</summary>
     public override string ToString() => $"token for cluster {ClusterId}";
 
     private static JoinToken? Read(ReadOnlySpan<byte> bytes)

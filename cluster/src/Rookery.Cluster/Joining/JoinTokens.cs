@@ -5,31 +5,31 @@ using Rookery.Documents.Records;
 namespace Rookery.Cluster.Joining;
 
 /// <summary>
-/// Gives out join tokens, and judges them when they come back. The cluster keeps hashes only. They live by the
-/// cluster's time, whatever clock the member that is asked has.
+/// Issues join tokens, and judges them when a node presents one. The cluster stores only hashes. Tokens expire by the
+/// cluster's time, not by a member's clock.
 /// </summary>
-/// <param name="identity">This member, as it is now.</param>
-/// <param name="recordStore">The cluster.</param>
+/// <param name="identity">Returns this member's current identity.</param>
+/// <param name="recordStore">The cluster's records.</param>
 public sealed class JoinTokens(Func<NodeIdentity> identity, IJoinRecordStore recordStore)
 {
-    /// <summary>How long a token holds unless somebody says otherwise.</summary>
+    /// <summary>The default lifetime of a token.</summary>
     public static readonly TimeSpan DefaultLife = TimeSpan.FromHours(1);
 
-    // As long as it can be said that a token was used, or has ended.
+    // How long used and expired tokens are remembered, so that a refusal can say what happened to them.
     private static readonly TimeSpan Memory = TimeSpan.FromDays(30);
 
     private static readonly DateTimeOffset Never = new(9000, 1, 1, 0, 0, 0, TimeSpan.Zero);
 
-    /// <summary>Makes a token, on any member, and forgets those that ended long ago.</summary>
-    /// <param name="life">How long it holds.</param>
-    /// <param name="cancellationToken">Gives up.</param>
-    /// <returns>The token and when it ends, or why there is none, in a sentence.</returns>
+    /// <summary>Issues a token, on any member, and deletes tokens that expired long ago.</summary>
+    /// <param name="life">The token's lifetime.</param>
+    /// <param name="cancellationToken">Cancels.</param>
+    /// <returns>The token and its expiry, or why none was issued, in a sentence.</returns>
     public async ValueTask<(JoinToken? Token, DateTimeOffset Expires, string? Refusal)> CreateAsync(
         TimeSpan life,
         CancellationToken cancellationToken
     )
     {
-        // Who was started just now knows the time from then on at the latest.
+        // After this, a node that has just started knows the cluster's time.
         if (!await recordStore.CatchUpAsync(cancellationToken))
         {
             return (null, default, "No node leads now. Nothing was made; try again when one does.");
@@ -60,13 +60,13 @@ public sealed class JoinTokens(Func<NodeIdentity> identity, IJoinRecordStore rec
     }
 
     /// <summary>
-    /// Makes the token of a secret that was drawn for one node, once, however often it is asked for. It does not end: a
-    /// new cluster may not know the time yet, and its node may come after any while.
+    /// Issues the token of a given secret; repeated calls return the same token. It does not expire: a new cluster may
+    /// not know the time yet, and the node may come much later.
     /// </summary>
-    /// <param name="secret">Drawn at random.</param>
-    /// <param name="addresses">Where members listen for members.</param>
-    /// <param name="cancellationToken">Gives up.</param>
-    /// <returns>The token; null when it could not be made now.</returns>
+    /// <param name="secret">A random secret.</param>
+    /// <param name="addresses">The members' addresses for members.</param>
+    /// <param name="cancellationToken">Cancels.</param>
+    /// <returns>The token; null when it cannot be issued now.</returns>
     internal async ValueTask<JoinToken?> CreateAsync(
         byte[] secret,
         IEnumerable<string> addresses,
@@ -110,13 +110,13 @@ public sealed class JoinTokens(Func<NodeIdentity> identity, IJoinRecordStore rec
         );
     }
 
-    /// <summary>Whether the token of a secret has let its node in.</summary>
+    /// <summary>Whether the token with this secret has admitted its node.</summary>
     internal bool IsUsed(byte[] secret) =>
         recordStore.Find(TokenRecord.KeyOf(secret)) is { } stored
         && TokenRecord.Parse(stored.Value.Span) is { UsedBy: not null };
 
-    /// <summary>Why a token lets nobody in, or null.</summary>
-    /// <param name="token">What the cluster keeps of it; null for one that it does not know.</param>
+    /// <summary>Returns why a token admits no node; null when it does.</summary>
+    /// <param name="token">The token's record; null when the cluster has none.</param>
     internal JoinRefusal? Judge(TokenRecord? token)
     {
         string NameOf(string node) =>

@@ -6,18 +6,18 @@ using System.Net.Sockets;
 namespace Rookery.Cluster.Joining;
 
 /// <summary>
-/// Where members reach a member: <c>host:port</c>. It stands in records, tokens and identity files, so what comes from
-/// the world is checked before.
+/// The address at which members reach a member: <c>host:port</c>. It is stored in records, tokens and identity files,
+/// so addresses from outside are validated first.
 /// </summary>
 public static class MemberAddress
 {
-    /// <summary>The most that one member names.</summary>
+    /// <summary>The most addresses of one member.</summary>
     public const int Most = 16;
 
-    /// <summary>How one looks, in a sentence.</summary>
+    /// <summary>The format, as a sentence for users.</summary>
     public const string Rule = "It looks like 192.168.1.12:9443, pi-2.lan:9443 or [fd00::2]:9443.";
 
-    // With a port it fits a token's byte of length; DNS allows 253 (RFC 1035 2.3.4).
+    // Together with a port it fits a token's length byte; DNS permits 253 (RFC 1035 2.3.4).
     private const int MostHostLength = 248;
 
     private static readonly SearchValues<char> HostCharacters = SearchValues.Create(
@@ -26,7 +26,7 @@ public static class MemberAddress
 
     private static readonly SearchValues<char> AddressCharacters = SearchValues.Create("0123456789abcdefABCDEF:.%");
 
-    /// <summary>Whether it is one.</summary>
+    /// <summary>Whether a text is a valid address.</summary>
     public static bool IsValid(string? address)
     {
         int colon = address?.LastIndexOf(':') ?? -1;
@@ -41,12 +41,14 @@ public static class MemberAddress
             && port > 0;
     }
 
-    /// <summary>Whether its host is the unspecified address, 0.0.0.0 or [::], which only who listens can use.</summary>
+    /// <summary>
+    /// Whether the host is the unspecified address, 0.0.0.0 or [::], which is only meaningful for listening.
+    /// </summary>
     public static bool IsUnspecified(string address) =>
         IPAddress.TryParse(address.AsSpan(0, Math.Max(0, address.LastIndexOf(':'))), out var host)
         && (host.Equals(IPAddress.Any) || host.Equals(IPAddress.IPv6Any));
 
-    /// <summary>Whether it is a URL by which clients may reach a node: a scheme, a host and a port.</summary>
+    /// <summary>Whether a text is a valid URL for clients: a scheme, a host and a port.</summary>
     public static bool IsClientUrl(string url) =>
         Uri.TryCreate(url, UriKind.Absolute, out var parsed)
         && parsed is { Scheme: "http" or "https", PathAndQuery: "/", UserInfo: "", Fragment: "" }

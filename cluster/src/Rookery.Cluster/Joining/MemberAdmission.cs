@@ -3,15 +3,17 @@ using Rookery.Raft;
 
 namespace Rookery.Cluster.Joining;
 
-/// <summary>Who may have a connection with this member, by the members' records as applied here. Thread-safe.</summary>
+/// <summary>
+/// Decides which nodes may connect to this member, by the members' records as applied here. Thread-safe.
+/// </summary>
 /// <param name="self">This node's random id.</param>
-/// <param name="recordOf">The record of a member, by its random id; null when there is none.</param>
-/// <param name="isConfigured">Whether the configuration in force names a member. It is that of the whole log, and the
-/// records are those of what is applied: after a start, which knows of nothing that is committed behind its manifest,
-/// they are older.</param>
-/// <param name="hasCaughtUp">Whether the records here are as new as those of whoever leads. A node that was off while
-/// all others were replaced knows none of them, and only they can tell it: until then whoever has a certificate is let
-/// in. Who votes, consensus says by the log.</param>
+/// <param name="recordOf">Returns a member's record by its random id; null when there is none.</param>
+/// <param name="isConfigured">Whether the newest configuration contains a member. It may be newer than the records: it
+/// is read from the whole log, and the records only from applied entries, which after a start end at the
+/// manifest.</param>
+/// <param name="hasCaughtUp">Whether the records here are as new as the leader's. A node that was off while all others
+/// were replaced knows none of the new members, and only they can tell it; so until it has caught up, every node with a
+/// certificate may connect. Voters are known from the log.</param>
 internal sealed class MemberAdmission(
     string self,
     Func<string, MemberRecord?> recordOf,
@@ -27,11 +29,11 @@ internal sealed class MemberAdmission(
             mustBeRecorded: hasCaughtUp() && recordOf(self) is not null && !isConfigured(Members.IdOf(hello.NodeId))
         );
 
-    /// <summary>Why a member is refused, or null.</summary>
-    /// <param name="hello">What it says of itself.</param>
-    /// <param name="member">Its record, if there is one.</param>
-    /// <param name="mustBeRecorded">Whether a member must have a record here. While the node that asks has none itself,
-    /// it has just joined and knows nobody yet, and whoever has a certificate may tell it of the others.</param>
+    /// <summary>Returns why a member is refused, or null.</summary>
+    /// <param name="hello">The member's hello.</param>
+    /// <param name="member">The member's record; null when there is none.</param>
+    /// <param name="mustBeRecorded">Whether a node without a record here is refused. False while this node itself has
+    /// no record: it has just joined and must learn of the other members from them.</param>
     internal static PeerRefusal? Judge(PeerHello hello, MemberRecord? member, bool mustBeRecorded)
     {
         if (member is null)
@@ -58,7 +60,7 @@ internal sealed class MemberAdmission(
 
         if (hello.BootCounter == member.BootCounter && member.Run != 0 && hello.Run != member.Run)
         {
-            // The copy was started as often as the original was since it was made.
+            // Since it was copied, the copy has been started as often as the original.
             return new PeerRefusal(
                 $"There are two copies of node {member.Name} ({member.Tag}), and this is not the one that "
                     + $"the cluster has met: stop it for good. It may join again with an empty card. "

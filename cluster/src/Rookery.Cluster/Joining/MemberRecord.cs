@@ -5,56 +5,63 @@ using Rookery.Documents.Records;
 namespace Rookery.Cluster.Joining;
 
 /// <summary>
-/// What the cluster knows of a member, as JSON under <see cref="ClusterRecordPrefix.Member"/> and its node id.
+/// The cluster's record of a member, as JSON under <see cref="ClusterRecordPrefix.Member"/> and its node id.
 /// </summary>
 public sealed record MemberRecord
 {
-    /// <summary>A letter, given once: A is the first member's.</summary>
+    /// <summary>A letter, assigned once; the first member's is A.</summary>
     public required string Tag { get; init; }
 
-    /// <summary>What it is called; no two members share a name.</summary>
+    /// <summary>The member's name, unique in the cluster.</summary>
     public required string Name { get; init; }
 
-    /// <summary>Where it listens for members, <c>host:port</c>, the likeliest first. Hints.</summary>
+    /// <summary>
+    /// The addresses at which it listens for members, <c>host:port</c>, most likely first. They are hints.
+    /// </summary>
     public required IReadOnlyList<string> Addresses { get; init; }
 
-    /// <summary>The public key that it joined with (SubjectPublicKeyInfo): what is sealed for it.</summary>
+    /// <summary>The public key with which it joined (SubjectPublicKeyInfo). Secrets are sealed for it.</summary>
     public required byte[] PublicKey { get; init; }
 
-    /// <summary>Where it listens for clients, by address, said at its first start, the likeliest first.</summary>
+    /// <summary>
+    /// The URLs at which it listens for clients, by address, most likely first; announced at its first start.
+    /// </summary>
     public IReadOnlyList<string> ClientUrls { get; init; } = [];
 
-    /// <summary>Where clients reach it, as the owner says; null for its own addresses.</summary>
+    /// <summary>The URL at which clients reach it, as configured by the owner; null to use its own addresses.</summary>
     public string? PublicUrl { get; init; }
 
-    /// <summary>The id of its store, said at its first start and new with each format; null before.</summary>
+    /// <summary>
+    /// The id of its store, announced at its first start and new each time a data directory is formatted; null before.
+    /// </summary>
     public Guid? StoreId { get; init; }
 
-    /// <summary>How often its store had been started when it last said so.</summary>
+    /// <summary>The number of starts of its store, as last announced.</summary>
     public long BootCounter { get; init; }
 
     /// <summary>
-    /// By chance, one for each start of its program: a start with as many starts of the store behind it and another
-    /// number is that of a copy.
+    /// A random id of its last announced start. A start with the same boot counter and another id is that of a copy.
     /// </summary>
     public ulong Run { get; init; }
 
-    /// <summary>The newest <see cref="FormatLevel"/> that its program knows, said at each start; 0 before.</summary>
+    /// <summary>
+    /// The newest <see cref="FormatLevel"/> that its version supports, announced at each start; 0 before.
+    /// </summary>
     public int NewestFormatLevel { get; init; }
 
-    /// <summary>When it joined.</summary>
+    /// <summary>When the member joined.</summary>
     public DateTimeOffset Joined { get; init; }
 
     /// <summary>
-    /// Whether it is to vote beside an only voter: true when its owner chose a mirror at the join, said at its first
-    /// start; false once it was demoted; null when nobody chose.
+    /// Whether it is to vote beside an only voter: true when its owner chose a mirror at the join (announced at its
+    /// first start), false once it was demoted, null when nobody chose.
     /// </summary>
     public bool? IsMirror { get; init; }
 
-    /// <summary>The key of a member's record.</summary>
+    /// <summary>Returns the key of a member's record.</summary>
     public static string KeyOf(string nodeId) => ClusterRecordPrefix.Member + nodeId;
 
-    /// <summary>The members, by node id.</summary>
+    /// <summary>Returns all members, by node id.</summary>
     public static IEnumerable<(string NodeId, MemberRecord Record, long Version)> All(IJoinRecordStore recordStore) =>
         from record in recordStore.List(ClusterRecordPrefix.Member)
         let member = Parse(record.Value.Span)
@@ -62,8 +69,8 @@ public sealed record MemberRecord
         select (record.Key[ClusterRecordPrefix.Member.Length..], member, record.Version);
 
     /// <summary>
-    /// Reads one, without addresses and a URL that are none; null when a newer version wrote it in a way that this one
-    /// does not know.
+    /// Parses a record, dropping invalid addresses and an invalid URL; null when a newer version wrote it in an unknown
+    /// format.
     /// </summary>
     public static MemberRecord? Parse(ReadOnlySpan<byte> json)
     {
@@ -77,6 +84,6 @@ public sealed record MemberRecord
             };
     }
 
-    /// <summary>The record's value.</summary>
+    /// <summary>Returns the record's value.</summary>
     public byte[] ToJson() => JsonSerializer.SerializeToUtf8Bytes(this, ClusterJson.Default.MemberRecord);
 }

@@ -9,16 +9,15 @@ using Rookery.Raft;
 namespace Rookery.Cluster.Joining;
 
 /// <summary>
-/// Lets nodes into the cluster, on the member that leads: a token and a key come in, a certificate and a seat as
-/// learner go out.
+/// Admits nodes to the cluster, on the leader: takes a token and a key, returns a certificate and a seat as learner.
 /// </summary>
 /// <remarks>
-/// Token, member and seats change in one command, so that a token lets in one node or none, and no two nodes get one
-/// letter or name. The steps after it (learner, certificate) can be repeated: who asks again with the same token, id
-/// and key gets the same seat, however often an answer is lost or a leader changes.
+/// Token, member and seats change in one command, so a token admits at most one node, and no two nodes get the same
+/// letter or name. The steps after that command (learner, certificate) can be repeated: asking again with the same
+/// token, id and key returns the same seat, however often an answer is lost or the leader changes.
 /// </remarks>
-/// <param name="identity">This member, as it is now; a renewal changes it.</param>
-/// <param name="recordStore">The cluster.</param>
+/// <param name="identity">Returns this member's current identity.</param>
+/// <param name="recordStore">The cluster's records.</param>
 /// <param name="time">The clock.</param>
 public sealed class Registrar(Func<NodeIdentity> identity, IJoinRecordStore recordStore, TimeProvider time)
 {
@@ -34,14 +33,14 @@ public sealed class Registrar(Func<NodeIdentity> identity, IJoinRecordStore reco
     internal AuthorityList Authorities =>
         new() { Authorities = [.. identity().Authorities.Select(authority => authority.RawData)] };
 
-    /// <summary>Lets a node in, or says why not.</summary>
+    /// <summary>Admits a node, or returns why not.</summary>
     internal async ValueTask<(JoinAnswer? Answer, JoinRefusal? Refusal)> AdmitAsync(
         JoinRequest request,
         CancellationToken cancellationToken
     )
     {
-        // Of a stranger's request nothing is worked at before it names a token that this cluster knows, or may know
-        // soon.
+        // Do no work for a stranger before it presents a token that this cluster knows. Catch up first: the token may
+        // be new.
         if (
             recordStore.IsLeader
             && recordStore.Find(TokenRecord.KeyOf(request.Secret)) is null
@@ -125,7 +124,7 @@ public sealed class Registrar(Func<NodeIdentity> identity, IJoinRecordStore reco
                 );
             }
 
-            // Begun, it is completed: who asks may be gone by then, and comes back for the seat.
+            // Not cancelled once begun: the caller may be gone by then and come back for the seat.
             var (seat, refusal) = await TakeSeatAsync(request, key);
             if (refusal is not null)
             {
@@ -142,7 +141,8 @@ public sealed class Registrar(Func<NodeIdentity> identity, IJoinRecordStore reco
     }
 
     /// <summary>
-    /// Gives the node the seat that it has, or a new one. Neither seat nor refusal: somebody took one meanwhile.
+    /// Returns the node's seat, or assigns a new one. Returns neither seat nor refusal when the seats changed
+    /// concurrently.
     /// </summary>
     private async ValueTask<(MemberRecord? Seat, JoinRefusal? Refusal)> TakeSeatAsync(
         JoinRequest request,
@@ -173,7 +173,7 @@ public sealed class Registrar(Func<NodeIdentity> identity, IJoinRecordStore reco
         );
         if (given is not null)
         {
-            // It has asked by another token before, and the answer was lost.
+            // The node has asked with another token before, and the answer was lost.
             return Outcome(await recordStore.ChangeAsync([used], CancellationToken.None), given);
         }
 

@@ -2,39 +2,39 @@ using Rookery.Documents.Records;
 
 namespace Rookery.Cluster.Joining;
 
-/// <summary>Which names, ids and letters the members have.</summary>
+/// <summary>The names, ids and letters that the members have.</summary>
 internal sealed class Seats
 {
     /// <summary>
-    /// A record that changes with every seat that is given, so that of two who look at the same seats one has to look
-    /// again.
+    /// The key of a record that changes with every assigned seat, so that of two concurrent assignments one fails and
+    /// must be repeated.
     /// </summary>
     public const string Key = ClusterRecordPrefix.Desired + "seats";
 
     private readonly (string NodeId, MemberRecord Record, long Version)[] _members;
     private readonly long _version;
 
-    /// <summary>The seats as they are.</summary>
+    /// <summary>Reads the current seats.</summary>
     public Seats(IJoinRecordStore recordStore)
     {
         _version = recordStore.Find(Key)?.Version ?? ClusterRecord.Absent;
         _members = [.. MemberRecord.All(recordStore)];
     }
 
-    /// <summary>The first free letter; null when there is none.</summary>
+    /// <summary>The first free letter; null when all are taken.</summary>
     public string? FreeTag =>
         Enumerable
             .Range('A', 26)
             .Select(letter => ((char)letter).ToString())
             .FirstOrDefault(tag => !Array.Exists(_members, member => Same(member.Record.Tag, tag)));
 
-    /// <summary>The seat of a node, or null.</summary>
+    /// <summary>Returns the seat of a node, or null.</summary>
     public MemberRecord? Of(string nodeId) => Array.Find(_members, member => Same(member.NodeId, nodeId)).Record;
 
-    /// <summary>The change that fails when a seat was given since.</summary>
+    /// <summary>Returns the change that fails when a seat was assigned since.</summary>
     public RecordChange Guard() => new(Key, [], _version);
 
-    /// <summary>Why a node cannot have the seat that it wants, or null.</summary>
+    /// <summary>Returns why a node cannot have the requested seat, or null.</summary>
     public JoinRefusal? Judge(JoinRequest request)
     {
         if (Of(request.NodeId) is { } taken)

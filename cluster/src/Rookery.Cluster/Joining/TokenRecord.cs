@@ -5,31 +5,33 @@ using Rookery.Documents.Records;
 namespace Rookery.Cluster.Joining;
 
 /// <summary>
-/// What the cluster keeps of a join token, as JSON under <see cref="ClusterRecordPrefix.JoinToken"/> and the hash of
-/// its secret. It stays a while after it was used or ended, so that both can be said.
+/// The cluster's record of a join token, as JSON under <see cref="ClusterRecordPrefix.JoinToken"/> and the hash of its
+/// secret. Kept for a while after the token was used or expired, so that a refusal can say so.
 /// </summary>
 internal sealed record TokenRecord
 {
-    /// <summary>When it was made.</summary>
+    /// <summary>When the token was issued.</summary>
     public required DateTimeOffset Created { get; init; }
 
-    /// <summary>When it ends.</summary>
+    /// <summary>When the token expires.</summary>
     public required DateTimeOffset Expires { get; init; }
 
-    /// <summary>The node that it let in.</summary>
+    /// <summary>The id of the node that the token admitted; null before.</summary>
     public string? UsedBy { get; init; }
 
-    /// <summary>When.</summary>
+    /// <summary>When the token admitted it; null before.</summary>
     public DateTimeOffset? Used { get; init; }
 
-    /// <summary>The key of a token's record. The secret has 128 random bits, so a plain hash is enough.</summary>
+    /// <summary>
+    /// Returns the key of a token's record. The secret has 128 random bits, so a plain hash is enough.
+    /// </summary>
     public static string KeyOf(ReadOnlySpan<byte> secret) =>
         ClusterRecordPrefix.JoinToken + Convert.ToHexStringLower(SHA256.HashData(secret));
 
-    /// <summary>Reads one.</summary>
+    /// <summary>Parses a record; null when it is malformed.</summary>
     public static TokenRecord? Parse(ReadOnlySpan<byte> json) =>
         ClusterJson.TryRead(json, ClusterJson.Default.TokenRecord);
 
-    /// <summary>The record's value.</summary>
+    /// <summary>Returns the record's value.</summary>
     public byte[] ToJson() => JsonSerializer.SerializeToUtf8Bytes(this, ClusterJson.Default.TokenRecord);
 }

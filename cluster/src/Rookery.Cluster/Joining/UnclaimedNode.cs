@@ -8,14 +8,14 @@ using Rookery.Platform;
 namespace Rookery.Cluster.Joining;
 
 /// <summary>
-/// A node alone that nobody has claimed and that never held a database: a card is made a cluster of one at its first
-/// boot, so that it has a certificate, and a join may come in its place. Its identity is put away first, durably and at
-/// once: before, the directory is the old node's; from then on it is one in which a join began, and what is left of the
-/// old node is deleted before the join goes on.
+/// A node without peers that is unclaimed and has never held a database. A card becomes a cluster of one at its first
+/// boot, so that it has a certificate, and may later join another cluster. Its identity is put away first, durably and
+/// atomically. Before that the directory belongs to the old node; afterwards it is one in which a join began, and the
+/// rest of the old node is deleted before the join continues.
 /// </summary>
 public static class UnclaimedNode
 {
-    // What a node keeps in its data directory that was made and served, and nothing else.
+    // The file names in the data directory of a node that was made and started, and nothing else.
     private static readonly string[] Names =
     [
         "lock",
@@ -31,17 +31,17 @@ public static class UnclaimedNode
         "lost+found",
     ];
 
-    /// <summary>Puts the node of a data directory away, if there is one that belongs to a cluster.</summary>
+    /// <summary>Puts away the node of a data directory, if it belongs to a cluster.</summary>
     /// <param name="disk">The disk.</param>
-    /// <param name="options">Where it is.</param>
-    /// <param name="clusterId">The cluster that is joined in its place.</param>
-    /// <param name="memory">What bounds memory.</param>
-    /// <param name="io">Is told of disk work.</param>
+    /// <param name="options">The directories of the node.</param>
+    /// <param name="clusterId">The cluster to join instead.</param>
+    /// <param name="memory">The memory budget.</param>
+    /// <param name="io">Records disk operations.</param>
     /// <param name="time">The clock.</param>
-    /// <returns>Why it is kept, in sentences; null when there is none any more.</returns>
-    /// <exception cref="DataDirectoryInUseException">It runs.</exception>
-    /// <exception cref="IdentityException">Who it is cannot be read.</exception>
-    /// <exception cref="DiskException">The disk refused.</exception>
+    /// <returns>Why the node is kept, in sentences; null when there is none any more.</returns>
+    /// <exception cref="DataDirectoryInUseException">The node is running.</exception>
+    /// <exception cref="IdentityException">The identity cannot be read.</exception>
+    /// <exception cref="DiskException">The disk failed.</exception>
     public static string? PutAway(
         IDisk disk,
         NodeOptions options,
@@ -76,7 +76,7 @@ public static class UnclaimedNode
                         );
                     }
 
-                    // It was never started: there is nothing to look into.
+                    // The node has never been started, so there is no store to inspect.
                     held = StoppedDirectory.Hold(disk, directory);
                 }
                 else
@@ -107,11 +107,11 @@ public static class UnclaimedNode
         }
     }
 
-    /// <summary>Deletes what is left of a node that was put away.</summary>
+    /// <summary>Deletes the remains of a node that was put away.</summary>
     /// <param name="disk">The disk.</param>
     /// <param name="dataDirectory">Its data directory.</param>
-    /// <param name="held">The same, held.</param>
-    /// <param name="kept">What is no part of the old node.</param>
+    /// <param name="held">The lock on the data directory.</param>
+    /// <param name="kept">Names of files that do not belong to the old node.</param>
     public static void Clear(IDisk disk, string dataDirectory, StoppedDirectory held, params IReadOnlyList<string> kept)
     {
         if (IdentityDirectory.IsPutAwayIn(disk, dataDirectory))
@@ -121,9 +121,7 @@ public static class UnclaimedNode
         }
     }
 
-    /// <summary>
-    /// Whether a node that runs, and knows all that was acknowledged, is one that a join may replace.
-    /// </summary>
+    /// <summary>Whether a join may replace a running node that knows everything acknowledged.</summary>
     internal static bool IsUnclaimed(NodeStore store, IJoinRecordStore recordStore, NodeIdentity identity) =>
         identity.Peers.Count == 0
         && !store.HasServed
