@@ -1,5 +1,7 @@
 #!/usr/bin/python3
-"""What the inventory plugin lets through, without a network: ansible/tests/mdns_test.py (with Debian's Python, which has its Ansible)"""
+"""Tests the inventory plugin without a network: ansible/tests/mdns_test.py
+
+It runs with Debian's Python, where Debian's Ansible is installed."""
 
 import importlib.util
 import json
@@ -13,7 +15,7 @@ from ansible.errors import AnsibleParserError
 from ansible.inventory.data import InventoryData
 from ansible.parsing.dataloader import DataLoader
 
-# Nothing is left beside the plugin.
+# Without this, Python would write a cache directory beside the plugin.
 sys.dont_write_bytecode = True
 plugin = pathlib.Path(__file__).resolve().parents[1] / "plugins/inventory/mdns.py"
 spec = importlib.util.spec_from_file_location("mdns", plugin)
@@ -38,7 +40,7 @@ class Names(unittest.TestCase):
         self.seconds += seconds
 
     def hosts(self, seeds=None, remembered=None, lines=(), lines_later=None):
-        """The hosts of an inventory of these seeds, with this cache, and what is announced, from the first second on or later."""
+        """Returns the addresses by host of an inventory with these seeds, this cache and these announcements: `lines` first, then `lines_later` if given."""
         browsed = [lines, lines if lines_later is None else lines_later]
         self.file.write_text(json.dumps({"plugin": "rookery.cluster.mdns", "seeds": seeds or {}}))
         if remembered:
@@ -58,28 +60,28 @@ class Names(unittest.TestCase):
     def test_A_node_that_is_announced_is_a_host(self):
         self.assertEqual(self.hosts(lines=[announced("pi-1")]), {"pi-1": "192.168.1.11"})
 
-    def test_Who_is_heard_over_IPv6_first_gets_the_address_that_comes_a_moment_later(self):
+    def test_A_node_heard_over_IPv6_first_gets_the_IPv4_address_announced_a_moment_later(self):
         first = announced("pi-1", address="fe80::1").replace("IPv4", "IPv6")
         self.assertEqual(self.hosts(lines=[first], lines_later=[first, announced("pi-1")]), {"pi-1": "192.168.1.11"})
         self.assertEqual(self.hosts(lines=[first]), {"pi-1": "fe80::1%eth0"})
 
-    def test_Nobody_is_announced_under_a_name_that_Ansible_has_itself(self):
+    def test_A_node_whose_name_Ansible_reserves_is_left_out_with_a_warning(self):
         for name in names_of_others:
             with self.subTest(name):
                 lines = [announced(name), announced(name, instance=name), announced("pi-2", address="192.168.1.12")]
                 self.assertEqual(self.hosts(lines=lines), {"pi-2": "192.168.1.12"})
-                self.assertIn("is called '%s'" % name, self.display.warning.call_args[0][0])
+                self.assertIn("has the name '%s'" % name, self.display.warning.call_args[0][0])
 
-    def test_A_host_name_alone_is_judged_as_well(self):
+    def test_A_node_whose_host_name_Ansible_reserves_is_left_out(self):
         line = '=;eth0;IPv4;x;_rookery._tcp;local;localhost.local;192.168.1.11;443;"state=member"'
         self.assertEqual(self.hosts(lines=[line, announced("pi-2", address="192.168.1.12")]), {"pi-2": "192.168.1.12"})
 
-    def test_No_seed_has_such_a_name(self):
+    def test_A_seed_whose_name_Ansible_reserves_is_refused(self):
         for name in names_of_others:
-            with self.subTest(name), self.assertRaisesRegex(AnsibleParserError, "means something else to Ansible"):
+            with self.subTest(name), self.assertRaisesRegex(AnsibleParserError, "reserved by Ansible"):
                 self.hosts(seeds={name: "192.168.1.11"})
 
-    def test_None_is_remembered(self):
+    def test_A_cached_node_whose_name_Ansible_reserves_is_left_out(self):
         for name in names_of_others:
             with self.subTest(name):
                 remembered = {name: {"address": "192.168.1.11"}, "pi-2": {"address": "192.168.1.12"}}

@@ -1,4 +1,4 @@
-"""Finds the nodes of Rookery in the local network."""
+"""Finds the Rookery nodes in the local network."""
 
 import ipaddress
 import json
@@ -12,27 +12,26 @@ from ansible.plugins.inventory import BaseInventoryPlugin
 
 DOCUMENTATION = """
 name: mdns
-short_description: Nodes of Rookery in the local network, by multicast DNS
+short_description: Finds the Rookery nodes in the local network by multicast DNS
 description:
-  - Asks C(avahi-browse) on the control host who announces C(_rookery._tcp), and makes each a host of the group C(rookery), under
-    its name and with an address, never with a name under C(.local), which needs a resolver that many machines lack.
-  - What was found is remembered. A node that does not announce itself now, because it is off or because multicast does not pass,
-    is a host at its last address; after that come the seeds. A host that is remembered wrongly is forgotten by deleting its line.
-  - "Host variables, as far as they are known: C(rookery_id), C(rookery_role), C(rookery_version), C(rookery_cluster) (its id),
+  - Runs C(avahi-browse) on the control host. Each node that announces C(_rookery._tcp) becomes a host of the group C(rookery), with its IP address, because
+    many control hosts cannot resolve names under C(.local).
+  - Found addresses are cached. A node that does not announce itself now, because it is off or multicast is blocked, gets its cached address. Seeds are used
+    for nodes that are neither announced nor cached. To forget a host, delete its line in the cache file.
+  - "Host variables, as far as they are known: C(rookery_id), C(rookery_role), C(rookery_version), C(rookery_cluster) (the cluster's id),
     C(rookery_state) (C(unclaimed) or C(member)), and C(rookery_source) (C(mdns), C(cache) or C(seed))."
-  - Whoever is in the local network can announce himself. What he says is checked for its form only; it is SSH that knows a machine
-    by its host key.
+  - Any machine in the local network can announce anything. The plugin checks only the form of announced values; SSH authenticates a machine by its host key.
 options:
   plugin:
     description: The name of this plugin.
     required: true
     choices: [rookery.cluster.mdns]
   seeds:
-    description: Machines to take in although they do not announce themselves, as C(NAME) and C(ADDRESS).
+    description: Addresses of machines that do not announce themselves, by name.
     type: dict
     default: {}
   cache_file:
-    description: Where addresses are remembered; C(FILE.addresses.json) beside the inventory file unless said.
+    description: The file that caches addresses. By default C(FILE.addresses.json) beside the inventory file C(FILE).
     type: path
 """
 
@@ -45,16 +44,17 @@ seeds:
 
 SERVICE = "_rookery._tcp"
 BROWSE_SECONDS = 20
-# A new card in the place of another is announced over IPv6 a second or two before it is over IPv4, where the old one still stands.
+# How long to wait for conflicting announcements to settle: a card that replaces another is announced over IPv6 a second or two before IPv4, where the old
+# announcement still stands.
 SETTLING_SECONDS = 6
-# Nobody waits longer where there is IPv6 alone.
+# How long to wait for an IPv4 address of a node that has only a link-local IPv6 address.
 BETTER_ADDRESS_SECONDS = 3
 GROUP = "rookery"
 
-# Anybody may announce anything, and Ansible expands templates in variables: only harmless text gets through.
+# Any machine may announce anything, and Ansible expands templates in variables, so only values of these forms are taken.
 NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?\Z")
-# What Ansible takes for the control host, or for a group: who is called so would have others' tasks.
-TAKEN = {"localhost", "all", "ungrouped", GROUP}
+# Names that Ansible uses for the control host or for groups: a host of that name would get the tasks of others.
+RESERVED = {"localhost", "all", "ungrouped", GROUP}
 FORMS = {
     "id": re.compile(r"[A-Za-z0-9_-]{22}\Z"),
     "cluster": re.compile(r"[A-Za-z0-9_-]{22}\Z"),
@@ -66,17 +66,17 @@ TXT_NAMES = {"node": "id", "cluster": "cluster", "role": "role", "version": "ver
 
 
 def is_name(text):
-    """Whether a machine may be called so."""
-    return bool(NAME.match(text)) and text.lower() not in TAKEN
+    """Returns whether a host may have this name."""
+    return bool(NAME.match(text)) and text.lower() not in RESERVED
 
 
 def unescape(text):
-    """What avahi-browse --parsable wrote as \\DDD, or with a backslash before it."""
+    """Decodes the escapes of avahi-browse --parsable: \\DDD (decimal), or a backslash before the character."""
     return re.sub(r"\\(\d{3}|.)", lambda m: chr(int(m.group(1))) if len(m.group(1)) == 3 else m.group(1), text)
 
 
 def usable_address(text, interface=None):
-    """The address as SSH takes it, or None. One of IPv6's link-local ones means something only with its interface."""
+    """Returns the address in the form that SSH takes, or None if it is not usable. A link-local IPv6 address needs its interface."""
     try:
         address = ipaddress.ip_address(text.split("%")[0])
     except ValueError:
@@ -89,13 +89,13 @@ def usable_address(text, interface=None):
 
 
 def rank(address):
-    """Which of a node's addresses is taken: IPv4, then IPv6, and link-local ones last."""
+    """Returns the sort key of a node's addresses: IPv4 first, then IPv6, link-local addresses last."""
     parsed = ipaddress.ip_address(address.split("%")[0])
     return (parsed.is_link_local, parsed.version, address)
 
 
 def parse_line(line):
-    """One node as {name, address, ...}, or None when the line resolves none, or not in a form that can be trusted."""
+    """Returns the node of a line of avahi-browse as {name, address, ...}, or None if the line resolves no node or has an unexpected form."""
     fields = line.split(";", 9)
     if len(fields) < 10 or fields[0] != "=" or fields[4] != SERVICE:
         return None
@@ -115,20 +115,21 @@ def parse_line(line):
 
 
 def merge(found):
-    """Nodes by name, each with its best address. Two nodes of one name cannot be told apart: that is an error."""
+    """Returns the nodes by name, each with its best address. Raises TwoOfOneName if two nodes have the same name."""
     nodes = {}
     for node in sorted(found, key=lambda one: rank(one["address"])):
         other = nodes.setdefault(node["name"], node)
         if other.get("id") != node.get("id"):
             raise TwoOfOneName(
-                "Two nodes are called %s, at %s and %s: give one of them another name (our image: hostname in rookery.toml, before its first start; Debian: hostnamectl set-hostname NAME). If one was "
-                "switched off just now, wait two minutes: so long it may still be announced." % (node["name"], other["address"], node["address"])
+                "Two nodes are called %s, at %s and %s. Give one of them another name (Rookery image: hostname in rookery.toml, before its first start; Debian: "
+                "hostnamectl set-hostname NAME). If one was switched off just now, wait two minutes, while its announcement may still be cached."
+                % (node["name"], other["address"], node["address"])
             )
     return nodes
 
 
 class TwoOfOneName(AnsibleParserError):
-    """Two nodes of one name, or one that took another's place a moment ago and has not said so over each protocol yet."""
+    """Two nodes of the same name, or one that replaced another a moment ago and is not yet announced over both IPv4 and IPv6."""
 
 
 class InventoryModule(BaseInventoryPlugin):
@@ -147,7 +148,7 @@ class InventoryModule(BaseInventoryPlugin):
 
         hosts = {name: {"name": name, "address": address, "source": "seed"} for name, address in seeds.items()}
         hosts.update({name: dict(node, source="cache") for name, node in remembered.items()})
-        # A node that has another name now is not there twice, nor is a seed that announces itself under its own name.
+        # A cached node that was renamed, or a seed that announces itself under another name, must not appear twice.
         ids = {node["id"] for node in announced.values() if "id" in node}
         addresses = {node["address"] for node in announced.values()}
         hosts = {name: node for name, node in hosts.items() if node.get("id") not in ids and node["address"] not in addresses}
@@ -155,13 +156,13 @@ class InventoryModule(BaseInventoryPlugin):
         if not hosts:
             raise AnsibleParserError(
                 "No node of Rookery announces itself, none is remembered in %s, and %s names no seeds. Are the nodes switched on and in "
-                "this network? A guest network and 'AP isolation' keep machines apart. Otherwise name them: `seeds: {pi-1: 192.168.1.11}`."
+                "this network? Guest networks and 'AP isolation' separate machines. Otherwise name the nodes: `seeds: {pi-1: 192.168.1.11}`."
                 % (cache_file, path)
             )
         for node in hosts.values():
             if node["source"] == "cache":
                 self.display.warning(
-                    "%s does not announce itself: its last address, %s, is taken. Delete it from %s to forget it." % (node["name"], node["address"], cache_file)
+                    "%s does not announce itself, so its last address %s is used. To forget it, delete its line in %s." % (node["name"], node["address"], cache_file)
                 )
         self._remember(cache_file, hosts)
         self._fill(hosts)
@@ -171,11 +172,11 @@ class InventoryModule(BaseInventoryPlugin):
         for name, address in seeds.items():
             if not is_name(str(name)):
                 raise AnsibleParserError(
-                    "%s: the seed '%s' is no host name of letters, digits and hyphens, or one that means something else to Ansible (%s)."
-                    % (path, name, ", ".join(sorted(TAKEN)))
+                    "%s: the seed '%s' must be a host name of letters, digits and hyphens, and no name reserved by Ansible (%s)."
+                    % (path, name, ", ".join(sorted(RESERVED)))
                 )
             if usable_address(str(address)) is None:
-                raise AnsibleParserError("%s: the seed %s is at '%s', which is no IP address. Names, above all under .local, are not taken." % (path, name, address))
+                raise AnsibleParserError("%s: the seed %s is at '%s', which is no IP address. Host names are not accepted." % (path, name, address))
         return {str(name): str(address) for name, address in seeds.items()}
 
     def _announced(self):
@@ -183,7 +184,7 @@ class InventoryModule(BaseInventoryPlugin):
         while (seconds := time.monotonic() - begun) < SETTLING_SECONDS:
             try:
                 nodes = merge(self._named())
-                # With an interface in it: who has another address now is heard over IPv6 before, for a moment.
+                # "%": link-local. A node whose address changed is heard over IPv6 a moment before IPv4.
                 if seconds >= BETTER_ADDRESS_SECONDS or not any("%" in node["address"] for node in nodes.values()):
                     return nodes
             except TwoOfOneName:
@@ -194,7 +195,7 @@ class InventoryModule(BaseInventoryPlugin):
     def _named(self):
         nodes = self._browsed()
         for name, address in sorted({(node["name"], node["address"]) for node in nodes if not is_name(node["name"])}):
-            self.display.warning("The node at %s is called '%s', which means something else to Ansible, and is left out: give it another name." % (address, name))
+            self.display.warning("The node at %s has the name '%s', which is reserved by Ansible, and is left out. Give it another name." % (address, name))
         return [node for node in nodes if is_name(node["name"])]
 
     def _browsed(self):
@@ -202,12 +203,12 @@ class InventoryModule(BaseInventoryPlugin):
         try:
             done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=BROWSE_SECONDS, check=False)
         except FileNotFoundError:
-            self.display.warning("avahi-browse is not installed (Debian: avahi-utils): the last addresses and the seeds are taken.")
+            self.display.warning("avahi-browse is not installed (Debian: avahi-utils), so the cached addresses and the seeds are used.")
             return []
         except subprocess.TimeoutExpired as late:
             done = subprocess.CompletedProcess(command, 0, late.stdout or b"", b"")
         if done.returncode != 0:
-            self.display.warning("avahi-browse failed: %s The last addresses and the seeds are taken." % done.stderr.decode(errors="replace").strip())
+            self.display.warning("avahi-browse failed: %s The cached addresses and the seeds are used." % done.stderr.decode(errors="replace").strip())
         lines = done.stdout.decode(errors="replace").splitlines()
         return [node for node in map(parse_line, lines) if node]
 
@@ -224,7 +225,7 @@ class InventoryModule(BaseInventoryPlugin):
         except FileNotFoundError:
             return {}
         except (OSError, ValueError, TypeError, KeyError, AttributeError) as wrong:
-            raise AnsibleParserError("%s cannot be read (%s). Delete it: it only remembers addresses." % (cache_file, wrong)) from wrong
+            raise AnsibleParserError("%s cannot be read (%s). Delete it: it contains only cached addresses." % (cache_file, wrong)) from wrong
 
     def _remember(self, cache_file, hosts):
         kept = {
@@ -232,7 +233,7 @@ class InventoryModule(BaseInventoryPlugin):
             for name, node in sorted(hosts.items())
             if node["source"] != "seed"
         }
-        # One line for each node, so that a person can delete one.
+        # One line per node, so that a user can delete one.
         text = "{\n%s\n}\n" % ",\n".join("  %s: %s" % (json.dumps(name), json.dumps(node)) for name, node in kept.items())
         try:
             with open(cache_file, encoding="utf-8") as file:
@@ -245,7 +246,7 @@ class InventoryModule(BaseInventoryPlugin):
                 file.write(text)
             os.replace(cache_file + ".new", cache_file)
         except OSError as wrong:
-            self.display.warning("The addresses could not be remembered: %s" % wrong)
+            self.display.warning("The addresses could not be cached: %s" % wrong)
 
     def _fill(self, hosts):
         self.inventory.add_group(GROUP)
