@@ -54,7 +54,7 @@ internal sealed class DamageSurvey
     /// <param name="segments">The segment with the gap, and the segments after it.</param>
     /// <param name="from">Offset of the gap in the first segment.</param>
     /// <param name="write">Number of the journal write that could not be read.</param>
-    public static DamageSurvey OfAll(
+    public static DamageSurvey SurveyToEnd(
         LogMap readable,
         long manifestIndex,
         IReadOnlyList<Segment> segments,
@@ -71,7 +71,7 @@ internal sealed class DamageSurvey
         );
         for (int i = 1; i < segments.Count; i++)
         {
-            survey.Enter(segments[i].Header!);
+            survey.AdoptHeader(segments[i].Header!);
             survey.Scan(
                 segments[i],
                 FrameLayout.FirstFrameOffset,
@@ -84,7 +84,7 @@ internal sealed class DamageSurvey
         var last = segments[^1];
         if ((segments.Count == 1 && survey._seen == 0) || last.Length < last.Header!.SegmentBytes)
         {
-            survey.Doubt();
+            survey.MarkUnknown();
         }
 
         return survey;
@@ -97,7 +97,7 @@ internal sealed class DamageSurvey
     /// <param name="from">Offset of the gap.</param>
     /// <param name="to">Offset at which the log continues.</param>
     /// <param name="write">Number of the journal write that could not be read.</param>
-    public static DamageSurvey OfGap(
+    public static DamageSurvey SurveyGap(
         LogMap readable,
         long manifestIndex,
         Segment segment,
@@ -120,7 +120,7 @@ internal sealed class DamageSurvey
         return (index, payload);
     }
 
-    private void Enter(SegmentHeader header)
+    private void AdoptHeader(SegmentHeader header)
     {
         End = new EntryPosition(header.Position.Term, header.Position.Index);
         Lost = EntryPosition.Later(Lost, header.Lost);
@@ -135,7 +135,7 @@ internal sealed class DamageSurvey
     {
         foreach (var (offset, header) in FrameScan.HeadersAnywhere(segment, from, to))
         {
-            if (header.Incarnation == segment.Incarnation && header.Write >= write)
+            if (header.Generation == segment.Generation && header.Write >= write)
             {
                 Take(segment, header, offset);
             }
@@ -150,7 +150,7 @@ internal sealed class DamageSurvey
             || (!repeatsVote && header.Landmarks - (header.IsLandmark ? 1 : 0) != _landmarks)
         )
         {
-            Doubt();
+            MarkUnknown();
         }
 
         _seen++;
@@ -177,12 +177,12 @@ internal sealed class DamageSurvey
         }
 
         End =
-            header.IsReplicated || (header.TellsEnd && header.Index > 0)
+            header.IsReplicated || (header.RecordsLogEnd && header.Index > 0)
                 ? new EntryPosition(header.Term, header.Index)
                 : End;
     }
 
-    private void Doubt() => (VoteIsKnown, ConfigurationIsKnown) = (false, false);
+    private void MarkUnknown() => (VoteIsKnown, ConfigurationIsKnown) = (false, false);
 
     private void Add(long index, ReadOnlyMemory<byte> configuration)
     {

@@ -26,7 +26,7 @@ internal enum FrameFlags : byte
 /// </summary>
 /// <param name="Type">Type of the frame.</param>
 /// <param name="Flags">Flags of the frame.</param>
-/// <param name="Incarnation">Generation of the segment when the frame was written.</param>
+/// <param name="Generation">Generation of the segment when the frame was written.</param>
 /// <param name="Write">Number of the journal write that the frame belongs to.</param>
 /// <param name="Index">As in <see cref="JournalFrame"/>.</param>
 /// <param name="Term">As in <see cref="JournalFrame"/>.</param>
@@ -41,7 +41,7 @@ internal enum FrameFlags : byte
 internal readonly record struct FrameHeader(
     FrameType Type,
     FrameFlags Flags,
-    long Incarnation,
+    long Generation,
     long Write,
     long Index,
     long Term,
@@ -73,22 +73,16 @@ internal readonly record struct FrameHeader(
     /// earlier versions. With it, a start detects an acknowledged entry that was damaged just before this frame.
     /// Without it, a cleanly stopped member would not know of the loss and could vote for a log that lacks the entry.
     /// </summary>
-    public bool TellsEnd => Type is FrameType.Vote or FrameType.CleanStop or FrameType.Start;
+    public bool RecordsLogEnd => Type is FrameType.Vote or FrameType.CleanStop or FrameType.Start;
 
     public bool EndsWrite => (Flags & FrameFlags.EndOfWrite) != FrameFlags.None;
 
     /// <summary>Creates the header of <paramref name="frame"/>.</summary>
-    public static FrameHeader Of(
-        in JournalFrame frame,
-        FrameFlags flags,
-        long incarnation,
-        long write,
-        int landmarks
-    ) =>
+    public static FrameHeader Of(in JournalFrame frame, FrameFlags flags, long generation, long write, int landmarks) =>
         new(
             frame.Type,
             flags,
-            incarnation,
+            generation,
             write,
             frame.Index,
             frame.Term,
@@ -141,7 +135,7 @@ internal readonly record struct FrameHeader(
             destination[6..],
             Landmarks < ushort.MaxValue ? (ushort)(Landmarks + 1) : (ushort)0
         );
-        BinaryPrimitives.WriteInt64LittleEndian(destination[8..], Incarnation);
+        BinaryPrimitives.WriteInt64LittleEndian(destination[8..], Generation);
         BinaryPrimitives.WriteInt64LittleEndian(destination[16..], Write);
         BinaryPrimitives.WriteInt64LittleEndian(destination[24..], Index);
         BinaryPrimitives.WriteInt64LittleEndian(destination[32..], Term);

@@ -17,7 +17,7 @@ internal static class FrameLayout
     public static long RoundUp(long offset) => (offset + BlockBytes - 1) & -BlockBytes;
 
     /// <summary>Returns the offset after a frame at <paramref name="offset"/>.</summary>
-    public static long After(long offset, FrameType type, int payloadLength, bool endsWrite)
+    public static long OffsetAfter(long offset, FrameType type, int payloadLength, bool endsWrite)
     {
         if (type == FrameType.Vote)
         {
@@ -37,7 +37,7 @@ internal static class FrameLayout
         long bytes = 0;
         foreach (ref readonly var frame in frames)
         {
-            bytes = After(bytes, frame.Type, frame.Payload.Length, endsWrite: false);
+            bytes = OffsetAfter(bytes, frame.Type, frame.Payload.Length, endsWrite: false);
         }
 
         return bytes;

@@ -69,7 +69,7 @@ internal static class FrameScan
                     start +=
                         at
                         + FrameHeader.Bytes
-                        + (header.Incarnation == segment.Incarnation ? Math.Max(header.PayloadLength, 0) : 0);
+                        + (header.Generation == segment.Generation ? Math.Max(header.PayloadLength, 0) : 0);
                 }
                 else
                 {
@@ -87,12 +87,12 @@ internal static class FrameScan
     /// Searches for later frames after the gap at <paramref name="from"/>, whose journal write is
     /// <paramref name="gapWrite"/>. Looks only at block boundaries, where journal writes begin.
     /// </summary>
-    public static BehindGap Behind(Segment segment, long from, long to, long gapWrite)
+    public static FramesAfterGap FindFramesAfter(Segment segment, long from, long to, long gapWrite)
     {
-        var found = new BehindGap(HasLaterWrite: false, HighestWrite: gapWrite, ResumeOffset: -1, Resume: default);
+        var found = new FramesAfterGap(HasLaterWrite: false, HighestWrite: gapWrite, ResumeOffset: -1, Resume: default);
         foreach (var (offset, header) in HeadersAtBlocks(segment, from, to))
         {
-            if (header.Incarnation != segment.Incarnation || header.Write <= gapWrite)
+            if (header.Generation != segment.Generation || header.Write <= gapWrite)
             {
                 continue;
             }
@@ -116,4 +116,9 @@ internal static class FrameScan
 /// <param name="HighestWrite">The highest write number found, at least that of the gap.</param>
 /// <param name="ResumeOffset">Offset of the first entry after the gap; -1 if there is none.</param>
 /// <param name="Resume">Header of that entry.</param>
-internal readonly record struct BehindGap(bool HasLaterWrite, long HighestWrite, long ResumeOffset, FrameHeader Resume);
+internal readonly record struct FramesAfterGap(
+    bool HasLaterWrite,
+    long HighestWrite,
+    long ResumeOffset,
+    FrameHeader Resume
+);

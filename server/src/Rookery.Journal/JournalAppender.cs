@@ -36,19 +36,19 @@ internal sealed class JournalAppender(
     public List<Segment> Live { get; } = [];
 
     /// <summary>Segments of a discarded log that readers may still use. Guarded by <see cref="Gate"/>.</summary>
-    public List<Segment> GivenUp { get; } = [];
+    public List<Segment> Discarded { get; } = [];
 
     /// <summary>The log that the durable frames form.</summary>
     public required LogMap Map { get; set; }
 
     /// <summary>Mark of the last reset of the journal; each segment header repeats it.</summary>
-    public required long RebaseMark { get; set; }
+    public required long ResetMark { get; set; }
 
     /// <summary>Number of the last durable write, or a higher number that no earlier process used.</summary>
     public required long LastWrite { get; set; }
 
     /// <summary>The highest generation ever used for a segment.</summary>
-    public required long LastIncarnation { get; set; }
+    public required long LastGeneration { get; set; }
 
     /// <summary>Appends frames as one journal write and syncs it.</summary>
     public void Append(ReadOnlySpan<JournalFrame> frames)
@@ -82,7 +82,7 @@ internal sealed class JournalAppender(
 
         lock (Gate)
         {
-            Count(frames, segment, start, write); // only now the write becomes part of the log
+            Register(frames, segment, start, write); // only now the write becomes part of the log
         }
     }
 
@@ -119,23 +119,23 @@ internal sealed class JournalAppender(
     /// Discards the log and continues after an installed snapshot, in a segment without a predecessor. One header write
     /// decides: a power cut leaves the old log or the new one, and the vote is kept in both.
     /// </summary>
-    public void BeginAnew(in JournalRebase rebase)
+    public void Reset(in JournalReset reset)
     {
-        var map = LogMap.Behind(rebase, Map);
+        var map = LogMap.AfterReset(reset, Map);
         var segment = pool.Take();
-        segment.Header = HeaderOf(segment, map, rebase.Mark, previousIncarnation: 0, previousEnd: 0);
-        LastIncarnation = segment.Incarnation;
+        segment.Header = HeaderOf(segment, map, reset.Mark, previousGeneration: 0, previousEnd: 0);
+        LastGeneration = segment.Generation;
         _stream.Begin(segment.File, 0, SegmentHeader.Bytes);
         _stream.Add(segment.Header);
         _stream.Sync(); // from here on the old log is discarded
 
         lock (Gate)
         {
-            GivenUp.AddRange(Live);
+            Discarded.AddRange(Live);
             Live.Clear();
             Live.Add(segment);
             Map = map;
-            RebaseMark = rebase.Mark;
+            ResetMark = reset.Mark;
         }
     }
 
@@ -143,7 +143,7 @@ internal sealed class JournalAppender(
     /// Records the newest segment, which is durable, in the note. Called off the commit path, on one thread at a time
     /// that is not the writing one.
     /// </summary>
-    public void NoteNewest() => note.Write(Newest!.Incarnation);
+    public void NoteNewest() => note.Write(Newest!.Generation);
 
     /// <summary>See <see cref="NodeJournal.Progress"/>.</summary>
     public long Progress => _stream.Progress;
@@ -159,7 +159,7 @@ internal sealed class JournalAppender(
 
     public void Dispose()
     {
-        foreach (var segment in Live.Concat(GivenUp))
+        foreach (var segment in Live.Concat(Discarded))
         {
             segment.Dispose();
         }
@@ -176,12 +176,12 @@ internal sealed class JournalAppender(
         var header = FrameHeader.Of(
             frames[i],
             i == frames.Length - 1 ? FrameFlags.EndOfWrite : FrameFlags.None,
-            segment.Incarnation,
+            segment.Generation,
             write,
             landmarks
         );
         landmarks += header.IsLandmark ? 1 : 0;
-        return header.TellsEnd
+        return header.RecordsLogEnd
             ? header with
             {
                 Landmarks = landmarks,
@@ -198,7 +198,7 @@ internal sealed class JournalAppender(
     {
         var segment = isOversized ? pool.BeginOversized(length) : pool.Take();
         segment.Header = NextHeader(segment);
-        LastIncarnation = segment.Incarnation;
+        LastGeneration = segment.Generation;
         return segment;
     }
 
@@ -209,8 +209,8 @@ internal sealed class JournalAppender(
         return HeaderOf(
             segment,
             Map,
-            RebaseMark,
-            linksToLast ? last!.Incarnation : last?.Header!.PreviousIncarnation ?? 0,
+            ResetMark,
+            linksToLast ? last!.Generation : last?.Header!.PreviousGeneration ?? 0,
             linksToLast ? last!.End : last?.Header!.PreviousEnd ?? 0
         );
     }
@@ -218,29 +218,29 @@ internal sealed class JournalAppender(
     private SegmentHeader HeaderOf(
         Segment segment,
         LogMap map,
-        long rebaseMark,
-        long previousIncarnation,
+        long resetMark,
+        long previousGeneration,
         long previousEnd
     ) =>
         new()
         {
             Slot = segment.Slot,
             SegmentBytes = segment.Length,
-            Incarnation = LastIncarnation + 1,
+            Generation = LastGeneration + 1,
             ClusterId = clusterId,
             StoreId = storeId,
             FirstWrite = LastWrite + 1,
-            PreviousIncarnation = previousIncarnation,
+            PreviousGeneration = previousGeneration,
             PreviousEnd = previousEnd,
             Position = map.Position,
-            RebaseMark = rebaseMark,
+            ResetMark = resetMark,
             Lost = map.Lost,
             Vote = map.Vote,
             ConfigurationIndex = map.ConfigurationIndex,
             Configuration = map.Configuration,
         };
 
-    private void Count(ReadOnlySpan<JournalFrame> frames, Segment segment, long start, long write)
+    private void Register(ReadOnlySpan<JournalFrame> frames, Segment segment, long start, long write)
     {
         if (Live[^1] != segment)
         {
@@ -253,7 +253,7 @@ internal sealed class JournalAppender(
         {
             var header = HeaderOf(frames, i, segment, write, ref landmarks);
             Map.Append(segment, header, frames[i].Payload, offset);
-            offset = FrameLayout.After(offset, header.Type, header.PayloadLength, header.EndsWrite);
+            offset = FrameLayout.OffsetAfter(offset, header.Type, header.PayloadLength, header.EndsWrite);
         }
 
         segment.End = offset;

@@ -27,7 +27,7 @@ internal sealed class JournalDirectory : IDisposable
     /// <summary>Files of a segment's length without a valid header: never used, or torn at their first write.</summary>
     public List<Segment> Spare { get; } = [];
 
-    /// <summary>Files with a segment's name that no crash leaves behind.</summary>
+    /// <summary>Files with a segment's name that no crash leaves after.</summary>
     public List<Segment> Foreign { get; } = [];
 
     /// <summary>
@@ -42,15 +42,15 @@ internal sealed class JournalDirectory : IDisposable
     public bool OrphanHoldsLaterWrite { get; private set; }
 
     /// <summary>Whether the note names a later segment than any with a valid header.</summary>
-    public bool IsNewestMissing => Note.Incarnation > NewestIncarnation;
+    public bool IsNewestMissing => Note.Generation > NewestGeneration;
 
     /// <summary>The highest generation found in headers, frames and the note.</summary>
-    public long HighestIncarnation { get; private set; }
+    public long HighestGeneration { get; private set; }
 
     /// <summary>The highest slot number found.</summary>
     public int HighestSlot { get; private set; }
 
-    private long NewestIncarnation => Used.Count == 0 ? 0 : Used[^1].Incarnation;
+    private long NewestGeneration => Used.Count == 0 ? 0 : Used[^1].Generation;
 
     public static JournalDirectory Find(IDisk disk, JournalOptions options, IIoRecorder io)
     {
@@ -61,7 +61,7 @@ internal sealed class JournalDirectory : IDisposable
             {
                 if (SegmentName.TryParse(name, out int slot))
                 {
-                    found.Sort(new Segment(disk.Open(found.PathOf(name), DiskOpen.ReadWrite), name, slot));
+                    found.Classify(new Segment(disk.Open(found.PathOf(name), DiskOpen.ReadWrite), name, slot));
                 }
                 else if (SegmentName.IsPart(name) || name is NewestNote.PartName)
                 {
@@ -69,7 +69,7 @@ internal sealed class JournalDirectory : IDisposable
                 }
             }
 
-            found.Used.Sort(static (left, right) => left.Incarnation.CompareTo(right.Incarnation));
+            found.Used.Sort(static (left, right) => left.Generation.CompareTo(right.Generation));
             found.CheckStore();
             found.BindNote();
             found.FindOrphan();
@@ -82,13 +82,13 @@ internal sealed class JournalDirectory : IDisposable
         }
     }
 
-    public Segment? WithIncarnation(long incarnation) => Used.Find(segment => segment.Incarnation == incarnation);
+    public Segment? WithGeneration(long generation) => Used.Find(segment => segment.Generation == generation);
 
     /// <summary>
     /// Deletes unfinished files, releases segments that are neither <paramref name="live"/> nor
     /// <paramref name="dropped"/> to the pool, and renames foreign files. Returns the new names of the foreign files.
     /// </summary>
-    public List<string> PutInOrder(
+    public List<string> CleanUp(
         IReadOnlyCollection<Segment> live,
         IReadOnlyCollection<Segment> dropped,
         SegmentPool pool
@@ -99,7 +99,7 @@ internal sealed class JournalDirectory : IDisposable
             _disk.Delete(PathOf(part));
         }
 
-        pool.SlotIsTaken(HighestSlot);
+        pool.ReserveSlots(HighestSlot);
         foreach (
             var segment in Used.Concat(Spare).Where(segment => !live.Contains(segment) && !dropped.Contains(segment))
         )
@@ -154,7 +154,7 @@ internal sealed class JournalDirectory : IDisposable
         }
     }
 
-    private void Sort(Segment segment)
+    private void Classify(Segment segment)
     {
         segment.KeptAside = _disk.Exists(PathOf(SegmentName.Aside(segment.Name, 1)));
         var block = new byte[SegmentHeader.Bytes];
@@ -165,7 +165,7 @@ internal sealed class JournalDirectory : IDisposable
         {
             case SegmentHeaderState.Valid when header!.Slot == segment.Slot:
                 segment.Header = header;
-                HighestIncarnation = Math.Max(HighestIncarnation, header.Incarnation);
+                HighestGeneration = Math.Max(HighestGeneration, header.Generation);
                 Used.Add(segment);
                 break;
             case SegmentHeaderState.Unused when segment.Length > 0:
@@ -206,7 +206,7 @@ internal sealed class JournalDirectory : IDisposable
             Note.Bind(Used[^1].Header!.StoreId);
         }
 
-        HighestIncarnation = Math.Max(HighestIncarnation, Note.Incarnation);
+        HighestGeneration = Math.Max(HighestGeneration, Note.Generation);
     }
 
     /// <summary>
@@ -215,7 +215,7 @@ internal sealed class JournalDirectory : IDisposable
     /// </summary>
     private void FindOrphan()
     {
-        long newest = NewestIncarnation;
+        long newest = NewestGeneration;
         foreach (var segment in Spare.Concat(Used))
         {
             // Unless the device lost it, no later first write reached a file with a valid header, so its first block
@@ -227,13 +227,13 @@ internal sealed class JournalDirectory : IDisposable
             long firstWrite = 0;
             foreach (var (_, header) in FrameScan.HeadersAtBlocks(segment, FrameLayout.FirstFrameOffset, to))
             {
-                if (header.Incarnation <= newest)
+                if (header.Generation <= newest)
                 {
                     continue;
                 }
 
                 Orphan = segment;
-                HighestIncarnation = Math.Max(HighestIncarnation, header.Incarnation);
+                HighestGeneration = Math.Max(HighestGeneration, header.Generation);
                 firstWrite = firstWrite == 0 ? header.Write : firstWrite;
                 OrphanHoldsLaterWrite |= header.Write != firstWrite;
             }

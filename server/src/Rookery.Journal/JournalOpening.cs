@@ -39,9 +39,9 @@ internal static class JournalOpening
                 disk.SyncDirectory(Path.GetDirectoryName(options.Directory)!);
             }
 
-            appender = AppenderAfter(walk, found, options, pool, io, newJournalStart);
-            var recovery = walk.Report(found.PutInOrder(appender.Live, walk.Dropped, pool));
-            GoOn(appender, walk);
+            appender = CreateAppender(walk, found, options, pool, io, newJournalStart);
+            var recovery = walk.Report(found.CleanUp(appender.Live, walk.Dropped, pool));
+            ContinueLog(appender, walk);
             NoteNewest(appender);
             found.ReleaseDropped(pool);
             return new NodeJournal(
@@ -50,7 +50,7 @@ internal static class JournalOpening
                 options,
                 directoryLock,
                 recovery,
-                walk.Rebase is null ? walk.Entries : []
+                walk.PendingReset is null ? walk.Entries : []
             );
         }
         catch
@@ -84,7 +84,7 @@ internal static class JournalOpening
         new(type, Index: 0, Term: 0, map.Position.Operations, OperationCount: 0, Payload: default);
 
     /// <summary>Creates the appender that continues after the recovered log.</summary>
-    public static JournalAppender AppenderAfter(
+    public static JournalAppender CreateAppender(
         RecoveryWalk walk,
         JournalDirectory found,
         JournalOptions options,
@@ -108,12 +108,12 @@ internal static class JournalOpening
         )
         {
             Map = walk.Map ?? LogMap.Empty(newJournalStart),
-            RebaseMark = newest?.RebaseMark ?? 0,
+            ResetMark = newest?.ResetMark ?? 0,
             LastWrite = walk.LastWrite,
 
             // A torn first write may have used the next generation without leaving a valid header, so that number is
             // skipped.
-            LastIncarnation = found.HighestIncarnation + 1,
+            LastGeneration = found.HighestGeneration + 1,
         };
         appender.Live.AddRange(walk.Live);
         return appender;
@@ -124,12 +124,12 @@ internal static class JournalOpening
     /// with a Start frame after a clean stop, otherwise with a new segment. So nothing that an interrupted write left
     /// can follow the next write, and frames of this version never enter a segment of an older version.
     /// </summary>
-    private static void GoOn(JournalAppender appender, RecoveryWalk walk)
+    private static void ContinueLog(JournalAppender appender, RecoveryWalk walk)
     {
-        if (walk.Rebase is { } rebase)
+        if (walk.PendingReset is { } reset)
         {
             // The header carries the vote, so nothing of the old log must be made durable first.
-            appender.BeginAnew(rebase);
+            appender.Reset(reset);
             return;
         }
 
@@ -140,7 +140,7 @@ internal static class JournalOpening
         }
 
         if (
-            walk.TailVerdict == TailVerdict.GoOnAfterCleanStop
+            walk.TailVerdict == TailVerdict.ContinueAfterCleanStop
             && last!.Header!.Version == SegmentHeader.FormatVersion
             && last.End + FrameLayout.BlockBytes <= last.Length
         )

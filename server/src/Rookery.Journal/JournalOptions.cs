@@ -48,7 +48,7 @@ public readonly record struct JournalKnowledge(long ManifestIndex, long Manifest
     /// A pending reset: the manifest contains an installed snapshot that replaces the journal's log. Null if there is
     /// none.
     /// </summary>
-    public JournalRebase? Rebase { get; init; }
+    public JournalReset? PendingReset { get; init; }
 }
 
 /// <summary>
@@ -59,7 +59,7 @@ public readonly record struct JournalKnowledge(long ManifestIndex, long Manifest
 /// <param name="Position">Position after which the journal continues.</param>
 /// <param name="ConfigurationIndex">Index of the configuration in force there; 0 if there is none.</param>
 /// <param name="Configuration">Payload of that configuration, encoded by <see cref="Payload.Encode"/>, or none.</param>
-public readonly record struct JournalRebase(
+public readonly record struct JournalReset(
     long Mark,
     JournalPosition Position,
     long ConfigurationIndex,

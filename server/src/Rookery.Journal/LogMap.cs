@@ -29,7 +29,7 @@ internal sealed class LogMap
     public LogMap(SegmentHeader first)
         : this(first.Position)
     {
-        TakeOver(first);
+        AdoptHeader(first);
     }
 
     /// <summary>Position before the first readable entry.</summary>
@@ -82,13 +82,13 @@ internal sealed class LogMap
     /// Creates a log without entries that continues after an installed snapshot. Keeps the vote and the loss of
     /// <paramref name="before"/>, which are this node's own.
     /// </summary>
-    public static LogMap Behind(in JournalRebase rebase, LogMap before)
+    public static LogMap AfterReset(in JournalReset reset, LogMap before)
     {
-        var map = new LogMap(rebase.Position) { Vote = before.Vote };
-        map.Lose(before.Lost);
-        if (!rebase.Configuration.IsEmpty)
+        var map = new LogMap(reset.Position) { Vote = before.Vote };
+        map.RecordLoss(before.Lost);
+        if (!reset.Configuration.IsEmpty)
         {
-            map._configurations.Add((rebase.ConfigurationIndex, rebase.Configuration.ToArray()));
+            map._configurations.Add((reset.ConfigurationIndex, reset.Configuration.ToArray()));
         }
 
         return map;
@@ -153,7 +153,7 @@ internal sealed class LogMap
     /// Adopts the state that a further segment's header repeats: it was true when the segment was started, and a gap
     /// before may hide its frames.
     /// </summary>
-    public void TakeOver(SegmentHeader header)
+    public void AdoptHeader(SegmentHeader header)
     {
         (Vote, Lost) = (header.Vote, header.Lost);
         if (
@@ -166,17 +166,17 @@ internal sealed class LogMap
     }
 
     /// <summary>Records that entries after the log's end are lost, and adopts the vote found there.</summary>
-    public void Lose(EntryPosition through, ReadOnlyMemory<byte> vote)
+    public void RecordLoss(EntryPosition through, ReadOnlyMemory<byte> vote)
     {
         Vote = vote;
-        Lose(through);
+        RecordLoss(through);
     }
 
     /// <summary>
     /// Restarts the log after <paramref name="position"/>: the entries before it are damaged, but the storage contains
     /// them.
     /// </summary>
-    public void BeginAgainAt(JournalPosition position, DamageSurvey gap)
+    public void RestartAfter(JournalPosition position, DamageSurvey gap)
     {
         Vote = gap.Vote;
         _configurations.Clear();
@@ -197,7 +197,7 @@ internal sealed class LogMap
         _spanIsOpen &= _spans.Count > 0;
     }
 
-    private void Lose(EntryPosition through)
+    private void RecordLoss(EntryPosition through)
     {
         var lost = EntryPosition.Later(Lost, through);
         Lost = lost.IsLaterThan(End) ? lost : default;

@@ -8,7 +8,7 @@ namespace Rookery.Journal;
 /// its predecessor, but nothing in it shows that a successor existed. Without this note, a journal whose last files are
 /// missing looks complete. The note is written off the commit path, slightly later than the segment. A note that is
 /// missing, unreadable or of another store is ignored; a program older than the note can leave another store's note
-/// behind when it replaces a journal.
+/// after when it replaces a journal.
 /// </summary>
 /// <remarks>
 /// Two blocks of 4 KiB are written in turn, so a torn write leaves the other one. A block is [8 magic and version][u32
@@ -24,7 +24,7 @@ internal sealed class NewestNote(IDisk disk, string directory, IIoRecorder io)
     private const int StoreOffset = 24;
     private const int ContentBytes = StoreOffset + 16;
 
-    private readonly (Guid StoreId, long Incarnation)[] _blocks = new (Guid StoreId, long Incarnation)[2];
+    private readonly (Guid StoreId, long Generation)[] _blocks = new (Guid StoreId, long Generation)[2];
     private Guid _store;
     private int _nextBlock;
     private bool _isNameDurable;
@@ -32,7 +32,7 @@ internal sealed class NewestNote(IDisk disk, string directory, IIoRecorder io)
     private static ReadOnlySpan<byte> Magic => "ROOKNEW2"u8;
 
     /// <summary>The highest recorded generation; 0 if there is none.</summary>
-    public long Incarnation { get; private set; }
+    public long Generation { get; private set; }
 
     /// <summary>Why the note cannot be read; null if it can.</summary>
     public string? Trouble { get; private set; }
@@ -51,21 +51,21 @@ internal sealed class NewestNote(IDisk disk, string directory, IIoRecorder io)
     /// <summary>Restricts the note to one store; one of its blocks may belong to another.</summary>
     public void Bind(Guid storeId)
     {
-        (_store, Incarnation, _nextBlock) = (storeId, 0, 0);
+        (_store, Generation, _nextBlock) = (storeId, 0, 0);
         for (int place = 0; place < _blocks.Length; place++)
         {
-            if (_blocks[place].StoreId == storeId && _blocks[place].Incarnation > Incarnation)
+            if (_blocks[place].StoreId == storeId && _blocks[place].Generation > Generation)
             {
-                (Incarnation, _nextBlock) = (_blocks[place].Incarnation, 1 - place);
+                (Generation, _nextBlock) = (_blocks[place].Generation, 1 - place);
             }
         }
     }
 
     /// <summary>Records a durable segment, unless it is recorded already and both blocks can be read.</summary>
     /// <exception cref="DiskException">The disk refused; the earlier note remains.</exception>
-    public void Write(long incarnation)
+    public void Write(long generation)
     {
-        if (incarnation <= Incarnation && Trouble is null)
+        if (generation <= Generation && Trouble is null)
         {
             return;
         }
@@ -73,7 +73,7 @@ internal sealed class NewestNote(IDisk disk, string directory, IIoRecorder io)
         string path = PathIn(directory);
         byte[] block = new byte[BlockBytes];
         Magic.CopyTo(block);
-        BinaryPrimitives.WriteInt64LittleEndian(block.AsSpan(16), incarnation);
+        BinaryPrimitives.WriteInt64LittleEndian(block.AsSpan(16), generation);
         _store.TryWriteBytes(block.AsSpan(StoreOffset));
         BinaryPrimitives.WriteUInt32LittleEndian(block.AsSpan(8), ChecksumOf(block));
         long begun = io.Begin();
@@ -88,9 +88,9 @@ internal sealed class NewestNote(IDisk disk, string directory, IIoRecorder io)
 
         io.Record(IoKind.Manifest, begun, BlockBytes);
         Trouble = null;
-        _blocks[_nextBlock] = (_store, incarnation);
+        _blocks[_nextBlock] = (_store, generation);
         _nextBlock = 1 - _nextBlock;
-        Incarnation = incarnation;
+        Generation = generation;
     }
 
     private void WriteBlock(string path, ReadOnlySpan<byte> block)
@@ -160,7 +160,7 @@ internal sealed class NewestNote(IDisk disk, string directory, IIoRecorder io)
         {
             long noted = BinaryPrimitives.ReadInt64LittleEndian(block.AsSpan(16));
             _blocks[place] = (new Guid(block.AsSpan(StoreOffset)), noted);
-            Incarnation = Math.Max(Incarnation, noted);
+            Generation = Math.Max(Generation, noted);
         }
     }
 

@@ -104,7 +104,7 @@ public sealed class NodeJournal : IDisposable
         {
             lock (_appender.Gate)
             {
-                return _appender.Live.Concat(_appender.GivenUp).Sum(static segment => segment.Length);
+                return _appender.Live.Concat(_appender.Discarded).Sum(static segment => segment.Length);
             }
         }
     }
@@ -203,7 +203,7 @@ public sealed class NodeJournal : IDisposable
     public void Write(ReadOnlySpan<JournalFrame> frames)
     {
         ThrowIfLatched();
-        Invariant.Holds(!_isStopped, "nothing is written after the clean stop");
+        Invariant.Holds(!_isStopped, "no write follows the clean stop");
         FrameRules.Check(frames, _appender.Map);
         int truncation = FrameRules.TruncationIn(frames);
         if (truncation >= 0 && frames[truncation].Index < _appender.Map.ConfigurationIndex)
@@ -228,16 +228,16 @@ public sealed class NodeJournal : IDisposable
     /// </summary>
     /// <remarks>Call it on the writing thread. Open readers continue with the old log.</remarks>
     /// <exception cref="JournalLatchedException">This or an earlier write or sync failed.</exception>
-    public void Rebase(in JournalRebase rebase)
+    public void ResetTo(in JournalReset reset)
     {
         ThrowIfLatched();
-        Invariant.Holds(!_isStopped, "nothing is written after the clean stop");
-        Invariant.Holds(rebase.Mark > _appender.RebaseMark, "a journal begins anew once for each installed state");
+        Invariant.Holds(!_isStopped, "no write follows the clean stop");
+        Invariant.Holds(reset.Mark > _appender.ResetMark, "a journal is reset once for each installed snapshot");
         Invariant.Holds(
-            rebase.Configuration.Length <= SegmentHeader.MaxConfigurationBytes,
+            reset.Configuration.Length <= SegmentHeader.MaxConfigurationBytes,
             "a configuration fits into a segment header"
         );
-        BeginOrLatch(rebase);
+        ResetOrLatch(reset);
     }
 
     /// <summary>
@@ -367,12 +367,12 @@ public sealed class NodeJournal : IDisposable
         _latch = null;
     }
 
-    private void BeginOrLatch(in JournalRebase rebase)
+    private void ResetOrLatch(in JournalReset reset)
     {
-        _latch = "it did not begin anew";
+        _latch = "its reset did not finish";
         try
         {
-            _appender.BeginAnew(rebase);
+            _appender.Reset(reset);
         }
         catch (DiskException error)
         {
@@ -409,10 +409,10 @@ public sealed class NodeJournal : IDisposable
     {
         lock (_appender.Gate)
         {
-            if (_appender.GivenUp.Find(static segment => segment.Pins == 0) is { } givenUp)
+            if (_appender.Discarded.Find(static segment => segment.Pins == 0) is { } discarded)
             {
-                _appender.GivenUp.Remove(givenUp);
-                return givenUp;
+                _appender.Discarded.Remove(discarded);
+                return discarded;
             }
 
             var live = _appender.Live;

@@ -9,24 +9,24 @@ internal static class RecoveryTable
     /// <summary>Judges the first frame of the log that cannot be read.</summary>
     /// <param name="wasWhole">Whether there is proof that the frame had been durable: a frame, segment or clean stop of
     /// a later journal write, the manifest's index or the file's length.</param>
-    /// <param name="stoppedInOrder">Whether the last readable frame is a clean stop.</param>
+    /// <param name="stoppedCleanly">Whether the last readable frame is a clean stop.</param>
     /// <param name="hasPeers">Whether other members can resend the entries.</param>
-    /// <param name="manifestHoldsTheGap">Whether all unreadable entries are at or below the manifest's index, and the
+    /// <param name="manifestCoversGap">Whether all unreadable entries are at or below the manifest's index, and the
     /// log continues after the gap.</param>
     /// <param name="voteIsKnown">Whether the unreadable bytes cannot contain the last vote.</param>
     public static TailVerdict JudgeFirstInvalidFrame(
         bool wasWhole,
-        bool stoppedInOrder,
+        bool stoppedCleanly,
         bool hasPeers,
-        bool manifestHoldsTheGap,
+        bool manifestCoversGap,
         bool voteIsKnown
     ) =>
-        (wasWhole, stoppedInOrder, hasPeers, manifestHoldsTheGap, voteIsKnown) switch
+        (wasWhole, stoppedCleanly, hasPeers, manifestCoversGap, voteIsKnown) switch
         {
-            (false, true, _, _, _) => TailVerdict.GoOnAfterCleanStop, // S: no write was in progress
+            (false, true, _, _, _) => TailVerdict.ContinueAfterCleanStop, // S: no write was in progress
             (false, false, _, _, _) => TailVerdict.TruncateTornTail, // A: power failed during the write
             (true, _, true, _, false) => TailVerdict.StopAndExplain, // C: a member that lost a vote could vote twice
-            (true, _, _, true, _) => TailVerdict.PassOverApplied, // D: nothing is lost
+            (true, _, _, true, _) => TailVerdict.SkipAppliedGap, // D: nothing is lost
             // B: perhaps acknowledged; another member can resend it
             (true, _, true, false, _) => TailVerdict.RepairFromPeers,
             (true, _, false, false, _) => TailVerdict.StopAndExplain, // C: a single node must not decide what to lose
@@ -39,19 +39,19 @@ internal static class RecoveryTable
     /// </summary>
     /// <param name="installedMark">The manifest's mark; 0 without an installed snapshot.</param>
     /// <param name="journalMark">The mark in the newest segment's header.</param>
-    public static bool IsGivenUp(long installedMark, long journalMark) =>
+    public static bool IsDiscarded(long installedMark, long journalMark) =>
         installedMark != 0 && installedMark != journalMark;
 
     public static char LabelOf(TailVerdict verdict) =>
         verdict switch
         {
             TailVerdict.BeginNew => 'N',
-            TailVerdict.GoOnAfterCleanStop => 'S',
+            TailVerdict.ContinueAfterCleanStop => 'S',
             TailVerdict.TruncateTornTail => 'A',
             TailVerdict.RepairFromPeers => 'B',
             TailVerdict.StopAndExplain => 'C',
-            TailVerdict.PassOverApplied => 'D',
-            TailVerdict.BeginBehindInstalled => 'I',
+            TailVerdict.SkipAppliedGap => 'D',
+            TailVerdict.ContinueAfterSnapshot => 'I',
             _ => throw new ArgumentOutOfRangeException(nameof(verdict), verdict, message: null),
         };
 }

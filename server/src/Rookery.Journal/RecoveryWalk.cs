@@ -7,11 +7,11 @@ namespace Rookery.Journal;
 /// <remarks>Changes nothing on disk, except that case B links a second name to each damaged segment.</remarks>
 internal sealed class RecoveryWalk(JournalDirectory directory, JournalOptions options, JournalKnowledge known)
 {
-    private readonly bool _isGivenUp = IsGivenUp(directory, known);
+    private readonly bool _isDiscarded = IsDiscarded(directory, known);
 
     // Of a discarded log only the vote counts. It is in the newest segment, and the manifest proves nothing about that
     // segment's end.
-    private readonly JournalKnowledge _knowledge = IsGivenUp(directory, known)
+    private readonly JournalKnowledge _knowledge = IsDiscarded(directory, known)
         ? known with
         {
             ManifestIndex = 0,
@@ -50,10 +50,10 @@ internal sealed class RecoveryWalk(JournalDirectory directory, JournalOptions op
     /// used it.
     /// </summary>
     public long LastWrite =>
-        TailVerdict == TailVerdict.GoOnAfterCleanStop ? _lastWrite : Math.Max(_lastWrite, _highestWrite) + 1;
+        TailVerdict == TailVerdict.ContinueAfterCleanStop ? _lastWrite : Math.Max(_lastWrite, _highestWrite) + 1;
 
     /// <summary>The reset that the journal needs; null if its log continues.</summary>
-    public JournalRebase? Rebase { get; private set; } = IsGivenUp(directory, known) ? known.Rebase : null;
+    public JournalReset? PendingReset { get; private set; } = IsDiscarded(directory, known) ? known.PendingReset : null;
 
     public List<string> KeptAside { get; } = [];
 
@@ -68,7 +68,7 @@ internal sealed class RecoveryWalk(JournalDirectory directory, JournalOptions op
     public EntryPosition MayHaveAcknowledged =>
         EntryPosition.Later(
             Map?.Lost ?? default,
-            Rebase is { } rebase ? new(rebase.Position.Term, rebase.Position.Index) : Map?.End ?? default
+            PendingReset is { } reset ? new(reset.Position.Term, reset.Position.Index) : Map?.End ?? default
         );
 
     /// <summary>
@@ -100,7 +100,7 @@ internal sealed class RecoveryWalk(JournalDirectory directory, JournalOptions op
     {
         if (!FindChain())
         {
-            Decide(TailVerdict.BeginNew, $"{options.Directory} held no journal; a new one was begun.");
+            SetVerdict(TailVerdict.BeginNew, $"{options.Directory} held no journal; a new one was begun.");
             return;
         }
 
@@ -110,30 +110,30 @@ internal sealed class RecoveryWalk(JournalDirectory directory, JournalOptions op
             if (Live[i].Header!.Position != Map.Position)
             {
                 // The walk ended where the next segment's header says, but with another log position.
-                Damaged(Live[i].File.Path, 0, Live[^1].Header!.Position.Index);
+                ThrowDamaged(Live[i].File.Path, 0, Live[^1].Header!.Position.Index);
             }
 
-            Map.TakeOver(Live[i].Header!);
+            Map.AdoptHeader(Live[i].Header!);
 
             if (!Walk(i))
             {
-                DropBehind(i);
+                DropSegmentsAfter(i);
                 break;
             }
         }
 
-        if (_isGivenUp && Rebase is { } rebase)
+        if (_isDiscarded && PendingReset is { } reset)
         {
-            _verdict = TailVerdict.BeginBehindInstalled;
+            _verdict = TailVerdict.ContinueAfterSnapshot;
             _sentence +=
-                $" A state through index {rebase.Position.Index} had been installed from a peer: the journal "
-                + $"begins anew behind it.";
+                $" A snapshot through index {reset.Position.Index} had been installed from another member: the "
+                + $"journal discards its log and continues after that index.";
         }
     }
 
-    private static bool IsGivenUp(JournalDirectory directory, in JournalKnowledge known) =>
+    private static bool IsDiscarded(JournalDirectory directory, in JournalKnowledge known) =>
         directory.Used.Count > 0
-        && RecoveryTable.IsGivenUp(known.Rebase?.Mark ?? 0, directory.Used[^1].Header!.RebaseMark);
+        && RecoveryTable.IsDiscarded(known.PendingReset?.Mark ?? 0, directory.Used[^1].Header!.ResetMark);
 
     /// <summary>Collects the segments from the newest back to the one with the manifest's index.</summary>
     private bool FindChain()
@@ -155,7 +155,8 @@ internal sealed class RecoveryWalk(JournalDirectory directory, JournalOptions op
                             + $"was acknowledged after it would be lost";
                 throw new JournalDamagedException(
                     $"{file} holds no readable journal, but this node has written one: {held}. Nothing was "
-                        + $"changed. Put the journal's files back (was the journal directory changed?), or {NextStep}.",
+                        + $"changed. Put the journal's files back (was the journal directory changed?), or "
+                        + $"{RepairAdvice}.",
                     file,
                     0
                 );
@@ -166,18 +167,18 @@ internal sealed class RecoveryWalk(JournalDirectory directory, JournalOptions op
 
         var segment = directory.Used[^1];
         Live.Add(segment);
-        while (Rebase is null && segment.Header!.Position.Index > _knowledge.ManifestIndex)
+        while (PendingReset is null && segment.Header!.Position.Index > _knowledge.ManifestIndex)
         {
             var previous =
-                segment.Header.PreviousIncarnation == 0
+                segment.Header.PreviousGeneration == 0
                     ? null
-                    : directory.WithIncarnation(segment.Header.PreviousIncarnation);
+                    : directory.WithGeneration(segment.Header.PreviousGeneration);
             if (previous is null)
             {
                 throw new JournalDamagedException(
                     $"The journal segment before {segment.File.Path} is missing or has lost its header: "
                         + $"entries {_knowledge.ManifestIndex + 1} to {segment.Header.Position.Index} would be "
-                        + $"lost. Nothing was changed. Put the file back, or {NextStep}.",
+                        + $"lost. Nothing was changed. Put the file back, or {RepairAdvice}.",
                     segment.File.Path,
                     0
                 );
@@ -216,23 +217,23 @@ internal sealed class RecoveryWalk(JournalDirectory directory, JournalOptions op
                 }
 
                 long gapWrite = isWhole ? walker.Write : walker.ExpectedWrite;
-                var behind = FrameScan.Behind(segment, isWhole ? walker.Offset : offset, end, gapWrite);
-                bool wasWhole = isWhole || !isLast || WasWhole(segment, behind);
+                var after = FrameScan.FindFramesAfter(segment, isWhole ? walker.Offset : offset, end, gapWrite);
+                bool wasWhole = isWhole || !isLast || WasWhole(segment, after);
                 var survey = wasWhole
-                    ? DamageSurvey.OfAll(Map!, _knowledge.ManifestIndex, Live[i..], offset, gapWrite)
+                    ? DamageSurvey.SurveyToEnd(Map!, _knowledge.ManifestIndex, Live[i..], offset, gapWrite)
                     : null;
-                var decided = Judge(i, behind, survey);
-                if (decided == TailVerdict.PassOverApplied)
+                var decided = Judge(i, after, survey);
+                if (decided == TailVerdict.SkipAppliedGap)
                 {
-                    PassOver(segment, offset, behind, gapWrite);
+                    SkipGap(segment, offset, after, gapWrite);
                     walker.Dispose();
-                    walker = new SegmentWalker(segment, behind.ResumeOffset, end, behind.Resume.Write);
+                    walker = new SegmentWalker(segment, after.ResumeOffset, end, after.Resume.Write);
                     continue;
                 }
 
-                _highestWrite = Math.Max(Math.Max(behind.HighestWrite, _lastWrite), survey?.HighestWrite ?? 0);
+                _highestWrite = Math.Max(Math.Max(after.HighestWrite, _lastWrite), survey?.HighestWrite ?? 0);
                 segment.End = offset;
-                EndAt(segment, offset, decided, survey);
+                EndLog(segment, offset, decided, survey);
                 return isLast;
             }
         }
@@ -246,7 +247,7 @@ internal sealed class RecoveryWalk(JournalDirectory directory, JournalOptions op
     }
 
     /// <summary>Case B: keeps the segments after the damage for their owner; the log continues before it.</summary>
-    private void DropBehind(int i)
+    private void DropSegmentsAfter(int i)
     {
         foreach (var segment in Live.Skip(i + 1))
         {
@@ -289,8 +290,8 @@ internal sealed class RecoveryWalk(JournalDirectory directory, JournalOptions op
     /// Returns whether there is other proof than a later segment that the unreadable bytes had been durable. A log that
     /// ends before the manifest's index proves nothing if an earlier start already recorded that loss.
     /// </summary>
-    private bool WasWhole(Segment segment, in BehindGap behind) =>
-        behind.HasLaterWrite
+    private bool WasWhole(Segment segment, in FramesAfterGap after) =>
+        after.HasLaterWrite
         || directory.OrphanHoldsLaterWrite
         || directory.IsNewestMissing
         || segment.Length < segment.Header!.SegmentBytes
@@ -300,15 +301,15 @@ internal sealed class RecoveryWalk(JournalDirectory directory, JournalOptions op
 
     private EntryPosition ManifestEnd => new(_knowledge.ManifestTerm, _knowledge.ManifestIndex);
 
-    private TailVerdict Judge(int i, in BehindGap behind, DamageSurvey? survey) =>
+    private TailVerdict Judge(int i, in FramesAfterGap after, DamageSurvey? survey) =>
         RecoveryTable.JudgeFirstInvalidFrame(
             wasWhole: survey is not null,
-            stoppedInOrder: _lastFrame == FrameType.CleanStop,
+            stoppedCleanly: _lastFrame == FrameType.CleanStop,
             _knowledge.HasPeers,
-            manifestHoldsTheGap: i == 0
-                && behind.ResumeOffset >= 0
-                && behind.Resume.Index <= _knowledge.ManifestIndex + 1
-                && (!_knowledge.HasPeers || MayGoOnBehindManifest(survey!)),
+            manifestCoversGap: i == 0
+                && after.ResumeOffset >= 0
+                && after.Resume.Index <= _knowledge.ManifestIndex + 1
+                && (!_knowledge.HasPeers || MayContinueAfterGap(survey!)),
             voteIsKnown: survey is null
                 || IsForReading
                 || (survey.VoteIsKnown && !directory.OrphanHoldsLaterWrite && !directory.IsNewestMissing)
@@ -318,19 +319,19 @@ internal sealed class RecoveryWalk(JournalDirectory directory, JournalOptions op
     /// Returns whether a member may continue after the gap: it must know the configuration there, because no member
     /// sends it again.
     /// </summary>
-    private bool MayGoOnBehindManifest(DamageSurvey survey) => survey.ConfigurationIsKnown || !EndsBeforeManifest;
+    private bool MayContinueAfterGap(DamageSurvey survey) => survey.ConfigurationIsKnown || !EndsBeforeManifest;
 
-    private void PassOver(Segment segment, long offset, in BehindGap behind, long gapWrite)
+    private void SkipGap(Segment segment, long offset, in FramesAfterGap after, long gapWrite)
     {
-        var resume = behind.Resume;
-        var gap = DamageSurvey.OfGap(Map!, _knowledge.ManifestIndex, segment, offset, behind.ResumeOffset, gapWrite);
-        Decide(
-            TailVerdict.PassOverApplied,
-            $"{segment.File.Path} is damaged from offset {offset} to {behind.ResumeOffset}; the manifest "
+        var resume = after.Resume;
+        var gap = DamageSurvey.SurveyGap(Map!, _knowledge.ManifestIndex, segment, offset, after.ResumeOffset, gapWrite);
+        SetVerdict(
+            TailVerdict.SkipAppliedGap,
+            $"{segment.File.Path} is damaged from offset {offset} to {after.ResumeOffset}; the manifest "
                 + $"holds all of it, so nothing is lost."
         );
         long term = resume.Index - 1 == _knowledge.ManifestIndex ? _knowledge.ManifestTerm : 0;
-        Map!.BeginAgainAt(new JournalPosition(resume.Index - 1, term, resume.OperationsBefore), gap);
+        Map!.RestartAfter(new JournalPosition(resume.Index - 1, term, resume.OperationsBefore), gap);
         Entries.Clear();
         segment.Landmarks =
             resume.Landmarks == FrameHeader.UnknownLandmarks
@@ -339,7 +340,7 @@ internal sealed class RecoveryWalk(JournalDirectory directory, JournalOptions op
         _lastFrame = default;
     }
 
-    private void EndAt(Segment segment, long offset, TailVerdict decided, DamageSurvey? survey)
+    private void EndLog(Segment segment, long offset, TailVerdict decided, DamageSurvey? survey)
     {
         string place = $"{segment.File.Path} ends at offset {offset}, index {Map!.Position.Index}";
         switch (decided)
@@ -350,29 +351,29 @@ internal sealed class RecoveryWalk(JournalDirectory directory, JournalOptions op
                         + $"{NewestNote.PathIn(options.Directory)} shows: what was acknowledged after index "
                         + $"{Math.Max(Map.Position.Index, _knowledge.ManifestIndex)} would be lost. Nothing "
                         + $"was changed. "
-                        + $"Put the file back, or {NextStep}.",
+                        + $"Put the file back, or {RepairAdvice}.",
                     options.Directory,
                     0
                 );
             case TailVerdict.StopAndExplain:
-                Damaged(segment.File.Path, offset, survey!.End.Index);
+                ThrowDamaged(segment.File.Path, offset, survey!.End.Index);
                 break;
             case TailVerdict.RepairFromPeers:
                 KeepAside(segment);
-                GiveUpBehind(survey!);
-                Decide(
+                EndBeforeDamage(survey!);
+                SetVerdict(
                     decided,
-                    $"{place}; what followed was durable and is damaged, through index "
-                        + $"{MayHaveAcknowledged.Index}: peers must give it back."
+                    $"{place}; the durable entries after it are damaged, through index "
+                        + $"{MayHaveAcknowledged.Index}: other members must resend them."
                 );
                 break;
-            case TailVerdict.GoOnAfterCleanStop:
-                Decide(decided, $"{place}; the node had stopped in order.");
+            case TailVerdict.ContinueAfterCleanStop:
+                SetVerdict(decided, $"{place}; the node had stopped cleanly.");
                 break;
             default:
-                Decide(
+                SetVerdict(
                     decided,
-                    $"{place}; the node had not stopped in order, and no write behind that place had been acknowledged."
+                    $"{place}; the node had not stopped cleanly, and no later write had been acknowledged."
                 );
                 break;
         }
@@ -382,16 +383,16 @@ internal sealed class RecoveryWalk(JournalDirectory directory, JournalOptions op
     /// Ends the log before damage that may have been acknowledged, and keeps the vote found after it. A log that ends
     /// before the manifest's index is reset to that index, if the configuration there is known.
     /// </summary>
-    private void GiveUpBehind(DamageSurvey survey)
+    private void EndBeforeDamage(DamageSurvey survey)
     {
         // If the newest segment is missing, at least one entry followed.
         var end = directory.IsNewestMissing ? survey.End with { Index = survey.End.Index + 1 } : survey.End;
-        Map!.Lose(EntryPosition.Later(EntryPosition.Later(end, survey.Lost), ManifestEnd), survey.Vote);
+        Map!.RecordLoss(EntryPosition.Later(EntryPosition.Later(end, survey.Lost), ManifestEnd), survey.Vote);
         if (EndsBeforeManifest && survey.ConfigurationIsKnown)
         {
             var (index, configuration) = survey.ConfigurationAtManifest();
-            Rebase = new JournalRebase(
-                Live[0].Header!.RebaseMark,
+            PendingReset = new JournalReset(
+                Live[0].Header!.ResetMark,
                 new JournalPosition(_knowledge.ManifestIndex, _knowledge.ManifestTerm, _knowledge.ManifestOperations),
                 index,
                 configuration
@@ -410,13 +411,13 @@ internal sealed class RecoveryWalk(JournalDirectory directory, JournalOptions op
     /// <summary>
     /// What to do if the file cannot be put back. A member must not use an older copy, because it voted since.
     /// </summary>
-    private string NextStep =>
+    private string RepairAdvice =>
         _knowledge.HasPeers
             ? "replace this member, whose last vote may be lost too: `rookery cluster node replace NAME` on "
                 + "another one, and a join with an empty data directory"
             : "restore a backup";
 
-    private void Damaged(string file, long offset, long provenThrough)
+    private void ThrowDamaged(string file, long offset, long provenThrough)
     {
         long from = Math.Max(Map!.Position.Index, _knowledge.ManifestIndex) + 1;
         long through = Math.Max(provenThrough, _knowledge.ManifestIndex);
@@ -426,16 +427,16 @@ internal sealed class RecoveryWalk(JournalDirectory directory, JournalOptions op
                 : $"entries from {from} on would be lost, if there were any";
         throw new JournalDamagedException(
             $"{file} is damaged at offset {offset}, in a part that had been made durable: {loss}. Nothing "
-                + $"was changed. Put back an undamaged copy of the file, or {NextStep}.",
+                + $"was changed. Put back an undamaged copy of the file, or {RepairAdvice}.",
             file,
             offset
         );
     }
 
-    private void Decide(TailVerdict decided, string what)
+    private void SetVerdict(TailVerdict decided, string what)
     {
         TailVerdict = decided;
-        bool keepsEarlier = _verdict == TailVerdict.PassOverApplied;
+        bool keepsEarlier = _verdict == TailVerdict.SkipAppliedGap;
         _sentence = keepsEarlier ? $"{_sentence} {what}" : what;
         _verdict = keepsEarlier ? _verdict : decided;
     }

@@ -28,7 +28,7 @@ internal sealed class Segment(IDiskFile file, string name, int slot) : IDisposab
     /// <summary>Whether the file has a second name for its owner, so that its bytes must never be reused.</summary>
     public bool KeptAside { get; set; }
 
-    public long Incarnation => Header?.Incarnation ?? 0;
+    public long Generation => Header?.Generation ?? 0;
 
     public bool HasFrames => End > FrameLayout.FirstFrameOffset;
 

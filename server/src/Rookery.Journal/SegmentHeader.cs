@@ -49,7 +49,7 @@ internal sealed record SegmentHeader
     public required long SegmentBytes { get; init; }
 
     /// <summary>Generation of the segment: rises with each use of any segment and is never reused.</summary>
-    public required long Incarnation { get; init; }
+    public required long Generation { get; init; }
 
     public required Guid ClusterId { get; init; }
 
@@ -59,7 +59,7 @@ internal sealed record SegmentHeader
     public required long FirstWrite { get; init; }
 
     /// <summary>Generation of the previous segment; 0 if the journal begins here.</summary>
-    public required long PreviousIncarnation { get; init; }
+    public required long PreviousGeneration { get; init; }
 
     /// <summary>Offset of the previous segment's end.</summary>
     public required long PreviousEnd { get; init; }
@@ -67,8 +67,8 @@ internal sealed record SegmentHeader
     /// <summary>Position before the first entry.</summary>
     public required JournalPosition Position { get; init; }
 
-    /// <summary>Mark of the journal's last reset (<see cref="JournalRebase.Mark"/>); 0 if it was never reset.</summary>
-    public required long RebaseMark { get; init; }
+    /// <summary>Mark of the journal's last reset (<see cref="JournalReset.Mark"/>); 0 if it was never reset.</summary>
+    public required long ResetMark { get; init; }
 
     /// <summary>The loss that was known when the segment was started (<see cref="LogMap.Lost"/>).</summary>
     public required EntryPosition Lost { get; init; }
@@ -120,11 +120,11 @@ internal sealed record SegmentHeader
             Version = version,
             Slot = BinaryPrimitives.ReadInt32LittleEndian(block[12..]),
             SegmentBytes = BinaryPrimitives.ReadInt64LittleEndian(block[16..]),
-            Incarnation = BinaryPrimitives.ReadInt64LittleEndian(block[24..]),
+            Generation = BinaryPrimitives.ReadInt64LittleEndian(block[24..]),
             ClusterId = new Guid(block.Slice(32, 16)),
             StoreId = new Guid(block.Slice(48, 16)),
             FirstWrite = BinaryPrimitives.ReadInt64LittleEndian(block[64..]),
-            PreviousIncarnation = BinaryPrimitives.ReadInt64LittleEndian(block[72..]),
+            PreviousGeneration = BinaryPrimitives.ReadInt64LittleEndian(block[72..]),
             PreviousEnd = BinaryPrimitives.ReadInt64LittleEndian(block[80..]),
             Position = new JournalPosition(
                 BinaryPrimitives.ReadInt64LittleEndian(block[88..]),
@@ -132,7 +132,7 @@ internal sealed record SegmentHeader
                 BinaryPrimitives.ReadInt64LittleEndian(block[104..])
             ),
             ConfigurationIndex = BinaryPrimitives.ReadInt64LittleEndian(block[112..]),
-            RebaseMark = BinaryPrimitives.ReadInt64LittleEndian(block[120..]),
+            ResetMark = BinaryPrimitives.ReadInt64LittleEndian(block[120..]),
             Lost = new EntryPosition(
                 BinaryPrimitives.ReadInt64LittleEndian(block[LostOffset..]),
                 BinaryPrimitives.ReadInt64LittleEndian(block[(LostOffset + sizeof(long))..])
@@ -150,17 +150,17 @@ internal sealed record SegmentHeader
         BinaryPrimitives.WriteInt32LittleEndian(block[8..], Version);
         BinaryPrimitives.WriteInt32LittleEndian(block[12..], Slot);
         BinaryPrimitives.WriteInt64LittleEndian(block[16..], SegmentBytes);
-        BinaryPrimitives.WriteInt64LittleEndian(block[24..], Incarnation);
+        BinaryPrimitives.WriteInt64LittleEndian(block[24..], Generation);
         ClusterId.TryWriteBytes(block[32..]);
         StoreId.TryWriteBytes(block[48..]);
         BinaryPrimitives.WriteInt64LittleEndian(block[64..], FirstWrite);
-        BinaryPrimitives.WriteInt64LittleEndian(block[72..], PreviousIncarnation);
+        BinaryPrimitives.WriteInt64LittleEndian(block[72..], PreviousGeneration);
         BinaryPrimitives.WriteInt64LittleEndian(block[80..], PreviousEnd);
         BinaryPrimitives.WriteInt64LittleEndian(block[88..], Position.Index);
         BinaryPrimitives.WriteInt64LittleEndian(block[96..], Position.Term);
         BinaryPrimitives.WriteInt64LittleEndian(block[104..], Position.Operations);
         BinaryPrimitives.WriteInt64LittleEndian(block[112..], ConfigurationIndex);
-        BinaryPrimitives.WriteInt64LittleEndian(block[120..], RebaseMark);
+        BinaryPrimitives.WriteInt64LittleEndian(block[120..], ResetMark);
         BinaryPrimitives.WriteUInt16LittleEndian(block[132..], (ushort)Vote.Length);
         BinaryPrimitives.WriteUInt16LittleEndian(block[134..], (ushort)Configuration.Length);
         BinaryPrimitives.WriteInt64LittleEndian(block[LostOffset..], Lost.Term);

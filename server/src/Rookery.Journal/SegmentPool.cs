@@ -26,7 +26,7 @@ internal sealed class SegmentPool(IDisk disk, JournalOptions options, IIoRecorde
     }
 
     /// <summary>Reserves all slot numbers through <paramref name="slot"/>.</summary>
-    public void SlotIsTaken(int slot) => _nextSlot = Math.Max(_nextSlot, slot + 1);
+    public void ReserveSlots(int slot) => _nextSlot = Math.Max(_nextSlot, slot + 1);
 
     /// <summary>
     /// Returns a segment of ordinary length with all blocks written: a spare, or a new one if there is none.

@@ -63,7 +63,7 @@ internal sealed class SegmentWalker : IDisposable
 
         Write = header.Write;
         _inWrite = !header.EndsWrite;
-        Offset = FrameLayout.After(Offset, header.Type, header.PayloadLength, header.EndsWrite);
+        Offset = FrameLayout.OffsetAfter(Offset, header.Type, header.PayloadLength, header.EndsWrite);
         return true;
     }
 
@@ -87,7 +87,7 @@ internal sealed class SegmentWalker : IDisposable
         if (
             offset + FrameHeader.Bytes > _end
             || !FrameHeader.TryRead(Fetch(offset, FrameHeader.Bytes).Span, out header)
-            || header.Incarnation != _segment.Incarnation
+            || header.Generation != _segment.Generation
             || header.Write != ExpectedWrite
             || header.PayloadLength < 0
             || header.PayloadLength > _end - offset - FrameHeader.Bytes

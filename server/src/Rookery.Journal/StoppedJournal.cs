@@ -12,7 +12,7 @@ public sealed class StoppedJournal : IDisposable
     private readonly JournalDirectory _found;
     private readonly SegmentPool _pool;
     private readonly JournalAppender _appender;
-    private readonly bool _isGivenUp;
+    private readonly bool _isDiscarded;
 
     private StoppedJournal(IDisk disk, JournalOptions options, JournalKnowledge knowledge, IIoRecorder io)
     {
@@ -23,10 +23,10 @@ public sealed class StoppedJournal : IDisposable
             _found = JournalDirectory.Find(disk, options, io);
             var walk = new RecoveryWalk(_found, options, knowledge) { IsForReading = true };
             walk.Run();
-            _isGivenUp = walk.Rebase is not null;
-            _appender = JournalOpening.AppenderAfter(walk, _found, options, _pool, io, newJournalStart: default);
+            _isDiscarded = walk.PendingReset is not null;
+            _appender = JournalOpening.CreateAppender(walk, _found, options, _pool, io, newJournalStart: default);
             Recovery = walk.Report([]);
-            Entries = _isGivenUp ? [] : walk.Entries;
+            Entries = _isDiscarded ? [] : walk.Entries;
         }
         catch
         {
@@ -46,7 +46,7 @@ public sealed class StoppedJournal : IDisposable
     public IReadOnlyList<RecoveredEntry> Entries { get; }
 
     /// <summary>Position of the last readable entry.</summary>
-    public JournalPosition Position => _isGivenUp ? default : _appender.Map.Position;
+    public JournalPosition Position => _isDiscarded ? default : _appender.Map.Position;
 
     /// <summary>Payload of the configuration in force there; empty if there is none.</summary>
     public ReadOnlyMemory<byte> Configuration => _appender.Map.Configuration;
@@ -74,7 +74,7 @@ public sealed class StoppedJournal : IDisposable
         {
             return new JournalReader(
                 _appender,
-                _isGivenUp ? long.MaxValue : Math.Max(fromIndex, _appender.Map.FirstIndex)
+                _isDiscarded ? long.MaxValue : Math.Max(fromIndex, _appender.Map.FirstIndex)
             );
         }
     }

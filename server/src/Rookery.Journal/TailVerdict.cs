@@ -9,7 +9,7 @@ public enum TailVerdict
     BeginNew,
 
     /// <summary>S: the last frame is a clean stop; the log continues after it.</summary>
-    GoOnAfterCleanStop,
+    ContinueAfterCleanStop,
 
     /// <summary>A: power failed during the last write, which was never acknowledged.</summary>
     TruncateTornTail,
@@ -23,11 +23,11 @@ public enum TailVerdict
     StopAndExplain,
 
     /// <summary>D: damaged, but the storage contains every entry of the gap.</summary>
-    PassOverApplied,
+    SkipAppliedGap,
 
     /// <summary>
     /// I: the manifest contains a snapshot installed from another member; the log is discarded except for its vote, and
     /// continues after that snapshot.
     /// </summary>
-    BeginBehindInstalled,
+    ContinueAfterSnapshot,
 }

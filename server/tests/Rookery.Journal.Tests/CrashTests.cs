@@ -22,9 +22,9 @@ public sealed class CrashTests
 
     private static bool IsFile(string path) => Path.HasExtension(path);
 
-    private static (CrashPoint Point, Exception Cause)? Search(Func<IDisk, IDisk> behind) =>
+    private static (CrashPoint Point, Exception Cause)? Search(Func<IDisk, IDisk> after) =>
         new CrashSearch { Points = 4000, Runs = 16 }.Find(
-            seed => JournalWorkload.Run(seed, behind),
+            seed => JournalWorkload.Run(seed, after),
             (image, run, operation) => run.Check(image, operation)
         );
 }

@@ -14,7 +14,7 @@ public sealed class FaultTests
     [InlineData(Errno.NoSpace, 0, true)]
     [InlineData(Errno.NoSpace, 5000, false)]
     [InlineData(Errno.ReadOnly, 0, true)]
-    public void Whatever_call_fails_acknowledged_frames_survive_and_a_latched_journal_writes_nothing(
+    public void Whichever_call_fails_acknowledged_frames_survive_and_a_latched_journal_writes_nothing(
         Errno error,
         int shortWriteBytes,
         bool sticky
@@ -59,7 +59,7 @@ public sealed class FaultTests
     }
 
     [Fact]
-    public void A_full_disk_latches_the_journal_with_a_sentence()
+    public void A_full_disk_latches_the_journal_with_a_clear_message()
     {
         using var journal = Open(_disk);
         _disk.CapacityBytes = _disk.UsedBytes + 4096;
@@ -76,7 +76,7 @@ public sealed class FaultTests
     }
 
     [Fact]
-    public void A_spare_that_cannot_be_made_latches_nothing()
+    public void A_failed_spare_does_not_latch_the_journal()
     {
         using var journal = Open(_disk);
         _disk.CapacityBytes = _disk.UsedBytes + 4096;
@@ -91,7 +91,7 @@ public sealed class FaultTests
     /// A page whose write-back failed looks clean to the system: the next sync says yes and writes nothing.
     /// </summary>
     [Fact]
-    public void A_frame_found_after_a_failed_sync_is_made_durable_before_it_counts()
+    public void A_frame_found_after_a_failed_sync_is_made_durable_before_the_log_contains_it()
     {
         for (int seed = 0; seed < 50; seed++)
         {
@@ -112,7 +112,7 @@ public sealed class FaultTests
     }
 
     [Fact]
-    public void An_unreadable_sector_is_named_and_nothing_is_skipped()
+    public void An_unreadable_sector_is_reported_and_nothing_is_skipped()
     {
         using (var journal = Open(_disk))
         {

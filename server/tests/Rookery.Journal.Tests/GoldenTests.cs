@@ -14,7 +14,7 @@ public sealed class GoldenTests
     {
         var disk = Load(version);
         using var journal = Open(disk);
-        Assert.Equal(TailVerdict.GoOnAfterCleanStop, journal.Recovery.Verdict);
+        Assert.Equal(TailVerdict.ContinueAfterCleanStop, journal.Recovery.Verdict);
         Assert.Equal(committed, journal.CommittedIndex);
         Assert.Equal(Encode([1, 2, 3]), journal.Vote.ToArray());
         Assert.Equal(Encode([4, 5, 6]), journal.Configuration.ToArray());
@@ -40,7 +40,7 @@ public sealed class GoldenTests
     /// The program that wrote them would stop at a frame that it does not know, and could not say that it is too old.
     /// </summary>
     [Fact]
-    public void Nothing_is_added_to_segments_of_an_older_format()
+    public void Segments_of_an_older_format_are_never_appended_to()
     {
         var disk = Load(1);
         string[] old = [.. disk.Files];
@@ -60,7 +60,7 @@ public sealed class GoldenTests
     /// release.
     /// </summary>
     [Fact]
-    public void The_golden_journal_can_be_written_again()
+    public void The_golden_journal_can_be_rewritten()
     {
         var disk = new SimulatedDisk("/data");
         using (var journal = Open(disk))

@@ -44,20 +44,20 @@ internal sealed record LogState(Entry[] Entries, uint Vote, uint Configuration)
             _ => this with { Entries = [.. Entries, Entry.Of(frame)] },
         };
 
-    /// <summary>The state behind an installed one, whose entries nobody reads.</summary>
-    public LogState Behind(JournalRebase rebase)
+    /// <summary>The state after an installed one, whose entries nobody reads.</summary>
+    public LogState AfterReset(JournalReset reset)
     {
-        var entries = new Entry[rebase.Position.Index];
+        var entries = new Entry[reset.Position.Index];
         entries[^1] = new Entry(
             FrameType.Batch,
-            rebase.Position.Index,
-            rebase.Position.Term,
-            rebase.Position.Operations,
+            reset.Position.Index,
+            reset.Position.Term,
+            reset.Position.Operations,
             0,
             0,
             0
         );
-        return this with { Entries = entries, Configuration = Platform.Checksum.Of(rebase.Configuration.Span) };
+        return this with { Entries = entries, Configuration = Platform.Checksum.Of(reset.Configuration.Span) };
     }
 
     public bool EqualsFrom(LogState other, long manifestIndex) =>
@@ -78,7 +78,7 @@ internal sealed class JournalWorkload
     private readonly Random _random;
     private readonly List<(int Operation, LogState State)> _acknowledged = [];
     private readonly List<(int Operation, LogState Before, JournalFrame[] Frames)> _attempts = [];
-    private readonly List<(int Operation, long Index, JournalRebase? Rebase)> _manifests = [];
+    private readonly List<(int Operation, long Index, JournalReset? PendingReset)> _manifests = [];
     private NodeJournal _journal = null!;
 
     private JournalWorkload(
@@ -87,29 +87,29 @@ internal sealed class JournalWorkload
         int seed,
         LogState start,
         long manifestIndex,
-        JournalRebase? rebase = null
+        JournalReset? reset = null
     )
     {
         _disk = disk;
         _seen = seen;
         _random = new Random(seed);
         _acknowledged.Add((0, start));
-        _manifests.Add((0, manifestIndex, rebase));
+        _manifests.Add((0, manifestIndex, reset));
     }
 
     private LogState Log => _acknowledged[^1].State;
 
     private long ManifestIndex => _manifests[^1].Index;
 
-    private JournalRebase? LastRebase => _manifests[^1].Rebase;
+    private JournalReset? LastReset => _manifests[^1].PendingReset;
 
     /// <summary>
-    /// Runs the work of a seed on a new disk. <paramref name="behind"/> stands between the journal and the disk.
+    /// Runs the work of a seed on a new disk. <paramref name="after"/> stands between the journal and the disk.
     /// </summary>
-    public static (SimulatedDisk Disk, JournalWorkload Run) Run(int seed, Func<IDisk, IDisk>? behind = null)
+    public static (SimulatedDisk Disk, JournalWorkload Run) Run(int seed, Func<IDisk, IDisk>? after = null)
     {
         var empty = new SimulatedDisk("/data");
-        var run = new JournalWorkload(empty, behind?.Invoke(empty) ?? empty, seed, LogState.Empty, 0);
+        var run = new JournalWorkload(empty, after?.Invoke(empty) ?? empty, seed, LogState.Empty, 0);
         run.Work(80);
         return (empty, run);
     }
@@ -157,7 +157,7 @@ internal sealed class JournalWorkload
     /// <summary>What a disk holds after the power was cut, as a workload that can go on.</summary>
     public JournalWorkload CheckOnce(SimulatedDisk image, int operation)
     {
-        var (_, manifestIndex, rebase) = _manifests.FindLast(manifest => manifest.Operation <= operation);
+        var (_, manifestIndex, reset) = _manifests.FindLast(manifest => manifest.Operation <= operation);
         var promised = _acknowledged.FindLast(promise => promise.Operation <= operation).State;
         var candidates = new List<LogState> { promised };
         if (
@@ -171,7 +171,7 @@ internal sealed class JournalWorkload
             }
         }
 
-        using var opened = TestJournal.Open(image, manifestIndex, rebase: rebase);
+        using var opened = TestJournal.Open(image, manifestIndex, reset: reset);
         var read = Read(opened, promised, manifestIndex);
         int match = candidates.FindLastIndex(candidate => candidate.EqualsFrom(read, manifestIndex));
         Assert.True(
@@ -180,10 +180,10 @@ internal sealed class JournalWorkload
                 + $"{manifestIndex}; {opened.Recovery.Sentence}"
         );
         Assert.Equal(candidates[match].NextOperation, opened.OperationsBeforeNext);
-        return new JournalWorkload(image, image, operation, candidates[match], manifestIndex, rebase);
+        return new JournalWorkload(image, image, operation, candidates[match], manifestIndex, reset);
     }
 
-    /// <summary>Everything readable behind the manifest, on top of what the manifest holds.</summary>
+    /// <summary>Everything readable after the manifest, on top of what the manifest holds.</summary>
     private static LogState Read(NodeJournal opened, LogState promised, long manifestIndex)
     {
         var entries = promised.Entries.Take((int)manifestIndex).ToList();
@@ -197,7 +197,7 @@ internal sealed class JournalWorkload
 
     private void Work(int steps)
     {
-        _journal = TestJournal.Open(_seen, ManifestIndex, rebase: LastRebase);
+        _journal = TestJournal.Open(_seen, ManifestIndex, reset: LastReset);
         for (int i = 0; i < steps; i++)
         {
             Step();
@@ -218,12 +218,12 @@ internal sealed class JournalWorkload
                 break;
             case < 90:
                 _manifests.Add(
-                    (_disk.OperationCount, _random.NextInt64(ManifestIndex, Log.Entries.Length + 1), LastRebase)
+                    (_disk.OperationCount, _random.NextInt64(ManifestIndex, Log.Entries.Length + 1), LastReset)
                 );
                 _journal.ReleaseThrough(ManifestIndex);
                 break;
             case < 92:
-                BeginAnew();
+                Reset();
                 break;
             case < 96:
                 _disk.KillProcess();
@@ -239,24 +239,24 @@ internal sealed class JournalWorkload
 
     private void Reopen()
     {
-        _journal = TestJournal.Open(_seen, ManifestIndex, rebase: LastRebase);
+        _journal = TestJournal.Open(_seen, ManifestIndex, reset: LastReset);
         Assert.True(Log.EqualsFrom(Read(_journal, Log, ManifestIndex), ManifestIndex), _journal.Recovery.Sentence);
     }
 
     /// <summary>A state is installed: from the manifest on it counts, whenever the journal follows.</summary>
-    private void BeginAnew()
+    private void Reset()
     {
         long index = Math.Max(ManifestIndex + 1, Log.Entries.Length + _random.Next(-3, 20));
         var position = new JournalPosition(index, Log.Term, Log.NextOperation + _random.Next(100));
-        var rebase = new JournalRebase(
-            (LastRebase?.Mark ?? 0) + _random.Next(1, 9),
+        var reset = new JournalReset(
+            (LastReset?.Mark ?? 0) + _random.Next(1, 9),
             position,
             index - 1,
             _random.Next(3) == 0 ? default : TestJournal.PayloadOf(index, 5, _random.Next(500))
         );
-        _manifests.Add((_disk.OperationCount, index, rebase));
-        _acknowledged.Add((_disk.OperationCount, Log.Behind(rebase)));
-        _journal.Rebase(rebase);
+        _manifests.Add((_disk.OperationCount, index, reset));
+        _acknowledged.Add((_disk.OperationCount, Log.AfterReset(reset)));
+        _journal.ResetTo(reset);
     }
 
     private void Write()

@@ -15,7 +15,7 @@ public sealed class MemberDamageTests
     private readonly SimulatedDisk _disk = new("/data");
 
     [Fact]
-    public void What_was_acknowledged_and_lost_is_remembered_over_restarts_until_the_log_is_as_new_again()
+    public void Lost_acknowledged_entries_are_known_across_restarts_until_the_log_is_as_up_to_date_again()
     {
         Append(Open(_disk), 20);
         Rot(3);
@@ -41,7 +41,7 @@ public sealed class MemberDamageTests
     /// struck too.
     /// </summary>
     [Fact]
-    public void What_was_lost_stays_known_when_what_came_before_it_rots_as_well()
+    public void The_loss_stays_known_when_earlier_entries_are_damaged_too()
     {
         Append(Open(_disk), 20);
         Rot(6);
@@ -56,7 +56,7 @@ public sealed class MemberDamageTests
     /// committed.
     /// </summary>
     [Fact]
-    public void An_entry_of_a_later_term_makes_good_what_was_lost()
+    public void An_entry_of_a_later_term_clears_the_loss()
     {
         Append(Open(_disk), 20);
         Rot(3);
@@ -69,18 +69,18 @@ public sealed class MemberDamageTests
     [Theory]
     [InlineData(1)]
     [InlineData(3)]
-    public void An_installed_state_makes_good_what_it_covers_and_no_more(long term)
+    public void An_installed_snapshot_clears_exactly_the_loss_that_it_covers(long term)
     {
         Append(Open(_disk), 40, 2000);
         Rot(3);
         var journal = Open(_disk, hasPeers: true);
-        journal.Rebase(new JournalRebase(1, new JournalPosition(30, term, 60), 0, default));
+        journal.ResetTo(new JournalReset(1, new JournalPosition(30, term, 60), 0, default));
         _disk.KillProcess();
         using var again = Open(
             _disk,
             manifestIndex: 30,
             hasPeers: true,
-            rebase: new JournalRebase(1, new JournalPosition(30, term, 60), 0, default)
+            reset: new JournalReset(1, new JournalPosition(30, term, 60), 0, default)
         );
         Assert.Equal(
             term == 1 ? new EntryPosition(1, 40) : new EntryPosition(3, 30),
@@ -89,7 +89,7 @@ public sealed class MemberDamageTests
     }
 
     [Fact]
-    public void What_was_acknowledged_is_told_with_the_term_behind_the_gap()
+    public void The_last_acknowledged_entry_is_reported_with_its_term_after_the_gap()
     {
         var journal = Open(_disk);
         Append(journal, 3);
@@ -100,10 +100,10 @@ public sealed class MemberDamageTests
     }
 
     /// <summary>
-    /// Only the first frame of a write is at a block boundary; those behind it were acknowledged with it.
+    /// Only the first frame of a write is at a block boundary; those after it were acknowledged with it.
     /// </summary>
     [Fact]
-    public void Every_entry_of_a_write_counts()
+    public void Every_entry_of_a_damaged_write_counts_as_acknowledged()
     {
         var journal = Open(_disk);
         Append(journal, 1);
@@ -115,7 +115,7 @@ public sealed class MemberDamageTests
     }
 
     [Fact]
-    public void A_cut_behind_the_gap_takes_back_what_it_took_back_before()
+    public void A_truncation_after_the_gap_still_applies()
     {
         var journal = Open(_disk);
         Append(journal, 6);
@@ -129,7 +129,7 @@ public sealed class MemberDamageTests
     [Theory]
     [InlineData(1)]
     [InlineData(30)]
-    public void The_newest_vote_counts_though_it_lies_behind_the_gap(int entriesBehind)
+    public void The_newest_vote_is_used_even_if_it_follows_the_gap(int entriesBehind)
     {
         var journal = Open(_disk);
         journal.Write([Vote(1)]);
@@ -152,7 +152,7 @@ public sealed class MemberDamageTests
     [Theory]
     [InlineData(3, true)]
     [InlineData(60, false)]
-    public void A_member_whose_vote_cannot_be_read_stops_unless_a_later_header_repeats_it(int entriesBehind, bool stops)
+    public void A_member_with_an_unreadable_vote_stops_unless_a_later_header_repeats_it(int entriesBehind, bool stops)
     {
         var journal = Open(_disk);
         Append(journal, 2);
@@ -179,12 +179,12 @@ public sealed class MemberDamageTests
 
     /// <summary>
     /// Several blocks are gone at once, as on a card with large pages: whether a vote was among them shows in the first
-    /// frame behind them.
+    /// frame after them.
     /// </summary>
     [Theory]
     [InlineData(true)]
     [InlineData(false)]
-    public void A_gap_that_hides_a_vote_is_told_from_one_that_does_not(bool hidesVote)
+    public void A_gap_that_hides_a_vote_is_distinguished_from_one_that_does_not(bool hidesVote)
     {
         var journal = Open(_disk);
         journal.Write([Vote(1)]);
@@ -219,7 +219,7 @@ public sealed class MemberDamageTests
     }
 
     [Fact]
-    public void A_member_whose_newest_segment_lost_its_header_stops()
+    public void A_member_stops_if_its_newest_segment_lost_its_header()
     {
         Append(Open(_disk), 9);
         _disk.KillProcess();
@@ -228,7 +228,7 @@ public sealed class MemberDamageTests
     }
 
     [Fact]
-    public void A_member_passes_over_what_its_manifest_holds()
+    public void A_member_skips_damaged_entries_that_its_manifest_covers()
     {
         var journal = Open(_disk);
         journal.Write([Next(journal) with { Type = FrameType.Configuration, Payload = Encode([7]) }]);
@@ -253,10 +253,7 @@ public sealed class MemberDamageTests
     [Theory]
     [InlineData(3, 'B')]
     [InlineData(20, 'D')]
-    public void A_configuration_in_the_gap_is_taken_from_a_later_header_or_left_to_the_peers(
-        int entriesBehind,
-        char label
-    )
+    public void A_configuration_in_the_gap_comes_from_a_later_header_or_from_peers(int entriesBehind, char label)
     {
         var journal = Open(_disk);
         Append(journal, 2);
@@ -289,7 +286,7 @@ public sealed class MemberDamageTests
     /// is for the peers.
     /// </summary>
     [Fact]
-    public void A_journal_that_breaks_off_below_the_manifest_begins_anew_behind_it()
+    public void A_log_damaged_below_the_manifest_index_is_reset_to_that_index()
     {
         var journal = Open(_disk);
         journal.Write([Vote(3), Next(journal) with { Type = FrameType.Configuration, Payload = Encode([7]) }]);
@@ -333,7 +330,7 @@ public sealed class MemberDamageTests
     [Theory]
     [InlineData(0)]
     [InlineData(4)]
-    public void A_power_cut_in_the_recovery_forgets_nothing(long manifestIndex)
+    public void A_power_cut_during_recovery_loses_nothing(long manifestIndex)
     {
         var journal = Open(_disk);
         journal.Write([Vote(1), Next(journal)]);
@@ -362,7 +359,7 @@ public sealed class MemberDamageTests
     }
 
     [Fact]
-    public void Bytes_that_were_kept_aside_are_left_alone_after_restarts_too()
+    public void Files_kept_aside_stay_unchanged_across_restarts()
     {
         Append(Open(_disk), 20);
         _disk.KillProcess();

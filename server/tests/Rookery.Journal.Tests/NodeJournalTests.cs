@@ -9,7 +9,7 @@ public sealed class NodeJournalTests
     private readonly SimulatedDisk _disk = new("/data");
 
     [Fact]
-    public void A_new_journal_is_empty_and_says_so()
+    public void A_new_journal_is_empty_and_reports_it()
     {
         using var journal = Open(_disk);
         Assert.Equal(TailVerdict.BeginNew, journal.Recovery.Verdict);
@@ -21,7 +21,7 @@ public sealed class NodeJournalTests
     }
 
     [Fact]
-    public void What_was_written_is_read_back_in_order_from_any_index()
+    public void Written_entries_are_read_back_in_order_from_any_index()
     {
         using var journal = Open(_disk);
         Append(journal, 100);
@@ -32,7 +32,7 @@ public sealed class NodeJournalTests
     }
 
     [Fact]
-    public void A_small_record_costs_one_block_and_one_sync_and_nothing_else()
+    public void A_small_entry_costs_one_block_and_one_sync()
     {
         var io = new CountingRecorder();
         using var journal = Open(_disk, io: io);
@@ -44,7 +44,7 @@ public sealed class NodeJournalTests
     }
 
     [Fact]
-    public void Taking_a_ready_spare_costs_no_more_calls_than_any_write()
+    public void A_write_into_a_ready_spare_costs_no_extra_calls()
     {
         using var journal = Open(_disk);
         Assert.True(journal.PrepareSpare());
@@ -56,7 +56,7 @@ public sealed class NodeJournalTests
     }
 
     [Fact]
-    public void Zeros_of_a_segment_are_noted_apart_from_writes_of_frames()
+    public void Zeros_of_a_new_segment_are_recorded_separately_from_frames()
     {
         var io = new CountingRecorder();
         using var journal = Open(_disk, io: io); // begins a segment, for which there is no spare
@@ -93,7 +93,7 @@ public sealed class NodeJournalTests
     }
 
     [Fact]
-    public void An_oversized_write_has_a_segment_of_its_own_that_is_deleted_after_release()
+    public void An_oversized_write_gets_its_own_segment_which_is_deleted_after_its_release()
     {
         using var journal = Open(_disk);
         Append(journal, 2);
@@ -108,7 +108,7 @@ public sealed class NodeJournalTests
     }
 
     [Fact]
-    public void A_large_write_goes_out_in_pieces_of_one_mebibyte()
+    public void A_large_write_is_split_into_pieces_of_one_mebibyte()
     {
         var io = new CountingRecorder();
         using var journal = Open(_disk, io: io);
@@ -118,7 +118,7 @@ public sealed class NodeJournalTests
     }
 
     [Fact]
-    public void A_reader_keeps_its_segments_from_being_recycled()
+    public void Segments_of_an_open_reader_are_not_recycled()
     {
         using var journal = Open(_disk);
         Append(journal, 50);
@@ -192,7 +192,7 @@ public sealed class NodeJournalTests
     }
 
     [Fact]
-    public void The_last_segment_stays_even_when_all_of_it_is_released()
+    public void The_last_segment_is_kept_even_after_its_release()
     {
         using (var journal = Open(_disk))
         {
@@ -205,7 +205,20 @@ public sealed class NodeJournalTests
     }
 
     [Fact]
-    public void A_clean_stop_goes_on_in_the_same_segment()
+    public void KeepAbove_retains_entries_until_it_is_disposed()
+    {
+        using var journal = Open(_disk);
+        Append(journal, 40);
+        var kept = journal.KeepAbove(20);
+        journal.ReleaseThrough(40);
+        Assert.InRange(journal.FirstIndex, 2, 21);
+        kept.Dispose();
+        journal.ReleaseThrough(40);
+        Assert.True(journal.FirstIndex > 21);
+    }
+
+    [Fact]
+    public void After_a_clean_stop_the_log_continues_in_the_same_segment()
     {
         using (var journal = Open(_disk))
         {
@@ -215,14 +228,14 @@ public sealed class NodeJournalTests
         }
 
         using var again = Open(_disk);
-        Assert.Equal((TailVerdict.GoOnAfterCleanStop, 'S'), (again.Recovery.Verdict, again.Recovery.Label));
+        Assert.Equal((TailVerdict.ContinueAfterCleanStop, 'S'), (again.Recovery.Verdict, again.Recovery.Label));
         Append(again, 2);
         Assert.Equal(SegmentBytes, again.LiveBytes);
         AssertHolds(again, 1, 4);
     }
 
     [Fact]
-    public void An_unclean_stop_goes_on_in_a_fresh_segment_and_idle_restarts_do_not_pile_up()
+    public void After_a_crash_the_log_continues_in_a_fresh_segment_and_idle_restarts_reuse_it()
     {
         Append(Open(_disk), 2);
         for (int i = 0; i < 10; i++)
@@ -238,7 +251,7 @@ public sealed class NodeJournalTests
     }
 
     [Fact]
-    public void A_journal_can_begin_behind_a_restored_backup()
+    public void A_journal_can_start_after_a_restored_backup()
     {
         NodeJournal.Create(_disk, Options, new JournalPosition(70, 3, 700), new CountingRecorder());
         using (
@@ -270,7 +283,7 @@ public sealed class NodeJournalTests
     }
 
     [Fact]
-    public void Frames_that_do_not_follow_are_refused_before_anything_is_written()
+    public void Frames_out_of_order_are_refused_before_any_write()
     {
         using var journal = Open(_disk);
         int operations = _disk.OperationCount;

@@ -7,7 +7,7 @@ public sealed class PayloadTests
     [InlineData(1)]
     [InlineData(5000)]
     [InlineData(2_000_000)]
-    public void Any_content_comes_back(int length)
+    public void Any_content_is_decoded_unchanged(int length)
     {
         byte[] content = new byte[length];
         new Random(length).NextBytes(content);
@@ -15,14 +15,14 @@ public sealed class PayloadTests
     }
 
     [Fact]
-    public void What_compresses_is_compressed_and_what_fits_into_a_block_is_not()
+    public void Compressible_content_is_compressed_unless_it_fits_into_a_block()
     {
         Assert.InRange(TestJournal.Encode(new byte[100_000]).Length, 1, 1000);
         Assert.Equal(3000 + Payload.OverheadBytes, TestJournal.Encode(new byte[3000]).Length);
     }
 
     [Fact]
-    public void No_flipped_bit_goes_unnoticed()
+    public void Every_flipped_bit_is_detected()
     {
         byte[] encoded = TestJournal.Encode([.. Enumerable.Range(0, 6000).Select(i => (byte)(i / 50))]);
         for (int bit = 0; bit < encoded.Length * 8; bit++)

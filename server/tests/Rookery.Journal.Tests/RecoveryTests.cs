@@ -12,7 +12,7 @@ public sealed class RecoveryTests
     private readonly SimulatedDisk _disk = new("/data");
 
     [Fact]
-    public void Case_A_a_torn_tail_is_cut()
+    public void Case_A_a_torn_tail_is_truncated()
     {
         Fill(5);
         _disk.Rot(First, (5 * 4096) + 100, 1);
@@ -22,15 +22,15 @@ public sealed class RecoveryTests
             (journal.Recovery.Verdict, journal.Recovery.Label, journal.LastIndex)
         );
         Assert.Equal(
-            $"{First} ends at offset 20480, index 4; the node had not stopped in order, and no write behind "
-                + $"that place had been acknowledged.",
+            $"{First} ends at offset 20480, index 4; the node had not stopped cleanly, and no later "
+                + $"write had been acknowledged.",
             journal.Recovery.Sentence
         );
         Assert.Equal(new EntryPosition(1, 4), journal.Recovery.MayHaveAcknowledged);
     }
 
     [Fact]
-    public void Case_B_a_damaged_middle_is_kept_aside_and_left_to_the_peers()
+    public void Case_B_a_damaged_middle_is_kept_aside_and_repaired_by_peers()
     {
         Fill(20);
         _disk.Rot(First, (3 * 4096) + 100, 1);
@@ -53,7 +53,7 @@ public sealed class RecoveryTests
     }
 
     [Fact]
-    public void Case_C_a_damaged_middle_stops_a_lone_node_and_changes_nothing()
+    public void Case_C_a_damaged_middle_stops_a_single_node_and_changes_nothing()
     {
         Fill(5);
         _disk.Rot(First, (3 * 4096) + 100, 1);
@@ -78,7 +78,7 @@ public sealed class RecoveryTests
         _disk.Rot(First, (3 * 4096) + 100, 1);
         using var journal = Open(_disk, manifestIndex: 3);
         Assert.Equal(
-            (TailVerdict.PassOverApplied, 'D', 4L, 6L),
+            (TailVerdict.SkipAppliedGap, 'D', 4L, 6L),
             (journal.Recovery.Verdict, journal.Recovery.Label, journal.FirstIndex, journal.LastIndex)
         );
         AssertHolds(journal, 4, 6);
@@ -86,7 +86,7 @@ public sealed class RecoveryTests
     }
 
     [Fact]
-    public void The_manifest_is_a_sign_that_a_sync_had_returned()
+    public void The_manifest_proves_that_a_sync_had_returned()
     {
         Fill(5);
         _disk.Rot(First, (5 * 4096) + 100, 1);
@@ -98,7 +98,7 @@ public sealed class RecoveryTests
     }
 
     [Fact]
-    public void A_clean_stop_is_a_sign_that_a_sync_had_returned()
+    public void A_clean_stop_proves_that_a_sync_had_returned()
     {
         Fill(5, stop: true);
         _disk.Rot(First, (5 * 4096) + 100, 1);
@@ -106,7 +106,7 @@ public sealed class RecoveryTests
     }
 
     [Fact]
-    public void A_journal_that_is_gone_is_not_begun_anew()
+    public void A_missing_journal_is_not_replaced_by_a_new_one()
     {
         string message = Assert.Throws<JournalDamagedException>(() => Open(_disk, manifestIndex: 12)).Message;
         Assert.Contains("was the journal directory changed?", message, StringComparison.Ordinal);
@@ -116,7 +116,7 @@ public sealed class RecoveryTests
     [Theory]
     [InlineData(First)]
     [InlineData(Second)]
-    public void A_missing_segment_is_named(string missing)
+    public void A_missing_segment_is_reported_by_name(string missing)
     {
         Fill(20);
         _disk.Delete(missing);
@@ -130,7 +130,7 @@ public sealed class RecoveryTests
     }
 
     [Fact]
-    public void A_truncated_segment_is_damage_and_not_a_torn_tail()
+    public void A_shortened_segment_file_is_damage_not_a_torn_tail()
     {
         Fill(5);
         using (var file = _disk.Open(First, DiskOpen.ReadWrite))
@@ -142,7 +142,7 @@ public sealed class RecoveryTests
     }
 
     [Fact]
-    public void The_newest_segment_whose_header_rotted_is_damage_when_it_holds_two_writes()
+    public void A_newest_segment_with_a_damaged_header_and_two_writes_is_damage()
     {
         Fill(9);
         _disk.Rot(Second, 30, 1);
@@ -154,7 +154,7 @@ public sealed class RecoveryTests
     [InlineData(false, false)]
     [InlineData(false, true)]
     [InlineData(true, false)]
-    public void The_newest_segment_that_is_gone_is_damage_and_not_a_torn_tail(bool hasPeers, bool cutToNothing)
+    public void A_missing_newest_segment_is_damage_not_a_torn_tail(bool hasPeers, bool cutToNothing)
     {
         Start(times: 2);
         string newest = Folder + "/journal-00000002.segment";
@@ -172,7 +172,7 @@ public sealed class RecoveryTests
     [Theory]
     [InlineData(DiskCalls.Open)]
     [InlineData(DiskCalls.Read)]
-    public void A_note_of_the_newest_segment_that_cannot_be_read_is_said_and_written_again(DiskCalls fails)
+    public void An_unreadable_note_is_reported_and_rewritten(DiskCalls fails)
     {
         Start(times: 3);
         _disk.Inject(new DiskFault(1, Errno.InputOutput) { Calls = fails, PathContains = Note });
@@ -196,7 +196,7 @@ public sealed class RecoveryTests
     [Theory]
     [InlineData(3)]
     [InlineData(4)]
-    public void A_block_of_the_note_that_cannot_be_read_does_not_hide_the_other(int times)
+    public void An_unreadable_block_of_the_note_does_not_hide_the_other(int times)
     {
         Start(times);
         byte[] note = _disk.ReadAll(Note);
@@ -214,7 +214,7 @@ public sealed class RecoveryTests
     }
 
     [Fact]
-    public void A_block_that_cannot_be_read_is_replaced_by_a_start_that_begins_no_segment()
+    public void A_start_replaces_an_unreadable_block_of_the_note_even_without_a_new_segment()
     {
         Start(times: 3);
         Fill(1, stop: true);
@@ -228,7 +228,7 @@ public sealed class RecoveryTests
     }
 
     [Fact]
-    public void Power_lost_while_an_unreadable_note_is_replaced_leaves_one_that_counts()
+    public void A_power_cut_while_the_note_is_replaced_leaves_a_valid_note()
     {
         Start(times: 3);
         Fill(1, stop: true);
@@ -256,7 +256,7 @@ public sealed class RecoveryTests
 
     /// <summary>A program of before the note puts a new journal in the place of one, and leaves its note.</summary>
     [Fact]
-    public void A_note_of_another_stores_journal_tells_nothing_of_this_one()
+    public void The_note_of_another_store_is_ignored()
     {
         Start(times: 5);
         byte[] note = _disk.ReadAll(Note);
@@ -287,7 +287,7 @@ public sealed class RecoveryTests
     }
 
     [Fact]
-    public void A_note_whose_name_could_not_be_made_durable_is_made_so_later()
+    public void A_note_whose_directory_sync_failed_is_synced_later()
     {
         using (var journal = Open(_disk))
         {
@@ -328,7 +328,7 @@ public sealed class RecoveryTests
     }
 
     [Fact]
-    public void A_journal_that_was_begun_and_has_no_segment_is_not_begun_anew()
+    public void A_journal_that_lost_all_segments_is_not_replaced_by_a_new_one()
     {
         var damaged = Assert.Throws<JournalDamagedException>(() =>
             NodeJournal.Open(
@@ -342,7 +342,7 @@ public sealed class RecoveryTests
     }
 
     [Fact]
-    public void Files_that_do_not_belong_are_set_aside_or_left_alone()
+    public void Foreign_files_are_renamed_or_left_unchanged()
     {
         Fill(3);
         _disk.WriteNew($"{Folder}/journal-00000007.segment", []);
@@ -429,7 +429,7 @@ public sealed class RecoveryTests
     }
 
     [Fact]
-    public void A_changed_segment_size_reads_the_old_segments()
+    public void Old_segments_are_read_after_the_segment_size_changed()
     {
         Fill(20);
         var options = new JournalOptions { Directory = Folder, SegmentBytes = 2 * SegmentBytes };
@@ -439,9 +439,9 @@ public sealed class RecoveryTests
     }
 
     [Fact]
-    public void Stale_frames_of_a_recycled_segment_never_come_back()
+    public void Stale_frames_of_a_recycled_segment_are_never_read_again()
     {
-        // Each round leaves a recycled segment full of frames of a former life behind its new ones.
+        // Each round leaves a recycled segment full of frames of a former life after its new ones.
         using (var journal = Open(_disk))
         {
             for (int i = 0; i < 60; i++)

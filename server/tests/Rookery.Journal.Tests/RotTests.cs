@@ -51,7 +51,7 @@ public sealed class RotTests
 
     /// <summary>Rot after the journal was opened: the reader finds it.</summary>
     [Fact]
-    public void A_reader_reports_a_frame_that_rotted_meanwhile()
+    public void A_reader_reports_a_frame_that_was_damaged_after_opening()
     {
         var disk = new SimulatedDisk("/data");
         using var journal = Open(disk);
@@ -71,7 +71,7 @@ public sealed class RotTests
     /// The documented limit: the very last write, rotten, with no sign of its sync, cannot be told from a torn one.
     /// </summary>
     [Fact]
-    public void Rot_of_the_last_write_alone_looks_torn_unless_something_proves_its_sync()
+    public void Damage_of_the_last_write_looks_torn_unless_its_sync_is_proven()
     {
         var disk = new SimulatedDisk("/data");
         Append(Open(disk), 3);

@@ -24,14 +24,14 @@ internal static class TestJournal
         long manifestIndex = 0,
         bool hasPeers = false,
         IIoRecorder? io = null,
-        JournalRebase? rebase = null
+        JournalReset? reset = null
     ) =>
         NodeJournal.Open(
             disk,
             Options,
             new JournalKnowledge(manifestIndex, manifestIndex == 0 ? 0 : 1, hasPeers)
             {
-                Rebase = rebase,
+                PendingReset = reset,
                 ManifestOperations = 2 * manifestIndex,
             },
             io ?? new CountingRecorder()

@@ -12,7 +12,7 @@ public sealed class TruncationAndVoteTests
     /// journal is read.
     /// </summary>
     [Fact]
-    public void An_overwritten_suffix_never_comes_back()
+    public void A_truncated_suffix_is_never_read_again()
     {
         var journal = Open(_disk);
         Append(journal, 6);
@@ -50,7 +50,7 @@ public sealed class TruncationAndVoteTests
     }
 
     [Fact]
-    public void A_cut_reaches_back_over_segments_and_older_ones_can_be_released_afterwards()
+    public void A_truncation_may_span_segments_and_older_segments_can_be_released_afterwards()
     {
         var journal = Open(_disk);
         Append(journal, 30);
@@ -69,7 +69,7 @@ public sealed class TruncationAndVoteTests
     }
 
     [Fact]
-    public void A_note_of_what_is_committed_comes_back_and_never_tells_of_more_than_the_log_has()
+    public void A_note_of_commitment_is_read_back_and_never_exceeds_the_log()
     {
         var journal = Open(_disk);
         Assert.Equal(0, journal.CommittedIndex);
@@ -95,7 +95,7 @@ public sealed class TruncationAndVoteTests
     }
 
     [Fact]
-    public void A_note_has_room_only_where_it_costs_no_block()
+    public void A_note_of_commitment_is_written_only_into_existing_padding()
     {
         Assert.False(NodeJournal.HasRoomForNote([]));
         Assert.False(NodeJournal.HasRoomForNote([new JournalFrame(FrameType.Vote, 0, 1, 0, 0, Encode([1]))]));
@@ -108,7 +108,7 @@ public sealed class TruncationAndVoteTests
     }
 
     [Fact]
-    public void The_vote_and_the_configuration_outlive_the_segments_they_were_written_in()
+    public void The_vote_and_the_configuration_survive_the_release_of_their_segments()
     {
         var journal = Open(_disk);
         byte[] vote = Encode([1, 2, 3]);
@@ -136,7 +136,7 @@ public sealed class TruncationAndVoteTests
     }
 
     [Fact]
-    public void A_configuration_that_was_cut_gives_way_to_the_one_before()
+    public void Truncating_a_configuration_restores_the_previous_one()
     {
         var journal = Open(_disk);
         byte[] first = Encode([1]);
@@ -155,22 +155,22 @@ public sealed class TruncationAndVoteTests
     /// the cut fits into the segment or begins the next.
     /// </summary>
     [Fact]
-    public void A_configuration_that_a_header_repeats_and_a_cut_takes_back_stays_taken_back()
+    public void A_truncated_configuration_stays_truncated_although_a_header_repeats_it()
     {
         byte[] first = Encode([1]);
-        for (int behind = 0; behind < 45; behind++)
+        for (int after = 0; after < 45; after++)
         {
             var other = new SimulatedDisk("/data");
             var journal = Open(other);
             journal.Write([Next(journal) with { Type = FrameType.Configuration, Payload = first }]);
             Append(journal, 5);
             journal.Write([Next(journal) with { Type = FrameType.Configuration, Payload = Encode([2]) }]);
-            Append(journal, behind);
+            Append(journal, after);
             journal.Write([TruncateAfter(4), Replacement(5, 1, operationsBefore: 8)]);
             for (long manifest = 4; manifest < 60; manifest += 4)
             {
                 using var again = Open(other.AfterPowerLoss((int)manifest), manifestIndex: manifest);
-                Assert.Equal((behind, manifest, 1L), (behind, manifest, again.ConfigurationAt(manifest).Index));
+                Assert.Equal((after, manifest, 1L), (after, manifest, again.ConfigurationAt(manifest).Index));
                 Assert.Equal(
                     again.FirstIndex == 1 ? [] : first,
                     again.ConfigurationAt(again.Base.Index).Payload.ToArray()
@@ -188,7 +188,7 @@ public sealed class TruncationAndVoteTests
     [Theory]
     [InlineData(0)]
     [InlineData(1)]
-    public void One_rotten_copy_of_a_vote_does_no_harm(int copy)
+    public void One_damaged_copy_of_a_vote_does_no_harm(int copy)
     {
         var journal = Open(_disk);
         Append(journal, 2);
@@ -202,7 +202,7 @@ public sealed class TruncationAndVoteTests
     }
 
     [Fact]
-    public void Both_copies_of_a_vote_rotten_is_damage()
+    public void Two_damaged_copies_of_a_vote_are_damage()
     {
         var journal = Open(_disk);
         Append(journal, 2);
@@ -215,13 +215,13 @@ public sealed class TruncationAndVoteTests
     }
 
     /// <summary>
-    /// What a node voted, and how often it was started, is behind the damage: in the same segment, or in one that is
+    /// What a node voted, and how often it was started, is after the damage: in the same segment, or in one that is
     /// given up with it.
     /// </summary>
     [Theory]
     [InlineData(1)]
     [InlineData(12)]
-    public void A_vote_behind_a_damaged_place_is_not_forgotten(int between)
+    public void A_vote_after_a_damaged_place_is_kept(int between)
     {
         var journal = Open(_disk);
         journal.Write([Vote(journal, Encode([1]))]);
@@ -236,7 +236,7 @@ public sealed class TruncationAndVoteTests
     }
 
     [Fact]
-    public void A_vote_between_a_damaged_place_and_what_the_manifest_lacks_is_not_forgotten()
+    public void A_vote_between_a_damaged_place_and_later_entries_is_kept()
     {
         var journal = Open(_disk);
         Append(journal, 2);
@@ -246,7 +246,7 @@ public sealed class TruncationAndVoteTests
         _disk.Rot($"{Folder}/journal-00000001.segment", 4096 + 100, 1);
         _disk.Rot($"{Folder}/journal-00000001.segment", (2 * 4096) + 100, 1);
         using var again = Open(_disk, manifestIndex: 2);
-        Assert.Equal((TailVerdict.PassOverApplied, 4L), (again.Recovery.Verdict, again.LastIndex));
+        Assert.Equal((TailVerdict.SkipAppliedGap, 4L), (again.Recovery.Verdict, again.LastIndex));
         Assert.Equal(Encode([9, 9]), again.Vote.ToArray());
     }
 

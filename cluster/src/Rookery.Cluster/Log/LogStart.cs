@@ -55,7 +55,7 @@ internal static class LogStart
             // entries or a snapshot bring a newer one; the manifest names no members.
             CommitIndex = Math.Max(Math.Min(store.Durable.Index, log.LastIndex), journal.CommittedIndex),
             VotedBy = new LogPosition(acknowledged.Term, acknowledged.Index),
-            WasUnclean = journal.Recovery.Verdict is not (TailVerdict.BeginNew or TailVerdict.GoOnAfterCleanStop),
+            WasUnclean = journal.Recovery.Verdict is not (TailVerdict.BeginNew or TailVerdict.ContinueAfterCleanStop),
             Seed = seed,
         };
     }

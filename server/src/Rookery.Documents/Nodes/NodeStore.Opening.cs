@@ -233,7 +233,7 @@ public sealed partial class NodeStore
                 {
                     ManifestOperations = durable.Sequence,
                     WasBegun = !_directory.IsNew,
-                    Rebase = StateInstallation.RebaseOf(Storage),
+                    PendingReset = StateInstallation.PendingResetOf(Storage),
                 },
                 _io
             );

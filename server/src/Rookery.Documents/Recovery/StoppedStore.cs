@@ -227,7 +227,7 @@ public sealed class StoppedStore : IDisposable
                 {
                     ManifestOperations = Tables.Operations,
                     WasBegun = true,
-                    Rebase = StateInstallation.RebaseOf(_storage),
+                    PendingReset = StateInstallation.PendingResetOf(_storage),
                 },
                 io
             );

@@ -38,9 +38,9 @@ internal static class StateInstallation
     )
     {
         storage.Install(fetched.State, tailIsKept ? null : (ReadOnlyMemory<byte>?)NoteOf(fetched.Offer));
-        if (RebaseOf(storage) is { } rebase)
+        if (PendingResetOf(storage) is { } reset)
         {
-            journal.Rebase(rebase);
+            journal.ResetTo(reset);
             Complete(storage);
         }
 
@@ -51,7 +51,7 @@ internal static class StateInstallation
     /// <summary>Returns the position to which the journal must be reset; null if no reset is pending.</summary>
     /// <exception cref="StorageFormatException">A newer version was interrupted while it installed a
     /// snapshot.</exception>
-    public static JournalRebase? RebaseOf(StorageEngine storage)
+    public static JournalReset? PendingResetOf(StorageEngine storage)
     {
         if (storage.PendingInstall is not { } pending)
         {
@@ -60,7 +60,7 @@ internal static class StateInstallation
 
         var note = pending.Note;
         return note.Length >= sizeof(long)
-            ? new JournalRebase(
+            ? new JournalReset(
                 pending.Number,
                 new JournalPosition(storage.Durable.Index, storage.Durable.Term, storage.Durable.Sequence),
                 BinaryPrimitives.ReadInt64LittleEndian(note.Span),
