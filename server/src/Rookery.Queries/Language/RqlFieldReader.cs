@@ -132,21 +132,7 @@ internal sealed class RqlFieldReader(RqlReader reader)
 
     /// <summary>Parses <c>as name</c>; returns null if there is none.</summary>
     /// <exception cref="QueryException">No name follows <c>as</c>.</exception>
-    public string? TryReadAlias()
-    {
-        if (!reader.Accept("as"))
-        {
-            return null;
-        }
-
-        string alias = reader.TakeName("a name");
-        while (reader.AcceptSymbol("."))
-        {
-            alias += "." + reader.TakeName("a name");
-        }
-
-        return alias;
-    }
+    public string? TryReadAlias() => reader.Accept("as") ? reader.TakeRestOfName(reader.TakeName("a name")) : null;
 
     private T WithoutArguments<T>(T function)
     {

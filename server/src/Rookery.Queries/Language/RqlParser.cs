@@ -70,12 +70,7 @@ public static class RqlParser
             ? reader.Take()
             : throw reader.Unexpected("the name of a collection");
         bool isIndex = first.IsKeyword("index");
-        string name = isIndex ? reader.TakeName("the name of an index") : first.Text;
-        while (reader.AcceptSymbol("."))
-        {
-            name += "." + reader.TakeName("the rest of the name");
-        }
-
+        string name = reader.TakeRestOfName(isIndex ? reader.TakeName("the name of an index") : first.Text);
         string? alias = null;
         if (
             reader.Accept("as")

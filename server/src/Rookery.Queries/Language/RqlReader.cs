@@ -1,3 +1,5 @@
+using System.Text;
+
 namespace Rookery.Queries.Language;
 
 /// <summary>Reads the tokens of a query, with one token of lookahead.</summary>
@@ -69,6 +71,28 @@ internal sealed class RqlReader
     /// <exception cref="QueryException">The current token is something else.</exception>
     public string TakeName(string wanted) =>
         Current.Kind is RqlTokenKind.Word or RqlTokenKind.Text ? Take().Text : throw Unexpected(wanted);
+
+    /// <summary>
+    /// Parses the rest of a dotted name that begins with <paramref name="first"/>. Takes time and memory in proportion
+    /// to the name's length.
+    /// </summary>
+    /// <returns>The whole name.</returns>
+    /// <exception cref="QueryException">No name follows a dot.</exception>
+    public string TakeRestOfName(string first)
+    {
+        if (!Current.IsSymbol("."))
+        {
+            return first;
+        }
+
+        var name = new StringBuilder(first);
+        while (AcceptSymbol("."))
+        {
+            name.Append('.').Append(TakeName("the rest of the name"));
+        }
+
+        return name.ToString();
+    }
 
     /// <summary>Takes a script in braces.</summary>
     /// <exception cref="QueryException">The current token is not a brace, or the brace is not closed.</exception>

@@ -1,3 +1,5 @@
+using System.Globalization;
+using System.Text;
 using System.Text.Encodings.Web;
 using Rookery.Indexing.Values;
 using Rookery.Queries.Conditions;
@@ -172,19 +174,23 @@ public static class QueryScripts
         var loaded = query.Loads.FirstOrDefault(load =>
             string.Equals(load.Alias, steps[0].Name, StringComparison.Ordinal) && load.Path.Position < path.Position
         );
-        string text = loaded is null ? $"this[{Quote(steps[0].Name)}]" : loaded.Alias;
+        var text = new StringBuilder(loaded is null ? $"this[{Quote(steps[0].Name)}]" : loaded.Alias);
         int open = 0;
         for (int step = 0; step < steps.Count; step++)
         {
-            text += step == 0 ? "" : $"[{Quote(steps[step].Name)}]";
+            if (step > 0)
+            {
+                text.Append('[').Append(Quote(steps[step].Name)).Append(']');
+            }
+
             if (steps[step].IsEach || (step == 0 && loaded is { IsMany: true }))
             {
-                text += $".flatMap(e{step}=>e{step}";
+                text.Append(CultureInfo.InvariantCulture, $".flatMap(e{step}=>e{step}");
                 open++;
             }
         }
 
-        return text + new string(')', open);
+        return text.Append(')', open).ToString();
     }
 
     private static string Quote(string name) => $"\"{JavaScriptEncoder.UnsafeRelaxedJsonEscaping.Encode(name)}\"";

@@ -21,6 +21,19 @@ public sealed class RqlParserTests
     }
 
     [Theory]
+    [InlineData("from a{0}")]
+    [InlineData("from Users select name as a{0}")]
+    [InlineData("from Users where a{0} = 1")]
+    [InlineData("from Users order by a{0}")]
+    public void A_long_name_takes_memory_in_proportion_to_its_length(string form)
+    {
+        string text = form.Replace("{0}", string.Concat(Enumerable.Repeat(".a", 50_000)), StringComparison.Ordinal);
+        long before = GC.GetAllocatedBytesForCurrentThread();
+        RqlParser.Parse(text);
+        Assert.InRange(GC.GetAllocatedBytesForCurrentThread() - before, 0, 300L * text.Length);
+    }
+
+    [Theory]
     [InlineData("from Users", "Collection Users")]
     [InlineData("FROM 'Users';", "Collection Users")]
     [InlineData("from 'my coll\\'s'", "Collection my coll's")]
