@@ -145,15 +145,24 @@ internal sealed class LogFrame
     }
 
     /// <summary>
-    /// Returns the proposals to <paramref name="waiting"/>, because the frame got no place in the log.
+    /// Returns the proposals to the front of <paramref name="waiting"/>, because the frame got no place in the log. The
+    /// order matters: a bulk insert may hold two versions of one document.
     /// </summary>
+    /// <exception cref="OutOfMemoryException">There is no memory for their commands. All proposals stay
+    /// here.</exception>
     public void GiveBack(Queue<Proposal> waiting)
     {
         var content = new FrameContent(_content.Span[.._contentLength]);
         foreach (var proposal in _proposals)
         {
             proposal.TakeBack(content.Next());
-            waiting.Enqueue(proposal);
+        }
+
+        int later = waiting.Count;
+        _proposals.ForEach(waiting.Enqueue);
+        for (int i = 0; i < later; i++)
+        {
+            waiting.Enqueue(waiting.Dequeue());
         }
 
         Forget();
