@@ -98,7 +98,7 @@ public sealed record JoinToken(string ClusterId, IReadOnlyList<string> Addresses
         byte[] secret = bytes[..SecretBytes].ToArray();
         byte[] pin = bytes.Slice(SecretBytes, SHA256.HashSizeInBytes).ToArray();
         bytes = bytes[(SecretBytes + SHA256.HashSizeInBytes)..];
-        if (TakeText(ref bytes) is not { } clusterId || bytes.IsEmpty)
+        if (TakeText(ref bytes) is not { } clusterId || bytes.IsEmpty || bytes[0] > MostAddresses)
         {
             return null;
         }
@@ -115,7 +115,7 @@ public sealed record JoinToken(string ClusterId, IReadOnlyList<string> Addresses
             addresses[i] = address;
         }
 
-        return new JoinToken(clusterId, addresses, pin, secret);
+        return bytes.IsEmpty ? new JoinToken(clusterId, addresses, pin, secret) : null;
     }
 
     private static string? TakeText(ref ReadOnlySpan<byte> bytes)

@@ -1,6 +1,9 @@
+using System.Buffers.Binary;
+using System.Buffers.Text;
 using System.Text;
 using Rookery.Cluster.Joining;
 using Rookery.Cluster.Tests.Identity;
+using Rookery.Platform;
 
 namespace Rookery.Cluster.Tests.Joining;
 
@@ -41,6 +44,28 @@ public sealed class JoinTokenTests
             garbled[i] = garbled[i] == 'x' ? 'y' : 'x';
             Assert.False(JoinToken.TryParse(garbled.ToString(), out _), $"character {i}");
         }
+    }
+
+    [Fact]
+    public async Task A_token_with_too_many_addresses_is_refused()
+    {
+        using var cluster = new TestCluster();
+        var token = await cluster.CreateTokenAsync();
+        string[] addresses = [.. Enumerable.Repeat("pi-1.local:9443", JoinToken.MostAddresses + 1)];
+        Assert.False(JoinToken.TryParse((token with { Addresses = addresses }).ToText(), out _));
+        Assert.True(JoinToken.TryParse((token with { Addresses = addresses[1..] }).ToText(), out _));
+    }
+
+    [Fact]
+    public async Task A_token_with_bytes_after_its_addresses_is_refused()
+    {
+        using var cluster = new TestCluster();
+        string text = (await cluster.CreateTokenAsync()).ToText();
+        byte[] bytes = Base64Url.DecodeFromChars(text.AsSpan("rookery-join-1.".Length));
+        byte[] longer = [.. bytes.AsSpan(0, bytes.Length - sizeof(uint)), 0, .. new byte[sizeof(uint)]];
+        uint checksum = Checksum.Of(longer.AsSpan(0, longer.Length - sizeof(uint)));
+        BinaryPrimitives.WriteUInt32LittleEndian(longer.AsSpan(longer.Length - sizeof(uint)), checksum);
+        Assert.False(JoinToken.TryParse("rookery-join-1." + Base64Url.EncodeToString(longer), out _));
     }
 
     [Fact]
