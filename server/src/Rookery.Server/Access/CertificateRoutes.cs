@@ -196,7 +196,7 @@ internal sealed class CertificateRoutes(ServerContext context)
                             : throw RefusedException.BadRequest("'Admin' must be true or false.");
                         break;
                     case "Databases":
-                        JsonBody.ForEachMember(ref json, asked.AddRight);
+                        JsonBody.ForEachMember(ref json, asked.AddRight, what: "'Databases'");
                         break;
                     default:
                         throw AccessAnswer.UnknownMember(member);

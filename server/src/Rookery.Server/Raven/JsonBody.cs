@@ -50,11 +50,15 @@ internal static class JsonBody
         );
 
     /// <summary>Calls <paramref name="member"/> for each member of an object.</summary>
-    public static void ForEachMember(ref Utf8JsonReader json, JsonMember member)
+    /// <param name="json">At the object's start; afterwards at its end.</param>
+    /// <param name="member">Called with each member's name, and the reader at its value.</param>
+    /// <param name="what">What must be the object, as the refusal names it.</param>
+    /// <exception cref="RefusedException">The value is no object (400).</exception>
+    public static void ForEachMember(ref Utf8JsonReader json, JsonMember member, string what = "The body")
     {
         if (json.TokenType != JsonTokenType.StartObject)
         {
-            throw RefusedException.BadRequest("The body must be a JSON object.");
+            throw RefusedException.BadRequest($"{what} must be a JSON object.");
         }
 
         while (json.Read() && json.TokenType == JsonTokenType.PropertyName)

@@ -212,7 +212,8 @@ internal sealed class MultiGetRoute(ServerContext context, GetDocuments document
                         JsonBody.RequireNothing(ref value, name, "a request of multi_get");
                         break;
                 }
-            }
+            },
+            what: "Each of 'Requests'"
         );
         return part;
     }

@@ -148,6 +148,13 @@ public sealed class BadInputTests(RunningServer server) : IClassFixture<RunningS
         Assert.DoesNotContain("Cannot", answer.Body, StringComparison.Ordinal);
     }
 
+    [Theory]
+    [InlineData("/multi_get", "[1]", "The body must be a JSON object.")]
+    [InlineData("/multi_get", """{"Requests":[1]}""", "Each of 'Requests' must be a JSON object.")]
+    [InlineData("/multi_get", """{"Requests":[[]]}""", "Each of 'Requests' must be a JSON object.")]
+    public async Task A_refusal_names_what_must_be_an_object(string url, string body, string named) =>
+        (await server.SendAsync("POST", await server.CreateDatabaseAsync() + url, body)).IsRefusal(400, named);
+
     [Fact]
     public async Task A_body_in_an_encoding_that_is_not_known_is_refused_by_its_name()
     {
