@@ -7,7 +7,7 @@ public sealed class BackgroundWorkTests
     private readonly BackgroundWork _work = new(new RecordedLog());
 
     [Fact]
-    public async Task A_stop_waits_for_work_that_work_begins()
+    public async Task A_stop_waits_for_work_started_by_work()
     {
         var goesOn = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
         var ends = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
@@ -31,14 +31,14 @@ public sealed class BackgroundWorkTests
     }
 
     [Fact]
-    public async Task Nothing_begins_behind_a_stop()
+    public async Task No_work_begins_after_a_stop()
     {
         await _work.StopAsync(CancellationToken.None);
         Assert.False(_work.TryBegin("late", static () => throw new InvalidOperationException("It has no node.")));
     }
 
     [Fact]
-    public async Task A_stop_ends_though_work_failed()
+    public async Task Failed_work_does_not_block_a_stop()
     {
         var goesOn = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
         Assert.True(

@@ -19,7 +19,7 @@ public sealed class BackupRouteTests : IAsyncLifetime
     public Task DisposeAsync() => _server.DisposeAsync();
 
     [Fact]
-    public async Task A_client_that_takes_nothing_is_cut_off_and_the_next_backup_begins()
+    public async Task A_client_that_reads_nothing_is_disconnected_and_the_next_backup_begins()
     {
         string db = await _server.CreateDatabaseAsync();
         var random = new Random(1);
@@ -62,10 +62,10 @@ public sealed class BackupRouteTests : IAsyncLifetime
     }
 
     /// <summary>
-    /// It may lack what was acknowledged through others while it was off, and no backup that says it is complete may.
+    /// The member may lack writes that others acknowledged while it was off, and its backup would look complete.
     /// </summary>
     [Fact]
-    public async Task A_member_that_cannot_say_what_is_newest_gives_no_backup()
+    public async Task A_member_without_a_read_barrier_refuses_a_backup()
     {
         var member = new RunningServer
         {

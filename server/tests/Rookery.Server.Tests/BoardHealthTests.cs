@@ -43,7 +43,7 @@ public sealed class BoardHealthTests
         };
 
     [Fact]
-    public void Every_figure_that_a_board_tells_is_a_sample_in_base_units()
+    public void Every_reading_of_a_board_is_a_sample_in_base_units()
     {
         using var watch = new BoardWatch(Board(), new SimulatedTimeProvider());
         string metrics = MetricsOf(watch);
@@ -70,10 +70,10 @@ public sealed class BoardHealthTests
     }
 
     [Fact]
-    public void What_a_board_does_not_tell_is_no_sample()
+    public void Unknown_readings_have_no_sample()
     {
         using var watch = new BoardWatch(new SimulatedBoard(), new SimulatedTimeProvider());
-        // help, type and sample of rookery_board_info
+        // Only help, type and sample of rookery_board_info.
         Assert.Equal(3, MetricsOf(watch).Split('\n', StringSplitOptions.RemoveEmptyEntries).Length);
     }
 

@@ -35,7 +35,7 @@ public sealed class ClusterHealthTests
     private static readonly string[] Figures = ["LagEntries", "SyncP99Milliseconds", "HeardSeconds"];
 
     [Fact]
-    public void What_nobody_knows_is_no_figure_in_the_answer()
+    public void Readyz_omits_members_fields_whose_value_is_unknown()
     {
         var bytes = new ArrayBufferWriter<byte>();
         using (var json = new Utf8JsonWriter(bytes))
@@ -55,7 +55,7 @@ public sealed class ClusterHealthTests
     }
 
     [Fact]
-    public void What_nobody_knows_is_no_sample()
+    public void Metrics_have_no_sample_for_unknown_values()
     {
         var text = new PrometheusText();
         ClusterHealth.Add(text, Unknown);

@@ -13,7 +13,7 @@ public sealed class ConnectionsByAddressTests
     public ConnectionsByAddressTests() => _connections = new ConnectionsByAddress(3, _log, _time);
 
     [Fact]
-    public async Task One_address_cannot_take_what_others_need()
+    public async Task One_address_cannot_use_up_all_connections()
     {
         var first = Come("192.168.1.66");
         Come("192.168.1.66");
@@ -34,7 +34,7 @@ public sealed class ConnectionsByAddressTests
     }
 
     [Fact]
-    public void A_network_of_IPv6_is_one_host_and_this_machine_is_not_counted()
+    public void An_IPv6_network_counts_as_one_host_and_loopback_is_not_counted()
     {
         for (int host = 1; host <= 3; host++)
         {

@@ -11,16 +11,16 @@ using Rookery.Simulation;
 namespace Rookery.Server.Tests;
 
 /// <summary>
-/// Requests that end early, because of the disk, the leader, their node or their client: none looks whole that is not,
-/// and none goes on for nobody.
+/// Requests that end early because of the disk, the leader, their node or their client: no incomplete answer looks
+/// complete, and no work goes on without a client.
 /// </summary>
 [SuppressMessage("Design", "CA1001", Justification = "The node disposes what stands before it.")]
 public sealed class EarlyEndTests : IAsyncLifetime
 {
-    // 32 MB: more than a connection takes of an answer that nobody reads, and more than is held in memory.
+    // 32 MB: more than a connection buffers of an answer that is not read, and more than fits into memory.
     private const int Documents = 8000;
 
-    // A test that would otherwise hang ends; none that passes waits for it.
+    // Ends a test that would otherwise hang; a passing test never waits for it.
     private static readonly TimeSpan Guard = TimeSpan.FromSeconds(60);
     private static readonly string Text = new('x', 4000);
 
@@ -34,7 +34,7 @@ public sealed class EarlyEndTests : IAsyncLifetime
             Before = alone => _member = new OneOfThree(alone, static _ => Task.CompletedTask),
             IndexTroubleFound = static _ => { },
 
-            // So little that most of what is asked for has to be read from the disk.
+            // So small that most of the documents must be read from disk.
             Memory = new MemoryBudget(32 << 20),
         };
 
@@ -60,7 +60,7 @@ public sealed class EarlyEndTests : IAsyncLifetime
 
     [Theory]
     [MemberData(nameof(LongAnswers))]
-    public async Task An_answer_that_the_disk_ends_is_broken_off(string route, string? query)
+    public async Task A_started_answer_is_cut_off_when_the_disk_fails(string route, string? query)
     {
         await FillForAsync(route);
         Assert.Contains(_server.Disk.Files, static path => path.EndsWith(".run", StringComparison.Ordinal));
@@ -80,7 +80,7 @@ public sealed class EarlyEndTests : IAsyncLifetime
     [InlineData("from Ds select facet(n)")]
     [InlineData("from Ds select facet(n < 10, n >= 10)")]
     [InlineData("from Ds group by n select n, count()")]
-    public async Task A_summary_that_the_disk_ends_is_refused(string query)
+    public async Task A_summary_is_refused_when_the_disk_fails(string query)
     {
         await FillAsync(Documents);
         string body = $$"""{"Query":{{JsonSerializer.Serialize(query)}},"WaitForNonStaleResults":true}""";
@@ -96,7 +96,7 @@ public sealed class EarlyEndTests : IAsyncLifetime
         var answer = await _server.SendAsync("POST", _db + "/queries", body);
         if (answer.Status == 200)
         {
-            // What it needed was in memory: then it is whole.
+            // All data was in memory, so the answer is complete.
             Assert.Equal(Documents, CountIn(answer.Json));
         }
         else
@@ -107,7 +107,7 @@ public sealed class EarlyEndTests : IAsyncLifetime
 
     [Theory]
     [MemberData(nameof(LongAnswers))]
-    public async Task Nobody_goes_on_for_a_client_that_left(string route, string? query)
+    public async Task Work_ends_when_its_client_leaves(string route, string? query)
     {
         await FillForAsync(route);
         using (await BeginAsync(route, query))
@@ -136,14 +136,14 @@ public sealed class EarlyEndTests : IAsyncLifetime
         await UntilAsync(() => _server.Context.Metrics.InFlight == 0);
     }
 
-    /// <summary>Runs are merged meanwhile, and those that the export began with go.</summary>
+    /// <summary>Runs are merged during the export, and those that it began with are deleted.</summary>
     [Fact]
-    public async Task An_export_beside_merges_is_of_its_moment_and_whole()
+    public async Task An_export_during_merges_is_complete_and_from_one_snapshot()
     {
         await FillAsync(Documents);
 
-        // A moment during a flush keeps two memtables, and one of any other reader beside it is more than the bound of
-        // three: the export would be broken off, as it should be.
+        // A snapshot during a flush holds two memtables; with any other reader that exceeds the bound of three, and the
+        // export would be ended rightly.
         await UntilAsync(() => _server.Context.Node.ReadStatistics()!.Storage.FrozenBytes == 0);
         string[] before = Runs();
         using var answer = await BeginAsync("GET /export", null);
@@ -169,7 +169,7 @@ public sealed class EarlyEndTests : IAsyncLifetime
     [InlineData(RejectionKind.NoLeader)]
     [InlineData(RejectionKind.OutcomeUnknown)]
     [InlineData(RejectionKind.InsufficientSpace)]
-    public async Task An_import_whose_node_is_taken_out_of_the_cluster_says_how_much_is_stored(RejectionKind kind)
+    public async Task An_import_on_a_removed_node_reports_how_much_is_stored(RejectionKind kind)
     {
         using var content = new SteppedContent(async stream =>
         {
@@ -210,7 +210,7 @@ public sealed class EarlyEndTests : IAsyncLifetime
     [Theory]
     [InlineData("PATCH")]
     [InlineData("DELETE")]
-    public async Task A_change_by_query_goes_on_behind_the_next_leader_and_changes_each_document_once(string method)
+    public async Task A_change_by_query_continues_under_a_new_leader_and_changes_each_document_once(string method)
     {
         await FillAsync(2000);
         long operation = await ChangeAsync(method);
@@ -227,7 +227,7 @@ public sealed class EarlyEndTests : IAsyncLifetime
     [Theory]
     [InlineData("PATCH")]
     [InlineData("DELETE")]
-    public async Task A_change_by_query_whose_node_is_taken_out_says_how_far_it_came(string method)
+    public async Task A_change_by_query_on_a_removed_node_reports_its_progress(string method)
     {
         await FillAsync(2000);
         long operation = await ChangeAsync(method);
@@ -268,7 +268,9 @@ public sealed class EarlyEndTests : IAsyncLifetime
         }
     }
 
-    /// <summary>How many documents were deleted, or patched once: a second time would take the first back.</summary>
+    /// <summary>
+    /// Returns the number of documents that were deleted, or patched once: a second patch would undo the first.
+    /// </summary>
     private long Changed(string method)
     {
         Assert.True(_server.Node.Databases.TryGet(_db.Split('/')[^1], out var database));
@@ -325,7 +327,7 @@ public sealed class EarlyEndTests : IAsyncLifetime
         return sum;
     }
 
-    // Events of the feed have no text: they are many instead, of long ids.
+    // Feed events do not contain documents, so there are many of them, with long ids.
     private Task FillForAsync(string route) =>
         route.Contains("changes", StringComparison.Ordinal) ? FillAsync(40_000, isShort: true) : FillAsync(Documents);
 
@@ -339,7 +341,7 @@ public sealed class EarlyEndTests : IAsyncLifetime
                 .Range(first, 250)
                 .Select(number =>
                 {
-                    // What can be compressed would lie in few blocks, and all of them in memory.
+                    // Compressible data would fit into few blocks, all of them in memory.
                     random.NextBytes(bytes);
                     string text = isShort ? "" : prefix + Convert.ToBase64String(bytes);
                     return string.Create(
@@ -357,7 +359,7 @@ public sealed class EarlyEndTests : IAsyncLifetime
     }
 
     /// <summary>
-    /// Asks, and reads the head of the answer: what follows is on its way as far as the connection takes it.
+    /// Sends a request and reads the head of the answer; the rest is sent as far as the connection buffers it.
     /// </summary>
     private async Task<HttpResponseMessage> BeginAsync(string route, string? query)
     {
@@ -374,7 +376,7 @@ public sealed class EarlyEndTests : IAsyncLifetime
         return answer;
     }
 
-    /// <summary>A body that is written step by step.</summary>
+    /// <summary>A request body that is written step by step.</summary>
     private sealed class SteppedContent(Func<Stream, Task> write) : HttpContent
     {
         protected override Task SerializeToStreamAsync(Stream stream, TransportContext? context) => write(stream);

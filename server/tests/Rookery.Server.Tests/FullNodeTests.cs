@@ -5,7 +5,8 @@ using Rookery.Server.Tests.Raven;
 namespace Rookery.Server.Tests;
 
 /// <summary>
-/// A node at its space reserve. What grows the data is refused by one status on every route; what does not goes on.
+/// A node at its space reserve: writes that grow the data are refused with one status on every route, other requests
+/// work.
 /// </summary>
 public sealed class FullNodeTests : IAsyncLifetime
 {
@@ -27,14 +28,14 @@ public sealed class FullNodeTests : IAsyncLifetime
         await IsAsync(200, "GET", "indexes/progress?wait=15000", null);
         _server.Disk.CapacityBytes = _server.Disk.UsedBytes;
 
-        // Space is looked at once a second.
+        // Free space is checked once a second.
         while ((await _server.SendAsync("PUT", _db + "/docs?id=users/2", user)).Status == 201)
         {
             await Task.Delay(50);
         }
     }
 
-    /// <summary>Every route of the scopes that write, and how it is answered.</summary>
+    /// <summary>Requests for every route with a scope that writes, with the expected status.</summary>
     private static readonly (int Status, string Method, string Path, string? Body)[] Requests =
     [
         (507, "PUT", "docs?id=users/3", "{}"),
@@ -68,7 +69,7 @@ public sealed class FullNodeTests : IAsyncLifetime
     ];
 
     [Fact]
-    public async Task What_grows_the_data_is_507_on_every_route_and_the_rest_goes_on()
+    public async Task On_a_full_disk_growing_writes_are_507_on_every_route_and_the_rest_works()
     {
         var asked = Requests.Select(request => $"{request.Method} {request.Path.Split('?')[0]}").ToHashSet();
         string[] unasked =
@@ -99,9 +100,9 @@ public sealed class FullNodeTests : IAsyncLifetime
         );
     }
 
-    /// <summary>What goes on behind its answer says it there.</summary>
+    /// <summary>Operations that continue after their answer report the failure in their state.</summary>
     [Fact]
-    public async Task A_change_by_query_and_a_bulk_insert_say_in_their_operation_that_the_node_is_full()
+    public async Task Long_operations_fail_with_the_full_disk_as_their_reason()
     {
         var begun = await _server.SendAsync(
             "PATCH",

@@ -19,7 +19,7 @@ namespace Rookery.Server.Tests;
 public sealed class HealthRouteTests(NodeInDiagnosis broken) : IClassFixture<NodeInDiagnosis>
 {
     [Fact]
-    public async Task A_node_in_diagnosis_lives_and_says_why_it_is_not_ready()
+    public async Task A_node_in_diagnosis_mode_is_live_and_reports_why_it_is_not_ready()
     {
         Assert.Equal(HttpStatusCode.OK, (await broken.Http.GetAsync("/livez")).StatusCode);
         Assert.Equal(HttpStatusCode.OK, (await broken.Http.GetAsync("/metrics")).StatusCode);
@@ -41,7 +41,7 @@ public sealed class HealthRouteTests(NodeInDiagnosis broken) : IClassFixture<Nod
     }
 
     [Fact]
-    public async Task A_node_that_serves_is_well_in_words_and_as_JSON()
+    public async Task A_serving_node_is_well_as_text_and_as_JSON()
     {
         var server = new RunningServer();
         await server.InitializeAsync();
@@ -60,7 +60,7 @@ public sealed class HealthRouteTests(NodeInDiagnosis broken) : IClassFixture<Nod
         }
     }
 
-    /// <summary>It takes part, and has nothing yet of what its clients ask for.</summary>
+    /// <summary>The member takes part in the cluster but has no documents yet.</summary>
     [Fact]
     public async Task A_member_that_has_just_joined_is_not_ready()
     {
@@ -104,7 +104,7 @@ public sealed class HealthRouteTests(NodeInDiagnosis broken) : IClassFixture<Nod
     {
         public void Send(in Message message, ReadOnlySpan<JournalFrame> frames)
         {
-            // Nobody hears it.
+            // No listener is needed.
         }
 
         public ValueTask<CommandOutcome> ForwardAsync(

@@ -12,7 +12,7 @@ public sealed class IdleMemoryTests
     private int _givenBack;
 
     [Fact]
-    public void Memory_is_given_back_once_after_work_and_again_when_the_idle_process_has_grown()
+    public void Memory_is_released_once_after_work_and_again_when_the_idle_process_has_grown()
     {
         using var idle = New(restBytes: 60 * Mebibyte);
         Assert.Equal(0, After(seconds: 10));
@@ -26,9 +26,9 @@ public sealed class IdleMemoryTests
         Assert.Equal(2, After(seconds: 1_000));
     }
 
-    /// <summary>What is compiled just then is freed only afterwards.</summary>
+    /// <summary>Memory of a running compilation is freed only after it.</summary>
     [Fact]
-    public void Nothing_is_given_back_while_the_process_grows()
+    public void Nothing_is_released_while_the_process_grows()
     {
         using var idle = New(restBytes: 60 * Mebibyte);
         Assert.Equal(1, After(seconds: 20));
@@ -42,7 +42,7 @@ public sealed class IdleMemoryTests
     }
 
     [Fact]
-    public void What_cannot_be_given_back_is_no_reason_to_try_again()
+    public void Memory_that_cannot_be_released_is_not_retried()
     {
         using var idle = New(restBytes: long.MaxValue);
         Assert.Equal(1, After(seconds: 20));
@@ -51,7 +51,7 @@ public sealed class IdleMemoryTests
     }
 
     [Fact]
-    public void Growth_counts_from_the_least_that_was_seen()
+    public void Growth_is_counted_from_the_smallest_size_seen()
     {
         using var idle = New(restBytes: 60 * Mebibyte);
         Assert.Equal(1, After(seconds: 20));
@@ -62,7 +62,7 @@ public sealed class IdleMemoryTests
     }
 
     [Fact]
-    public void Nothing_is_given_back_during_work()
+    public void Nothing_is_released_during_work()
     {
         using var idle = New(restBytes: 60 * Mebibyte);
         for (int round = 0; round < 100; round++)

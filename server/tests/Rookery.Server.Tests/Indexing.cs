@@ -7,11 +7,11 @@ namespace Rookery.Server.Tests;
 /// <summary>The indexes of a node in memory.</summary>
 internal static class Indexing
 {
-    /// <summary>Keeps them up to date until it is disposed.</summary>
+    /// <summary>Starts indexing, until the result is disposed.</summary>
     public static IndexingThread Start(Node node, IDisk disk, out IndexHost indexes) =>
         Start(node, disk, static () => true, TimeProvider.System, null, out indexes);
 
-    /// <summary>The same while it may work, with a clock of its own for those who wait.</summary>
+    /// <summary>Starts indexing while <paramref name="mayWork"/> allows it, with a separate clock for waits.</summary>
     public static IndexingThread Start(
         Node node,
         IDisk disk,

@@ -8,7 +8,7 @@ using Rookery.Simulation;
 
 namespace Rookery.Server.Tests;
 
-/// <summary>The metrics that nodes tell, and those that an expression asks for.</summary>
+/// <summary>The metrics that nodes export, and those that an expression uses.</summary>
 internal static partial class KnownMetrics
 {
     private static readonly HashSet<string> Words = new(StringComparer.Ordinal)
@@ -27,7 +27,7 @@ internal static partial class KnownMetrics
     };
 
     /// <summary>
-    /// What /metrics of a node tells that has everything: TLS, a board, slots, a backup, requests, disk work, members.
+    /// Reads /metrics of a node with everything: TLS, a board, slots, a backup, requests, disk operations, members.
     /// </summary>
     public static async Task<HashSet<string>> ReadAsync()
     {
@@ -79,14 +79,14 @@ internal static partial class KnownMetrics
         }
     }
 
-    /// <summary>The metrics in a PromQL expression, without its functions, its words and its labels.</summary>
+    /// <summary>Returns the metrics in a PromQL expression, without functions, keywords and labels.</summary>
     public static IEnumerable<string> In(string expression) =>
         Name()
             .Matches(Apart().Replace(expression, string.Empty))
             .Select(static match => match.Value)
             .Where(static name => !Words.Contains(name));
 
-    /// <summary>The name under which the manual has a metric: of a distribution that of the whole.</summary>
+    /// <summary>Returns the name of a metric in the manual: without the suffix of a histogram or summary.</summary>
     public static string FamilyOf(string name) => Suffix().Replace(name, string.Empty);
 
     private static IEnumerable<string> NamesOf(Match family)
@@ -139,7 +139,7 @@ internal static partial class KnownMetrics
     )]
     private static partial Regex Suffix();
 
-    // Label matchers, ranges, variables of Grafana, what follows by and on, and numbers.
+    // Label matchers, ranges, variables of Grafana, labels after by and on, and numbers.
     [GeneratedRegex(
         @"\{[^}]*\}|\[[^\]]*\]|\$\w+|\b(by|on|without|ignoring|group_left|group_right)\s*\([^)]*\)|\b[0-9.]+\b|""[^""]*""",
         RegexOptions.ExplicitCapture | RegexOptions.CultureInvariant,

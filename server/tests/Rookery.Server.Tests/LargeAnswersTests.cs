@@ -7,7 +7,7 @@ namespace Rookery.Server.Tests;
 public sealed class LargeAnswersTests
 {
     [Fact]
-    public async Task No_more_are_put_together_at_once_than_there_is_memory_for()
+    public async Task Concurrent_large_answers_are_limited()
     {
         var time = new SimulatedTimeProvider();
         var answers = new LargeAnswers(time);
@@ -30,7 +30,7 @@ public sealed class LargeAnswersTests
     }
 
     [Fact]
-    public async Task Who_reads_too_slowly_is_left_and_his_turn_is_anothers()
+    public async Task A_slow_reader_is_disconnected_and_its_turn_is_free()
     {
         var time = new SimulatedTimeProvider();
         var answers = new LargeAnswers(time);
@@ -53,7 +53,7 @@ public sealed class LargeAnswersTests
         return http;
     }
 
-    /// <summary>A connection on which nothing goes on until it is cut.</summary>
+    /// <summary>A connection that blocks until it is aborted.</summary>
     private sealed class SlowReader : IHttpRequestLifetimeFeature
     {
         public TaskCompletionSource Left { get; } = new(TaskCreationOptions.RunContinuationsAsynchronously);

@@ -6,7 +6,7 @@ namespace Rookery.Server.Tests;
 public class LimitedLogTests
 {
     [Fact]
-    public void Lines_that_come_too_fast_are_left_out_counted_and_told()
+    public void Lines_beyond_the_rate_are_dropped_counted_and_reported()
     {
         var time = new SimulatedTimeProvider();
         var log = new RecordedLog();
@@ -29,7 +29,7 @@ public class LimitedLogTests
             StringComparison.Ordinal
         );
 
-        // A long silence saves up no more than the burst.
+        // A long silence accumulates no more than the burst.
         time.Advance(TimeSpan.FromDays(30));
         for (int i = 0; i < 1000; i++)
         {

@@ -28,7 +28,7 @@ public sealed class MachineMetricsTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task What_the_exporter_says_is_passed_on_as_it_came()
+    public async Task The_exporters_answer_is_forwarded_unchanged()
     {
         var asked = AnswerAsync(
             "HTTP/1.1 200 OK\r\nContent-Type: text/plain; version=0.0.4; charset=utf-8\r\nContent-Length: 10\r\n\r\nnode_up 1\n"u8.ToArray()
@@ -47,7 +47,7 @@ public sealed class MachineMetricsTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task Who_takes_gzip_gets_the_gzip_of_the_exporter()
+    public async Task A_client_that_accepts_gzip_gets_the_exporters_gzip()
     {
         using var packed = new MemoryStream();
         using (var gzip = new GZipStream(packed, CompressionMode.Compress, leaveOpen: true))
@@ -77,7 +77,7 @@ public sealed class MachineMetricsTests : IAsyncLifetime
     [InlineData("HTTP/1.1 302 Found\r\nLocation: /elsewhere\r\nContent-Length: 0\r\n\r\n", "answered with 302")]
     [InlineData("HTTP/1.1 200 OK\r\nContent-Length: 4194305\r\n\r\n", "answered with more than 4 MiB")]
     [InlineData("SSH-2.0-OpenSSH\r\n\r\n", "gave no answer that can be read")]
-    public async Task What_is_no_answer_of_an_exporter_is_said(string said, string sentence)
+    public async Task An_invalid_answer_of_the_exporter_is_reported(string said, string sentence)
     {
         var asked = AnswerAsync(Encoding.ASCII.GetBytes(said));
         (await _node.SendAsync("GET", "/metrics/machine", _token)).IsRefusal(502, sentence);
@@ -85,7 +85,7 @@ public sealed class MachineMetricsTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task An_exporter_that_is_not_there_is_said()
+    public async Task A_missing_exporter_is_reported()
     {
         _exporter.Stop();
         (await _node.SendAsync("GET", "/metrics/machine", _token)).IsRefusal(
@@ -95,7 +95,7 @@ public sealed class MachineMetricsTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task An_exporter_that_says_nothing_is_not_waited_for_longer_than_Prometheus_waits()
+    public async Task A_silent_exporter_times_out_no_later_than_Prometheus()
     {
         var answering = _node.SendAsync("GET", "/metrics/machine", _token);
         using var connection = await _exporter.AcceptTcpClientAsync();
@@ -104,7 +104,7 @@ public sealed class MachineMetricsTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task Discovery_names_both_sources_of_the_node_as_it_was_asked()
+    public async Task Discovery_lists_both_targets_under_the_requested_host()
     {
         using var answer = JsonDocument.Parse((await _node.SendAsync("GET", "/sd/prometheus", _token)).Body);
         var groups = answer.RootElement.EnumerateArray().ToArray();
@@ -137,7 +137,7 @@ public sealed class MachineMetricsTests : IAsyncLifetime
         return listener;
     }
 
-    /// <summary>Answers the next request; its head.</summary>
+    /// <summary>Answers the next request and returns its head.</summary>
     private async Task<string> AnswerAsync(byte[] answer)
     {
         using var connection = await _exporter.AcceptTcpClientAsync();

@@ -11,7 +11,7 @@ using Rookery.Simulation;
 
 namespace Rookery.Server.Tests;
 
-/// <summary>A node that could not open its data, because a later version wrote it, and answers all the same.</summary>
+/// <summary>A node in diagnosis mode, because a later version wrote its data.</summary>
 [SuppressMessage("Design", "CA1001", Justification = "xunit calls DisposeAsync of IAsyncLifetime.")]
 public sealed class NodeInDiagnosis : IAsyncLifetime
 {

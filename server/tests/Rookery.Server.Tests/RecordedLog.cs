@@ -3,7 +3,7 @@ using Microsoft.Extensions.Logging;
 
 namespace Rookery.Server.Tests;
 
-/// <summary>Keeps what was logged as warnings and errors, with their exceptions.</summary>
+/// <summary>Records warnings and errors, with their exceptions.</summary>
 public sealed class RecordedLog : ILogger
 {
     public ConcurrentQueue<string> Lines { get; } = new();

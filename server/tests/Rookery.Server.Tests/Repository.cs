@@ -1,6 +1,6 @@
 namespace Rookery.Server.Tests;
 
-/// <summary>The working copy that the tests were built from: some files of it must say what the code says.</summary>
+/// <summary>The working copy that the tests were built from; some of its files must agree with the code.</summary>
 internal static class Repository
 {
     public static string Root { get; } = Find();

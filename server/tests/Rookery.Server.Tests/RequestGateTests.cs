@@ -41,7 +41,7 @@ public sealed class RequestGateTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task Lines_that_strangers_cause_do_not_silence_faults_of_the_node()
+    public async Task Log_lines_caused_by_strangers_do_not_suppress_faults_of_the_node()
     {
         var log = new RecordedLog();
         var options = new ServerOptions { Listen = new IPEndPoint(IPAddress.Loopback, 0) };
@@ -73,7 +73,7 @@ public sealed class RequestGateTests : IAsyncLifetime
     [InlineData("/help/how-to/cluster.md")]
     [InlineData("/help/how-to/cluster")]
     [InlineData("/")]
-    public async Task What_needs_no_documents_answers_before_they_are_open(string path) =>
+    public async Task Routes_that_need_no_documents_answer_before_the_data_is_open(string path) =>
         Assert.Equal(HttpStatusCode.OK, (await _client.GetAsync(path)).StatusCode);
 
     [Theory]
@@ -84,7 +84,7 @@ public sealed class RequestGateTests : IAsyncLifetime
     [InlineData("/debug/io", HttpStatusCode.OK)]
     [InlineData("/help", HttpStatusCode.OK)]
     [InlineData("/", HttpStatusCode.OK)]
-    public async Task They_answer_HEAD_too(string path, HttpStatusCode status)
+    public async Task Routes_that_need_no_documents_answer_HEAD(string path, HttpStatusCode status)
     {
         using var request = new HttpRequestMessage(HttpMethod.Head, path);
         Assert.Equal(status, (await _client.SendAsync(request)).StatusCode);
@@ -93,7 +93,7 @@ public sealed class RequestGateTests : IAsyncLifetime
     [Theory]
     [InlineData("/databases/any/docs?id=a")]
     [InlineData("/no/such/route")]
-    public async Task Everything_else_is_refused_with_the_sentence_in_the_clients_error_shape(string path)
+    public async Task Other_routes_answer_503_in_RavenDBs_error_form(string path)
     {
         var answer = await _client.GetAsync(path);
         using var body = JsonDocument.Parse(await answer.Content.ReadAsStringAsync());
@@ -148,7 +148,7 @@ public sealed class RequestGateTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task Readiness_says_why_not()
+    public async Task Readiness_reports_the_reason()
     {
         var answer = await _client.GetAsync("/readyz");
         using var verbose = JsonDocument.Parse(
@@ -193,11 +193,11 @@ public sealed class RequestGateTests : IAsyncLifetime
     [InlineData("/debug/io?until=tomorrow")]
     [InlineData("/debug/io?since=2&until=1")]
     [InlineData("/debug/io?only=events")]
-    public async Task A_wrong_span_of_disk_work_is_refused(string path) =>
+    public async Task An_invalid_span_of_disk_operations_is_refused(string path) =>
         Assert.Equal(HttpStatusCode.BadRequest, (await _client.GetAsync(path)).StatusCode);
 
     [Fact]
-    public async Task Disk_work_is_told_in_columns()
+    public async Task Disk_operations_are_sent_in_columns()
     {
         _context.Io.Record(IoKind.JournalSync, _context.Io.Begin(), 0);
         _clock.Advance(TimeSpan.FromMicroseconds(1)); // of the running microsecond nothing is told yet
@@ -216,7 +216,7 @@ public sealed class RequestGateTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task Sums_of_disk_work_are_told_without_the_events()
+    public async Task Totals_of_disk_operations_can_be_sent_alone()
     {
         _context.Io.Record(IoKind.JournalSync, _context.Io.Begin(), 0);
         using var answer = JsonDocument.Parse(await _client.GetStringAsync("/debug/io?span=1&only=rollups"));
@@ -227,7 +227,7 @@ public sealed class RequestGateTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task Disk_work_is_told_from_where_the_last_answer_ended_and_up_to_a_time()
+    public async Task Disk_operations_are_sent_between_two_times()
     {
         using var first = JsonDocument.Parse(await _client.GetStringAsync("/debug/io"));
         long until = first.RootElement.GetProperty("Events").GetProperty("UntilUnixMicroseconds").GetInt64();

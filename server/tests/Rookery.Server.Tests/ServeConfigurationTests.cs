@@ -10,7 +10,7 @@ public sealed class ServeConfigurationTests
     private static readonly ServeSettings Minimal = new() { Data = "/data" };
 
     [Fact]
-    public void Only_a_data_directory_must_be_given()
+    public void Only_the_data_directory_is_required()
     {
         var configuration = ServeConfiguration.From(Minimal);
 
@@ -24,7 +24,7 @@ public sealed class ServeConfigurationTests
     [InlineData("http://127.0.0.1:80", "127.0.0.1:80")]
     [InlineData("http://localhost:8080/", "127.0.0.1:8080")]
     [InlineData("http://[::1]:9", "[::1]:9")]
-    public void An_address_of_this_machine_is_taken(string listen, string endpoint) =>
+    public void An_address_of_this_machine_is_accepted(string listen, string endpoint) =>
         Assert.Equal(IPEndPoint.Parse(endpoint), ServeConfiguration.From(Minimal with { Listen = listen }).Listen);
 
     [Theory]
@@ -33,7 +33,7 @@ public sealed class ServeConfigurationTests
     [InlineData("http://example.org:80")]
     [InlineData("http://127.0.0.1:80/db")]
     [InlineData("8080")]
-    public void What_is_no_address_of_this_machine_is_refused_by_its_text(string listen) =>
+    public void An_invalid_address_is_refused_by_its_text(string listen) =>
         Assert.Contains(
             listen.Replace("http://example.org:80", "example.org", StringComparison.Ordinal),
             Refusal(Minimal with { Listen = listen }),
@@ -41,7 +41,7 @@ public sealed class ServeConfigurationTests
         );
 
     [Fact]
-    public void Plain_HTTP_leaves_this_machine_only_when_the_owner_says_so()
+    public void Plain_HTTP_beyond_this_machine_needs_the_option_insecure()
     {
         var open = Minimal with { Listen = "http://0.0.0.0:8080" };
 
@@ -50,7 +50,7 @@ public sealed class ServeConfigurationTests
     }
 
     [Fact]
-    public void TLS_may_leave_this_machine()
+    public void TLS_may_listen_beyond_this_machine()
     {
         var secure = ServeConfiguration.From(Minimal with { Listen = "https://0.0.0.0:8443" });
         Assert.Equal((true, IPEndPoint.Parse("0.0.0.0:8443")), (secure.IsSecure, secure.Listen));
@@ -69,7 +69,7 @@ public sealed class ServeConfigurationTests
         );
 
     [Fact]
-    public void A_welcome_page_needs_TLS_beside_it()
+    public void A_welcome_page_needs_TLS_for_clients()
     {
         Assert.Contains(
             "needs a node that listens on https",
@@ -87,7 +87,7 @@ public sealed class ServeConfigurationTests
     [InlineData("http://192.168.1.7:9100/metrics")]
     [InlineData("https://127.0.0.1:9100/metrics")]
     [InlineData("127.0.0.1:9100")]
-    public void Metrics_of_the_machine_are_on_the_machine(string url) =>
+    public void The_machine_metrics_URL_must_be_on_this_machine(string url) =>
         Assert.Contains(url, Refusal(Minimal with { MachineMetrics = url }), StringComparison.Ordinal);
 
     [Theory]
@@ -97,7 +97,7 @@ public sealed class ServeConfigurationTests
     [InlineData("- - - - - - - - - - -", "holds 0")]
     [InlineData("abab abab abab abab abab", "at least 8 different")]
     [InlineData("pelican-orbit-lämp-7", "only letters A to Z")]
-    public void A_preset_claim_code_is_as_strong_as_a_made_one(string code, string? refusal) =>
+    public void A_preset_claim_code_must_be_as_strong_as_a_generated_one(string code, string? refusal) =>
         Assert.True(
             refusal is null
                 ? ClaimCode.WhyUnusable(code) is null
@@ -124,7 +124,7 @@ public sealed class ServeConfigurationTests
     public void Too_little_memory_and_nonsense_are_refused(string text) => Refusal(Minimal with { Memory = text });
 
     [Fact]
-    public void The_command_line_wins_over_the_file()
+    public void The_command_line_takes_precedence_over_the_file()
     {
         var file = ConfigurationFile.Parse("f.json", """{"data":"/file","memory":"1G","insecure":true}"""u8);
         var both = new ServeSettings { Data = "/line" }.Over(file);
@@ -149,7 +149,7 @@ public sealed class ServeConfigurationTests
     [InlineData("[]", "one JSON object")]
     [InlineData("", "not valid JSON in line 1")]
     [InlineData("{} {}", "not valid JSON in line 1")]
-    public void A_wrong_file_is_refused_with_name_and_line(string text, string expected)
+    public void An_invalid_file_is_refused_with_name_and_line(string text, string expected)
     {
         var refused = Assert.Throws<ConfigurationException>(() =>
             ConfigurationFile.Parse("f.json", Encoding.UTF8.GetBytes(text))
@@ -167,8 +167,8 @@ public sealed class ServeConfigurationTests
     [InlineData("{\"form\": {\"expect\": 3.5}}", "\"form.expect\" a value that is not a whole number")]
     [InlineData("{\"form\": {\"phraseFile\": 3}}", "\"form.phraseFile\" a value that is not a string")]
     [InlineData("{\"form\": {\"phrase\": \"x\"}}", "has the unknown setting \"form.phrase\"")]
-    public void A_wrong_way_to_form_a_cluster_is_refused_with_name_and_line(string text, string expected) =>
-        A_wrong_file_is_refused_with_name_and_line(text, expected);
+    public void Invalid_form_settings_are_refused_with_name_and_line(string text, string expected) =>
+        An_invalid_file_is_refused_with_name_and_line(text, expected);
 
     [Fact]
     public void A_cluster_is_formed_by_two_to_nine_nodes_with_their_journals_in_their_data()

@@ -5,14 +5,14 @@ using Rookery.Simulation;
 
 namespace Rookery.Server.Tests;
 
-/// <summary>What answers hold whose clients do not take them.</summary>
+/// <summary>Memory of answers whose clients do not read.</summary>
 public sealed class SlowReadersTests
 {
     private readonly RecordedLog _log = new();
     private readonly SimulatedTimeProvider _time = new();
 
     [Fact]
-    public async Task Who_waits_longest_is_broken_off_when_all_hold_more_than_they_may()
+    public async Task The_longest_waiting_clients_are_disconnected_above_the_limit()
     {
         var readers = new SlowReaders(250, _log, _time);
         var clients = Enumerable.Range(0, 4).Select(static _ => new Reader()).ToList();
@@ -23,7 +23,7 @@ public sealed class SlowReadersTests
             _time.Advance(TimeSpan.FromSeconds(1));
         }
 
-        // 400 B are held: two clients are too many, and only one has waited long enough.
+        // 400 bytes are held, which is too many for two clients, and only one has waited long enough.
         Assert.DoesNotContain(clients, static client => client.IsAborted);
         _time.Advance(SlowReaders.Patience - TimeSpan.FromSeconds(4));
         await UntilAsync(() => clients[0].IsAborted);
@@ -31,7 +31,7 @@ public sealed class SlowReadersTests
         _time.Advance(TimeSpan.FromSeconds(1));
         await UntilAsync(() => clients[1].IsAborted);
 
-        // 200 B are not too much, however long they are held.
+        // 200 bytes are within the limit, however long they are held.
         _time.Advance(TimeSpan.FromHours(1));
         Assert.Equal((false, false), (clients[2].IsAborted, clients[3].IsAborted));
         Assert.Contains(
@@ -43,7 +43,7 @@ public sealed class SlowReadersTests
     }
 
     [Fact]
-    public async Task Who_takes_its_part_in_time_is_not_broken_off_whatever_all_hold()
+    public async Task A_client_that_takes_its_part_in_time_is_never_disconnected()
     {
         var readers = new SlowReaders(250, _log, _time);
         var reader = new Reader();
@@ -55,7 +55,7 @@ public sealed class SlowReadersTests
         Assert.False(reader.IsAborted);
     }
 
-    // What a timer wakes goes on a thread of the pool.
+    // Continuations of timers run on the pool.
     private static async Task UntilAsync(Func<bool> holds)
     {
         for (int round = 0; round < 3000 && !holds(); round++)
@@ -66,7 +66,7 @@ public sealed class SlowReadersTests
         Assert.True(holds());
     }
 
-    /// <summary>A client that takes nothing until it is told to.</summary>
+    /// <summary>A client that reads nothing until it is told to.</summary>
     private sealed class Reader : IHttpRequestLifetimeFeature
     {
         public Reader()

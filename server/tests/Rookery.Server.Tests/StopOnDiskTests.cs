@@ -7,16 +7,16 @@ using Rookery.Simulation;
 
 namespace Rookery.Server.Tests;
 
-/// <summary>How a node stops whose disk is full, or does not answer.</summary>
+/// <summary>Stops of a node whose disk is full or does not respond.</summary>
 public sealed class StopOnDiskTests
 {
-    // A test that would otherwise hang ends; none that passes waits for it.
+    // Ends a test that would otherwise hang; a passing test never waits for it.
     private static readonly TimeSpan Guard = TimeSpan.FromSeconds(60);
 
     private readonly SimulatedTimeProvider _time = new();
 
     [Fact]
-    public async Task A_sync_longer_than_the_patience_of_writes_holds_the_stop_up_until_it_returns_and_loses_nothing()
+    public async Task A_stop_waits_for_a_long_sync_and_loses_nothing()
     {
         HeldSyncs? disk = null;
         var server = new RunningServer
@@ -36,7 +36,7 @@ public sealed class StopOnDiskTests
         await Assert.ThrowsAsync<HttpRequestException>(() => unanswered);
         Assert.Single(server.Log.Lines, static line => line.Contains("cut off", StringComparison.Ordinal));
 
-        // The node is closed as the process does it: that waits for the disk.
+        // The node is closed as the process does it, which waits for the disk.
         var closed = Task.Run(server.DisposeAsync);
         await Assert.ThrowsAsync<TimeoutException>(() => closed.WaitAsync(TimeSpan.FromMilliseconds(300)));
         disk.Release();
@@ -44,12 +44,12 @@ public sealed class StopOnDiskTests
         disk.Dispose();
         Assert.Contains("a", Of(server.Disk, db));
 
-        // It was on its way, and nobody said that it was not stored.
+        // The write was in progress, and its client was not told that it failed.
         Assert.Contains("b", Of(server.Disk, db));
     }
 
     [Fact]
-    public async Task A_node_without_a_byte_to_spare_stops_and_loses_nothing()
+    public async Task A_node_with_a_full_disk_stops_and_loses_nothing()
     {
         var server = new RunningServer();
         await server.InitializeAsync();
@@ -59,7 +59,7 @@ public sealed class StopOnDiskTests
         {
             if (acknowledged.Count >= 100)
             {
-                // Space is looked at once a second.
+                // Free space is checked once a second.
                 server.Disk.CapacityBytes = server.Disk.UsedBytes;
                 await Task.Delay(50);
             }
@@ -86,7 +86,7 @@ public sealed class StopOnDiskTests
     }
 
     [Fact]
-    public async Task A_clean_stop_that_the_disk_does_not_take_is_told_and_loses_nothing()
+    public async Task A_clean_stop_that_cannot_be_recorded_is_logged_and_loses_nothing()
     {
         var server = new RunningServer();
         await server.InitializeAsync();
@@ -118,7 +118,7 @@ public sealed class StopOnDiskTests
         }
     }
 
-    /// <summary>The documents that the next start has.</summary>
+    /// <summary>Returns the documents after the next start.</summary>
     private static HashSet<string> Of(SimulatedDisk disk, string db)
     {
         disk.CapacityBytes = 1L << 40;

@@ -12,18 +12,18 @@ using Rookery.Simulation;
 namespace Rookery.Server.Tests;
 
 /// <summary>
-/// How a server stops. Its clock moves only when a test moves it: what ends before the patience of writes is over ends
-/// for another reason.
+/// Stops of a server. The clock moves only when a test advances it: what ends before writes time out ends for another
+/// reason.
 /// </summary>
 [SuppressMessage("Design", "CA1001", Justification = "The node disposes what stands before it.")]
 public sealed class StopTests : IAsyncLifetime
 {
-    // 16 MB: more than a connection takes of an answer that nobody reads.
+    // 16 MB: more than a connection buffers of an answer that is not read.
     private const int Documents = 4000;
     private const int ManyDocuments = 30_000;
     private const string CutOff = "cut off";
 
-    // A test that would otherwise hang ends; none that passes waits for it.
+    // Ends a test that would otherwise hang; a passing test never waits for it.
     private static readonly TimeSpan Guard = TimeSpan.FromSeconds(30);
     private static readonly string Text = new('x', 4000);
 
@@ -78,12 +78,9 @@ public sealed class StopTests : IAsyncLifetime
 
     [Theory]
     [MemberData(nameof(LongReads))]
-    public async Task A_read_that_nobody_takes_is_broken_off_long_before_the_patience_of_writes(
-        string route,
-        string? query
-    )
+    public async Task A_read_whose_client_does_not_read_is_cut_off_before_writes_time_out(string route, string? query)
     {
-        // Events of the feed have no text: they are many instead, of long ids.
+        // Feed events do not contain documents, so there are many of them, with long ids.
         await FillAsync(route.Contains("changes", StringComparison.Ordinal) ? ManyDocuments : Documents);
         using var answer = await BeginAsync(route, query);
         await UntilNothingIsTakenAsync();
@@ -95,7 +92,7 @@ public sealed class StopTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task Parts_of_a_multi_get_that_nobody_takes_are_broken_off_together()
+    public async Task A_multi_get_whose_client_does_not_read_is_cut_off_as_a_whole()
     {
         await FillAsync(Documents);
         string part = $$"""{"Url":"{{_db}}/docs","Query":"?startsWith=d","Method":"GET"}""";
@@ -108,7 +105,7 @@ public sealed class StopTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task A_feed_that_is_quiet_ends_at_once()
+    public async Task A_quiet_feed_ends_at_once()
     {
         using var answer = await BeginAsync("GET /changes/stream", null);
         await _server.StopAsync().WaitAsync(Guard);
@@ -116,7 +113,7 @@ public sealed class StopTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task A_backup_that_nobody_takes_ends_at_once()
+    public async Task A_backup_whose_client_does_not_read_ends_at_once()
     {
         await FillAsync(Documents, isRandom: true);
         using var answer = await _server.Http.GetAsync("/admin/node/backup", HttpCompletionOption.ResponseHeadersRead);
@@ -126,7 +123,7 @@ public sealed class StopTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task A_query_that_waits_for_its_index_is_told_that_the_node_stops()
+    public async Task A_query_waiting_for_its_index_is_answered_503_at_a_stop()
     {
         _server.HoldsIndexing = true;
         await FillAsync(300);
@@ -146,7 +143,7 @@ public sealed class StopTests : IAsyncLifetime
     [InlineData("POST", "/multi_get", """{"Requests":[]}""")]
     [InlineData("DELETE", "/queries", """{"Query":"from Ds"}""")]
     [InlineData("GET", "missing/docs?id=a", null)]
-    public async Task What_waits_for_the_leaders_word_is_told_that_the_node_stops(
+    public async Task Requests_waiting_for_the_read_barrier_are_answered_503_at_a_stop(
         string method,
         string path,
         string? body
@@ -160,7 +157,7 @@ public sealed class StopTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task A_query_that_has_its_index_made_is_told_that_the_node_stops()
+    public async Task A_query_whose_index_is_being_defined_is_answered_503_at_a_stop()
     {
         await FillAsync(300);
         _member.WritesGoOn = _goOn.Task;
@@ -171,7 +168,7 @@ public sealed class StopTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task What_waits_for_indexes_is_told_that_the_node_stops()
+    public async Task Requests_waiting_for_indexes_are_answered_503_at_a_stop()
     {
         _server.HoldsIndexing = true;
         await DefineAsync();
@@ -185,7 +182,7 @@ public sealed class StopTests : IAsyncLifetime
     [Theory]
     [InlineData("&waitForIndexThrow=false", 201)]
     [InlineData("", 500)]
-    public async Task A_batch_that_waits_for_indexes_is_still_acknowledged(string parameter, int status)
+    public async Task A_batch_waiting_for_indexes_is_still_acknowledged(string parameter, int status)
     {
         _server.HoldsIndexing = true;
         await DefineAsync();
@@ -207,7 +204,7 @@ public sealed class StopTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task A_document_that_waits_for_memory_is_told_that_the_node_stops()
+    public async Task A_read_waiting_for_memory_is_answered_503_at_a_stop()
     {
         await PutAsync("large", $$"""{"t":"{{new string('x', 1 << 20)}}"}""");
         using var others = TakeAllRoom();
@@ -218,7 +215,7 @@ public sealed class StopTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task A_stream_that_waits_for_memory_is_broken_off()
+    public async Task A_stream_waiting_for_memory_is_cut_off()
     {
         await FillAsync(100);
         await PutAsync("e", $$"""{"t":"{{new string('x', 1 << 20)}}"}""");
@@ -230,7 +227,7 @@ public sealed class StopTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task A_feed_that_has_much_to_tell_ends_before_all_is_told()
+    public async Task A_feed_with_a_backlog_ends_before_all_is_sent()
     {
         await FillAsync(ManyDocuments);
         _server.BeginStop();
@@ -251,7 +248,7 @@ public sealed class StopTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task A_read_that_follows_many_paths_is_told_that_the_node_stops()
+    public async Task A_read_following_many_include_paths_is_answered_503_at_a_stop()
     {
         await PutAsync("deep", ManyPaths.Document);
         var read = await SendAsync("GET", "/docs?id=deep" + ManyPaths.Includes, null);
@@ -262,13 +259,15 @@ public sealed class StopTests : IAsyncLifetime
         await stopped.WaitAsync(Guard);
     }
 
-    /// <summary>Its client does not end it: it says no more, or sends on before it reads anything.</summary>
+    /// <summary>
+    /// The client does not end the import: it falls silent, or keeps sending before it reads anything.
+    /// </summary>
     [Theory]
     [InlineData(false, 0)]
     [InlineData(true, 0)]
     [InlineData(false, 56)]
     [InlineData(true, 56)]
-    public async Task An_import_is_told_behind_which_line_to_go_on(bool isCompressed, int laterMegabytes)
+    public async Task An_import_learns_after_which_line_to_continue(bool isCompressed, int laterMegabytes)
     {
         using var client = new TcpClient();
         await client.ConnectAsync(_server.Address.Host, _server.Address.Port);
@@ -283,7 +282,7 @@ public sealed class StopTests : IAsyncLifetime
             await lines.WriteAsync(Encoding.UTF8.GetBytes(document + "\n"));
         }
 
-        // So many are stored only when the node waits for more: a read is open at the stop.
+        // This many lines are stored only when the node waits for more, so a read is pending at the stop.
         await lines.FlushAsync();
         using var bound = new CancellationTokenSource(Guard);
         while (Stored() < (laterMegabytes > 0 ? 9_000 : 1))
@@ -333,7 +332,7 @@ public sealed class StopTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task A_write_that_has_no_answer_in_ten_seconds_is_cut_off_and_the_log_says_so()
+    public async Task A_write_unanswered_for_ten_seconds_is_cut_off_and_logged()
     {
         _member.WritesGoOn = _goOn.Task;
         var write = await SendAsync("PUT", "/docs?id=a", "{}");
@@ -353,7 +352,7 @@ public sealed class StopTests : IAsyncLifetime
 
     private static bool IsCutOff(string line) => line.Contains(CutOff, StringComparison.Ordinal);
 
-    /// <summary>Sends a request, and waits until it has come to the routes.</summary>
+    /// <summary>Sends a request, and waits until it has reached the routes.</summary>
     private async Task<Task<Answer>> SendAsync(string method, string path, string? body)
     {
         long before = _server.Context.Metrics.DocumentRequests;
@@ -367,8 +366,8 @@ public sealed class StopTests : IAsyncLifetime
     }
 
     /// <summary>
-    /// Waits until the connection holds as much of an answer as it can: then its handler, which looks at the clock for
-    /// each document, looks no more.
+    /// Waits until the connection's buffers are full: the handler, which reads the clock for each document, then reads
+    /// it no more.
     /// </summary>
     private async Task UntilNothingIsTakenAsync()
     {
@@ -427,7 +426,7 @@ public sealed class StopTests : IAsyncLifetime
     }
 
     /// <summary>
-    /// Asks, and reads the head of the answer: what follows is on its way as far as the connection takes it.
+    /// Sends a request and reads the head of the answer; the rest is sent as far as the connection buffers it.
     /// </summary>
     private async Task<HttpResponseMessage> BeginAsync(string route, string? query = null, string? body = null)
     {
@@ -444,7 +443,7 @@ public sealed class StopTests : IAsyncLifetime
         return answer;
     }
 
-    /// <summary>Whether the connection ended without the chunk that closes an answer.</summary>
+    /// <summary>Asserts that the connection ended without the last chunk of the answer.</summary>
     private static async Task IsBrokenOffAsync(HttpResponseMessage answer)
     {
         Assert.True(answer.Headers.TransferEncodingChunked);
@@ -452,7 +451,7 @@ public sealed class StopTests : IAsyncLifetime
     }
 
     /// <summary>
-    /// A document within which 32 paths have 3,200 places in each of very many arrays: to follow them to all takes far
+    /// A document in which 32 paths reach 3,200 places in each of very many arrays: following all of them takes far
     /// longer than a stop may.
     /// </summary>
     private static class ManyPaths
@@ -482,7 +481,7 @@ public sealed class StopTests : IAsyncLifetime
             + new string('}', Objects + 1);
     }
 
-    /// <summary>Counts how often the clock is looked at.</summary>
+    /// <summary>Counts how often the clock is read.</summary>
     private sealed class WatchedTime(SimulatedTimeProvider time) : TimeProvider
     {
         private long _looks;

@@ -18,7 +18,7 @@ public class AccessRouteTests : IAsyncLifetime
     public Task DisposeAsync() => _server.DisposeAsync();
 
     [Fact]
-    public async Task A_node_without_an_owner_gives_its_first_admin_token_for_its_code_and_only_once()
+    public async Task The_claim_code_yields_the_first_admin_token_only_once()
     {
         (await _server.SendAsync("GET", Docs)).IsRefusal(401, "no owner yet");
         (await _server.SendAsync("POST", "/claim", body: """{"Code":"ABCDEFGH2345678X"}""")).IsRefusal(
@@ -35,7 +35,7 @@ public class AccessRouteTests : IAsyncLifetime
             "has an owner"
         );
 
-        // Not even when nobody is left who may do anything.
+        // The node stays claimed even if no admin is left.
         Assert.Equal(204, (await _server.SendAsync("DELETE", Tokens + "?name=admin", token)).Status);
         (await _server.SendAsync("POST", "/claim", body: $$"""{"Code":"{{SecureServer.ClaimCode}}"}""")).IsRefusal(
             409,
@@ -51,7 +51,7 @@ public class AccessRouteTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task A_token_is_made_listed_without_its_secret_and_withdrawn()
+    public async Task A_token_is_created_listed_without_its_secret_and_withdrawn()
     {
         var made = await _server.SendAsync(
             "POST",
@@ -93,11 +93,11 @@ public class AccessRouteTests : IAsyncLifetime
     [InlineData("""{"Name":"a","Scopes":["read"],"Databases":["a/b"]}""", "database")]
     [InlineData("""{"Name":"a","Scopes":["read"],"LifetimeSeconds":0}""", "LifetimeSeconds")]
     [InlineData("""{"Name":"a","Scopes":["read"],"Database":"Shop"}""", "unknown member 'Database'")]
-    public async Task A_token_that_would_mean_something_else_is_not_made(string body, string sentence) =>
+    public async Task Invalid_token_requests_are_refused(string body, string sentence) =>
         (await _server.SendAsync("POST", Tokens, SecureServer.LocalKey, body)).IsRefusal(400, sentence);
 
     [Fact]
-    public async Task A_member_that_has_not_heard_yet_who_owns_the_cluster_does_not_say_that_nobody_does()
+    public async Task A_lagging_member_does_not_claim_that_the_cluster_has_no_owner()
     {
         var member = new SecureServer
         {
@@ -125,11 +125,11 @@ public class AccessRouteTests : IAsyncLifetime
     }
 
     /// <summary>
-    /// Anybody may try: whoever has no code must not make the members ask each other. Who has it may be told by a
-    /// member that has not heard of the owner.
+    /// Anyone may try to claim: without the code, a caller must not cause traffic between members. A caller with the
+    /// code may learn of the owner from a lagging member.
     /// </summary>
     [Fact]
-    public async Task A_claim_asks_the_leader_only_when_its_code_is_right()
+    public async Task A_claim_contacts_the_leader_only_if_its_code_is_right()
     {
         int barriers = 0;
         var member = new SecureServer
@@ -163,7 +163,7 @@ public class AccessRouteTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task A_credential_for_a_database_that_is_not_there_is_made_and_said_to_be_one()
+    public async Task A_credential_for_a_missing_database_is_created_with_a_notice()
     {
         var token = await _server.SendAsync(
             "POST",
@@ -205,7 +205,7 @@ public class AccessRouteTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task Of_many_who_make_a_token_of_one_name_at_once_one_does()
+    public async Task Of_concurrent_requests_for_one_token_name_one_succeeds()
     {
         for (int round = 0; round < 5; round++)
         {
@@ -249,7 +249,7 @@ public class AccessRouteTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task A_client_is_given_a_certificate_for_the_key_that_it_keeps()
+    public async Task A_client_gets_a_certificate_for_its_own_private_key()
     {
         using var key = ECDsa.Create(ECCurve.NamedCurves.nistP256);
         string request = new CertificateRequest("CN=ignored", key, HashAlgorithmName.SHA256)
@@ -333,6 +333,6 @@ public class AccessRouteTests : IAsyncLifetime
     [InlineData("""{"Name":"a","Databases":{"Shop":"rw"}}""", "'Request' is missing")]
     [InlineData("""{"Name":"a","Request":"no pem","Databases":{"Shop":"rw"}}""", "no PKCS #10")]
     [InlineData("""{"Name":"a","Databases":{"Shop":"rwx"}}""", "'ro' or 'rw'")]
-    public async Task A_certificate_that_was_asked_for_wrongly_is_not_made(string body, string sentence) =>
+    public async Task An_invalid_certificate_request_is_refused(string body, string sentence) =>
         (await _server.SendAsync("POST", Certificates, SecureServer.LocalKey, body)).IsRefusal(400, sentence);
 }

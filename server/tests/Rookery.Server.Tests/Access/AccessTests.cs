@@ -27,7 +27,7 @@ public class AccessTests(SecureServer server) : IClassFixture<SecureServer>
     }
 
     [Fact]
-    public async Task Which_cards_form_a_cluster_is_told_to_who_may_read_figures_only()
+    public async Task The_progress_of_forming_needs_the_scope_metrics()
     {
         foreach (string? credential in new[] { null, "rookery_nonsense", await server.GiveTokenAsync(["read"]) })
         {
@@ -64,7 +64,7 @@ public class AccessTests(SecureServer server) : IClassFixture<SecureServer>
     [InlineData("admin", "GET", "/metrics", 200)]
     [InlineData("admin", "GET", "/admin/databases?name=Shop", 200)]
     [InlineData("", "GET", "/topology?name=Shop", 403)]
-    public async Task A_token_opens_what_its_scopes_say(string scope, string method, string url, int status)
+    public async Task A_token_grants_its_scopes_only(string scope, string method, string url, int status)
     {
         string token = await server.GiveTokenAsync([scope, "invented-later"]);
         var answer = await server.SendAsync(
@@ -85,7 +85,7 @@ public class AccessTests(SecureServer server) : IClassFixture<SecureServer>
     [Theory]
     [InlineData("read", true)]
     [InlineData("write", false)]
-    public async Task Definitions_in_the_record_of_a_database_are_for_readers(string scope, bool isTold)
+    public async Task Index_definitions_in_a_database_record_need_the_scope_read(string scope, bool isTold)
     {
         string token = await server.GiveTokenAsync([scope]);
         var record = (await server.SendAsync("GET", "/admin/databases?name=Shop", token)).Json;
@@ -121,7 +121,7 @@ public class AccessTests(SecureServer server) : IClassFixture<SecureServer>
     }
 
     [Fact]
-    public async Task A_token_that_is_withdrawn_or_ended_opens_nothing_from_that_moment()
+    public async Task A_withdrawn_or_expired_token_is_refused_at_once()
     {
         var expires = server.Time.GetUtcNow().AddHours(1);
         string ending = await server.GiveTokenAsync(["read"], expires: expires);
@@ -136,12 +136,12 @@ public class AccessTests(SecureServer server) : IClassFixture<SecureServer>
     }
 
     /// <summary>
-    /// Tokens live by the cluster's time; what the cluster makes of a wrong clock is a matter of its consensus.
+    /// Tokens expire by the cluster's time; how the cluster treats a wrong clock is tested with consensus.
     /// </summary>
     [Theory]
     [InlineData(1970)]
     [InlineData(2080)]
-    public async Task While_the_time_is_in_doubt_no_credential_ends_and_none_is_made_that_does(int year)
+    public async Task While_the_time_is_in_doubt_no_credential_expires_and_no_expiring_one_is_created(int year)
     {
         var node = new SecureServer();
         await node.InitializeAsync();
@@ -170,7 +170,7 @@ public class AccessTests(SecureServer server) : IClassFixture<SecureServer>
         );
         Assert.Equal(201, endless.Status);
 
-        // As the cluster knows it, not as the clock has it.
+        // The cluster's time, not this machine's.
         Assert.Equal(2026, endless.Json.GetProperty("Created").GetDateTimeOffset().Year);
         using var key = ECDsa.Create(ECCurve.NamedCurves.nistP256);
         string request = new CertificateRequest("CN=late", key, HashAlgorithmName.SHA256)
@@ -192,7 +192,7 @@ public class AccessTests(SecureServer server) : IClassFixture<SecureServer>
     }
 
     [Fact]
-    public async Task A_client_certificate_that_ends_opens_nothing_more_on_a_connection_of_before()
+    public async Task An_expired_client_certificate_is_refused_on_an_open_connection()
     {
         var node = NewNearItsEnd();
         await node.InitializeAsync();
@@ -210,21 +210,21 @@ public class AccessTests(SecureServer server) : IClassFixture<SecureServer>
     [InlineData("rookery_short", "holds no token")]
     [InlineData("eyJhbGciOiJub25lIn0.e30.", "holds no token")]
     [InlineData("rookery_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA", "holds no token")]
-    public async Task What_is_no_token_is_refused_and_is_not_logged(string token, string sentence)
+    public async Task An_invalid_token_is_refused_and_not_logged(string token, string sentence)
     {
         (await server.SendAsync("GET", Docs, token)).IsRefusal(401, sentence);
         Assert.DoesNotContain(server.Log.Lines, line => line.Contains(token, StringComparison.Ordinal));
     }
 
     [Fact]
-    public async Task The_local_key_opens_everything()
+    public async Task The_local_token_grants_everything()
     {
         Assert.Equal(200, (await server.SendAsync("GET", "/metrics", SecureServer.LocalKey)).Status);
         Assert.Equal(404, (await server.SendAsync("GET", Docs, SecureServer.LocalKey)).Status);
     }
 
     [Fact]
-    public async Task A_client_certificate_opens_the_databases_it_was_registered_for()
+    public async Task A_client_certificate_grants_its_registered_databases_only()
     {
         using var certificate = server.Identity.NewClient("app");
         (await server.SendAsync("GET", Docs, certificate: certificate)).IsRefusal(
@@ -248,7 +248,7 @@ public class AccessTests(SecureServer server) : IClassFixture<SecureServer>
             (await server.SendAsync(http, "GET", "/admin/node/backup")).IsRefusal(403, "admin");
         }
 
-        // The same connection, after its rights were taken away.
+        // The same connection, after its rights were withdrawn.
         await server.RegisterAsync(certificate, isAdmin: false, ("Other", "ro"));
         (await server.SendAsync(http, "GET", Docs)).IsRefusal(403, "'Shop'");
         await server.RegisterAsync(certificate, isAdmin: true);
@@ -256,7 +256,7 @@ public class AccessTests(SecureServer server) : IClassFixture<SecureServer>
     }
 
     [Fact]
-    public async Task A_client_certificate_that_no_longer_holds_is_refused_with_the_reason()
+    public async Task An_invalid_client_certificate_is_refused_with_the_reason()
     {
         using var certificate = server.Identity.NewClient("app");
         await server.RegisterAsync(certificate, isAdmin: true);
@@ -272,7 +272,7 @@ public class AccessTests(SecureServer server) : IClassFixture<SecureServer>
     }
 
     [Fact]
-    public async Task The_certificates_end_is_told_and_that_it_is_near()
+    public async Task The_certificates_expiry_is_reported_with_a_warning_when_near()
     {
         var node = NewNearItsEnd();
         await node.InitializeAsync();
@@ -295,16 +295,16 @@ public class AccessTests(SecureServer server) : IClassFixture<SecureServer>
     }
 
     /// <summary>
-    /// Two months before its certificates end: the simulated clock goes through all of the time between.
+    /// A server two months before its certificates expire; the simulated clock passes all the time in between.
     /// </summary>
     private static SecureServer NewNearItsEnd() =>
         new() { Time = new SimulatedTimeProvider(TimeProvider.System.GetUtcNow().AddMonths(4)) };
 
     /// <summary>
-    /// A browser asks its user only when it holds a certificate of an authority that the server names.
+    /// A browser prompts its user only if it has a certificate of an authority that the server names.
     /// </summary>
     [Fact]
-    public async Task The_handshake_asks_for_certificates_of_the_clusters_authority_only()
+    public async Task The_handshake_names_only_the_clusters_authority()
     {
         using var client = new TcpClient();
         await client.ConnectAsync(server.Address.Host, server.Address.Port);

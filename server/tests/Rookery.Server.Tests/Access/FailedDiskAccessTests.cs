@@ -5,7 +5,7 @@ using Rookery.Simulation;
 
 namespace Rookery.Server.Tests.Access;
 
-/// <summary>A node whose disk failed after it had opened: who looks at it over TLS, and what he may.</summary>
+/// <summary>Access over TLS to a node whose disk failed after it had opened.</summary>
 public sealed class FailedDiskAccessTests : IAsyncLifetime
 {
     private readonly SecureServer _server = new();
@@ -15,7 +15,7 @@ public sealed class FailedDiskAccessTests : IAsyncLifetime
     public Task DisposeAsync() => _server.DisposeAsync();
 
     [Fact]
-    public async Task Whom_it_knew_may_still_look_and_change_nothing()
+    public async Task After_a_disk_failure_known_callers_may_read_but_not_write()
     {
         string token = await _server.GiveTokenAsync(["admin"]);
         string reader = await _server.GiveTokenAsync(["read"]);
@@ -30,7 +30,7 @@ public sealed class FailedDiskAccessTests : IAsyncLifetime
         (await _server.SendAsync("GET", "/metrics", reader)).IsRefusal(403, "needs the scope metrics");
         (await _server.SendAsync("GET", "/databases/Shop/docs?id=a", token)).IsRefusal(503, _server.Node.Diagnosis!);
 
-        // Whether they may still do anything, and whom it never heard of, it cannot say.
+        // The node cannot know whether the caller's rights were withdrawn, or learn of new callers.
         (await _server.SendAsync("POST", "/admin/node/find", token)).IsRefusal(
             503,
             "Who you are cannot be checked now."
@@ -50,7 +50,7 @@ public sealed class FailedDiskAccessTests : IAsyncLifetime
         (await _server.SendAsync("GET", "/metrics")).IsRefusal(401, "No credential");
         (await _server.SendAsync("POST", "/admin/node/find", SecureServer.LocalKey)).IsRefusal(501, "without a light");
 
-        // Others may have shut them out since, and trust it as a member.
+        // Other members may have withdrawn the caller's rights since, and they trust this node as a member.
         (await _server.SendAsync("GET", "/admin/logs?node=B", token)).IsRefusal(503, "passes nothing on to others");
     }
 

@@ -4,7 +4,7 @@ using Rookery.Server.Access;
 
 namespace Rookery.Server.Tests.Access;
 
-/// <summary>Feeds that were begun with a credential that opens nothing any more.</summary>
+/// <summary>Feeds whose credential is withdrawn or expires.</summary>
 public sealed class FeedAccessTests : IAsyncLifetime
 {
     private readonly SecureServer _server = new();
@@ -16,7 +16,7 @@ public sealed class FeedAccessTests : IAsyncLifetime
     [Theory]
     [InlineData(true)]
     [InlineData(false)]
-    public async Task A_web_socket_is_closed_with_the_reason_when_its_token_is_withdrawn_or_ends(bool isWithdrawn)
+    public async Task A_web_socket_is_closed_with_the_reason_when_its_token_is_withdrawn_or_expires(bool isWithdrawn)
     {
         string token = await _server.GiveTokenAsync(
             ["read"],
@@ -57,7 +57,7 @@ public sealed class FeedAccessTests : IAsyncLifetime
     [Theory]
     [InlineData(true)]
     [InlineData(false)]
-    public async Task A_stream_of_events_ends_with_the_reason_when_its_token_is_withdrawn_or_ends(bool isWithdrawn)
+    public async Task An_event_stream_ends_with_the_reason_when_its_token_is_withdrawn_or_expires(bool isWithdrawn)
     {
         string token = await _server.GiveTokenAsync(
             ["read"],

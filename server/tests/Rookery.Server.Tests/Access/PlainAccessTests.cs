@@ -9,7 +9,7 @@ public class PlainAccessTests : IAsyncLifetime
     public Task DisposeAsync() => _server.DisposeAsync();
 
     [Fact]
-    public async Task Plain_http_asks_nobody_who_he_is_and_believes_who_says_it()
+    public async Task Plain_http_needs_no_credential_but_applies_one_that_is_sent()
     {
         Assert.Equal(404, (await _server.SendAsync("GET", "/databases/Shop/docs?id=none")).Status);
         Assert.Equal(

@@ -9,14 +9,13 @@ using Rookery.Server.Raven;
 namespace Rookery.Server.Tests.Access;
 
 /// <summary>
-/// Every route that the server has is asked with every kind of credential: what docs/reference/access.md says of it is
-/// what it does.
+/// Sends requests to every route with every kind of credential and compares the answers with docs/reference/access.md.
 /// </summary>
 public partial class RouteAccessTests(SecureServer server) : IClassFixture<SecureServer>
 {
     private const string Secret = "hunter2";
 
-    // Of a database that the credential is not for: neither its name nor what it holds may appear anywhere.
+    // A database to which the credential gives no right: neither its name nor its content may appear in an answer.
     private const string Elsewhere = "Other";
     private const string ElsewhereSecret = "swordfish";
 
@@ -48,7 +47,7 @@ public partial class RouteAccessTests(SecureServer server) : IClassFixture<Secur
             );
 
     [Fact]
-    public void The_table_of_the_reference_has_every_route_with_its_scope()
+    public void The_reference_lists_every_route_with_its_scope()
     {
         var cluster = new ClusterRoutes(NullLogger.Instance).All.Select(static route => new Route(
             route.Method,
@@ -75,7 +74,7 @@ public partial class RouteAccessTests(SecureServer server) : IClassFixture<Secur
     }
 
     [Fact]
-    public async Task Each_route_lets_in_whom_its_scope_names_and_nobody_else()
+    public async Task Each_route_admits_exactly_the_callers_with_its_scope()
     {
         using var http = server.NewClient();
         foreach (var (name, token) in await CredentialsAsync("Shop"))
@@ -96,7 +95,7 @@ public partial class RouteAccessTests(SecureServer server) : IClassFixture<Secur
     }
 
     [Fact]
-    public async Task Rights_in_one_database_open_no_other_and_tell_nothing_of_it()
+    public async Task Rights_in_one_database_neither_grant_nor_reveal_another()
     {
         await server.SendAsync(
             "PUT",
@@ -133,7 +132,7 @@ public partial class RouteAccessTests(SecureServer server) : IClassFixture<Secur
     }
 
     [Fact]
-    public async Task No_route_tells_what_is_in_a_document_to_who_may_not_read()
+    public async Task No_route_reveals_a_document_without_the_scope_read()
     {
         using var http = server.NewClient();
         foreach (
@@ -144,7 +143,7 @@ public partial class RouteAccessTests(SecureServer server) : IClassFixture<Secur
         {
             foreach (var route in Routes)
             {
-                // Each is asked of the document as it was, whatever the one before did.
+                // Each request finds the document in its original state.
                 Assert.Equal(
                     201,
                     (
@@ -176,7 +175,7 @@ public partial class RouteAccessTests(SecureServer server) : IClassFixture<Secur
             ("admin", await server.GiveTokenAsync(["admin"])),
         ];
 
-    /// <summary>Asks, and reads what comes first: some answers go on until their listener leaves.</summary>
+    /// <summary>Sends a request and reads the first part of the answer, because some answers never end.</summary>
     private async Task<(int Status, string Body)> AskAsync(
         HttpClient http,
         Route route,
@@ -215,7 +214,7 @@ public partial class RouteAccessTests(SecureServer server) : IClassFixture<Secur
             );
         string body = isEndless ? "" : await answer.Content.ReadAsStringAsync();
 
-        // Otherwise the handler was not asked, and what it tells would not be seen.
+        // Otherwise the request did not reach the handler, and what it reveals would not be tested.
         bool isUnknown =
             body.Contains("The parameter '", StringComparison.Ordinal)
             && body.Contains("is not supported by this version", StringComparison.Ordinal);
@@ -224,7 +223,7 @@ public partial class RouteAccessTests(SecureServer server) : IClassFixture<Secur
     }
 
     /// <summary>
-    /// What a route can be asked about the one document, its database or the index of ids, and takes.
+    /// Returns query parameters that the route accepts and that name the document, its database or the index of ids.
     /// </summary>
     private static string QueryOf(Route route, string database)
     {
@@ -279,7 +278,7 @@ public partial class RouteAccessTests(SecureServer server) : IClassFixture<Secur
 
         public bool IsMergePatch => Method is "PATCH" && Pattern.EndsWith("/docs", StringComparison.Ordinal);
 
-        /// <summary>What an admin would do to the other tests of this server by asking with nothing in mind.</summary>
+        /// <summary>Whether a request with these parameters would disturb other tests of this server.</summary>
         public bool HasLastingEffect => Pattern is "/admin/databases" && Method is "DELETE";
     }
 }

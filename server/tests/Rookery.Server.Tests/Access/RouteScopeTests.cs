@@ -6,8 +6,7 @@ namespace Rookery.Server.Tests.Access;
 public class RouteScopeTests(SecureServer server) : IClassFixture<SecureServer>
 {
     /// <summary>
-    /// Every route and who may use it, in one place. A route that is new is written down here, by somebody who thought
-    /// about it.
+    /// Every route with its scope. A new route is added here by hand, so that someone decides about its scope.
     /// </summary>
     private static readonly string[] Routes =
     [
@@ -109,7 +108,7 @@ public class RouteScopeTests(SecureServer server) : IClassFixture<SecureServer>
     ];
 
     [Fact]
-    public void Every_route_says_who_may_use_it()
+    public void Every_route_has_a_scope()
     {
         var mapped = ((IEndpointRouteBuilder)server.App)
             .DataSources.SelectMany(source => source.Endpoints)
@@ -121,7 +120,7 @@ public class RouteScopeTests(SecureServer server) : IClassFixture<SecureServer>
     }
 
     [Fact]
-    public void Reads_and_writes_are_counted_where_the_node_decides_how_long_they_take()
+    public void Totals_of_reads_and_writes_exclude_routes_paced_by_the_client()
     {
         var counted = ((IEndpointRouteBuilder)server.App)
             .DataSources.SelectMany(source => source.Endpoints)
@@ -146,7 +145,7 @@ public class RouteScopeTests(SecureServer server) : IClassFixture<SecureServer>
     [InlineData(401, 0)]
     [InlineData(429, 0)]
     [InlineData(503, 0)]
-    public void What_is_refused_is_no_read(int status, int counted)
+    public void Refused_requests_are_not_counted_as_reads(int status, int counted)
     {
         var metrics = new RequestMetrics(TimeProvider.System);
         metrics.End(metrics.ForRoute("/x"), new RouteTotal(metrics.Reads), metrics.Begin(needsDocuments: true), status);

@@ -34,7 +34,7 @@ public sealed class SecureServer : IAsyncLifetime
 
     public RecordedLog Log { get; } = new();
 
-    /// <summary>What its data is on.</summary>
+    /// <summary>The disk of the node.</summary>
     public SimulatedDisk Disk { get; } = new();
 
     /// <summary>The clock of the node and its routes.</summary>
@@ -46,7 +46,7 @@ public sealed class SecureServer : IAsyncLifetime
 
     public Uri MachineMetrics { get; init; } = new(ServeConfiguration.UsualMachineMetrics);
 
-    /// <summary>The machine below; null where nobody watches it.</summary>
+    /// <summary>The watched board; null for none.</summary>
     public BoardWatch? Board { get; init; }
 
     public Func<MachineNotes>? MachineNotes { get; init; }
@@ -56,7 +56,7 @@ public sealed class SecureServer : IAsyncLifetime
     public IReadOnlyList<ShownSetting> Settings { get; init; } = [];
 
     /// <summary>
-    /// What the node, then one of three, hears from the leader before a read barrier; null for a node alone.
+    /// Makes the node one of three, and runs before each read barrier as the leader's update; null for a single node.
     /// </summary>
     public Func<IConsensus, Task>? AtBarrier { get; init; }
 
@@ -122,7 +122,7 @@ public sealed class SecureServer : IAsyncLifetime
     public async Task ProposeAsync(CommandBuffer command) =>
         Assert.Null((await Node.Consensus.ProposeAsync(command, CancellationToken.None)).Rejection);
 
-    /// <summary>Makes a token known and gives it.</summary>
+    /// <summary>Registers a token and returns it.</summary>
     internal async Task<string> GiveTokenAsync(
         string[] scopes,
         string[]? databases = null,
@@ -212,7 +212,7 @@ public sealed class SecureServer : IAsyncLifetime
         return new HttpClient(handler) { Timeout = TimeSpan.FromSeconds(60) };
     }
 
-    /// <summary>Trusts the test's authority only.</summary>
+    /// <summary>Returns a policy that trusts the test's authority only.</summary>
     public X509ChainPolicy TrustPolicy()
     {
         var policy = new X509ChainPolicy

@@ -6,7 +6,7 @@ using Rookery.Server.Access;
 
 namespace Rookery.Server.Tests.Access;
 
-/// <summary>An authority, and a certificate of it for 127.0.0.1, as the cluster's room would give them.</summary>
+/// <summary>An authority and its certificate for 127.0.0.1, as Rookery.Cluster would provide them.</summary>
 internal sealed class TestIdentity : IServerIdentity, IDisposable
 {
     private static readonly DateTimeOffset Begins = TimeProvider.System.GetUtcNow().AddDays(-1);
@@ -32,13 +32,13 @@ internal sealed class TestIdentity : IServerIdentity, IDisposable
 
     public X509Certificate2Collection Authorities { get; }
 
-    /// <summary>Why client certificates do not hold, when they should not.</summary>
+    /// <summary>The reason why client certificates are refused; null to accept them.</summary>
     public string? Refuses { get; set; }
 
     public string? WhyRefused(X509Certificate2 client, ClusterTime now) =>
         Refuses ?? (now.IsPast(new DateTimeOffset(client.NotAfter)) ? "It ended." : null);
 
-    /// <summary>When the last one was signed.</summary>
+    /// <summary>When the last certificate was signed.</summary>
     public DateTimeOffset Signed { get; private set; }
 
     public X509Certificate2 SignClient(PublicKey key, string name, DateTimeOffset now)
@@ -48,7 +48,7 @@ internal sealed class TestIdentity : IServerIdentity, IDisposable
         return request.Create(_authority, Begins, Begins.AddMonths(6), RandomNumberGenerator.GetBytes(8));
     }
 
-    /// <summary>A client's certificate with its key.</summary>
+    /// <summary>Creates a client certificate with its key.</summary>
     public X509Certificate2 NewClient(string name)
     {
         using var key = ECDsa.Create(ECCurve.NamedCurves.nistP256);

@@ -29,7 +29,7 @@ public sealed class WelcomeTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task The_page_has_names_state_and_the_fingerprint_of_the_file_that_it_gives()
+    public async Task The_page_shows_names_state_and_the_fingerprint_of_its_certificate_file()
     {
         string page = await _http.GetStringAsync("/");
         byte[] file = await _http.GetByteArrayAsync("/rookery-ca.crt");
@@ -55,7 +55,7 @@ public sealed class WelcomeTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task The_page_waits_for_an_owner_until_there_is_one()
+    public async Task The_page_shows_how_to_claim_the_node_until_it_has_an_owner()
     {
         string before = await _http.GetStringAsync("/");
         Assert.Contains("waits for its owner", before, StringComparison.Ordinal);
@@ -67,7 +67,7 @@ public sealed class WelcomeTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task Certificates_have_the_types_that_programs_and_phones_know()
+    public async Task Certificates_have_content_types_that_programs_and_phones_recognise()
     {
         using var pem = await _http.GetAsync("/rookery-ca.pem");
         var read = new X509Certificate2Collection();
@@ -78,7 +78,7 @@ public sealed class WelcomeTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task The_browser_runs_and_loads_nothing_but_the_page()
+    public async Task The_page_runs_no_script_and_loads_nothing_else()
     {
         using var answer = await _http.GetAsync("/");
         string policy = answer.Headers.GetValues("Content-Security-Policy").Single();
@@ -106,7 +106,7 @@ public sealed class WelcomeTests : IAsyncLifetime
     [InlineData("HEAD /", 200)]
     [InlineData("POST /claim", 405)]
     [InlineData("OPTIONS *", 405)]
-    public async Task Nothing_else_is_there(string line, int status) =>
+    public async Task Other_paths_are_refused(string line, int status) =>
         Assert.StartsWith(
             $"HTTP/1.1 {status} ",
             await SendAsync($"{line} HTTP/1.1\r\nHost: pi-1.local\r\nConnection: close\r\n\r\n"),
@@ -125,9 +125,9 @@ public sealed class WelcomeTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task A_body_is_not_waited_for()
+    public async Task A_request_with_a_body_is_refused_without_reading_it()
     {
-        // The connection ends with the answer although nothing of the body came.
+        // The connection ends after the answer although no byte of the body was sent.
         string answer = await SendAsync("POST /claim HTTP/1.1\r\nHost: pi-1.local\r\nContent-Length: 100\r\n\r\n");
         Assert.StartsWith("HTTP/1.1 405 ", answer, StringComparison.Ordinal);
         Assert.Contains("Connection: close", answer, StringComparison.Ordinal);
@@ -140,7 +140,7 @@ public sealed class WelcomeTests : IAsyncLifetime
         return welcome;
     }
 
-    /// <summary>What comes until the connection ends.</summary>
+    /// <summary>Sends a request and reads until the connection ends.</summary>
     private async Task<string> SendAsync(string request)
     {
         using var client = new TcpClient();

@@ -3,8 +3,8 @@ using System.Text;
 namespace Rookery.Server.Tests.Access;
 
 /// <summary>
-/// Who may only write is told nothing of what is in a document: neither the document, nor whether a guess about it
-/// holds.
+/// A caller with the scope write learns nothing about the content of documents: neither the document nor whether a
+/// guess about it is right.
 /// </summary>
 public class WriteOnlyTests(SecureServer server) : IClassFixture<SecureServer>
 {
@@ -16,7 +16,7 @@ public class WriteOnlyTests(SecureServer server) : IClassFixture<SecureServer>
     [InlineData("""{"s":"hunter2"}""")]
     [InlineData("""{"s":"other"}""")]
     [InlineData("""{"missing":null}""")]
-    public async Task A_merge_patch_is_answered_alike_whatever_is_in_the_document(string patch)
+    public async Task A_merge_patch_without_the_right_to_read_reveals_nothing_of_the_document(string patch)
     {
         await StoreAsync();
         var answer = await PatchAsync(await WriterAsync(), patch, "application/merge-patch+json");
@@ -24,7 +24,7 @@ public class WriteOnlyTests(SecureServer server) : IClassFixture<SecureServer>
     }
 
     [Fact]
-    public async Task A_merge_patch_changes_the_document_and_says_that_there_is_none()
+    public async Task A_merge_patch_without_the_right_to_read_applies_or_answers_404()
     {
         await StoreAsync();
         string writer = await WriterAsync();
@@ -61,7 +61,7 @@ public class WriteOnlyTests(SecureServer server) : IClassFixture<SecureServer>
     [InlineData("DELETE", "/databases/Shop/queries", """{"Query":"from @all_docs where startsWith(s,'hun')"}""")]
     [InlineData("POST", "/databases/Shop/bulk_docs?waitForIndexesTimeout=1", """{"Commands":[]}""")]
     [InlineData("POST", "/databases/Shop/bulk_docs?waitForSpecificIndex=none", """{"Commands":[]}""")]
-    public async Task What_tells_of_documents_by_what_it_does_needs_read_too(string method, string url, string body)
+    public async Task Writes_that_reveal_documents_need_the_scope_read_too(string method, string url, string body)
     {
         await StoreAsync();
         await server.SendAsync("DELETE", "/databases/Shop/docs?id=a", SecureServer.LocalKey);
@@ -76,7 +76,7 @@ public class WriteOnlyTests(SecureServer server) : IClassFixture<SecureServer>
     }
 
     [Fact]
-    public async Task It_is_told_of_its_own_operations_and_of_no_others()
+    public async Task A_write_only_caller_sees_its_own_operations_only()
     {
         await StoreAsync();
         string admin = await server.GiveTokenAsync(["admin"]);
@@ -122,7 +122,7 @@ public class WriteOnlyTests(SecureServer server) : IClassFixture<SecureServer>
     }
 
     [Fact]
-    public async Task The_list_of_databases_counts_no_documents_for_it()
+    public async Task A_write_only_caller_sees_no_document_counts()
     {
         Assert.Equal(
             """{"Databases":[{"Name":"Shop","Disabled":false}]}""",

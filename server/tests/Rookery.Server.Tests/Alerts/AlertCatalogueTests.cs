@@ -12,14 +12,14 @@ public sealed partial class AlertCatalogueTests
     private static readonly DateTimeOffset Now = new(2026, 11, 25, 12, 0, 0, TimeSpan.Zero);
 
     [Fact]
-    public void The_rules_of_the_collection_are_what_the_catalogue_writes() =>
+    public void The_rules_file_of_the_ansible_collection_equals_the_catalogues() =>
         Assert.Equal(
             PrometheusRules.Write(),
             File.ReadAllText(Path.Join(Repository.Root, "ansible/roles/monitoring/files/rookery.rules.yml"))
         );
 
     [Fact]
-    public void The_manual_has_a_section_of_every_alert_that_says_the_same()
+    public void The_manual_has_a_matching_section_for_every_alert()
     {
         string page = File.ReadAllText(Path.Join(Repository.Root, "docs/reference/alerts.md"));
         var sections = Section()
@@ -43,7 +43,7 @@ public sealed partial class AlertCatalogueTests
     }
 
     [Fact]
-    public void Names_and_severities_are_of_their_form()
+    public void Names_and_severities_are_well_formed()
     {
         Assert.Equal(
             AlertCatalogue.All.Count,
@@ -66,10 +66,10 @@ public sealed partial class AlertCatalogueTests
     }
 
     /// <summary>
-    /// Of a member behind TLS on a board that tells everything, whose machine has slots and a backup.
+    /// Uses the metrics of a member behind TLS on a board with all readings, with slots and a backup.
     /// </summary>
     [Fact]
-    public async Task Every_metric_that_an_alert_asks_for_is_one_that_a_node_tells()
+    public async Task Every_metric_in_an_alerts_expression_is_exported_by_a_node()
     {
         var told = await KnownMetrics.ReadAsync();
         var asked = AlertCatalogue
@@ -109,7 +109,7 @@ public sealed partial class AlertCatalogueTests
         "The system that this machine runs is an update on trial that was not committed."
     )]
     [InlineData("slot_fell_back", "An update of this machine did not come up, and the system before it runs.")]
-    public void An_alert_holds_by_a_node_s_own_statistics_and_says_its_figures(string name, string sentence)
+    public void An_alert_is_judged_by_the_nodes_own_facts_and_names_its_figures(string name, string sentence)
     {
         var alert = AlertCatalogue.Find(name)!;
         Assert.Equal(sentence, string.Join(' ', alert.Find(Wrong(name)).Select(static found => found.Sentence)));
@@ -117,7 +117,7 @@ public sealed partial class AlertCatalogueTests
     }
 
     [Fact]
-    public void What_the_leader_tells_nobody_else_does()
+    public void Alerts_about_the_cluster_are_reported_by_the_leader_only()
     {
         var follower = Cluster("B", "Follower", Member("A", isLeader: true), Member("B", isSelf: true), Member("C"));
         string[] ofLeader = ["no_margin", "member_down", "member_lag", "backup_old"];
@@ -132,7 +132,7 @@ public sealed partial class AlertCatalogueTests
     }
 
     [Fact]
-    public void That_no_backup_is_known_is_said_after_three_days()
+    public void A_missing_backup_is_reported_after_three_days()
     {
         var judge = AlertCatalogue.All.Single(static alert => alert.Name is "backup_old").Judge!;
         Assert.Null(judge(Well() with { Notes = MachineNotes.None, Uptime = TimeSpan.FromDays(2.9) }));

@@ -13,7 +13,7 @@ public sealed class AlertSenderTests : IAsyncLifetime
 {
     private const string Token = "tk_AgQdq7mVBoFD37zQVN29RhuMzNIz2";
 
-    // No statuses: what the webhook does instead of an answer.
+    // Not an HTTP status: the webhook hangs instead of answering.
     private const int Hangs = 999;
     private const int Closes = 998;
 
@@ -66,7 +66,7 @@ public sealed class AlertSenderTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task Beginning_and_end_are_sent_once_each()
+    public async Task Begin_and_end_of_an_alert_are_each_sent_once()
     {
         await using var sender = Sender("/hook/T0001", WebhookSettings.Json, Token);
         _active.Add(Hot());
@@ -101,7 +101,7 @@ public sealed class AlertSenderTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task Ntfy_is_told_in_its_own_form_at_the_place_above_the_topic()
+    public async Task Ntfy_messages_use_its_form_and_are_posted_to_the_url_above_the_topic()
     {
         await using var sender = Sender("/ntfy/our-rookery", WebhookSettings.Ntfy, token: null);
         _active.Add(Hot() with { Severity = AlertSeverity.Critical });
@@ -121,7 +121,7 @@ public sealed class AlertSenderTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task A_message_that_is_not_taken_is_tried_again_ever_more_seldom_and_said_once()
+    public async Task A_failed_message_is_retried_at_growing_intervals_and_logged_once()
     {
         lock (_statuses)
         {
@@ -137,7 +137,7 @@ public sealed class AlertSenderTests : IAsyncLifetime
         {
             Assert.Equal("firing", StateOf((await NextAsync()).Body));
 
-            // 5, 10, 20 s, as long as nothing is under way.
+            // Retries after 5, 10 and 20 s, while no request is in progress.
             await PassUntilAsync(sender, () => _received.Reader.Count > 0 || i == 3);
         }
 
@@ -158,7 +158,7 @@ public sealed class AlertSenderTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task A_message_that_is_refused_as_wrong_does_not_stop_those_behind_it()
+    public async Task A_message_refused_as_invalid_does_not_block_later_ones()
     {
         lock (_statuses)
         {
@@ -179,7 +179,7 @@ public sealed class AlertSenderTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task Messages_that_find_no_room_behind_a_webhook_that_fails_are_named_in_the_log()
+    public async Task Messages_dropped_from_a_full_queue_are_logged_by_name()
     {
         lock (_statuses)
         {
@@ -199,7 +199,7 @@ public sealed class AlertSenderTests : IAsyncLifetime
     [InlineData(Hangs, "did not answer within 10 seconds.")]
     [InlineData(Closes, "cannot be reached (")]
     [InlineData(500, "answered with 500.")]
-    public async Task A_webhook_that_hangs_closes_or_fails_is_said_and_asked_again(int does, string said)
+    public async Task A_webhook_that_hangs_closes_or_fails_is_logged_and_retried(int does, string said)
     {
         lock (_statuses)
         {
@@ -225,7 +225,7 @@ public sealed class AlertSenderTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task A_fault_of_the_nodes_own_is_said_once_and_does_not_end_the_process()
+    public async Task A_fault_of_the_node_is_logged_once_and_does_not_end_the_process()
     {
         await using var sender = Sender("/hook", WebhookSettings.Json, token: null);
         _node.Context.ActiveAlerts = static () => throw new NotSupportedException("A fault.");
@@ -257,7 +257,7 @@ public sealed class AlertSenderTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task An_owner_can_send_a_test_and_is_told_what_came_of_it()
+    public async Task An_admin_can_send_a_test_message_and_gets_the_result()
     {
         (await _node.SendAsync("POST", "/admin/alerts/test", SecureServer.LocalKey)).IsRefusal(
             409,
@@ -279,7 +279,7 @@ public sealed class AlertSenderTests : IAsyncLifetime
     }
 
     [Fact]
-    public void The_leader_tells_of_all_and_a_new_one_does_not_tell_it_again()
+    public void The_leader_sends_all_alerts_and_a_new_leader_does_not_repeat_them()
     {
         var (leader, next) = (new AlertDuty(), new AlertDuty());
         var now = new DateTimeOffset(2026, 1, 1, 0, 0, 0, TimeSpan.Zero);
@@ -291,7 +291,7 @@ public sealed class AlertSenderTests : IAsyncLifetime
         Assert.Empty(next.Take(all, static _ => false, Over, now));
         Assert.Empty(next.Take(all, static _ => false, Over, now.AddSeconds(30)));
 
-        // The first one is gone.
+        // The first leader has failed.
         Assert.Empty(next.Take(all, static _ => true, Over, now.AddSeconds(40)));
         Assert.Equal(
             [("resolved", "B")],
@@ -301,7 +301,7 @@ public sealed class AlertSenderTests : IAsyncLifetime
     }
 
     [Fact]
-    public void What_began_as_the_leader_died_is_told_by_the_next_one()
+    public void An_alert_that_began_when_the_leader_failed_is_sent_by_the_next_leader()
     {
         var next = new AlertDuty();
         var now = new DateTimeOffset(2026, 1, 1, 0, 0, 0, TimeSpan.Zero);
@@ -310,7 +310,7 @@ public sealed class AlertSenderTests : IAsyncLifetime
     }
 
     [Fact]
-    public void What_a_node_that_starts_again_does_not_say_yet_is_not_over()
+    public void An_alert_is_not_over_while_its_restarted_node_has_not_judged_it_again()
     {
         var duty = new AlertDuty();
         var now = new DateTimeOffset(2026, 1, 1, 0, 0, 0, TimeSpan.Zero);
@@ -326,7 +326,7 @@ public sealed class AlertSenderTests : IAsyncLifetime
     }
 
     [Fact]
-    public void What_the_leader_says_of_two_members_is_two_alerts_and_the_same_ones_when_another_leads()
+    public void Alerts_about_two_members_are_two_and_stay_the_same_under_another_leader()
     {
         var duty = new AlertDuty();
         var now = new DateTimeOffset(2026, 1, 1, 0, 0, 0, TimeSpan.Zero);
@@ -358,18 +358,14 @@ public sealed class AlertSenderTests : IAsyncLifetime
     [InlineData("halted", 60, true)]
     [InlineData("of_another_version", 60, true)]
     [InlineData("member_down", null, true)]
-    public void Who_judged_for_as_long_as_an_alert_must_hold_knows_that_it_is_over(
-        string name,
-        int? seconds,
-        bool isOver
-    ) =>
+    public void A_node_that_judged_for_the_alerts_period_may_end_it(string name, int? seconds, bool isOver) =>
         Assert.Equal(
             isOver,
             AlertSender.IsJudgedAgain(name, seconds is { } known ? TimeSpan.FromSeconds(known) : null)
         );
 
     [Fact]
-    public async Task A_member_that_starts_again_is_not_told_well_before_it_judged_again()
+    public async Task A_restarted_member_is_not_reported_well_before_it_judged_again()
     {
         await using var sender = Sender("/hook", WebhookSettings.Json, token: null);
         ActiveAlert down = Hot() with { Name = "member_down", Member = "C" };
@@ -377,7 +373,7 @@ public sealed class AlertSenderTests : IAsyncLifetime
         await PassAsync(sender, seconds: 10);
         Assert.Equal("firing", StateOf((await NextAsync()).Body));
 
-        // As when another one begins to lead: what was said is not said for a while.
+        // As when another member becomes leader: the alerts are not reported for a while.
         _active.Clear();
         await PassAsync(sender, seconds: 300);
         _active.Add(down);
@@ -394,7 +390,7 @@ public sealed class AlertSenderTests : IAsyncLifetime
     [InlineData("https://ntfy.sh/", "ntfy", null, "must end with the topic")]
     [InlineData("https://ntfy.sh/x", "xml", null, "must be json or ntfy, not \"xml\"")]
     [InlineData("http://192.168.1.9/x", "json", "/token", "needs a URL with https")]
-    public void What_is_no_webhook_is_refused(string url, string form, string? token, string why)
+    public void Invalid_webhook_settings_are_refused(string url, string form, string? token, string why)
     {
         var refused = Assert.Throws<ConfigurationException>(() =>
             ServeConfiguration.From(
@@ -406,7 +402,7 @@ public sealed class AlertSenderTests : IAsyncLifetime
     }
 
     [Fact]
-    public void A_webhook_is_read_from_the_file_and_shown_without_what_is_secret()
+    public void A_webhook_is_read_from_the_file_and_shown_without_its_secrets()
     {
         var file = ConfigurationFile.Parse(
             "f.json",
@@ -444,7 +440,7 @@ public sealed class AlertSenderTests : IAsyncLifetime
     )]
     [InlineData("{\"webhook\": {\"url\": 3}}", "\"webhook.url\" a value that is not a string")]
     [InlineData("{\"webhook\": {\"url\": \"a\", \"url\": \"b\"}}", "names \"webhook.url\" a second time")]
-    public void A_wrong_webhook_in_the_file_is_refused_with_name_and_line(string text, string expected) =>
+    public void An_invalid_webhook_in_the_file_is_refused_with_name_and_line(string text, string expected) =>
         Assert.Contains(
             expected,
             Assert
@@ -486,7 +482,7 @@ public sealed class AlertSenderTests : IAsyncLifetime
         }
     }
 
-    /// <summary>Lets time go by until something holds: who waits does so on another thread.</summary>
+    /// <summary>Advances the clock until a condition holds; the waiting code runs on another thread.</summary>
     private async Task PassUntilAsync(AlertSender sender, Func<bool> holds)
     {
         for (int tries = 0; !holds(); tries++)
@@ -498,7 +494,9 @@ public sealed class AlertSenderTests : IAsyncLifetime
         }
     }
 
-    /// <summary>A request that is under way has ten seconds of the clock that stands still here.</summary>
+    /// <summary>
+    /// Waits until no request is in progress; a request times out by the clock that stands still here.
+    /// </summary>
     private static async Task QuietAsync(AlertSender sender)
     {
         for (int tries = 0; sender.IsSending; tries++)

@@ -24,7 +24,7 @@ public sealed class AlertWatchTests : IDisposable
     public void Dispose() => _watch.Dispose();
 
     [Fact]
-    public void What_holds_for_as_long_as_its_definition_says_is_told_once_with_its_figures()
+    public void An_alert_becomes_active_after_its_period_and_is_logged_once_with_figures()
     {
         _facts = Well() with { Space = new ReserveState(300 << 20, 256 << 20) };
         Pass(minutes: 9);
@@ -97,7 +97,7 @@ public sealed class AlertWatchTests : IDisposable
     }
 
     [Fact]
-    public void Figures_follow_while_an_alert_holds()
+    public void Figures_are_updated_while_an_alert_holds()
     {
         _facts = Well() with { Space = new ReserveState(300 << 20, 256 << 20) };
         Pass(minutes: 11);
@@ -107,7 +107,7 @@ public sealed class AlertWatchTests : IDisposable
     }
 
     [Fact]
-    public void What_does_not_hold_long_enough_is_not_told()
+    public void A_condition_that_ends_within_its_period_is_not_reported()
     {
         _facts = Well() with { Space = new ReserveState(300 << 20, 256 << 20) };
         Pass(minutes: 9);
@@ -120,7 +120,7 @@ public sealed class AlertWatchTests : IDisposable
     }
 
     [Fact]
-    public void What_comes_and_goes_is_one_alert()
+    public void A_condition_that_comes_and_goes_is_one_alert()
     {
         var under = Well() with
         {
@@ -145,7 +145,7 @@ public sealed class AlertWatchTests : IDisposable
     }
 
     [Fact]
-    public void An_alert_that_does_not_hold_any_more_says_so_before_it_is_over()
+    public void An_active_alert_whose_condition_ended_says_so()
     {
         _facts = Well() with { Space = new ReserveState(136 << 20, 256 << 20) };
         Pass(minutes: 2);
@@ -167,7 +167,7 @@ public sealed class AlertWatchTests : IDisposable
     }
 
     [Fact]
-    public void Of_what_is_not_known_nothing_is_said()
+    public void Unknown_facts_raise_no_alert()
     {
         _facts = new AlertFacts { Now = _time.GetUtcNow() };
         Pass(minutes: 120);
@@ -175,7 +175,7 @@ public sealed class AlertWatchTests : IDisposable
     }
 
     [Fact]
-    public void While_a_node_stops_what_was_known_stays()
+    public void Active_alerts_stay_while_the_node_stops()
     {
         _facts = Well() with { DamagedPlaces = 2 };
         Pass(minutes: 1);
@@ -185,7 +185,7 @@ public sealed class AlertWatchTests : IDisposable
     }
 
     [Fact]
-    public void A_reading_that_fails_ends_nothing()
+    public void A_failed_reading_does_not_stop_the_evaluation()
     {
         bool fails = false;
         using var watch = new AlertWatch(
@@ -199,9 +199,9 @@ public sealed class AlertWatchTests : IDisposable
         Assert.Single(watch.Active);
     }
 
-    /// <summary>On a timer's thread what nobody catches ends the process.</summary>
+    /// <summary>An unhandled exception on a timer's thread would end the process.</summary>
     [Fact]
-    public void A_fault_of_its_own_is_said_once_and_ends_nothing()
+    public void A_fault_of_the_node_is_logged_once_and_does_not_stop_the_evaluation()
     {
         bool fails = true;
         using var watch = new AlertWatch(

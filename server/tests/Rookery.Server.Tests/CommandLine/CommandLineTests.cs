@@ -19,14 +19,14 @@ public sealed class CommandLineTests
     [InlineData("0.30000000000000004", "0.3")]
     [InlineData("12.50", "12.50")]
     [InlineData("9007199254740993", "9007199254740993")]
-    public void A_number_in_a_table_has_no_noise_behind_its_fifteenth_digit(string written, string shown) =>
+    public void A_number_in_a_table_has_at_most_fifteen_digits(string written, string shown) =>
         Assert.Equal(shown, ResultTable.Figure(written));
 
     [Theory]
     [InlineData("", " [command] [options]", "status")]
     [InlineData("cluster", "cluster [command] [options]", "join")]
     [InlineData("db", "db [command] [options]", "ls")]
-    public async Task Where_a_command_is_missing_its_help_is_printed(string said, string usage, string named)
+    public async Task Help_is_printed_if_the_command_is_missing(string said, string usage, string named)
     {
         using var error = new StringWriter();
         Assert.Equal(
@@ -49,7 +49,7 @@ public sealed class CommandLineTests
     [InlineData("import shop ", "FILE is empty")]
     [InlineData("get  users/1", "DB is empty")]
     [InlineData("export --data ", "--data is empty")]
-    public async Task What_is_missing_or_empty_is_named(string said, string sentence)
+    public async Task Missing_or_empty_arguments_are_named(string said, string sentence)
     {
         using var error = new StringWriter();
         Assert.Equal(ExitCode.Configuration, await global::Rookery.CommandLine.RunAsync(said.Split(' '), error));
@@ -62,13 +62,13 @@ public sealed class CommandLineTests
     [InlineData("stats", "status", 1)]
     [InlineData("", "get", 3)]
     [InlineData("abc", "xyz", 3)]
-    public void Words_are_so_many_letters_apart(string one, string other, int distance) =>
+    public void The_distance_of_words_is_in_letters(string one, string other, int distance) =>
         Assert.Equal(distance, Spelling.Distance(one, other));
 
     [Theory]
     [InlineData(false, " on the node's machine --data needs none;")]
     [InlineData(true, "")]
-    public void What_a_node_says_to_programs_is_said_to_people_in_words_of_their_command(bool isRemote, string ofData)
+    public void A_nodes_advice_for_programs_is_reworded_for_command_users(bool isRemote, string ofData)
     {
         var address = new NodeAddress(isRemote);
         var node = Assert.Single(
@@ -107,7 +107,7 @@ public sealed class CommandLineTests
     [InlineData("[::1]:80", null, 0)]
     [InlineData("localhost:80", null, 0)]
     [InlineData("", null, 0)]
-    public void The_quick_way_is_for_addresses_in_numbers(string text, uint? address, int port) =>
+    public void The_quick_connection_needs_a_numeric_address(string text, uint? address, int port) =>
         Assert.Equal(
             (address is not null, address ?? 0, port),
             PlainQuestion.TryReadAddress(text, out uint read, out ushort at) ? (true, read, at) : (false, 0u, 0)
@@ -143,7 +143,7 @@ public sealed class CommandLineTests
     [InlineData("""[1]""", false)]
     [InlineData("""{"n":""", false)]
     [InlineData("""{"@metadata":7}""", false)]
-    public void A_document_gets_an_id_when_it_has_none_the_same_each_time(string document, bool getsOne)
+    public void A_document_without_an_id_gets_the_same_one_each_time(string document, bool getsOne)
     {
         var json = Encoding.UTF8.GetBytes(document);
         string once = Encoding.UTF8.GetString(new RecordId("seed").Complete(json, 7).Span);
@@ -175,11 +175,11 @@ public sealed class CommandLineTests
     [InlineData("It is wrong ($.n, line 12, byte 7). Do so.", "It is wrong ($.n, byte 7). Do so.")]
     [InlineData("It is wrong ($.n, line 12). Do so.", "It is wrong ($.n). Do so.")]
     [InlineData("A line is wrong.", "A line is wrong.")]
-    public void A_reason_is_told_without_the_line_of_the_part(string reason, string told) =>
+    public void A_reason_is_shown_without_the_line_within_its_part(string reason, string told) =>
         Assert.Equal(told, Import.WithoutLine(reason));
 
     [Fact]
-    public void A_percentile_is_the_value_that_so_many_do_not_exceed()
+    public void A_percentile_is_the_nearest_rank()
     {
         long[] hundred = [.. Enumerable.Range(1, 100).Select(static number => (long)number)];
         Assert.Equal(50, IoPage.Percentile(hundred, 0.5));
@@ -212,7 +212,7 @@ public sealed class CommandLineTests
     }
 
     [Fact]
-    public void A_table_gives_way_in_its_widest_column()
+    public void A_table_shrinks_its_widest_column()
     {
         var table = new Table("ID", ">N", "TEXT");
         table.Add("a/1", "7", new string('x', 100) + "\u001b[2J");
@@ -229,7 +229,7 @@ public sealed class CommandLineTests
     [InlineData("p\t\u001b[Zx", "Pause NextNode PreviousNode Other")]
     [InlineData("\u001b[5~\u001b[1;5A\u001b", "PageUp Other Other")]
     [InlineData("\u001b[", "Other")]
-    public void Keys_are_what_terminals_send_several_at_once_too(string sent, string keys)
+    public void Keys_are_decoded_even_if_several_arrive_at_once(string sent, string keys)
     {
         ReadOnlySpan<byte> bytes = Encoding.UTF8.GetBytes(sent);
         var taken = new List<string>();
@@ -246,7 +246,7 @@ public sealed class CommandLineTests
     [InlineData(1023, "1023 B")]
     [InlineData(1536, "1.5 KiB")]
     [InlineData(300 * 1024 * 1024, "300 MiB")]
-    public void Bytes_are_told_in_a_unit_that_suits(double bytes, string told) =>
+    public void Bytes_are_shown_in_a_suitable_unit(double bytes, string told) =>
         Assert.Equal(told, Platform.Amount.Bytes(bytes));
 
     [Theory]

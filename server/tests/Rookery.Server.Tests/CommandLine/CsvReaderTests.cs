@@ -30,7 +30,7 @@ public sealed class CsvReaderTests
     }
 
     [Fact]
-    public void A_record_is_named_by_the_line_in_which_it_begins()
+    public void A_record_is_identified_by_its_first_line()
     {
         var reader = new CsvReader(new StringReader("a\n\"x\ny\nz\"\n\nb\n"), ',');
         var fields = new List<string>();
@@ -46,7 +46,7 @@ public sealed class CsvReaderTests
     [Theory]
     [InlineData("a,\"b\nc", "line 1 is not closed")]
     [InlineData("a\n\"b\"c,d\n", "In line 2 \"c\" follows")]
-    public void What_is_no_table_is_refused_by_its_line(string text, string sentence)
+    public void Malformed_CSV_is_refused_with_its_line(string text, string sentence)
     {
         var reader = new CsvReader(new StringReader(text), ',');
         var fields = new List<string>();
@@ -54,7 +54,7 @@ public sealed class CsvReaderTests
         {
             while (reader.TryRead(fields))
             {
-                // On to what is wrong.
+                // Read on to the invalid record.
             }
         });
         Assert.Contains(sentence, refused.Message, StringComparison.Ordinal);
@@ -65,7 +65,7 @@ public sealed class CsvReaderTests
     [InlineData("a\n\"\u00e9\"\nok\n\u00fc\r\n", "2 4")]
     [InlineData("\u00ef\u00bb\u00bfa\n\u00fc\n", "2")]
     [InlineData("a\n\u00ef\u00bf\u00bd \u00c3\u00bc\n", "")]
-    public void A_row_that_is_not_UTF8_is_refused_by_its_line(string latin1, string lines)
+    public void A_row_that_is_not_UTF8_is_refused_with_its_line(string latin1, string lines)
     {
         var source = Table(latin1);
         var refused = new List<string>();

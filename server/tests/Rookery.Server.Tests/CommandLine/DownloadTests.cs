@@ -10,13 +10,13 @@ using Rookery.Transfer;
 
 namespace Rookery.Server.Tests.CommandLine;
 
-/// <summary>What a command fetches from a node, or brings there.</summary>
+/// <summary>Downloads and uploads of commands.</summary>
 public sealed class DownloadTests
 {
     private const string CountAnswer =
         "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 22\r\n\r\n{\"CountOfDocuments\":2}";
 
-    // It goes on.
+    // The answer does not end here.
     private const string ExportAnswer = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\n{}\n\r\n";
 
     [Theory]
@@ -28,11 +28,11 @@ public sealed class DownloadTests
     [InlineData("other-rookery-debug-x.tar.gz", "rookery-debug.tar.gz")]
     [InlineData("rookery-debug-/../../x.tar.gz", "rookery-debug.tar.gz")]
     [InlineData("rookery-debug-\u001b[2J.tar.gz", "rookery-debug.tar.gz")]
-    public void A_debug_package_has_a_name_of_ours_whatever_the_node_says(string? told, string name) =>
+    public void A_debug_package_gets_a_safe_name_whatever_the_node_sends(string? told, string name) =>
         Assert.Equal(name, DebugPackageCommand.NameOf(told));
 
     [Fact]
-    public void An_export_is_for_its_owners_eyes_and_follows_no_link_that_waits_for_it()
+    public void An_export_is_private_and_follows_no_planted_link()
     {
         string directory = Directory.CreateTempSubdirectory("rookery-export-").FullName;
         try
@@ -59,12 +59,12 @@ public sealed class DownloadTests
     [Theory]
     [InlineData(false)]
     [InlineData(true)]
-    public async Task An_export_to_a_directory_is_refused_before_anything_is_asked(bool replaces)
+    public async Task An_export_to_a_directory_is_refused_before_any_request(bool replaces)
     {
         string directory = Directory.CreateTempSubdirectory("rookery-export-").FullName;
         try
         {
-            // Nobody listens there: a question would end with another sentence.
+            // Nothing listens there: a request would fail with another message.
             using var client = new NodeClient(
                 new NodeConnection(new Uri("http://127.0.0.1:1"), Token: null, Authorities: null)
             );
@@ -84,7 +84,7 @@ public sealed class DownloadTests
     [Theory]
     [InlineData(false, "There is ")]
     [InlineData(true, " is a directory. ")]
-    public async Task An_export_whose_name_was_taken_meanwhile_says_where_it_lies(bool replaces, string said)
+    public async Task An_export_whose_file_name_was_taken_meanwhile_names_its_place(bool replaces, string said)
     {
         string directory = Directory.CreateTempSubdirectory("rookery-export-").FullName;
         string path = Path.Join(directory, "out.ndjson");
@@ -126,7 +126,7 @@ public sealed class DownloadTests
     }
 
     [Fact]
-    public async Task An_export_that_ends_well_with_fewer_documents_than_the_node_said_takes_no_files_place()
+    public async Task An_export_with_too_few_documents_replaces_no_file()
     {
         string directory = Directory.CreateTempSubdirectory("rookery-export-").FullName;
         string path = Path.Join(directory, "out.ndjson");
@@ -165,7 +165,7 @@ public sealed class DownloadTests
     }
 
     [Fact]
-    public async Task A_part_of_an_import_that_nobody_answers_is_sent_again()
+    public async Task An_unanswered_part_of_an_import_is_sent_again()
     {
         var time = new SimulatedTimeProvider();
         using var listener = new TcpListener(IPAddress.Loopback, 0);
@@ -182,7 +182,7 @@ public sealed class DownloadTests
             await Task.Delay(2);
         }
 
-        // Slowly: the next attempt has two minutes of this clock to connect, which may take a busy machine long.
+        // The clock advances slowly: the next attempt has two minutes of it to connect, which a busy machine may need.
         var accepting = listener.AcceptTcpClientAsync();
         while (!accepting.IsCompleted && !sending.IsCompleted)
         {
@@ -200,7 +200,7 @@ public sealed class DownloadTests
     }
 
     [Fact]
-    public async Task An_import_says_within_seconds_what_it_waits_for()
+    public async Task A_stalled_import_reports_what_it_waits_for()
     {
         var time = new SimulatedTimeProvider();
         using var listener = new TcpListener(IPAddress.Loopback, 0);
@@ -224,7 +224,7 @@ public sealed class DownloadTests
     [Theory]
     [InlineData("Takes-No-Part: true\r\n", true)]
     [InlineData("", false)]
-    public async Task An_import_ends_at_a_node_that_is_no_member_any_more(string header, bool isFinal)
+    public async Task An_import_ends_at_a_removed_node(string header, bool isFinal)
     {
         var time = new SimulatedTimeProvider();
         using var listener = new TcpListener(IPAddress.Loopback, 0);
@@ -250,7 +250,7 @@ public sealed class DownloadTests
             return;
         }
 
-        // Any other refusal of that status passes.
+        // Any other error with that status is temporary.
         var again = listener.AcceptTcpClientAsync();
         while (!again.IsCompleted)
         {
@@ -263,9 +263,9 @@ public sealed class DownloadTests
     }
 
     [Fact]
-    public async Task Where_no_machine_answers_a_command_says_so_before_the_system_gives_up()
+    public async Task A_command_reports_an_unreachable_machine_before_the_system_times_out()
     {
-        // What comes behind a full queue is dropped without a word.
+        // Connections beyond a full backlog are dropped silently.
         using var listener = new Socket(SocketType.Stream, ProtocolType.Tcp);
         listener.Bind(new IPEndPoint(IPAddress.Loopback, 0));
         listener.Listen(0);
@@ -281,7 +281,7 @@ public sealed class DownloadTests
     }
 
     [Fact]
-    public async Task An_import_goes_on_with_another_of_the_nodes_that_were_named()
+    public async Task An_import_continues_at_another_named_node()
     {
         using var first = new TcpListener(IPAddress.Loopback, 0);
         using var second = new TcpListener(IPAddress.Loopback, 0);
@@ -312,7 +312,7 @@ public sealed class DownloadTests
         await answering;
     }
 
-    /// <summary>Answers whatever is asked as an import that stored one document.</summary>
+    /// <summary>Answers every request as an import that stored one document.</summary>
     private static async Task AnswerAsync(TcpListener node, Task until)
     {
         const string Result = "{\"Result\":{\"Stored\":1,\"Bad\":0}}\n";
@@ -336,7 +336,7 @@ public sealed class DownloadTests
     }
 
     [Fact]
-    public async Task What_an_archive_says_to_a_terminal_is_shown_and_not_done()
+    public async Task Terminal_commands_in_an_archive_are_shown_not_executed()
     {
         const string Evil = "a\tb\u001b]0;owned\u0007\u001b[2J\r\u009b31m\u202eabc \ud83d\ude00 ü\n";
         const string Shown = "a\tb\\u001b]0;owned\\u0007\\u001b[2J\\u000d\\u009b31m\\u202eabc \ud83d\ude00 ü\n";
@@ -375,7 +375,7 @@ public sealed class DownloadTests
         64,
         "began to answer, and did not end within 60 s: it hangs, or its disk does"
     )]
-    public async Task A_question_to_a_node_that_hangs_ends_with_a_sentence_that_says_where(
+    public async Task A_request_to_a_hanging_node_times_out_with_its_address(
         string said,
         int megabytesBehind,
         string sentence
@@ -393,7 +393,7 @@ public sealed class DownloadTests
         Assert.True(await node.GetStream().ReadAsync(new byte[4096]) > 0);
         await node.GetStream().WriteAsync(Encoding.ASCII.GetBytes(said));
 
-        // More than the connection holds: when all is sent, the beginning of the answer was read.
+        // More than the connection buffers, so once all is sent the beginning of the answer was read.
         byte[] blanks = new byte[1 << 20];
         blanks.AsSpan().Fill((byte)' ');
         for (int sent = 0; sent < megabytesBehind; sent++)
@@ -414,7 +414,7 @@ public sealed class DownloadTests
     }
 
     [Fact]
-    public async Task The_quick_way_gives_a_node_that_hangs_in_the_middle_one_while_for_all_of_its_answer()
+    public async Task The_quick_connection_times_out_on_a_node_that_hangs_mid_answer()
     {
         using var listener = new TcpListener(IPAddress.Loopback, 0);
         listener.Start();
@@ -429,8 +429,8 @@ public sealed class DownloadTests
         );
         using var node = await listener.AcceptTcpClientAsync();
 
-        // A byte comes long before each read would have ended, and the whole after the time: who took each read for
-        // itself would have got it all.
+        // A byte arrives long before each single read would time out, and the rest after the total time: a timeout for
+        // each read would let the answer complete.
         try
         {
             for (int sent = 0; sent < 40; sent++)
@@ -443,7 +443,7 @@ public sealed class DownloadTests
         }
         catch (IOException)
         {
-            // It has hung up, as it should.
+            // The client hung up, as it should.
         }
 
         Assert.Null(await asking);
@@ -453,7 +453,7 @@ public sealed class DownloadTests
     [InlineData(0)]
     [InlineData(1)]
     [InlineData(2)]
-    public async Task An_export_from_a_node_that_hangs_ends_with_a_sentence(int answers)
+    public async Task An_export_from_a_hanging_node_times_out_with_a_message(int answers)
     {
         string directory = Directory.CreateTempSubdirectory("rookery-export-").FullName;
         var time = new SimulatedTimeProvider();

@@ -6,12 +6,12 @@ namespace Rookery.Server.Tests.CommandLine;
 
 public sealed class DumpSourceTests
 {
-    /// <summary>Bytes come in pieces of any length: whatever is cut there must be read as if it were not.</summary>
+    /// <summary>Bytes arrive in pieces of any length, and the pieces' borders must not matter.</summary>
     [Theory]
     [InlineData(1)]
     [InlineData(7)]
     [InlineData(4096)]
-    public void Raw_bytes_between_the_JSON_are_gone_past(int pieceBytes)
+    public void Raw_bytes_between_the_JSON_are_skipped(int pieceBytes)
     {
         const string Dump = """
             { "BuildVersion" : 70000 , "Docs": [
@@ -46,14 +46,14 @@ public sealed class DumpSourceTests
     [InlineData("{\"Identities\":[{\"Key\":null,\"Value\":\"1\"}]}")]
     [InlineData("{\"Indexes\":[{\"Type\":\"Map\",\"IndexDefinition\":7}]}")]
     [InlineData("")]
-    public void What_is_no_dump_is_refused(string text)
+    public void Files_that_are_not_dumps_are_refused(string text)
     {
         Assert.Throws<BadInputException>(() =>
         {
             var source = new DumpSource(new ByteSource(new MemoryStream(Encoding.UTF8.GetBytes(text))));
             while (source.TryRead(out _))
             {
-                // On to what is wrong.
+                // Read on to the invalid part.
             }
         });
     }
@@ -63,14 +63,14 @@ public sealed class DumpSourceTests
     [InlineData("{\"Name\":7}", "-")]
     [InlineData("{\"Name\":null}", "-")]
     [InlineData("{}", "-")]
-    public void An_index_that_is_refused_has_a_name_to_be_told_by(string definition, string name)
+    public void A_refused_index_is_reported_by_name(string definition, string name)
     {
         using var index = JsonDocument.Parse(definition);
         Assert.Equal(name, DumpSource.NameOf(index.RootElement));
     }
 
     [Fact]
-    public void What_a_dump_says_of_itself_is_kept_and_shown_within_bounds()
+    public void A_dumps_own_description_is_shown_within_bounds()
     {
         string members = string.Join(
             ',',
@@ -84,7 +84,7 @@ public sealed class DumpSourceTests
     }
 
     [Fact]
-    public void Any_number_of_identities_comes_through_some_at_a_time_around_the_documents()
+    public void Any_number_of_identities_is_imported_in_portions()
     {
         var all = Enumerable.Range(1, 250_000).Select(static n => $"{{\"Key\":\"{n}|\",\"Value\":{n}}}");
         string identities = string.Join(',', all);

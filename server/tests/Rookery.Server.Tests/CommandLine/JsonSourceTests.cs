@@ -12,10 +12,7 @@ public sealed class JsonSourceTests
     [InlineData("{\n\"n\":1}\n{\n\"n\":2\n}", """{ "n":1}|{ "n":2 }""")]
     [InlineData("""{"n":1}{"n":2} {"n":3}""", """{"n":1}|{"n":2}|{"n":3}""")]
     [InlineData("""[{"t":"a\nb"},[3],null]""", """{"t":"a\nb"}|[3]|null""")]
-    public void Documents_in_an_array_or_over_lines_are_given_one_a_line_however_they_come(
-        string input,
-        string expected
-    )
+    public void Documents_in_an_array_or_over_lines_become_one_line_each(string input, string expected)
     {
         for (int piece = 1; piece < 8; piece++)
         {
@@ -32,7 +29,7 @@ public sealed class JsonSourceTests
     [InlineData("nonsense\n{\"n\":2}")]
     [InlineData("{\"n\":1}")]
     [InlineData("")]
-    public void Documents_that_have_a_line_each_are_read_by_lines_so_that_a_bad_one_costs_no_other(string input) =>
+    public void Documents_on_lines_of_their_own_are_read_by_line_so_a_bad_one_is_skipped(string input) =>
         Assert.False(
             JsonSource.IsOne(new ByteSource(new DumpSourceTests.PieceStream(Encoding.UTF8.GetBytes(input), 3)))
         );
@@ -45,7 +42,7 @@ public sealed class JsonSourceTests
         "[\n{\"n\":1},\n{\n\"m\":2,\nx}]",
         "Behind byte 20 of the unpacked input is no JSON: 'x' is an invalid"
     )]
-    public void What_cannot_be_read_to_its_end_is_said_with_its_place(string input, string sentence)
+    public void Truncated_JSON_is_reported_with_its_position(string input, string sentence)
     {
         var source = new JsonSource(new ByteSource(new DumpSourceTests.PieceStream(Encoding.UTF8.GetBytes(input), 5)));
         string said = Assert.Throws<BadInputException>(() => Read(source)).Message;

@@ -15,7 +15,7 @@ public sealed class LocalAccessTests
     private const string AccessFile = "local-access";
 
     [Fact]
-    public async Task The_code_of_an_earlier_start_is_gone_when_the_node_serves_plain_HTTP()
+    public async Task The_claim_code_file_is_deleted_when_the_node_serves_plain_HTTP()
     {
         var disk = new SimulatedDisk("/data");
         LocalAccess.Write(disk, "/data", ClaimFile, "AAAA-BBBB\n");
@@ -47,7 +47,7 @@ public sealed class LocalAccessTests
 
     /// <summary>The start after the change failed before it wrote anything.</summary>
     [Fact]
-    public void A_node_whose_configuration_says_https_now_is_not_looked_for_where_it_answered_in_plain_HTTP()
+    public void A_node_reconfigured_to_https_is_not_contacted_by_plain_HTTP()
     {
         string directory = Directory.CreateTempSubdirectory("rookery-doctor-").FullName;
         try

@@ -5,7 +5,7 @@ namespace Rookery.Server.Tests.CommandLine;
 public class NodePartsTests
 {
     [Fact]
-    public async Task Parts_are_disposed_in_reverse_also_when_one_of_them_throws()
+    public async Task Parts_are_disposed_in_reverse_even_if_one_throws()
     {
         var ended = new List<int>();
         var parts = new NodeParts();

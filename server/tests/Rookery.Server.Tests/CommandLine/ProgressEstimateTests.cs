@@ -7,7 +7,7 @@ public sealed class ProgressEstimateTests
     private readonly HandTime _time = new();
 
     [Fact]
-    public void The_pace_is_that_of_the_last_seconds_and_the_rest_is_told_by_it()
+    public void Pace_and_remaining_time_follow_the_last_seconds()
     {
         var estimate = new ProgressEstimate(_time) { Total = 10_000 };
         Work(estimate, seconds: 30, perSecond: 10);
@@ -19,7 +19,7 @@ public sealed class ProgressEstimateTests
     }
 
     [Fact]
-    public void What_was_done_earlier_tells_nothing_of_the_pace()
+    public void Earlier_progress_does_not_affect_the_pace()
     {
         var estimate = new ProgressEstimate(_time) { Total = 2000 };
         estimate.BeginAt(1000);
@@ -29,7 +29,7 @@ public sealed class ProgressEstimateTests
     }
 
     [Fact]
-    public void Nobody_can_tell_before_anything_is_done_or_without_the_whole()
+    public void There_is_no_estimate_without_progress_or_total()
     {
         var estimate = new ProgressEstimate(_time);
         Assert.Null(estimate.Left);

@@ -8,7 +8,7 @@ namespace Rookery.Server.Tests.CommandLine;
 
 public sealed partial class StandardStreamTests : IDisposable
 {
-    // A test that would otherwise hang ends; none that passes waits for it.
+    // Ends a test that would otherwise hang; a passing test never waits for it.
     private static readonly TimeSpan Guard = TimeSpan.FromMinutes(2);
 
     private readonly OsPipe _pipe = new();
@@ -16,7 +16,7 @@ public sealed partial class StandardStreamTests : IDisposable
     public void Dispose() => _pipe.Dispose();
 
     [Fact]
-    public void What_is_written_comes_out()
+    public void Written_text_comes_out()
     {
         _pipe.Stream.Write("one "u8);
         Assert.Equal(3, _pipe.Stream.WriteWithin("two"u8, TimeSpan.Zero));
@@ -24,7 +24,7 @@ public sealed partial class StandardStreamTests : IDisposable
     }
 
     [Fact]
-    public void A_reader_who_reads_nothing_is_waited_for_no_longer_than_is_said()
+    public void A_blocked_reader_is_waited_for_no_longer_than_requested()
     {
         _pipe.Fill();
         Assert.Equal(0, _pipe.Stream.WriteWithin("lost"u8, TimeSpan.FromMilliseconds(50)));
@@ -32,7 +32,7 @@ public sealed partial class StandardStreamTests : IDisposable
     }
 
     [Fact]
-    public async Task A_reader_who_goes_on_gets_all_of_a_text_that_is_longer_than_the_pipe()
+    public async Task A_slow_reader_gets_all_of_a_text_longer_than_the_pipe()
     {
         int filled = _pipe.Fill();
         string text = new('x', 200_000);
@@ -44,7 +44,7 @@ public sealed partial class StandardStreamTests : IDisposable
 
     [Fact]
     [UnsupportedOSPlatform("windows")]
-    public async Task A_signal_ends_no_wait_for_room()
+    public async Task A_signal_does_not_end_a_wait_for_room()
     {
         int signals = 0;
         using var registered = PosixSignalRegistration.Create(
@@ -69,7 +69,7 @@ public sealed partial class StandardStreamTests : IDisposable
             await Task.Delay(1);
         }
 
-        // Where a signal finds it is left to chance, but it waits for room nearly all the time.
+        // The signal arrives at a random moment, nearly always during the wait for room.
         for (int sent = 1; sent <= 50; sent++)
         {
             Assert.Equal(0, SignalThread(Environment.ProcessId, thread, Continue));
@@ -84,7 +84,7 @@ public sealed partial class StandardStreamTests : IDisposable
     }
 
     [Fact]
-    public void Nobody_who_reads_is_another_fault_than_a_descriptor_that_is_closed()
+    public void A_missing_reader_and_a_closed_descriptor_are_different_errors()
     {
         _pipe.Stream.EndIfUnread();
         _pipe.CloseReader();
@@ -99,7 +99,7 @@ public sealed partial class StandardStreamTests : IDisposable
     }
 
     [Fact]
-    public void A_disk_that_is_full_says_so()
+    public void A_full_disk_is_reported()
     {
         using var full = File.OpenHandle("/dev/full", FileMode.Open, FileAccess.Write);
         int inherited = Duplicate((int)full.DangerousGetHandle());
@@ -122,7 +122,7 @@ public sealed partial class StandardStreamTests : IDisposable
     [LibraryImport("libc", EntryPoint = "tgkill")]
     private static partial int SignalThread(int process, int thread, int signal);
 
-    // Unlike what the runtime opens, it does not close on exec.
+    // Unlike descriptors that the runtime opens, this one stays open across exec.
     [LibraryImport("libc", EntryPoint = "dup")]
     private static partial int Duplicate(int descriptor);
 

@@ -10,7 +10,7 @@ public sealed class StopDeadlineTests
     private readonly List<int> _exits = [];
 
     [Fact]
-    public void A_stop_that_does_not_end_says_what_it_waits_for_and_ends_the_process()
+    public void An_overdue_stop_logs_what_it_waits_for_and_ends_the_process()
     {
         using var deadline = new StopDeadline(_log, _time, _exits.Add);
         deadline.Awaited = "The journal";

@@ -9,19 +9,19 @@ using Rookery.Terminal;
 namespace Rookery.Server.Tests.CommandLine;
 
 /// <summary>
-/// Names, values and sentences of others reach a terminal without anything that it obeys, that turns the order of
-/// letters, or that is not seen.
+/// Names, values and messages from elsewhere reach a terminal without control characters, direction marks, or invisible
+/// characters.
 /// </summary>
 public class VisibleTextTests
 {
     // Right-to-left override, isolates, marks, Arabic letter mark, separators, joiners, tags, soft hyphen, escape, C1,
-    // delete, fillers, half a pair.
+    // delete, fillers, an unpaired surrogate.
     private const string Hostile =
         "a\u202eb\u2066c\u2069d\u200ee\u061cf\u2028g\u2029h\u200bi\u200dj\U000e0041k\u00adl\u001b[31mm\u009bn\u007fo\u3164p\ufeffq\rr\ud800s";
     private const string Harmless = "Zoë, 中文, עברית, 👩🏽 ❤️, naïve, 10 °C → ok";
 
     [Fact]
-    public void Of_all_letters_none_that_commands_or_hides_is_left()
+    public void No_control_or_hidden_character_is_left()
     {
         for (int value = 0; value <= 0x10ffff; value++)
         {
@@ -48,7 +48,7 @@ public class VisibleTextTests
     }
 
     [Fact]
-    public void What_is_read_stays_as_it_is()
+    public void Readable_text_is_unchanged()
     {
         Assert.Equal(Harmless, VisibleText.OfLine(Harmless));
         Assert.Equal("two\nlines\tand a tab", VisibleText.Of("two\nlines\tand a tab"));
@@ -60,7 +60,7 @@ public class VisibleTextTests
     [InlineData(1)]
     [InlineData(3)]
     [InlineData(1 << 20)]
-    public void Json_of_a_node_stays_the_same_json(int partBytes)
+    public void JSON_of_a_node_keeps_its_meaning(int partBytes)
     {
         string text = string.Concat(Enumerable.Repeat(Harmless + "\u202e\u2028\u009b\U000e0041", 1000));
         byte[] json = Encoding.UTF8.GetBytes($"{{\"{text}\":\n\"{text}\"}}");
@@ -81,7 +81,7 @@ public class VisibleTextTests
     }
 
     [Fact]
-    public void Bytes_that_are_no_letter_are_shown_as_such()
+    public void Invalid_UTF8_bytes_are_shown_as_such()
     {
         var written = new MemoryStream();
         using (var visible = new VisibleStream(written))

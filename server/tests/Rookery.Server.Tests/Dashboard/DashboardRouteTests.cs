@@ -8,9 +8,7 @@ using Rookery.Simulation;
 
 namespace Rookery.Server.Tests.Dashboard;
 
-/// <summary>
-/// The page and what belongs to it; on a machine where `make dashboard` was not run, what is said instead.
-/// </summary>
+/// <summary>The dashboard's page and files; in a build without `make dashboard`, the page that replaces it.</summary>
 public sealed class DashboardRouteTests : IAsyncLifetime
 {
     private static readonly Dictionary<string, DashboardFile> Files = DashboardFile.LoadAll();
@@ -40,7 +38,7 @@ public sealed class DashboardRouteTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task The_page_may_load_nothing_from_elsewhere_and_hold_no_script_of_its_own()
+    public async Task The_page_loads_nothing_from_elsewhere_and_has_no_inline_script()
     {
         using var answer = await _client.GetAsync("/");
         Assert.Equal(HttpStatusCode.OK, answer.StatusCode);
@@ -60,14 +58,14 @@ public sealed class DashboardRouteTests : IAsyncLifetime
     [InlineData("/studio")]
     [InlineData("/studio/")]
     [InlineData("/studio/index.html")]
-    public async Task Who_looks_for_the_Studio_is_led_to_the_page(string path)
+    public async Task The_path_of_the_Studio_redirects_to_the_page(string path)
     {
         using var answer = await _client.GetAsync(path);
         Assert.Equal((HttpStatusCode.Found, "/"), (answer.StatusCode, answer.Headers.Location?.OriginalString));
     }
 
     [Fact]
-    public async Task Each_file_comes_compressed_to_who_takes_that_and_plain_to_others_with_the_same_content()
+    public async Task Each_file_is_sent_compressed_or_plain_with_the_same_content()
     {
         foreach (string name in Files.Keys)
         {
@@ -87,7 +85,7 @@ public sealed class DashboardRouteTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task A_name_that_holds_its_hash_is_kept_for_ever_and_any_other_is_asked_for_again()
+    public async Task A_file_named_by_its_hash_is_cached_forever_and_others_are_revalidated()
     {
         foreach (var (name, file) in Files)
         {
@@ -106,7 +104,7 @@ public sealed class DashboardRouteTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task A_file_that_there_is_not_is_404_and_kept_by_nobody()
+    public async Task A_missing_file_is_404_and_not_cached()
     {
         using var answer = await _client.GetAsync("/assets/index-00000000.js");
         Assert.Equal(
@@ -116,7 +114,7 @@ public sealed class DashboardRouteTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task The_picture_that_a_browser_asks_for_unasked_is_the_dashboards()
+    public async Task The_favicon_is_the_dashboards()
     {
         using var answer = await _client.GetAsync("/favicon.ico");
         Assert.Equal(
@@ -136,6 +134,6 @@ public sealed class DashboardRouteTests : IAsyncLifetime
     [InlineData("br;q=0", false)]
     [InlineData("br;q=0.0, gzip", false)]
     [InlineData("brotli", false)]
-    public void Compressed_goes_only_to_who_said_that_he_takes_it(string accepted, bool takes) =>
+    public void Brotli_is_sent_only_to_clients_that_accept_it(string accepted, bool takes) =>
         Assert.Equal(takes, DashboardFile.TakesBrotli(accepted));
 }

@@ -5,7 +5,7 @@ using Rookery.Simulation;
 
 namespace Rookery.Server.Tests.Dashboard;
 
-/// <summary>What a browser may do that signed in with a token.</summary>
+/// <summary>Sessions of browsers that sign in with a token.</summary>
 public sealed class SessionTests : IAsyncLifetime
 {
     private readonly SecureServer _server = new();
@@ -15,7 +15,7 @@ public sealed class SessionTests : IAsyncLifetime
     public Task DisposeAsync() => _server.DisposeAsync();
 
     [Fact]
-    public async Task A_token_is_shown_once_and_a_cookie_that_no_script_reads_stands_for_it()
+    public async Task A_token_sent_once_becomes_a_cookie_that_no_script_can_read()
     {
         var begun = await SignInAsync(await _server.GiveTokenAsync(["metrics"]));
         Assert.Equal(204, begun.Status);
@@ -32,7 +32,7 @@ public sealed class SessionTests : IAsyncLifetime
     [InlineData("""{"Token":"something"}""", 401, "no token of Rookery")]
     [InlineData("{}", 401, "no token of Rookery")]
     [InlineData("""{"Password":"x"}""", 400, "unknown member")]
-    public async Task What_is_no_token_of_this_cluster_begins_none(string body, int status, string why)
+    public async Task A_token_of_another_cluster_begins_no_session(string body, int status, string why)
     {
         var answer = await _server.SendAsync("POST", "/session", body: body);
         answer.IsRefusal(status, why);
@@ -49,7 +49,7 @@ public sealed class SessionTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task A_token_that_ends_takes_its_sessions_with_it()
+    public async Task An_expired_token_ends_its_sessions()
     {
         string cookie = CookieOf(
             await SignInAsync(await _server.GiveTokenAsync(["metrics"], expires: _server.Time.GetUtcNow().AddHours(1)))
@@ -59,7 +59,7 @@ public sealed class SessionTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task Whoever_signs_out_is_nobody_again()
+    public async Task Signing_out_ends_the_session()
     {
         string cookie = CookieOf(await SignInAsync(await _server.GiveTokenAsync(["metrics"])));
         (await AskAsync("DELETE", "/session", cookie)).IsRefusal(403, "Rookery-Request: dashboard");
@@ -74,7 +74,7 @@ public sealed class SessionTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task What_changes_something_needs_the_header_that_no_form_of_another_page_sets()
+    public async Task A_writing_request_with_the_cookie_needs_the_request_header()
     {
         string cookie = CookieOf(await SignInAsync(await _server.GiveTokenAsync(["write"])));
         (await AskAsync("PUT", "/databases/Shop/docs?id=a", cookie, body: "{}")).IsRefusal(
@@ -88,7 +88,7 @@ public sealed class SessionTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task A_credential_of_the_request_itself_comes_before_the_cookie()
+    public async Task A_credential_in_the_request_takes_precedence_over_the_cookie()
     {
         string cookie = CookieOf(await SignInAsync(SecureServer.LocalKey));
         using var http = _server.NewClient();
@@ -100,7 +100,7 @@ public sealed class SessionTests : IAsyncLifetime
     }
 
     [Fact]
-    public void A_session_that_nobody_uses_ends_and_one_that_is_used_ends_too_some_time()
+    public void Sessions_end_when_idle_and_after_their_longest_lifetime()
     {
         var time = new SimulatedTimeProvider();
         var sessions = new Sessions(time);
@@ -121,7 +121,7 @@ public sealed class SessionTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task Of_too_many_the_one_goes_that_was_not_used_for_the_longest_time()
+    public async Task Above_the_limit_the_least_recently_used_session_ends()
     {
         string token = await _server.GiveTokenAsync(["metrics"]);
         string first = CookieOf(await SignInAsync(token));
@@ -139,7 +139,7 @@ public sealed class SessionTests : IAsyncLifetime
     }
 
     [Fact]
-    public void Who_has_one_token_signs_out_nobody_who_has_another()
+    public void One_token_cannot_end_the_sessions_of_another()
     {
         var time = new SimulatedTimeProvider();
         var sessions = new Sessions(time);
@@ -160,7 +160,7 @@ public sealed class SessionTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task Who_one_is_and_may_do_here_is_never_refused()
+    public async Task GET_session_reports_the_callers_rights_and_never_refuses()
     {
         var nobody = (await _server.SendAsync("GET", "/session")).Json;
         Assert.False(nobody.GetProperty("SignedIn").GetBoolean());
@@ -231,7 +231,7 @@ public sealed class SessionTests : IAsyncLifetime
     private static string CookieOf(Answer answer) => answer.Headers.GetValues("Set-Cookie").Single().Split(';')[0];
 }
 
-/// <summary>A node that asks nobody who he is.</summary>
+/// <summary>Sessions on a node with plain HTTP.</summary>
 public sealed class PlainSessionTests : IAsyncLifetime
 {
     private readonly SecureServer _server = new() { IsSecure = false };
@@ -241,7 +241,7 @@ public sealed class PlainSessionTests : IAsyncLifetime
     public Task DisposeAsync() => _server.DisposeAsync();
 
     [Fact]
-    public async Task Everybody_is_signed_in_there_whatever_cookie_another_port_gave()
+    public async Task On_plain_http_a_foreign_cookie_is_ignored()
     {
         using var http = _server.NewClient();
         http.DefaultRequestHeaders.Add("Cookie", "rookery_session=" + new string('A', 43));
@@ -251,7 +251,7 @@ public sealed class PlainSessionTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task Who_signs_in_all_the_same_has_the_rights_of_his_token_only()
+    public async Task On_plain_http_a_session_has_its_tokens_rights_only()
     {
         var begun = await _server.SendAsync(
             "POST",

@@ -4,7 +4,7 @@ using Rookery.Server.Tests.Raven;
 
 namespace Rookery.Server.Tests.Observation;
 
-/// <summary>A page that follows a node.</summary>
+/// <summary>A client of the live stream.</summary>
 internal sealed class LiveFeed : IDisposable
 {
     private readonly HttpResponseMessage _response;
@@ -26,7 +26,7 @@ internal sealed class LiveFeed : IDisposable
         return new LiveFeed(answer, await answer.Content.ReadAsStreamAsync());
     }
 
-    /// <summary>The next state; null when the feed has ended.</summary>
+    /// <summary>Returns the next state; null when the stream has ended.</summary>
     public async Task<JsonElement?> NextAsync()
     {
         while (await _events.ReadLineAsync() is { } line)
@@ -40,7 +40,7 @@ internal sealed class LiveFeed : IDisposable
         return null;
     }
 
-    /// <summary>The first state of which something holds.</summary>
+    /// <summary>Returns the first state that meets a condition.</summary>
     public async Task<JsonElement> FirstAsync(Func<JsonElement, bool> holds)
     {
         using var patience = new CancellationTokenSource(TimeSpan.FromSeconds(60));

@@ -4,7 +4,7 @@ using Rookery.Server.Tests.Raven;
 
 namespace Rookery.Server.Tests.Observation;
 
-/// <summary>The live view of a node alone.</summary>
+/// <summary>The live stream of a single node.</summary>
 public sealed class LiveTests : IAsyncLifetime
 {
     private readonly RunningServer _server = new() { With = static options => options with { IsObserved = true } };
@@ -14,7 +14,7 @@ public sealed class LiveTests : IAsyncLifetime
     public Task DisposeAsync() => _server.DisposeAsync();
 
     [Fact]
-    public async Task A_node_alone_says_that_it_is_and_what_it_does()
+    public async Task A_single_node_reports_its_state_and_that_it_is_alone()
     {
         string database = await _server.CreateDatabaseAsync();
         using var feed = await LiveFeed.OpenAsync(_server);
@@ -65,7 +65,7 @@ public sealed class LiveTests : IAsyncLifetime
             Assert.True(sample.GetProperty(positive).GetDouble() > 0, positive);
         }
 
-        // What nobody told is null, not zero.
+        // Unknown values are null, not zero.
         foreach (
             string unknown in (string[])
                 [
@@ -84,7 +84,7 @@ public sealed class LiveTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task Nothing_is_put_together_while_nobody_listens()
+    public async Task No_state_is_built_without_listeners()
     {
         Assert.False(_server.Context.Observation.IsWatched);
         using (var feed = await LiveFeed.OpenAsync(_server))
@@ -97,7 +97,7 @@ public sealed class LiveTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task No_more_listen_than_there_is_room_for_and_one_that_leaves_makes_room()
+    public async Task Listeners_are_limited_and_one_that_leaves_frees_a_place()
     {
         var feeds = new List<LiveFeed>();
         for (int listener = 0; listener < LiveStream.MostListeners; listener++)
@@ -119,7 +119,7 @@ public sealed class LiveTests : IAsyncLifetime
     }
 
     [Fact]
-    public void One_name_does_not_take_the_room_of_all()
+    public void One_credential_cannot_use_up_all_listeners()
     {
         var stream = new LiveStream(_server.Context);
         var listeners = Enumerable
@@ -138,7 +138,7 @@ public sealed class LiveTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task It_ends_when_the_node_stops()
+    public async Task The_live_stream_ends_when_the_node_stops()
     {
         var stopping = new RunningServer();
         await stopping.InitializeAsync();

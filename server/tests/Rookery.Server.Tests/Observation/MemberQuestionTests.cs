@@ -6,7 +6,7 @@ using Rookery.Server.Operations;
 
 namespace Rookery.Server.Tests.Observation;
 
-/// <summary>What members tell each other, and what of it any of them shows.</summary>
+/// <summary>What members report to each other, and what any of them shows.</summary>
 public sealed class MemberQuestionTests : IAsyncLifetime
 {
     private const long SlowMicroseconds = 150_000;
@@ -18,7 +18,7 @@ public sealed class MemberQuestionTests : IAsyncLifetime
     public Task DisposeAsync() => _members.DisposeAsync();
 
     [Fact]
-    public async Task Each_member_shows_all_and_what_the_leader_knows_of_them()
+    public async Task Each_member_shows_all_members_with_the_leaders_view()
     {
         foreach (var server in (Raven.RunningServer[])[_members.A, _members.B])
         {
@@ -53,7 +53,7 @@ public sealed class MemberQuestionTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task A_member_that_died_turns_down_and_its_last_hours_are_told_by_another_also_without_a_leader()
+    public async Task A_failed_member_is_shown_down_and_another_has_its_last_hours_even_without_a_leader()
     {
         RecordSlowEvent(_members.B);
         await TwoMembers.UntilAsync(async () =>
@@ -92,7 +92,7 @@ public sealed class MemberQuestionTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task A_follower_says_how_the_others_are_as_the_leader_told_it_and_both_name_one_time_at_which_a_member_was_last_heard()
+    public async Task A_follower_shows_the_leaders_view_with_the_same_last_heard_time()
     {
         _members.IsCutOff = true;
         var told = await TwoMembers.UntilAsync(async () =>
@@ -130,7 +130,7 @@ public sealed class MemberQuestionTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task Who_starts_again_takes_back_what_others_kept_of_it()
+    public async Task A_restarted_node_restores_its_history_from_others()
     {
         await TwoMembers.UntilAsync(async () =>
             (await _members.A.SendAsync("GET", "/dashboard/history?node=B")).Json.GetProperty("Rows").GetArrayLength()
@@ -161,7 +161,7 @@ public sealed class MemberQuestionTests : IAsyncLifetime
     [InlineData(-1.0)]
     [InlineData(-20 * 365.0 * 24)]
     [InlineData(20 * 365.0 * 24)]
-    public async Task Who_starts_again_with_another_clock_takes_nothing_from_what_others_kept_of_it(double hoursAhead)
+    public async Task A_restart_with_another_clock_loses_nothing_that_others_remember(double hoursAhead)
     {
         using var feed = await LiveFeed.OpenAsync(_members.A);
         await TwoMembers.UntilAsync(() => Task.FromResult(ByA().Count > 0 ? "told" : null));
@@ -187,7 +187,7 @@ public sealed class MemberQuestionTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task Who_knows_of_slow_events_in_what_is_the_future_here_is_told_of_those_until_now()
+    public async Task A_future_position_in_slow_events_yields_all_events_until_now()
     {
         RecordSlowEvent(_members.B);
         using var port = _members.A.Context.Options.ConnectToMember!("B")!;
@@ -204,7 +204,7 @@ public sealed class MemberQuestionTests : IAsyncLifetime
     }
 
     [Fact]
-    public void Slow_events_go_in_the_order_in_which_they_were_told()
+    public void Slow_events_are_dropped_in_order_of_arrival()
     {
         var events = new SlowEvents(_members.A.Context.Observation.Memory);
         const long Future = 1_000_000_000;
@@ -217,12 +217,12 @@ public sealed class MemberQuestionTests : IAsyncLifetime
         Assert.Equal([3, 7, Future + 2], events.Since(0).Take(3).Select(one => one.StartUnixMicroseconds));
         Assert.Equal(SlowEvents.Most, events.Since(0).Count);
 
-        // The next question is for what ended after these.
+        // The next request asks for events that ended after these.
         Assert.Equal(8, events.NewestUnixMicroseconds);
     }
 
     [Fact]
-    public async Task A_member_whose_clock_starts_in_1970_says_the_clusters_time()
+    public async Task A_member_whose_clock_starts_in_1970_uses_the_clusters_time()
     {
         _members.ClockOfB = DateTimeOffset.UnixEpoch.AddMinutes(1) - TimeProvider.System.GetUtcNow();
         long before = TimeProvider.System.GetUtcNow().ToUnixTimeMilliseconds();
@@ -235,7 +235,7 @@ public sealed class MemberQuestionTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task Alerts_of_all_that_answer_are_shown_at_each_once()
+    public async Task Each_node_shows_the_alerts_of_all_answering_nodes_once()
     {
         ActiveAlert alert = new(
             "sync_slow",
@@ -262,7 +262,7 @@ public sealed class MemberQuestionTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task A_request_for_another_member_is_answered_by_that_and_comes_back_as_it_is()
+    public async Task A_request_for_another_member_is_forwarded_and_its_answer_returned_unchanged()
     {
         long begun = _members.B.Context.Io.Begin();
         _members.B.Context.Io.Record(IoKind.Scrub, begun, 4711);
@@ -289,7 +289,7 @@ public sealed class MemberQuestionTests : IAsyncLifetime
     [InlineData("/debug/io/?node=B&span=1")]
     [InlineData("/debug/IO/?NODE=B&span=1")]
     [InlineData("/debug/i%6f?node=B&span=1")]
-    public async Task It_is_answered_for_another_however_its_path_is_spelt(string path)
+    public async Task A_request_is_forwarded_whatever_the_case_of_its_path(string path)
     {
         _members.B.Context.Io.Record(IoKind.Scrub, _members.B.Context.Io.Begin(), 4711);
         var answer = await _members.A.SendAsync("GET", path);
@@ -298,7 +298,7 @@ public sealed class MemberQuestionTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task No_more_are_passed_on_at_once_than_another_members_port_can_bear()
+    public async Task Concurrent_forwarded_requests_are_limited()
     {
         var slow = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
         _members.Slow = slow.Task;
@@ -317,14 +317,14 @@ public sealed class MemberQuestionTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task What_is_not_to_be_stored_on_the_way_is_not_by_way_of_another_member_either() =>
+    public async Task A_forwarded_answer_keeps_its_cache_control() =>
         Assert.Equal(
             "no-store",
             (await _members.A.SendAsync("GET", "/admin/node/debug-package?node=B")).Headers.CacheControl?.ToString()
         );
 
     [Fact]
-    public void Rows_of_another_version_are_left_out_one_by_one()
+    public void Rows_in_an_unknown_form_are_skipped_one_by_one()
     {
         using var slow = JsonDocument.Parse(
             """{"Rows":[["scrub",1],7,[null,1,2,3],["scrub",1.5,2,3],["scrub",1,2,3,"new"]]}"""
@@ -337,7 +337,7 @@ public sealed class MemberQuestionTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task That_there_is_no_such_member_or_that_it_does_not_answer_is_said()
+    public async Task An_unknown_or_silent_member_is_reported()
     {
         (await _members.A.SendAsync("GET", "/debug/io?node=X")).IsRefusal(
             400,
@@ -356,7 +356,7 @@ public sealed class MemberQuestionTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task Only_what_is_marked_for_it_is_answered_for_others()
+    public async Task Only_marked_routes_answer_forwarded_requests()
     {
         using var port = _members.A.Context.Options.ConnectToMember!("B")!;
         foreach (
@@ -378,7 +378,7 @@ public sealed class MemberQuestionTests : IAsyncLifetime
     [InlineData("/dashboard/history?points=1441")]
     [InlineData("/dashboard/history?from=yesterday")]
     [InlineData("/admin/node/find?seconds=0")]
-    public async Task What_is_asked_wrongly_is_refused(string path) =>
+    public async Task Invalid_parameters_are_refused(string path) =>
         Assert.Equal(
             400,
             (
@@ -394,11 +394,11 @@ public sealed class MemberQuestionTests : IAsyncLifetime
             .EnumerateArray()
             .Any(row => row[0].GetString() is "scrub" && row[2].GetInt64() >= SlowMicroseconds);
 
-    /// <summary>Something of its kind that was quicker first, and then one that took a while.</summary>
+    /// <summary>Records a quick operation first, and then a slow one of the same kind.</summary>
     private static void RecordSlowEvent(Raven.RunningServer server)
     {
-        // Slow is what takes longer than all but a few of its kind: of one that the node does not do meanwhile, however
-        // slow this disk is.
+        // Slow means slower than nearly all others of its kind. The kind is one that the node does not use meanwhile,
+        // so a slow disk has no effect.
         var io = server.Context.Io;
         for (int quick = 0; quick < 16; quick++)
         {

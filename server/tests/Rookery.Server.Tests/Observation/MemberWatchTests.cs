@@ -7,7 +7,7 @@ using Rookery.Simulation;
 
 namespace Rookery.Server.Tests.Observation;
 
-/// <summary>A member that is asked, and answers what nobody expects.</summary>
+/// <summary>A member that is polled and gives unexpected answers.</summary>
 [SuppressMessage("Design", "CA1001", Justification = "xunit calls DisposeAsync of IAsyncLifetime.")]
 public sealed class MemberWatchTests : IAsyncLifetime
 {
@@ -64,7 +64,7 @@ public sealed class MemberWatchTests : IAsyncLifetime
         """{"Tag":"B","Sample":{"Reason":null},"Sight":null,"Alerts":[],"History":{"Columns":{},"Rows":[]},"HasMore":"perhaps","Slow":{"Rows":7}}"""
     )]
     [InlineData(null)]
-    public async Task A_member_that_answers_nonsense_is_not_heard_and_asked_again_until_it_makes_sense(string? nonsense)
+    public async Task A_member_with_unreadable_answers_counts_as_silent_and_is_polled_on(string? nonsense)
     {
         _port.Say = path => path.StartsWith(MemberQuestions.KeptPath, StringComparison.Ordinal) ? Nothing : nonsense;
         var observation = _server.Context.Observation;
@@ -84,7 +84,7 @@ public sealed class MemberWatchTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task What_was_taken_back_is_given_back_to_the_budget_where_the_rest_does_not_come()
+    public async Task A_restore_that_breaks_off_releases_its_memory()
     {
         const string Some =
             """{"History":{"Columns":["UnixMilliseconds"],"Rows":[[1000],[2000]]},"HasMore":true,"Slow":{"Rows":[]}}""";
@@ -114,7 +114,7 @@ public sealed class MemberWatchTests : IAsyncLifetime
         }
     }
 
-    /// <summary>Answers each question with a text; with 500 for null.</summary>
+    /// <summary>Answers each request with a text; with 500 for null.</summary>
     private sealed class Answers : HttpMessageHandler
     {
         private int _asked;

@@ -11,7 +11,7 @@ public sealed class NodeSamplerTests
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(30);
 
     [Fact]
-    public async Task A_sensor_that_hangs_holds_up_nobody_and_its_figures_are_unknown_until_it_answers()
+    public async Task A_hanging_sensor_blocks_no_sample_and_its_figures_are_unknown()
     {
         using var board = new HangingBoard();
         using var watch = new BoardWatch(board, TimeProvider.System);
@@ -48,7 +48,7 @@ public sealed class NodeSamplerTests
     }
 
     [Fact]
-    public async Task Rates_that_are_shown_are_of_the_last_seconds_also_when_nobody_watched_for_long()
+    public async Task Shown_rates_cover_the_last_seconds_even_after_a_long_pause()
     {
         var time = new SimulatedTimeProvider();
         var server = new RunningServer { Time = time };
@@ -61,8 +61,8 @@ public sealed class NodeSamplerTests
             sampler.TakeToKeep();
         }
 
-        // In the ten seconds before the last kept sample nothing happened; since then, within a tenth of a second, one
-        // sync did.
+        // In the ten seconds before the last recorded sample nothing happened; in the tenth of a second since then
+        // there was one sync.
         time.Advance(SampleHistory.Span);
         for (int sync = 0; sync < 20; sync++)
         {

@@ -13,7 +13,7 @@ public sealed class SampleHistoryTests
     public SampleHistoryTests() => _memory = _budget.AddShare("observation", 64 << 20);
 
     [Fact]
-    public void What_was_added_is_read_as_it_was_to_its_step_and_unknown_stays_unknown()
+    public void Samples_are_read_back_rounded_to_their_steps_with_unknown_values()
     {
         var history = new SampleHistory(_memory);
         var random = new Random(7);
@@ -78,14 +78,14 @@ public sealed class SampleHistoryTests
             }
         }
 
-        // All of the day, not only what fits.
+        // The whole day, not only what fits.
         Assert.All(nodes, node => Assert.Equal(SamplesOfADay, node.Between(long.MinValue, long.MaxValue).Count()));
         Assert.InRange(nodes.Sum(node => node.TakenBytes), 1, 4 << 20);
         Assert.Equal(nodes.Sum(node => node.TakenBytes), _memory.UsedBytes);
     }
 
     [Fact]
-    public void However_much_changes_it_never_takes_more_than_its_part_and_keeps_the_newest()
+    public void A_history_stays_within_its_memory_and_keeps_the_newest_samples()
     {
         var history = new SampleHistory(_memory);
         var random = new Random(7);
@@ -108,7 +108,7 @@ public sealed class SampleHistoryTests
     }
 
     [Fact]
-    public void What_is_older_than_a_day_is_let_go()
+    public void Samples_older_than_a_day_are_dropped()
     {
         var history = new SampleHistory(_memory);
         for (int sample = 0; sample < 2 * SamplesOfADay; sample++)
@@ -116,7 +116,7 @@ public sealed class SampleHistoryTests
             history.Add(sample * 10_000L, Idle(new Random(sample), sample));
         }
 
-        // By chunks: some hundred samples more may be left.
+        // Chunks are dropped as a whole, so some hundred more samples may be left.
         Assert.InRange(
             history.Between(long.MinValue, long.MaxValue).First().UnixMilliseconds,
             (SamplesOfADay - 2000) * 10_000L,
@@ -129,7 +129,7 @@ public sealed class SampleHistoryTests
     [InlineData(-3600)]
     [InlineData(-30L * 365 * 24 * 3600)]
     [InlineData(30L * 365 * 24 * 3600)]
-    public void Newer_samples_that_say_another_time_take_nothing_from_what_was_kept(long seconds)
+    public void Samples_with_a_changed_clock_drop_nothing(long seconds)
     {
         var history = new SampleHistory(_memory);
         const int Hours = 12;
@@ -156,7 +156,7 @@ public sealed class SampleHistoryTests
     }
 
     [Fact]
-    public void Who_knows_what_was_before_the_start_is_told_all_since_and_who_knows_nothing_all()
+    public void A_reader_gets_all_samples_since_the_start_or_all_if_it_has_none()
     {
         var history = new SampleHistory(_memory);
         history.Add(10_000, Temperature(1));
@@ -169,7 +169,7 @@ public sealed class SampleHistoryTests
         );
         Assert.Equal(20_000, history.NewestUnixMilliseconds);
 
-        // Another one kept more of it.
+        // Another member remembers more of it.
         history.AddBefore([
             new SampleRow(90_000, Temperature(90)),
             new SampleRow(100_000, Temperature(100)),
@@ -183,7 +183,7 @@ public sealed class SampleHistoryTests
     }
 
     [Fact]
-    public void What_others_kept_goes_before_what_was_sampled_since_the_start()
+    public void Restored_samples_come_before_those_since_the_start()
     {
         var history = new SampleHistory(_memory);
         history.Add(100_000, Temperature(100));
@@ -247,8 +247,7 @@ public sealed class SampleHistoryTests
     }
 
     /// <summary>
-    /// A node that nobody asks anything of: heat, memory and processor waver, and what counts up does by the clock
-    /// only.
+    /// Figures of an idle node: heat, memory and processor fluctuate, counters grow with the clock only.
     /// </summary>
     private static double[] Idle(Random random, int sample)
     {
@@ -265,7 +264,7 @@ public sealed class SampleHistoryTests
         return figures;
     }
 
-    /// <summary>A node under load that changes all the time.</summary>
+    /// <summary>Figures of a node under load, which change all the time.</summary>
     private static double[] Busy(Random random, int sample)
     {
         double[] figures = Idle(random, sample);

@@ -8,8 +8,8 @@ using Rookery.Server.Tests.Raven;
 namespace Rookery.Server.Tests.Observation;
 
 /// <summary>
-/// Two nodes that are told to be members A, which leads, and B of one cluster, and reach each other's port for members
-/// by calls within the process.
+/// Two nodes configured as members A, the leader, and B of one cluster. They reach each other's port for members by
+/// calls within the process.
 /// </summary>
 public sealed class TwoMembers : IAsyncLifetime
 {
@@ -27,22 +27,22 @@ public sealed class TwoMembers : IAsyncLifetime
 
     public RunningServer B { get; private set; }
 
-    /// <summary>Whether B's port for members is shut.</summary>
+    /// <summary>Whether B's port for members is closed.</summary>
     public bool IsCutOff { get; set; }
 
-    /// <summary>What requests that are passed on to B wait for; null for nothing.</summary>
+    /// <summary>What forwarded requests to B wait for; null for nothing.</summary>
     public Task? Slow { get; set; }
 
-    /// <summary>How many wait for it.</summary>
+    /// <summary>Number of requests that wait for <see cref="Slow"/>.</summary>
     public int Waiting => _waiting;
 
-    /// <summary>Whether A leads; otherwise nobody does.</summary>
+    /// <summary>Whether A is leader; otherwise there is no leader.</summary>
     public bool HasLeader { get; set; } = true;
 
-    /// <summary>How far B's own clock is ahead when it starts the next time.</summary>
+    /// <summary>How far B's own clock is ahead after its next start.</summary>
     public TimeSpan ClockOfB { get; set; }
 
-    /// <summary>Whether B, when it starts the next time, is told the cluster's time.</summary>
+    /// <summary>Whether B knows the cluster's time after its next start.</summary>
     public bool IsTimeKnown { get; set; } = true;
 
     /// <summary>B's board.</summary>
@@ -75,7 +75,7 @@ public sealed class TwoMembers : IAsyncLifetime
         }
     }
 
-    /// <summary>Another process in B's place.</summary>
+    /// <summary>Replaces B by a new process.</summary>
     public async Task RestartBAsync()
     {
         await B.DisposeAsync();
@@ -85,7 +85,7 @@ public sealed class TwoMembers : IAsyncLifetime
         await OpenPortAsync("B", B);
     }
 
-    /// <summary>Waits until something holds.</summary>
+    /// <summary>Waits until a condition holds.</summary>
     public static async Task<T> UntilAsync<T>(Func<Task<T?>> look)
         where T : class
     {
@@ -192,7 +192,7 @@ public sealed class TwoMembers : IAsyncLifetime
         _ports[tag] = port;
     }
 
-    /// <summary>A connection that may be cut, or slow.</summary>
+    /// <summary>A connection that can be cut or slow.</summary>
     private sealed class Line(HttpMessageHandler port, Func<bool> isCut, Func<HttpRequestMessage, Task> wait)
         : DelegatingHandler(port)
     {
@@ -208,7 +208,7 @@ public sealed class TwoMembers : IAsyncLifetime
         }
     }
 
-    /// <summary>Consensus of a node alone, of which other statistics are told.</summary>
+    /// <summary>Consensus of a single node that reports other statistics.</summary>
     private sealed class Told(
         IConsensusHost alone,
         Func<ConsensusStatistics, ConsensusStatistics> tell,
@@ -261,7 +261,7 @@ public sealed class TwoMembers : IAsyncLifetime
         public void Dispose() => alone.Dispose();
     }
 
-    /// <summary>The machine's clock, set to another time.</summary>
+    /// <summary>The machine's clock with an offset.</summary>
     private sealed class ClockAhead(TimeSpan ahead) : TimeProvider
     {
         public override DateTimeOffset GetUtcNow() => base.GetUtcNow() + ahead;

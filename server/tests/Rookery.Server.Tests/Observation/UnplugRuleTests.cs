@@ -3,11 +3,11 @@ using Rookery.Server.Observation;
 
 namespace Rookery.Server.Tests.Observation;
 
-/// <summary>"May I unplug this one?", and how the whole is.</summary>
+/// <summary>The answers to "May I unplug this one?" and the health of the cluster.</summary>
 public sealed class UnplugRuleTests
 {
     [Theory]
-    // letters: voter, L leader, l learner; state + up, - down, ? unknown, ~ behind, ! full.
+    // Letters: v voter, L leader, l learner; states: + up, - down, ? unknown, ~ lagging, ! full.
     [InlineData("L+ v+ v+", "B", "A", true, "Yes. pi-B leads next; after that no other may fail.")]
     [InlineData("L+ v+ v+", "B", "B", true, "Yes. pi-A goes on leading; after that no other may fail.")]
     [InlineData(
@@ -83,7 +83,7 @@ public sealed class UnplugRuleTests
             + "be written."
     )]
     [InlineData("L+ v+ v!", "B", "C", true, "Yes. pi-A goes on leading; after that no other may fail.")]
-    public void Whether_a_node_may_be_unplugged_is_said_with_who_leads_then_and_how_many_more_may_fail(
+    public void The_unplug_answer_names_the_next_leader_and_the_remaining_margin(
         string nodes,
         string? successor,
         string asked,
@@ -102,7 +102,7 @@ public sealed class UnplugRuleTests
     }
 
     [Fact]
-    public void Who_has_not_heard_from_the_leader_says_that_it_does_not_know()
+    public void A_node_without_the_leaders_view_answers_unknown()
     {
         var cluster = ClusterOf("L+ v+ v+", "B") with { IsLeadersSight = false };
         Assert.Equal(
@@ -172,11 +172,11 @@ public sealed class UnplugRuleTests
             + "space, or give it a larger card."
     )]
     [InlineData("L+ v+ v!", "ok", "All 3 nodes are well; any one of them may fail.")]
-    public void How_the_whole_is_fits_into_a_sentence(string nodes, string level, string sentence) =>
+    public void The_clusters_health_is_one_sentence(string nodes, string level, string sentence) =>
         Assert.Equal((level, sentence), HealthRule.Judge(ClusterOf(nodes, "B"), []));
 
     [Fact]
-    public void An_alert_is_said_when_all_answer_and_the_worst_first()
+    public void Health_reports_the_worst_alert_when_all_nodes_answer()
     {
         MemberAlert[] alerts = [Alert("warning", "It is warm."), Alert("critical", "The card stalls.")];
         Assert.Equal(
@@ -187,7 +187,7 @@ public sealed class UnplugRuleTests
     }
 
     [Fact]
-    public void Why_a_node_does_not_serve_comes_before_everything_else()
+    public void Health_reports_first_why_a_node_does_not_serve()
     {
         var cluster = ClusterOf("L+ v+ v+", "B");
         var refusing = cluster with

@@ -30,14 +30,14 @@ public sealed class AcrossLeadersTests
     }
 
     [Fact]
-    public async Task What_another_leader_would_refuse_too_is_not_sent_again()
+    public async Task A_rejection_that_any_leader_would_repeat_is_not_retried()
     {
         _consensus.Answers = [RejectionKind.InsufficientSpace];
         Assert.Equal(RejectionKind.InsufficientSpace, (await RunAsync(IdempotencyKey.Create())).Rejection?.Kind);
     }
 
     [Fact]
-    public async Task It_ends_when_no_leader_is_found_for_long()
+    public async Task Retries_end_after_a_long_time_without_a_leader()
     {
         _consensus.Answers = [.. Enumerable.Repeat((RejectionKind?)RejectionKind.NoLeader, 1000)];
         Assert.Equal(RejectionKind.NoLeader, (await RunAsync(IdempotencyKey.Create())).Rejection?.Kind);
@@ -51,7 +51,7 @@ public sealed class AcrossLeadersTests
         var running = AcrossLeaders.ProposeAsync(_consensus, writer.Complete(), _time, CancellationToken.None).AsTask();
         while (!running.IsCompleted)
         {
-            // Only while it rests: on a busy machine time ran out here before it had come to its next try.
+            // Only while the code waits: otherwise, on a busy machine, time would run out before its next attempt.
             if (_time.ActiveTimers > 0)
             {
                 _time.Advance(TimeSpan.FromMilliseconds(50));
@@ -104,7 +104,7 @@ public sealed class AcrossLeadersTests
 
         public void EndWaitingReads()
         {
-            // None waits.
+            // There is no waiting timer.
         }
     }
 }

@@ -6,9 +6,9 @@ namespace Rookery.Server.Tests.Raven;
 public sealed class AnswerBufferTests
 {
     [Fact]
-    public async Task A_buffer_that_was_sent_is_given_back_once_by_whoever_rented_it()
+    public async Task A_sent_buffer_is_disposed_once()
     {
-        // On the same thread, so that the one kept is the one given back.
+        // On one thread, so that the kept buffer is the one that was returned.
         var answer = AnswerBuffer.Rent();
         answer.Write("{}"u8);
         Assert.True(answer.SendAsync(new DefaultHttpContext()).IsCompletedSuccessfully);

@@ -2,11 +2,11 @@ using Rookery.Server.Raven;
 
 namespace Rookery.Server.Tests.Raven;
 
-/// <summary>What the buffers of many answers hold together.</summary>
+/// <summary>Memory of the buffers of many answers.</summary>
 public sealed class AnswerMemoryTests
 {
     [Fact]
-    public void Long_answers_go_out_in_small_parts_while_all_buffers_hold_much()
+    public void Long_answers_are_sent_in_small_parts_while_buffers_are_crowded()
     {
         var memory = new AnswerMemory(400 << 10);
         var buffers = new List<AnswerBuffer>();
@@ -35,7 +35,7 @@ public sealed class AnswerMemoryTests
     }
 
     [Fact]
-    public void What_a_buffer_grew_to_is_given_back_while_nothing_is_in_it()
+    public void An_empty_buffer_can_release_what_it_grew_to()
     {
         var memory = new AnswerMemory(1 << 20);
         using var buffer = new AnswerBuffer(memory);

@@ -31,6 +31,6 @@ public sealed class AutomaticIndexNameTests
         "from U where a=1 and b=1 and c=1 and d=1 and e=1 and f=1 and g=1 and h=1 and i=1",
         "Auto/U/ByAAndBAndCAndDAndEAndFAndGAndH"
     )]
-    public void A_query_is_answered_under_the_name_of_the_index_that_it_would_have(string query, string name) =>
+    public void A_query_reports_the_name_of_the_index_it_would_have(string query, string name) =>
         Assert.Equal(name, AutomaticIndexName.Of(RqlParser.Parse(query)));
 }

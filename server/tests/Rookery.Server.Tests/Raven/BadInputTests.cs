@@ -76,7 +76,7 @@ public sealed class BadInputTests(RunningServer server) : IClassFixture<RunningS
     [InlineData("GET", "{db}/changes/stream")]
     [InlineData("POST", "{db}/multi_get")]
     [InlineData("GET", "/databases")]
-    public async Task A_consistency_that_is_none_is_refused_by_every_read(string method, string route)
+    public async Task An_unknown_consistency_is_refused_by_every_read(string method, string route)
     {
         string path = route.Replace("{db}", await server.CreateDatabaseAsync(), StringComparison.Ordinal);
         path += (path.Contains('?', StringComparison.Ordinal) ? "&" : "?") + "consistency=";
@@ -118,7 +118,7 @@ public sealed class BadInputTests(RunningServer server) : IClassFixture<RunningS
     [InlineData("GET", "/docs?id=a&include=", "include")]
     [InlineData("GET", "/docs?startsWith=a&metadataOnly=maybe", "metadataOnly")]
     [InlineData("PATCH", "/docs?id=a&skipPatchIfChangeVectorMismatch=maybe", "skipPatchIfChangeVectorMismatch")]
-    public async Task Wrong_parameters_are_named(string method, string url, string named) =>
+    public async Task Invalid_parameters_are_named(string method, string url, string named) =>
         (
             await server.SendAsync(
                 method,
@@ -138,12 +138,12 @@ public sealed class BadInputTests(RunningServer server) : IClassFixture<RunningS
     [InlineData("/queries", """{"Query":"\ud800"}""")]
     [InlineData("/multi_get", "[[")]
     [InlineData("/multi_get", """{"Requests":[{"Content":7}]}""")]
-    public async Task A_bad_envelope_is_refused_in_our_own_words(string url, string body)
+    public async Task A_malformed_envelope_is_refused_with_our_own_message(string url, string body)
     {
         var answer = await server.SendAsync("POST", await server.CreateDatabaseAsync() + url, body);
         answer.IsRefusal(400, "");
 
-        // What the framework says are keys of its resources in the published program.
+        // In the published program the framework's messages are only resource keys.
         Assert.DoesNotContain("LineNumber", answer.Body, StringComparison.Ordinal);
         Assert.DoesNotContain("Cannot", answer.Body, StringComparison.Ordinal);
     }
@@ -156,7 +156,7 @@ public sealed class BadInputTests(RunningServer server) : IClassFixture<RunningS
         (await server.SendAsync("POST", await server.CreateDatabaseAsync() + url, body)).IsRefusal(400, named);
 
     [Fact]
-    public async Task A_body_in_an_encoding_that_is_not_known_is_refused_by_its_name()
+    public async Task An_unknown_content_encoding_is_refused_by_name()
     {
         string db = await server.CreateDatabaseAsync();
         foreach (string encoding in (string[])["gzip", "br", "zstd"])
@@ -178,7 +178,7 @@ public sealed class BadInputTests(RunningServer server) : IClassFixture<RunningS
     [Theory]
     [InlineData("x\"y")]
     [InlineData("\"a\",\"b\"")]
-    public async Task A_change_vector_that_cannot_be_one_is_refused(string ifMatch)
+    public async Task An_invalid_change_vector_is_refused(string ifMatch)
     {
         string db = await server.CreateDatabaseAsync();
         (await server.SendAsync("PUT", db + "/docs?id=a", "{}", ("If-Match", ifMatch))).IsRefusal(400, "If-Match");

@@ -36,7 +36,7 @@ public sealed class BatchRouteTests(RunningServer server) : IClassFixture<Runnin
     }
 
     [Fact]
-    public async Task A_cluster_wide_transaction_is_refused_and_nothing_of_it_stored()
+    public async Task A_cluster_wide_transaction_is_refused_and_stores_nothing()
     {
         string db = await server.CreateDatabaseAsync();
         var answer = await server.SendAsync(
@@ -51,7 +51,7 @@ public sealed class BatchRouteTests(RunningServer server) : IClassFixture<Runnin
     }
 
     [Fact]
-    public async Task A_batch_without_commands_is_answered_and_takes_no_place_in_the_log()
+    public async Task An_empty_batch_is_answered_without_a_log_entry()
     {
         string db = await server.CreateDatabaseAsync();
         long before = server.Node.ReadStatistics()!.JournalLastIndex;
@@ -95,7 +95,7 @@ public sealed class BatchRouteTests(RunningServer server) : IClassFixture<Runnin
     )]
     [InlineData("?waitForIndexesTimeout=soon", 400)]
     [InlineData("?waitForIndexesTimeout=3000&waitForSpecificIndex=A", 404)]
-    public async Task Waits_are_over_at_once_or_refused_before_anything_is_stored(string query, int status)
+    public async Task Waits_for_replicas_are_satisfied_at_once_or_refused_before_storing(string query, int status)
     {
         string db = await server.CreateDatabaseAsync();
         var answer = await server.SendAsync(
@@ -113,7 +113,7 @@ public sealed class BatchRouteTests(RunningServer server) : IClassFixture<Runnin
     [InlineData("TimeSeries")]
     [InlineData("CompareExchangePUT")]
     [InlineData("ForceRevisionCreation")]
-    public async Task Commands_of_features_that_are_not_here_are_refused_by_name(string type)
+    public async Task Commands_of_unsupported_features_are_refused_by_name(string type)
     {
         string db = await server.CreateDatabaseAsync();
         (
@@ -127,7 +127,7 @@ public sealed class BatchRouteTests(RunningServer server) : IClassFixture<Runnin
     }
 
     [Fact]
-    public async Task A_revision_that_a_put_asks_for_is_refused()
+    public async Task A_put_that_forces_a_revision_is_refused()
     {
         string db = await server.CreateDatabaseAsync();
         (
@@ -150,7 +150,7 @@ public sealed class BatchRouteTests(RunningServer server) : IClassFixture<Runnin
     }
 
     [Fact]
-    public async Task A_batch_in_parts_is_refused_because_of_its_attachments()
+    public async Task A_multipart_batch_is_refused_for_its_attachments()
     {
         string db = await server.CreateDatabaseAsync();
         string body = "--x\r\nContent-Disposition: form-data; name=\"main\"\r\n\r\n{\"Commands\":[]}\r\n--x--\r\n";
@@ -160,7 +160,7 @@ public sealed class BatchRouteTests(RunningServer server) : IClassFixture<Runnin
     }
 
     [Fact]
-    public async Task Lazy_reads_are_bounded_in_number_and_not_in_length()
+    public async Task Lazy_reads_are_limited_in_number_but_not_in_length()
     {
         string db = await server.CreateDatabaseAsync();
         (

@@ -6,7 +6,7 @@ using Rookery.Documents.Consensus;
 
 namespace Rookery.Server.Tests.Raven;
 
-/// <summary>bulk_insert as RavenDB's clients really use it: they never end the request.</summary>
+/// <summary>bulk_insert as RavenDB's clients use it: they never end the request.</summary>
 public sealed class BulkInsertRouteTests(RunningServer server) : IClassFixture<RunningServer>
 {
     [Theory]
@@ -40,7 +40,7 @@ public sealed class BulkInsertRouteTests(RunningServer server) : IClassFixture<R
     }
 
     [Fact]
-    public async Task What_was_sent_before_a_pause_is_stored_during_it()
+    public async Task Documents_sent_before_a_pause_are_stored_during_it()
     {
         string db = await server.CreateDatabaseAsync();
         using var stream = await BulkStream.OpenAsync(
@@ -62,7 +62,7 @@ public sealed class BulkInsertRouteTests(RunningServer server) : IClassFixture<R
     [Theory]
     [InlineData(false)]
     [InlineData(true)]
-    public async Task A_refusal_during_a_pause_arrives_though_its_client_goes_on_sending(bool compressed)
+    public async Task An_error_during_a_pause_arrives_although_the_client_keeps_sending(bool compressed)
     {
         OneOfThree? member = null;
         var full = new RunningServer
@@ -119,7 +119,11 @@ public sealed class BulkInsertRouteTests(RunningServer server) : IClassFixture<R
     )]
     [InlineData("""[{"Id":"a","Type":"PUT","Document":{}} {}]""", 400, "")]
     [InlineData("""[{"Id":"a","Type":"PUT","Document":{}}] ]""", 400, "follows")]
-    public async Task A_bad_element_ends_it_and_the_operation_says_why(string body, int status, string named)
+    public async Task A_bad_element_ends_the_stream_with_the_reason_in_its_operation(
+        string body,
+        int status,
+        string named
+    )
     {
         string db = await server.CreateDatabaseAsync();
         long id = await NextIdAsync(db);
@@ -148,7 +152,7 @@ public sealed class BulkInsertRouteTests(RunningServer server) : IClassFixture<R
     }
 
     [Fact]
-    public async Task A_stream_that_ends_early_is_faulted_and_keeps_what_was_whole()
+    public async Task A_truncated_stream_is_faulted_and_keeps_complete_documents()
     {
         string db = await server.CreateDatabaseAsync();
         long id = await NextIdAsync(db);
@@ -166,7 +170,7 @@ public sealed class BulkInsertRouteTests(RunningServer server) : IClassFixture<R
     }
 
     [Fact]
-    public async Task What_follows_the_bracket_of_a_body_with_a_length_is_refused_however_late_it_comes()
+    public async Task Bytes_after_the_closing_bracket_are_refused_however_late_they_arrive()
     {
         string db = await server.CreateDatabaseAsync();
         string body = $$"""[{"Id":"a","Type":"PUT","Document":{} }]{{new string(' ', 1 << 20)}}{"Id":"b"}""";
@@ -176,7 +180,7 @@ public sealed class BulkInsertRouteTests(RunningServer server) : IClassFixture<R
     }
 
     [Fact]
-    public async Task A_database_that_goes_meanwhile_ends_it_without_an_error_in_the_log()
+    public async Task A_deleted_database_ends_the_stream_without_an_error_in_the_log()
     {
         string db = await server.CreateDatabaseAsync();
         using var stream = await BulkStream.OpenAsync(
@@ -198,7 +202,7 @@ public sealed class BulkInsertRouteTests(RunningServer server) : IClassFixture<R
         long before = server.Node.Consensus.AppliedIndex;
         await stream.SendAsync(""",{"Id":"b","Type":"PUT","Document":{} }""");
 
-        // Its refusal is seen when the next is ready, while the body is read on.
+        // The rejection is noticed when the next chunk is ready, while the body is still read.
         while (server.Node.Consensus.AppliedIndex == before)
         {
             await server.SendAsync("GET", "/livez");
@@ -209,7 +213,7 @@ public sealed class BulkInsertRouteTests(RunningServer server) : IClassFixture<R
         stream.EndSending();
         while (await stream.AnswerAsync() is not "")
         {
-            // The rest of the answer, until the server has read all that was sent and hangs up.
+            // Read the rest of the answer, until the server has read everything and hangs up.
         }
 
         Assert.True(server.Log.Lines.IsEmpty, string.Join("\n", server.Log.Lines));
@@ -246,7 +250,7 @@ public sealed class BulkInsertRouteTests(RunningServer server) : IClassFixture<R
     }
 
     [Fact]
-    public async Task It_can_be_killed()
+    public async Task A_bulk_insert_can_be_killed()
     {
         string db = await server.CreateDatabaseAsync();
         long id = await NextIdAsync(db);
@@ -266,7 +270,7 @@ public sealed class BulkInsertRouteTests(RunningServer server) : IClassFixture<R
     }
 
     [Fact]
-    public async Task A_number_serves_once()
+    public async Task An_operation_id_can_be_used_once()
     {
         string db = await server.CreateDatabaseAsync();
         long id = await NextIdAsync(db);
@@ -277,9 +281,9 @@ public sealed class BulkInsertRouteTests(RunningServer server) : IClassFixture<R
         (await server.SendAsync("GET", $"{db}/operations/state?id=999999")).IsRefusal(400, "knows no operation 999999");
     }
 
-    /// <summary>Rights are by database, and a route asks for those of the database in its path.</summary>
+    /// <summary>Rights are per database, and a route checks those of the database in its path.</summary>
     [Fact]
-    public async Task It_cannot_be_seen_killed_or_hindered_through_another_database()
+    public async Task A_bulk_insert_is_unreachable_through_another_database()
     {
         string db = await server.CreateDatabaseAsync();
         string other = await server.CreateDatabaseAsync();
@@ -315,7 +319,7 @@ public sealed class BulkInsertRouteTests(RunningServer server) : IClassFixture<R
         return next.GetProperty("Id").GetInt64();
     }
 
-    /// <summary>A chunked request that is never ended.</summary>
+    /// <summary>A chunked request that never ends.</summary>
     private sealed class BulkStream : IDisposable
     {
         private readonly TcpClient _client = new();
@@ -355,7 +359,7 @@ public sealed class BulkInsertRouteTests(RunningServer server) : IClassFixture<R
 
         public void EndSending() => _client.Client.Shutdown(SocketShutdown.Send);
 
-        /// <summary>What the server says first; nothing when it hangs up without a word.</summary>
+        /// <summary>Returns the first bytes of the answer; empty if the server hangs up without one.</summary>
         public async Task<string> AnswerAsync()
         {
             byte[] buffer = new byte[64 << 10];

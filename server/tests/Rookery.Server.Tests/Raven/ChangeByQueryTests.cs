@@ -48,7 +48,7 @@ public sealed class ChangeByQueryTests(RunningServer server) : IClassFixture<Run
         Assert.Equal(left, await CountAsync(db, "from Items"));
     }
 
-    /// <summary>A patched document is the newest of its collection, and yet met once.</summary>
+    /// <summary>A patched document becomes the newest of its collection, yet is found once.</summary>
     [Fact]
     public async Task Each_document_is_changed_once()
     {
@@ -80,7 +80,7 @@ public sealed class ChangeByQueryTests(RunningServer server) : IClassFixture<Run
     }
 
     [Fact]
-    public async Task Details_say_what_became_of_each_document()
+    public async Task Details_report_the_outcome_of_each_document()
     {
         string db = await FillAsync(3);
         var patched = await EndAsync(
@@ -115,9 +115,9 @@ public sealed class ChangeByQueryTests(RunningServer server) : IClassFixture<Run
             ];
     }
 
-    /// <summary>A query of the greatest length is half a MiB of memory.</summary>
+    /// <summary>A query of the greatest length takes half a MiB of memory.</summary>
     [Fact]
-    public async Task What_has_ended_is_remembered_only_as_far_as_it_holds_little_memory()
+    public async Task Ended_operations_are_remembered_within_a_memory_limit()
     {
         string db = await FillAsync(1);
         string query = $"from Items where a = '{new string('x', 250_000)}'";
@@ -134,7 +134,7 @@ public sealed class ChangeByQueryTests(RunningServer server) : IClassFixture<Run
     }
 
     [Fact]
-    public async Task A_patch_that_fails_ends_it_and_leaves_what_was_changed_before()
+    public async Task A_failing_patch_ends_the_operation_and_earlier_changes_stay()
     {
         string db = await FillAsync(10);
         var state = await EndAsync(
@@ -158,7 +158,7 @@ public sealed class ChangeByQueryTests(RunningServer server) : IClassFixture<Run
         Assert.Equal(7, await CountAsync(db, "from Items where by = 7 and n < 7"));
     }
 
-    /// <summary>Together they would cost more than one command may; each alone does not.</summary>
+    /// <summary>Together the patches would cost more than one command may; each alone does not.</summary>
     [Fact]
     public async Task Costly_patches_go_in_smaller_batches()
     {
@@ -170,7 +170,7 @@ public sealed class ChangeByQueryTests(RunningServer server) : IClassFixture<Run
     }
 
     [Fact]
-    public async Task A_killed_one_stops_between_two_batches()
+    public async Task A_killed_operation_stops_between_two_batches()
     {
         string db = await FillAsync(10);
         var begun = await PatchAsync(db, "from Items update { this.by = 7 }", "?maxOpsPerSec=1");
@@ -188,7 +188,7 @@ public sealed class ChangeByQueryTests(RunningServer server) : IClassFixture<Run
     }
 
     [Fact]
-    public async Task A_node_runs_a_few_at_once()
+    public async Task Concurrent_changes_by_query_are_limited()
     {
         var own = new RunningServer();
         await own.InitializeAsync();
@@ -211,7 +211,7 @@ public sealed class ChangeByQueryTests(RunningServer server) : IClassFixture<Run
             await Task.Yield();
         }
 
-        // Those that are left end with the node, which says nothing of a fault.
+        // The remaining operations end with the node, without an error.
         await own.DisposeAsync();
         Assert.Empty(own.Log.Lines);
         Assert.Equal(0, own.Memory.Shares.Single(static share => share.Name is "queries").UsedBytes);
@@ -237,7 +237,7 @@ public sealed class ChangeByQueryTests(RunningServer server) : IClassFixture<Run
     [InlineData("DELETE", "from Items update { this.a = 1 }", 400, "patch by query")]
     [InlineData("DELETE", "from Items select a", 400, "'select' has no meaning")]
     [InlineData("DELETE", "from Items group by a", 400, "'group by' has no meaning")]
-    public async Task What_cannot_be_done_is_refused_before_anything_is(
+    public async Task Impossible_requests_are_refused_before_anything_changes(
         string method,
         string query,
         int status,
@@ -270,7 +270,7 @@ public sealed class ChangeByQueryTests(RunningServer server) : IClassFixture<Run
     }
 
     [Fact]
-    public async Task Steps_of_scripts_and_repetition_are_not_for_asking()
+    public async Task Unbounded_scripts_and_idempotency_keys_are_refused()
     {
         string db = await FillAsync(1);
         (await PatchAsync(db, "from Items update { this.a = 1 }", "?ignoreMaxStepsForScript=true")).IsRefusal(
@@ -284,7 +284,7 @@ public sealed class ChangeByQueryTests(RunningServer server) : IClassFixture<Run
     }
 
     [Fact]
-    public async Task It_goes_on_under_another_leader_and_says_why_it_cannot()
+    public async Task A_change_by_query_continues_under_a_new_leader_or_reports_why_not()
     {
         OneOfThree? member = null;
         var follower = new RunningServer
@@ -327,7 +327,7 @@ public sealed class ChangeByQueryTests(RunningServer server) : IClassFixture<Run
     }
 
     [Fact]
-    public async Task Who_may_read_and_write_may_and_who_may_only_one_of_both_may_not()
+    public async Task A_change_by_query_needs_both_read_and_write()
     {
         var secure = new SecureServer();
         await secure.InitializeAsync();
@@ -380,7 +380,7 @@ public sealed class ChangeByQueryTests(RunningServer server) : IClassFixture<Run
         RunningServer? other = null
     ) => (other ?? server).SendAsync("PATCH", db + "/queries" + parameters, $$"""{ "Query": {{Body(query)}} }""");
 
-    /// <summary>How an operation stands when it has ended.</summary>
+    /// <summary>Returns the state of an operation after its end.</summary>
     private async Task<JsonElement> EndAsync(string db, Answer begun, RunningServer? other = null)
     {
         Assert.True(begun.Status == 200, begun.Body);

@@ -12,7 +12,7 @@ public sealed class ChangeWatchesTests
     [InlineData("doc", "USERS/1")]
     [InlineData("prefix", "Users/")]
     [InlineData("collection", "users")]
-    public void What_is_watched_is_wanted_until_it_is_unwatched(string topic, string? parameter)
+    public void A_watched_topic_is_wanted_until_it_is_unwatched(string topic, string? parameter)
     {
         var watches = new ChangeWatches();
         Assert.False(watches.Wants(Change));
@@ -53,7 +53,7 @@ public sealed class ChangeWatchesTests
     [InlineData("unwatch-counters")]
     [InlineData("watch-topology-change")]
     [InlineData("watch-document-timeseries")]
-    public void What_never_happens_here_may_be_watched(string command) =>
+    public void Topics_without_changes_can_be_watched(string command) =>
         Assert.True(new ChangeWatches().Obey(command, null));
 
     [Theory]

@@ -20,7 +20,7 @@ public sealed class ChangesRouteTests(RunningServer server) : IClassFixture<Runn
     private const int Listeners = 128;
 
     [Fact]
-    public async Task Commands_are_confirmed_and_changes_told_in_order()
+    public async Task Commands_are_confirmed_and_changes_sent_in_order()
     {
         string db = await server.CreateDatabaseAsync();
         using var socket = await ConnectAsync(db);
@@ -60,7 +60,7 @@ public sealed class ChangesRouteTests(RunningServer server) : IClassFixture<Runn
     }
 
     [Fact]
-    public async Task Operations_are_told_as_they_go_on_and_end()
+    public async Task Operations_are_reported_as_they_progress_and_end()
     {
         string db = await server.CreateDatabaseAsync();
         long id = (await server.SendAsync("GET", db + "/operations/next-operation-id"))
@@ -79,7 +79,7 @@ public sealed class ChangesRouteTests(RunningServer server) : IClassFixture<Runn
     }
 
     [Fact]
-    public async Task Changes_by_query_are_told_as_they_go_on_and_end()
+    public async Task Changes_by_query_are_reported_as_they_progress_and_end()
     {
         string db = await server.CreateDatabaseAsync();
         await server.SendAsync(
@@ -104,9 +104,9 @@ public sealed class ChangesRouteTests(RunningServer server) : IClassFixture<Runn
         Assert.Equal(600, state.GetProperty("Result").GetProperty("Total").GetInt64());
     }
 
-    /// <summary>Each answers with its query, so that a connection soon holds no more of what nobody reads.</summary>
+    /// <summary>Each operation's state contains its query, so a connection soon holds as much as it can.</summary>
     [Fact]
-    public async Task A_client_that_does_not_keep_up_with_operations_is_told_so()
+    public async Task A_client_that_lags_with_operations_is_disconnected()
     {
         const int Operations = 700;
         string db = await server.CreateDatabaseAsync();
@@ -115,7 +115,7 @@ public sealed class ChangesRouteTests(RunningServer server) : IClassFixture<Runn
         string query = $$"""{"Query":"from Nothing where a = '{{new string('x', 50_000)}}'"}""";
         for (int begun = 0; begun < Operations; )
         {
-            // Four run at once; the others are to be tried again.
+            // Four run at once; a further one is refused and tried again.
             var answer = await server.SendAsync("DELETE", db + "/queries", query);
             begun += answer.Status == 200 ? 1 : 0;
         }
@@ -133,7 +133,7 @@ public sealed class ChangesRouteTests(RunningServer server) : IClassFixture<Runn
     }
 
     [Fact]
-    public void The_result_of_an_operation_that_was_forgotten_is_not_told_as_if_it_were_whole()
+    public void A_forgotten_operations_result_is_refused_instead_of_sent_incomplete()
     {
         var memory = new MemoryBudget(64L << 20).AddShare("details", 1 << 20);
         var operation = new SetOperation(1, 7, "from Users", memory);
@@ -147,7 +147,7 @@ public sealed class ChangesRouteTests(RunningServer server) : IClassFixture<Runn
     }
 
     [Fact]
-    public async Task Operations_of_another_database_are_not_told()
+    public async Task Operations_of_another_database_are_not_reported()
     {
         string db = await server.CreateDatabaseAsync();
         string other = await server.CreateDatabaseAsync();
@@ -211,7 +211,7 @@ public sealed class ChangesRouteTests(RunningServer server) : IClassFixture<Runn
     }
 
     [Fact]
-    public async Task Who_lost_batches_of_indexes_is_disconnected()
+    public async Task A_client_that_missed_index_batches_is_disconnected()
     {
         string db = await server.CreateDatabaseAsync();
         Assert.True(server.Node.Databases.TryGet(db.Split('/')[^1], out var database));
@@ -236,7 +236,7 @@ public sealed class ChangesRouteTests(RunningServer server) : IClassFixture<Runn
     }
 
     [Fact]
-    public async Task No_more_clients_listen_than_the_memory_allows()
+    public async Task Listeners_are_limited_by_memory()
     {
         string db = await server.CreateDatabaseAsync();
         var sockets = new List<ClientWebSocket>();
@@ -258,7 +258,7 @@ public sealed class ChangesRouteTests(RunningServer server) : IClassFixture<Runn
     }
 
     [Fact]
-    public async Task Plain_HTTP_is_told_that_this_is_a_WebSocket() =>
+    public async Task A_plain_HTTP_request_is_refused_with_a_hint_to_WebSocket() =>
         (await server.SendAsync("GET", await server.CreateDatabaseAsync() + "/changes")).IsRefusal(400, "WebSocket");
 
     private static string Item(int number) => $$"""{"Id":"items/{{number}}","Type":"PUT","Document":{} }""";
@@ -299,7 +299,7 @@ public sealed class ChangesRouteTests(RunningServer server) : IClassFixture<Runn
         return socket;
     }
 
-    /// <summary>A client that says nothing but goodbye.</summary>
+    /// <summary>A client that sends nothing but a close frame.</summary>
     private sealed class ListeningSocket : WebSocket
     {
         private readonly TaskCompletionSource<WebSocketReceiveResult> _goodbye = new();

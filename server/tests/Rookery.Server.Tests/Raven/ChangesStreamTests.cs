@@ -2,13 +2,13 @@ using Rookery.Documents.Commands;
 
 namespace Rookery.Server.Tests.Raven;
 
-/// <summary>The changes feed for everything but RavenDB's clients.</summary>
+/// <summary>The changes feed for clients other than RavenDB's.</summary>
 public sealed class ChangesStreamTests(RunningServer server) : IClassFixture<RunningServer>
 {
     private const string Reset = "event: reset\ndata: {}";
 
     [Fact]
-    public async Task Changes_come_as_server_sent_events()
+    public async Task Changes_are_sent_as_server_sent_events()
     {
         string db = await server.CreateDatabaseAsync();
         await server.SendAsync("PUT", db + "/docs?id=a", "{}");
@@ -19,7 +19,7 @@ public sealed class ChangesStreamTests(RunningServer server) : IClassFixture<Run
             HttpCompletionOption.ResponseHeadersRead
         );
 
-        // What a browser's EventSource insists on.
+        // EventSource requires this content type.
         Assert.Equal("text/event-stream", response.Content.Headers.ContentType?.MediaType);
         using var events = new StreamReader(await response.Content.ReadAsStreamAsync());
         var lines = new List<string>();
@@ -57,7 +57,7 @@ public sealed class ChangesStreamTests(RunningServer server) : IClassFixture<Run
         Assert.StartsWith("event: put", put, StringComparison.Ordinal);
         Assert.Equal(["id: " + position], await BlocksAsync(1, db, position));
 
-        // As after a restore: etags that were given already, under another history.
+        // As after a restore: etags that were already assigned, under another history.
         string name = db["/databases/".Length..];
         await server.SendAsync("DELETE", "/admin/databases", $$"""{"DatabaseNames":["{{name}}"],"HardDelete":true}""");
         await server.SendAsync("PUT", $"/admin/databases?name={name}", $$"""{"DatabaseName":"{{name}}"}""");
@@ -69,7 +69,7 @@ public sealed class ChangesStreamTests(RunningServer server) : IClassFixture<Run
     }
 
     [Fact]
-    public async Task A_reader_from_the_beginning_comes_through_where_deletions_are_forgotten()
+    public async Task A_reader_from_the_start_is_unaffected_by_forgotten_deletions()
     {
         const int Documents = 1_500;
         string db = await server.CreateDatabaseAsync();
@@ -85,7 +85,7 @@ public sealed class ChangesStreamTests(RunningServer server) : IClassFixture<Run
             default
         );
 
-        // More than a part holds: each part begins below the horizon.
+        // More than one part contains: each part begins below the horizon.
         var ids = (await BlocksAsync(Documents + 1, db, since: "0")).Where(static block =>
             block.StartsWith("event: put", StringComparison.Ordinal)
         );
@@ -93,7 +93,7 @@ public sealed class ChangesStreamTests(RunningServer server) : IClassFixture<Run
     }
 
     [Fact]
-    public async Task An_etag_that_was_not_given_yet_is_of_another_history()
+    public async Task A_future_etag_belongs_to_another_history()
     {
         string db = await server.CreateDatabaseAsync();
         await server.SendAsync("PUT", db + "/docs?id=a", "{}");
@@ -101,7 +101,7 @@ public sealed class ChangesStreamTests(RunningServer server) : IClassFixture<Run
     }
 
     [Fact]
-    public async Task A_reader_who_begins_now_learns_where_that_is()
+    public async Task A_reader_that_begins_now_receives_its_position()
     {
         string db = await server.CreateDatabaseAsync();
         await server.SendAsync("PUT", db + "/docs?id=a", "{}");
@@ -119,12 +119,12 @@ public sealed class ChangesStreamTests(RunningServer server) : IClassFixture<Run
     [InlineData("-1")]
     [InlineData("A:7")]
     [InlineData("A:x-history")]
-    public async Task What_is_no_position_is_refused(string since) =>
+    public async Task An_invalid_position_is_refused(string since) =>
         (
             await server.SendAsync("GET", await server.CreateDatabaseAsync() + "/changes/stream?since=" + since)
         ).IsRefusal(400, "since");
 
-    /// <summary>The first blocks of the feed, without comments.</summary>
+    /// <summary>Returns the first blocks of the feed, without comments.</summary>
     private async Task<List<string>> BlocksAsync(int count, string db, string since, string lastEventId = "")
     {
         using var request = new HttpRequestMessage(

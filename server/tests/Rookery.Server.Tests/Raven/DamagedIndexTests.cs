@@ -4,7 +4,7 @@ using Rookery.Simulation;
 
 namespace Rookery.Server.Tests.Raven;
 
-/// <summary>An index whose rows cannot be read any more when they are asked for.</summary>
+/// <summary>An index whose rows become unreadable while they are used.</summary>
 public sealed class DamagedIndexTests : IAsyncLifetime
 {
     private const int Documents = 300;
@@ -44,7 +44,7 @@ public sealed class DamagedIndexTests : IAsyncLifetime
     public Task DisposeAsync() => _server.DisposeAsync();
 
     [Fact]
-    public async Task A_page_that_cannot_be_read_is_refused_and_the_index_is_built_again()
+    public async Task A_query_on_a_damaged_index_is_refused_and_the_index_is_rebuilt()
     {
         await BreakBehindAsync(1);
         const string Query = """{"Query":"from index 'Texts' select name, text limit 3 offset 150"}""";
@@ -60,7 +60,7 @@ public sealed class DamagedIndexTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task A_part_of_a_multi_get_that_cannot_be_read_is_refused()
+    public async Task A_request_in_a_multi_get_on_a_damaged_index_is_refused()
     {
         await BreakBehindAsync(1);
         string body = JsonSerializer.Serialize(
@@ -83,7 +83,7 @@ public sealed class DamagedIndexTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task A_stream_that_has_begun_is_cut_off_so_that_nobody_takes_it_for_whole()
+    public async Task A_started_stream_is_cut_off_at_a_damaged_index()
     {
         await BreakBehindAsync(60);
         using var request = new HttpRequestMessage(
@@ -103,9 +103,7 @@ public sealed class DamagedIndexTests : IAsyncLifetime
         Assert.Equal(Documents + 1, whole.Body.Split('\n', StringSplitOptions.RemoveEmptyEntries).Length);
     }
 
-    /// <summary>
-    /// From now on the device does not give back what was not read yet: rows behind the first so many.
-    /// </summary>
+    /// <summary>Lets the disk fail to read rows of the index after the first <paramref name="rows"/>.</summary>
     private async Task BreakBehindAsync(int rows)
     {
         await _server.SendAsync(

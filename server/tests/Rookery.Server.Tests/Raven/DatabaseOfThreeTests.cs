@@ -3,7 +3,7 @@ using Rookery.Documents.Consensus;
 
 namespace Rookery.Server.Tests.Raven;
 
-/// <summary>Databases as a node tells of them that is one of three.</summary>
+/// <summary>The list of databases on a node that is one of three.</summary>
 public sealed class DatabaseOfThreeTests : IAsyncLifetime
 {
     private readonly RunningServer _server;
@@ -17,7 +17,7 @@ public sealed class DatabaseOfThreeTests : IAsyncLifetime
     public Task DisposeAsync() => _server.DisposeAsync();
 
     [Fact]
-    public async Task All_members_hold_a_database_and_no_more_replicas_are_promised_than_there_are()
+    public async Task All_members_hold_a_database_and_too_many_replicas_are_refused()
     {
         var created = await _server.SendAsync("PUT", "/admin/databases?name=shop&replicationFactor=3", "{}");
         Assert.Equal(201, created.Status);
@@ -36,7 +36,7 @@ public sealed class DatabaseOfThreeTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task Which_databases_there_are_is_said_behind_the_read_barrier_unless_what_is_here_will_do()
+    public async Task The_list_of_databases_waits_for_the_read_barrier_unless_it_is_local()
     {
         _atBarrier = async consensus =>
         {
@@ -58,7 +58,7 @@ public sealed class DatabaseOfThreeTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task A_node_that_cannot_say_what_is_newest_says_what_has_to_be_there_and_what_it_has_to_give()
+    public async Task A_node_without_a_read_barrier_names_the_cause_and_local_reads()
     {
         Assert.Equal(201, (await _server.SendAsync("PUT", "/admin/databases?name=shop", "{}")).Status);
         ((OneOfThree)_server.Node.Consensus).Refuses = new Rejection(RejectionKind.NoLeader, "Nobody leads.");
@@ -72,7 +72,7 @@ public sealed class DatabaseOfThreeTests : IAsyncLifetime
                 $"{why} With consistency=local it answers what it has, which may be older."
             );
 
-            // A person at the page can write no such thing.
+            // A user of the page cannot add the parameter.
             var told = await _server.SendAsync("GET", read, (string?)null, ("Rookery-Request", "dashboard"));
             Assert.Equal(
                 $"{why} The page of this node shows what it has meanwhile, which may be older.",
@@ -80,7 +80,7 @@ public sealed class DatabaseOfThreeTests : IAsyncLifetime
             );
         }
 
-        // Whether there is one, what it has does not say.
+        // What this node has does not decide whether the database exists.
         Assert.Equal(
             why,
             (await _server.SendAsync("GET", "/databases/none/docs?id=a&consistency=local"))
@@ -90,7 +90,7 @@ public sealed class DatabaseOfThreeTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task Nor_that_there_is_not_one_of_a_name()
+    public async Task A_missing_database_is_reported_only_after_the_read_barrier()
     {
         _atBarrier = async consensus =>
         {

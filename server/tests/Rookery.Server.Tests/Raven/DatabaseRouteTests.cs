@@ -6,7 +6,7 @@ namespace Rookery.Server.Tests.Raven;
 public sealed class DatabaseRouteTests(RunningServer server) : IClassFixture<RunningServer>
 {
     [Fact]
-    public async Task Databases_are_made_described_listed_and_deleted()
+    public async Task Databases_are_created_described_listed_and_deleted()
     {
         var created = await server.SendAsync(
             "PUT",
@@ -47,7 +47,7 @@ public sealed class DatabaseRouteTests(RunningServer server) : IClassFixture<Run
     [InlineData("""{"DatabaseNames":["NAME"],"HardDelete":false}""", 501, "HardDelete")]
     [InlineData("""{"DatabaseNames":["NAME"],"HardDelete":"yes"}""", 400, "HardDelete")]
     [InlineData("""{"DatabaseNames":["NAME"],"HardDelete":true,"FromNodes":["B"]}""", 501, "FromNodes")]
-    public async Task A_database_is_not_deleted_otherwise_than_asked(string body, int status, string named)
+    public async Task Invalid_or_unsupported_deletions_are_refused(string body, int status, string named)
     {
         string db = await server.CreateDatabaseAsync();
         (
@@ -70,14 +70,14 @@ public sealed class DatabaseRouteTests(RunningServer server) : IClassFixture<Run
     [InlineData("""{"Unknown":"x"}""", "Unknown")]
     [InlineData("""{"Revisions":{"Default":{"Disabled":false}}}""", "Revisions")]
     [InlineData("""{"Indexes":{"A":{"Maps":[[{}]]}},"Settings":{}}""", "Indexes")]
-    public async Task A_record_with_features_that_are_not_here_is_refused_by_name(string record, string named)
+    public async Task A_record_with_unsupported_features_is_refused_by_name(string record, string named)
     {
         (await server.SendAsync("PUT", "/admin/databases?name=featured", record)).IsRefusal(501, named);
         (await server.SendAsync("GET", "/databases/featured/stats")).IsRefusal(503, "featured");
     }
 
     [Fact]
-    public async Task A_record_with_empty_members_is_taken()
+    public async Task A_record_with_empty_members_is_accepted()
     {
         var created = await server.SendAsync(
             "PUT",
@@ -120,7 +120,7 @@ public sealed class DatabaseRouteTests(RunningServer server) : IClassFixture<Run
     [InlineData("DELETE", "/admin/databases", "{}", "DatabaseNames")]
     [InlineData("DELETE", "/admin/databases", """{"DatabaseNames":"x"}""", "DatabaseNames")]
     [InlineData("GET", "/topology", null, "name")]
-    public async Task Wrong_requests_about_databases_are_refused(
+    public async Task Invalid_requests_about_databases_are_refused(
         string method,
         string url,
         string? body,
@@ -128,7 +128,7 @@ public sealed class DatabaseRouteTests(RunningServer server) : IClassFixture<Run
     ) => (await server.SendAsync(method, url, body)).IsRefusal(400, named);
 
     [Fact]
-    public async Task The_topology_names_the_address_by_which_the_client_came()
+    public async Task The_topology_has_the_address_that_the_client_used()
     {
         string db = await server.CreateDatabaseAsync();
         string url = server.Address.ToString().TrimEnd('/');
@@ -160,7 +160,7 @@ public sealed class DatabaseRouteTests(RunningServer server) : IClassFixture<Run
     }
 
     [Fact]
-    public async Task Clients_that_go_by_an_older_topology_are_told_so_and_others_are_not()
+    public async Task Only_clients_with_an_old_topology_are_told_to_refresh_it()
     {
         string db = await server.CreateDatabaseAsync();
         long etag = (await server.SendAsync("GET", "/cluster/topology")).Json.GetProperty("Etag").GetInt64();
@@ -183,7 +183,7 @@ public sealed class DatabaseRouteTests(RunningServer server) : IClassFixture<Run
     }
 
     [Fact]
-    public async Task Hilo_ranges_grow_on_and_are_given_back()
+    public async Task Hilo_ranges_advance_and_can_be_returned()
     {
         string db = await server.CreateDatabaseAsync();
         const string First =
@@ -230,7 +230,7 @@ public sealed class DatabaseRouteTests(RunningServer server) : IClassFixture<Run
     }
 
     [Fact]
-    public async Task Numbers_that_would_begin_again_are_refused()
+    public async Task A_hilo_request_beyond_the_largest_number_is_refused()
     {
         string db = await server.CreateDatabaseAsync();
         await server.SendAsync("GET", db + "/hilo/next?tag=users");
@@ -254,7 +254,7 @@ public sealed class DatabaseRouteTests(RunningServer server) : IClassFixture<Run
     }
 
     [Fact]
-    public async Task Identities_have_no_case_as_ids_have_none()
+    public async Task Identities_ignore_case_like_ids()
     {
         string db = await server.CreateDatabaseAsync();
         await server.SendAsync("POST", db + "/identity/seed?name=%C3%84pfel%7C&value=100");
@@ -355,7 +355,11 @@ public sealed class DatabaseRouteTests(RunningServer server) : IClassFixture<Run
     [InlineData("GET", "/docs?id=a&counter=x&include=b", "counter")]
     [InlineData("GET", "/no/such/route", "not supported")]
     [InlineData("TRACE", "/docs", "not supported")]
-    public async Task What_is_not_here_is_501_by_name_and_never_404(string method, string path, string named) =>
+    public async Task Unsupported_routes_of_a_database_are_501_by_name_and_never_404(
+        string method,
+        string path,
+        string named
+    ) =>
         (
             await server.SendAsync(
                 method,
@@ -371,6 +375,6 @@ public sealed class DatabaseRouteTests(RunningServer server) : IClassFixture<Run
     [InlineData("POST", "/livez")]
     [InlineData("GET", "/periodic-backup/status?name=a")]
     [InlineData("PUT", "/admin/databases/node?name=a&node=B")]
-    public async Task So_are_routes_of_the_server(string method, string path) =>
+    public async Task Unsupported_routes_of_the_server_are_501_by_name(string method, string path) =>
         (await server.SendAsync(method, path, method is "POST" ? "{}" : null)).IsRefusal(501, "not supported");
 }

@@ -2,14 +2,14 @@ using System.Text.Json;
 
 namespace Rookery.Server.Tests.Raven;
 
-/// <summary>docs, in the shapes of the wire page.</summary>
+/// <summary>The routes docs, hilo and identity, as docs/reference/http.md describes them.</summary>
 public sealed class DocumentRouteTests(RunningServer server) : IClassFixture<RunningServer>
 {
     private const string Ann =
         """{"name":"Ann Øst","n":1.50,"@metadata":{"@collection":"Users","Raven-Node-Type":"User"}}""";
 
     [Fact]
-    public async Task What_was_put_is_got_with_its_metadata_byte_for_byte()
+    public async Task A_stored_document_is_returned_byte_for_byte_with_its_metadata()
     {
         string db = await server.CreateDatabaseAsync();
         var put = await server.SendAsync("PUT", db + "/docs?id=users/Ann", Ann);
@@ -44,7 +44,7 @@ public sealed class DocumentRouteTests(RunningServer server) : IClassFixture<Run
     [InlineData("W/TAG", 304)]
     [InlineData("\"A:1-other\"", 200)]
     [InlineData("no tag", 200)]
-    public async Task A_document_that_the_client_names_by_its_tag_is_not_sent_again(string known, int status)
+    public async Task A_document_whose_tag_the_client_sends_is_not_sent_again(string known, int status)
     {
         string db = await server.CreateDatabaseAsync();
         await server.SendAsync("PUT", db + "/docs?id=a", Ann);
@@ -63,7 +63,7 @@ public sealed class DocumentRouteTests(RunningServer server) : IClassFixture<Run
     }
 
     [Fact]
-    public async Task A_receipt_is_given_to_who_asks_for_one()
+    public async Task A_receipt_is_sent_on_request()
     {
         string db = await server.CreateDatabaseAsync();
         Assert.False((await server.SendAsync("PUT", db + "/docs?id=a", Ann)).Headers.Contains("Rookery-Receipt"));
@@ -99,7 +99,7 @@ public sealed class DocumentRouteTests(RunningServer server) : IClassFixture<Run
     }
 
     [Fact]
-    public async Task What_is_missing_is_404_without_a_body_alone_and_null_among_others()
+    public async Task A_missing_document_is_404_alone_and_null_among_others()
     {
         string db = await server.CreateDatabaseAsync();
         await server.SendAsync("PUT", db + "/docs?id=a", Ann);
@@ -146,7 +146,7 @@ public sealed class DocumentRouteTests(RunningServer server) : IClassFixture<Run
     }
 
     [Fact]
-    public async Task Large_documents_come_whole_and_give_their_room_back()
+    public async Task Large_documents_are_sent_whole_and_release_their_room()
     {
         string db = await server.CreateDatabaseAsync();
         string text = new('x', 7 << 20);
@@ -161,7 +161,7 @@ public sealed class DocumentRouteTests(RunningServer server) : IClassFixture<Run
     }
 
     [Fact]
-    public async Task Metadata_alone_may_be_asked_for()
+    public async Task Metadata_only_can_be_requested()
     {
         string db = await server.CreateDatabaseAsync();
         await server.SendAsync("PUT", db + "/docs?id=a", Ann);
@@ -170,7 +170,7 @@ public sealed class DocumentRouteTests(RunningServer server) : IClassFixture<Run
     }
 
     [Fact]
-    public async Task Prefixes_give_pages_in_id_order_and_nothing_gives_the_newest_first()
+    public async Task A_prefix_lists_in_id_order_and_none_lists_newest_first()
     {
         string db = await server.CreateDatabaseAsync();
         foreach (string id in (string[])["users/1", "users/10", "users/11", "users/2", "orders/1"])
@@ -190,7 +190,7 @@ public sealed class DocumentRouteTests(RunningServer server) : IClassFixture<Run
     }
 
     [Fact]
-    public async Task HEAD_tells_the_change_vector()
+    public async Task HEAD_returns_the_change_vector()
     {
         string db = await server.CreateDatabaseAsync();
         var put = await server.SendAsync("PUT", db + "/docs?id=a", Ann);
@@ -232,7 +232,7 @@ public sealed class DocumentRouteTests(RunningServer server) : IClassFixture<Run
     }
 
     [Fact]
-    public async Task The_server_makes_ids_that_are_asked_for()
+    public async Task The_server_generates_requested_ids()
     {
         string db = await server.CreateDatabaseAsync();
         async Task<string> PutAsync(string query) =>
@@ -245,7 +245,7 @@ public sealed class DocumentRouteTests(RunningServer server) : IClassFixture<Run
     }
 
     [Fact]
-    public async Task An_identity_passes_over_ids_that_are_taken()
+    public async Task An_identity_skips_existing_ids()
     {
         string db = await server.CreateDatabaseAsync();
         string commands = string.Join(
@@ -324,11 +324,7 @@ public sealed class DocumentRouteTests(RunningServer server) : IClassFixture<Run
     [InlineData("POST", "/identity/seed?name=users%7C&value=7", null)]
     [InlineData("GET", "/hilo/next?tag=users", null)]
     [InlineData("PUT", "/hilo/return?tag=users&end=32&last=3", null)]
-    public async Task A_key_that_was_used_for_another_request_is_refused_and_nothing_is_stored(
-        string method,
-        string route,
-        string? body
-    )
+    public async Task A_key_reused_for_another_request_is_refused(string method, string route, string? body)
     {
         string db = await server.CreateDatabaseAsync();
         var key = ("Idempotency-Key", "k2");
@@ -357,7 +353,7 @@ public sealed class DocumentRouteTests(RunningServer server) : IClassFixture<Run
     }
 
     [Fact]
-    public async Task Routes_that_cannot_keep_what_a_key_promises_refuse_it()
+    public async Task Routes_that_cannot_recognise_repetitions_refuse_a_key()
     {
         string db = await server.CreateDatabaseAsync();
         var key = ("Idempotency-Key", "k4");
@@ -401,7 +397,7 @@ public sealed class DocumentRouteTests(RunningServer server) : IClassFixture<Run
         );
     }
 
-    // What a write that is applied changes, each kind another of it.
+    // Statistics that change when a write is applied, whatever its kind.
     private async Task<string> StatisticsAsync(string db) =>
         (await server.SendAsync("GET", db + "/stats")).Json.GetProperty("LastDocEtag")
         + " "
@@ -409,7 +405,7 @@ public sealed class DocumentRouteTests(RunningServer server) : IClassFixture<Run
         + (await server.SendAsync("GET", db + "/debug/identities")).Body
         + (await server.SendAsync("GET", db + "/docs?id=Raven/Hilo/users&id=Raven/Hilo/returned&id=there")).Body;
 
-    // A repeated patch is answered without the document, which may be read.
+    // A repeated patch is answered without the document, which the client can read.
     private static string WithoutPatched(string body) => body.Split(",\"ModifiedDocument\"")[0].TrimEnd('}');
 
     private async Task<string> IdsAsync(string url)

@@ -7,7 +7,7 @@ using Rookery.Simulation;
 
 namespace Rookery.Server.Tests.Raven;
 
-/// <summary>A refusal arrives also when its request is still coming.</summary>
+/// <summary>An error reaches the client even if its request is still being sent.</summary>
 public sealed class EarlyAnswerTests(RunningServer server) : IClassFixture<RunningServer>
 {
     private const int PieceBytes = 64 << 10;
@@ -21,7 +21,7 @@ public sealed class EarlyAnswerTests(RunningServer server) : IClassFixture<Runni
     [InlineData("PUT", "/docs?id=a", "{\"a\":\"", "", "413 Payload Too Large")]
     [InlineData("PUT", "/docs?id=a", "{", "Origin: http://evil.example\r\n", "403 Forbidden")]
     [InlineData("POST", "/queries", "{", "Content-Encoding: gzip\r\n", "415 Unsupported Media Type")]
-    public async Task A_refusal_arrives_though_its_client_goes_on_sending(
+    public async Task An_error_arrives_although_the_client_keeps_sending(
         string method,
         string route,
         string begin,
@@ -43,16 +43,16 @@ public sealed class EarlyAnswerTests(RunningServer server) : IClassFixture<Runni
             );
             await SendBodyAsync(stream, begin.PadRight(PieceBytes, 'x'), Bytes / PieceBytes, isChunked);
 
-            // Only now: what came before the client looked must not be lost.
+            // Read only now: what arrived before the client looked must not be lost.
             string answer = await ReadAnswerAsync(stream);
             Assert.StartsWith($"HTTP/1.1 {status}", answer, StringComparison.Ordinal);
             Assert.EndsWith("\"}", answer, StringComparison.Ordinal);
         }
     }
 
-    /// <summary>An import at a stop is answered behind a sync, which a slow card lets wait for seconds.</summary>
+    /// <summary>An import at a stop is answered after a sync, which can take seconds on a slow card.</summary>
     [Fact]
-    public async Task A_refusal_is_read_on_behind_also_long_after_the_stop_began()
+    public async Task The_body_is_read_after_an_error_even_late_in_a_stop()
     {
         const int Pieces = 32;
         var body = new Pipe();
@@ -62,7 +62,7 @@ public sealed class EarlyAnswerTests(RunningServer server) : IClassFixture<Runni
         await stopping.CancelAsync();
         var reading = EarlyAnswer.ReadOnAsync(http, new SimulatedTimeProvider(), stopping.Token);
 
-        // The pipe takes a piece only when the one before is read.
+        // The pipe accepts a piece only once the previous one is read.
         for (int i = 0; i < Pieces; i++)
         {
             await body.Writer.WriteAsync(new byte[PieceBytes]).AsTask().WaitAsync(TimeSpan.FromMinutes(1));
@@ -72,11 +72,9 @@ public sealed class EarlyAnswerTests(RunningServer server) : IClassFixture<Runni
         await reading.WaitAsync(TimeSpan.FromMinutes(1));
     }
 
-    /// <summary>
-    /// The server below would wait for the rest of the body for seconds, at a stop until it is cut off.
-    /// </summary>
+    /// <summary>Kestrel would wait for the rest of the body for seconds, or at a stop until it is cut off.</summary>
     [Fact]
-    public async Task A_connection_whose_client_says_no_more_is_closed()
+    public async Task A_connection_whose_client_falls_silent_is_closed()
     {
         var http = new DefaultHttpContext();
         http.Features.Set<IRequestBodyPipeFeature>(new BodyPipe(new Pipe().Reader));
@@ -102,10 +100,7 @@ public sealed class EarlyAnswerTests(RunningServer server) : IClassFixture<Runni
     [InlineData("PUT", "{db}/docs?id=a")]
     [InlineData("POST", "{db}/bulk_insert")]
     [InlineData("POST", "{db}/import")]
-    public async Task A_chunk_that_is_said_to_be_larger_than_any_number_is_malformed_and_not_logged(
-        string method,
-        string route
-    )
+    public async Task A_chunk_with_an_overflowing_length_is_malformed_and_not_logged(string method, string route)
     {
         string path = route.Replace("{db}", await server.CreateDatabaseAsync(), StringComparison.Ordinal);
         foreach (
@@ -143,7 +138,7 @@ public sealed class EarlyAnswerTests(RunningServer server) : IClassFixture<Runni
         }
     }
 
-    /// <summary>Reads the headers, and as many bytes behind them as they say.</summary>
+    /// <summary>Reads the headers, and as many bytes of the body as they announce.</summary>
     private static async Task<string> ReadAnswerAsync(NetworkStream stream)
     {
         var answer = new StringBuilder();

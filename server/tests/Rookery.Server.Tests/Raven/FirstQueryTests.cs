@@ -47,7 +47,7 @@ public sealed class FirstQueryTests : IAsyncLifetime
     [InlineData("from Us where search(bio, 'fish') order by score()", Documents)]
     [InlineData("from Us where n < 3", Documents)]
     [InlineData("from Us group by n select n, count()", 3)]
-    public async Task Is_answered_from_the_documents_when_its_index_is_not_built_in_time(string query, int total)
+    public async Task A_query_is_answered_by_a_scan_if_its_index_is_not_built_in_time(string query, int total)
     {
         for (int asked = 0; asked < 2; asked++)
         {
@@ -71,7 +71,7 @@ public sealed class FirstQueryTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task That_no_scan_answers_soon_waits_for_its_index_longer_than_a_moment()
+    public async Task A_query_too_costly_to_scan_waits_longer_for_its_index()
     {
         var answering = _server.SendAsync(
             "POST",
@@ -103,7 +103,7 @@ public sealed class FirstQueryTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task Many_at_once_define_no_more_indexes_than_the_node_keeps()
+    public async Task Concurrent_queries_define_no_more_indexes_than_the_node_keeps()
     {
         var answering = Enumerable
             .Range(0, 120)

@@ -1,8 +1,8 @@
 namespace Rookery.Server.Tests.Raven;
 
 /// <summary>
-/// What a page of another site can make its visitor's browser do to a node without credentials: follow a link to what
-/// people look at.
+/// What a page of another site can make its visitor's browser do to a node without credentials: follow links to pages
+/// for people.
 /// </summary>
 public sealed class ForeignPageTests(RunningServer server) : IClassFixture<RunningServer>
 {
@@ -14,7 +14,7 @@ public sealed class ForeignPageTests(RunningServer server) : IClassFixture<Runni
     [InlineData("{db}/changes/stream")]
     [InlineData("/admin/node/debug-package")]
     [InlineData("/admin/node/backup")]
-    public async Task A_link_of_another_site_does_nothing(string route)
+    public async Task A_link_on_another_site_has_no_effect(string route)
     {
         string path = route.Replace("{db}", await server.CreateDatabaseAsync(), StringComparison.Ordinal);
         foreach (var headers in ForeignNavigations)
@@ -27,7 +27,7 @@ public sealed class ForeignPageTests(RunningServer server) : IClassFixture<Runni
     [InlineData("/help")]
     [InlineData("/livez")]
     [InlineData("/metrics")]
-    public async Task A_link_of_another_site_shows_what_people_look_at(string path)
+    public async Task A_link_on_another_site_opens_pages_for_people(string path)
     {
         foreach (var headers in ForeignNavigations)
         {
@@ -36,7 +36,7 @@ public sealed class ForeignPageTests(RunningServer server) : IClassFixture<Runni
     }
 
     [Fact]
-    public async Task Programs_own_pages_and_typed_addresses_are_no_other_site()
+    public async Task Programs_own_pages_and_typed_addresses_are_admitted()
     {
         string path = await server.CreateDatabaseAsync() + "/hilo/next?tag=users";
         Assert.Equal(200, (await server.SendAsync("GET", path)).Status);

@@ -2,7 +2,7 @@ using System.Text.Json;
 
 namespace Rookery.Server.Tests.Raven;
 
-/// <summary>Full text on the wire: what is found, in which order, and with which scores.</summary>
+/// <summary>Full-text queries over HTTP: results, order and scores.</summary>
 public sealed class FullTextQueryTests(RunningServer server) : IClassFixture<RunningServer>
 {
     [Theory]
@@ -73,7 +73,8 @@ public sealed class FullTextQueryTests(RunningServer server) : IClassFixture<Run
     }
 
     /// <summary>
-    /// How rare a word is depends on the collection, not on the ids that a query names. Each other condition adds 1.
+    /// The rarity of a word is counted in the collection, not among the ids that a query names. Each other condition
+    /// adds 1.
     /// </summary>
     [Fact]
     public async Task Conditions_on_ids_leave_scores_as_they_are()
@@ -120,7 +121,7 @@ public sealed class FullTextQueryTests(RunningServer server) : IClassFixture<Run
     [InlineData("from Articles where spatial.within(a, spatial.circle(1, 2, 3))", "spatial.within", "column 21")]
     [InlineData("from Articles where vector.search(a, $v)", "vector.search", "column 21")]
     [InlineData("from Articles select timeseries(from HeartRate)", "timeseries", "column 22")]
-    public async Task What_is_not_there_is_named_with_its_place(string query, string clause, string place)
+    public async Task Unsupported_clauses_are_refused_with_their_position(string query, string clause, string place)
     {
         string db = await FillAsync();
         var refused = await server.SendAsync("POST", db + "/queries", Body(query));
@@ -140,7 +141,7 @@ public sealed class FullTextQueryTests(RunningServer server) : IClassFixture<Run
     [InlineData("lucene(title, 'ci')", "")]
     [InlineData("lucene(year, '2002')", "articles/2")]
     [InlineData("exact(lucene(title, 'ann OR Bob'))", "articles/2")]
-    public async Task A_Lucene_clause_asks_a_static_index_as_its_fields_are_analyzed(string condition, string ids)
+    public async Task A_Lucene_clause_uses_the_analyzers_of_a_static_indexs_fields(string condition, string ids)
     {
         string db = await FillAsync();
         await DefineAsync(db);
@@ -159,7 +160,7 @@ public sealed class FullTextQueryTests(RunningServer server) : IClassFixture<Run
     [InlineData("from index 'Articles' where lucene(title, 'bio:x')", 400, "has no field 'bio'")]
     [InlineData("from index 'Articles' filter lucene(name, 'ann')", 501, "lucene")]
     [InlineData("from Articles where lucene(name, 'bio:x')", 501, "'bio:'")]
-    public async Task A_clause_that_cannot_be_asked_is_refused(string query, int status, string named)
+    public async Task An_unsupported_Lucene_clause_is_refused(string query, int status, string named)
     {
         string db = await FillAsync();
         await DefineAsync(db);

@@ -9,7 +9,7 @@ public sealed class GroupedIndexTests : IndexedDatabase
     private const string CountAndAge = "Auto/Users/ByAgeAndCountReducedByCity";
 
     [Fact]
-    public async Task A_query_makes_the_index_of_groups_that_it_needs_and_each_answer_sees_what_was_written_before()
+    public async Task A_query_defines_its_group_index_and_sees_all_earlier_writes()
     {
         var first = await AskAsync(ByCity);
         Assert.Equal(CountAndAge, first.GetProperty("IndexName").GetString());
@@ -43,7 +43,7 @@ public sealed class GroupedIndexTests : IndexedDatabase
     }
 
     [Fact]
-    public async Task It_is_listed_counted_and_explained_as_an_automatic_one()
+    public async Task A_group_index_is_listed_counted_and_explained_as_automatic()
     {
         var before = await AskAsync(ByCity, "?debug=explain");
         Assert.Contains(
@@ -93,7 +93,7 @@ public sealed class GroupedIndexTests : IndexedDatabase
     }
 
     [Fact]
-    public async Task One_that_is_behind_answers_and_says_so_unless_it_is_waited_for()
+    public async Task A_stale_group_index_answers_as_stale_unless_the_query_waits()
     {
         await AskAsync(ByCity);
         await WaitAsync();
@@ -117,7 +117,7 @@ public sealed class GroupedIndexTests : IndexedDatabase
     }
 
     [Fact]
-    public async Task One_is_widened_and_the_narrower_and_those_that_nobody_asks_are_deleted()
+    public async Task A_group_index_is_widened_and_narrower_or_unused_ones_are_deleted()
     {
         await AskAsync("from Users group by city select city, count()");
         await WaitAsync();
@@ -152,7 +152,7 @@ public sealed class GroupedIndexTests : IndexedDatabase
     }
 
     [Fact]
-    public async Task Documents_answer_in_the_place_of_an_index_that_cannot_hold_one_of_them()
+    public async Task A_scan_answers_if_a_document_does_not_fit_the_group_index()
     {
         await AskAsync("from Users group by tags[] select key() as k, count() as n");
         await WaitAsync();

@@ -4,7 +4,7 @@ using System.Text.Json;
 
 namespace Rookery.Server.Tests.Raven;
 
-/// <summary>Lines of JSON on their way in.</summary>
+/// <summary>Imports of JSON lines.</summary>
 public sealed class ImportRouteTests(RunningServer server) : IClassFixture<RunningServer>
 {
     [Fact]
@@ -17,9 +17,9 @@ public sealed class ImportRouteTests(RunningServer server) : IClassFixture<Runni
         Assert.Equal((3, 2, 1), ResultOf(answer));
     }
 
-    /// <summary>It would be stored under an id that nobody asked for, and once more with each repetition.</summary>
+    /// <summary>It would be stored under an unintended id, and again with each repetition.</summary>
     [Fact]
-    public async Task An_id_that_is_no_text_is_a_bad_line()
+    public async Task An_id_that_is_not_a_string_is_a_bad_line()
     {
         string db = await server.CreateDatabaseAsync();
         string[] ids = ["7", "{}", "[\"a\"]", "true", "null", "\"a\""];
@@ -48,7 +48,7 @@ public sealed class ImportRouteTests(RunningServer server) : IClassFixture<Runni
     }
 
     [Fact]
-    public async Task A_line_that_grows_out_of_few_bytes_is_one_bad_line()
+    public async Task A_line_that_decompresses_beyond_the_limit_is_one_bad_line()
     {
         string db = await server.CreateDatabaseAsync();
         byte[] bomb = Compress(Lines("{}", $$"""{"t":"{{new string('x', 64 << 20)}}"}""", "{}"));
@@ -59,7 +59,7 @@ public sealed class ImportRouteTests(RunningServer server) : IClassFixture<Runni
     }
 
     [Fact]
-    public async Task Gzip_that_is_cut_off_or_none_is_refused()
+    public async Task Truncated_or_invalid_gzip_is_refused()
     {
         string db = await server.CreateDatabaseAsync();
         byte[] whole = Compress(Lines([.. Enumerable.Range(0, 100).Select(i => $$"""{"n":{{i}}}""")]));

@@ -7,7 +7,7 @@ using Rookery.Server.Raven.Documents;
 
 namespace Rookery.Server.Tests.Raven;
 
-/// <summary>What include paths refer to, and their bounds.</summary>
+/// <summary>The ids that include paths refer to, and the limits of paths.</summary>
 public sealed class IncludePathsTests(RunningServer server) : IClassFixture<RunningServer>
 {
     private const string Members = """
@@ -47,7 +47,7 @@ public sealed class IncludePathsTests(RunningServer server) : IClassFixture<Runn
     }
 
     [Fact]
-    public void What_is_referred_to_draws_on_the_memory_of_queries()
+    public void Collected_ids_take_memory_of_queries()
     {
         var share = Share(64 << 10);
         using (var includes = new IncludePaths(["l"], share, NeverEnds))
@@ -67,7 +67,7 @@ public sealed class IncludePathsTests(RunningServer server) : IClassFixture<Runn
     }
 
     [Fact]
-    public async Task More_paths_than_an_order_has_keys_are_refused()
+    public async Task More_than_64_include_paths_are_refused()
     {
         string db = await server.CreateDatabaseAsync();
         Assert.Equal(
@@ -139,7 +139,7 @@ public sealed class IncludePathsTests(RunningServer server) : IClassFixture<Runn
 
     private static void NeverEnds()
     {
-        // Nobody leaves.
+        // The client stays.
     }
 
     private static MemoryShare Share(long bytes) => new MemoryBudget(2 * bytes).AddShare("queries", bytes);

@@ -4,11 +4,12 @@ using Rookery.Documents.Commands;
 namespace Rookery.Server.Tests.Raven;
 
 /// <summary>
-/// Indexes that the log defines and this node does not keep: another version stored them, and this one refuses them.
+/// Indexes that the log defines and this node does not keep, because another version stored a definition that this one
+/// refuses.
 /// </summary>
 public sealed class IndexNotKeptTests : IAsyncLifetime
 {
-    // Its reduce makes of rows what cannot be reduced again.
+    // Its reduce makes rows that cannot be reduced again.
     private const string Refused =
         """{"Type":"Static","Maps":["map('Users', u => ({ k: u.k, d: u.d }))"],"Reduce":"groupBy(x => x.k).aggregate(g => ({ k: g.key, d: 'none' + g.values.length }))","Fields":[],"Configuration":{}}""";
 
@@ -36,7 +37,7 @@ public sealed class IndexNotKeptTests : IAsyncLifetime
 
     [Theory]
     [MemberData(nameof(Definitions))]
-    public async Task They_are_listed_with_the_reason(string definition)
+    public async Task Indexes_that_are_not_kept_are_listed_with_the_reason(string definition)
     {
         string db = await StoreAsync(definition);
         foreach (string path in (string[])["indexes/stats", "indexes/progress", "indexes", "indexes/errors"])
@@ -64,7 +65,11 @@ public sealed class IndexNotKeptTests : IAsyncLifetime
     [InlineData("POST", "admin/indexes/stop?name=Old", 500)]
     [InlineData("POST", "admin/indexes/start?name=Old", 500)]
     [InlineData("GET", "indexes/terms?name=Old&field=City", 503)]
-    public async Task What_would_be_done_with_them_is_refused_with_the_reason(string method, string route, int status)
+    public async Task Actions_on_indexes_that_are_not_kept_are_refused_with_the_reason(
+        string method,
+        string route,
+        int status
+    )
     {
         string db = await StoreAsync(Refused);
         var stats = (await _server.SendAsync("GET", db + "/indexes/stats")).Json.GetProperty("Results")[0];
@@ -80,7 +85,7 @@ public sealed class IndexNotKeptTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task A_batch_that_would_wait_for_them_in_vain_is_answered_at_once_and_says_so()
+    public async Task A_batch_waiting_for_an_index_that_is_not_kept_fails_at_once()
     {
         string db = await StoreAsync(Refused);
         var answer = await _server.SendAsync("POST", db + "/bulk_docs?waitForIndexesTimeout=01:00:00", OfAUser);
@@ -99,7 +104,7 @@ public sealed class IndexNotKeptTests : IAsyncLifetime
     [InlineData("map('Dogs', d => ({ k: load(d.u, 'Users').k, d: d.d }))", 500)]
     [InlineData("map('@all_docs', d => ({ k: d.k, d: d.d }))", 500)]
     [InlineData("a map of another version", 500)]
-    public async Task A_batch_counts_on_those_that_may_take_what_it_changed(string map, int status)
+    public async Task A_batch_waits_for_indexes_that_may_cover_its_changes(string map, int status)
     {
         string db = await StoreAsync(Refused.Replace("map('Users', u => ({ k: u.k, d: u.d }))", map));
         string path = db + "/bulk_docs?waitForIndexesTimeout=300";
@@ -107,7 +112,7 @@ public sealed class IndexNotKeptTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task A_reduce_that_cannot_be_read_does_not_hide_what_the_maps_take()
+    public async Task An_unreadable_reduce_does_not_hide_the_collections_of_the_maps()
     {
         string db = await StoreAsync(
             """{"Type":"Static","Maps":["from d in docs.Dogs select new { d.Name }"],"Reduce":"of another version","Fields":[],"Configuration":{}}"""
@@ -117,7 +122,7 @@ public sealed class IndexNotKeptTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task A_definition_that_takes_the_place_of_a_refused_one_is_waited_for()
+    public async Task A_definition_that_replaces_a_refused_one_is_waited_for()
     {
         string db = await StoreAsync(Refused);
         string definition = """{"Indexes":[{"Name":"Old","Maps":["from u in docs.Users select new { u.City }"]}]}""";
@@ -151,7 +156,9 @@ public sealed class IndexNotKeptTests : IAsyncLifetime
         Assert.False(stats.GetProperty("IsStale").GetBoolean());
     }
 
-    /// <summary>A database whose log defines an index of this definition, which this node has looked at.</summary>
+    /// <summary>
+    /// Creates a database whose log defines an index with this definition, and waits until this node has tried it.
+    /// </summary>
     private async Task<string> StoreAsync(string definition)
     {
         string db = await _server.CreateDatabaseAsync();

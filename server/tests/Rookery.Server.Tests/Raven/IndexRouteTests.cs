@@ -9,7 +9,7 @@ public sealed class IndexRouteTests(RunningServer server) : IClassFixture<Runnin
     private const string ByAge = "Auto/Users/ByAge";
 
     [Fact]
-    public async Task An_index_is_listed_with_what_it_holds()
+    public async Task An_index_is_listed_with_its_definition()
     {
         string database = await DefineAsync("age", "name");
         var listed = (await GetAsync(database + "/indexes")).GetProperty("Results").EnumerateArray().Single();
@@ -36,7 +36,7 @@ public sealed class IndexRouteTests(RunningServer server) : IClassFixture<Runnin
     }
 
     [Fact]
-    public async Task The_record_of_a_database_holds_the_definitions_of_its_indexes()
+    public async Task A_database_record_contains_its_index_definitions()
     {
         string database = await DefineAsync("age");
         const string map = "from u in docs.Users select new { u.name }";
@@ -49,7 +49,7 @@ public sealed class IndexRouteTests(RunningServer server) : IClassFixture<Runnin
     }
 
     [Fact]
-    public async Task Statistics_say_when_an_index_has_seen_everything()
+    public async Task Statistics_report_when_an_index_has_caught_up()
     {
         string database = await DefineAsync("age");
         await PutAsync(database, "users/1", """{"age":7,"@metadata":{"@collection":"Users"}}""");
@@ -89,7 +89,7 @@ public sealed class IndexRouteTests(RunningServer server) : IClassFixture<Runnin
     [Theory]
     [InlineData("waitForIndexesTimeout=00:00:15&waitForIndexThrow=true")]
     [InlineData("waitForIndexesTimeout=15000&waitForSpecificIndex=Ages")]
-    public async Task A_batch_is_answered_when_the_indexes_that_it_waits_for_have_it(string wait)
+    public async Task A_batch_is_answered_when_its_indexes_have_caught_up(string wait)
     {
         string database = await server.CreateDatabaseAsync();
         const string Definition =
@@ -112,7 +112,7 @@ public sealed class IndexRouteTests(RunningServer server) : IClassFixture<Runnin
     [Theory]
     [InlineData("waitForSpecificIndex=Ages")]
     [InlineData("waitForIndexThrow=true")]
-    public async Task A_batch_waits_for_an_index_that_is_paused_and_says_that_it_waited_in_vain(string wait)
+    public async Task A_batch_waiting_for_a_paused_index_times_out_with_the_reason(string wait)
     {
         string database = await server.CreateDatabaseAsync();
         const string Definition =
@@ -141,14 +141,14 @@ public sealed class IndexRouteTests(RunningServer server) : IClassFixture<Runnin
             ).Status
         );
 
-        // Who lets it go on meanwhile is waited for.
+        // The wait continues if the index is resumed meanwhile.
         var waiting = server.SendAsync("POST", $"{database}/bulk_docs?waitForIndexesTimeout=00:00:30&{wait}", Batch);
         await NoContentAsync("POST", database + "/admin/indexes/start?name=Ages");
         Assert.Equal(201, (await waiting).Status);
     }
 
     [Fact]
-    public async Task Progress_waits_for_what_there_is_if_it_is_asked_to_and_not_for_what_is_stopped()
+    public async Task Progress_waits_on_request_for_running_indexes_only()
     {
         string database = await DefineAsync("age");
         await PutAsync(database, "users/1", """{"age":7,"@metadata":{"@collection":"Users"}}""");
@@ -170,7 +170,7 @@ public sealed class IndexRouteTests(RunningServer server) : IClassFixture<Runnin
     }
 
     [Fact]
-    public async Task An_index_that_is_stopped_falls_behind_and_goes_on_when_it_is_started()
+    public async Task A_paused_index_lags_and_continues_when_resumed()
     {
         string database = await DefineAsync("age");
         await WaitAsync(database);
@@ -204,7 +204,7 @@ public sealed class IndexRouteTests(RunningServer server) : IClassFixture<Runnin
     }
 
     [Fact]
-    public async Task Lock_and_priority_are_kept_with_the_definition()
+    public async Task Lock_mode_and_priority_are_stored_with_the_definition()
     {
         string database = await DefineAsync("age");
         await NoContentAsync(
@@ -237,7 +237,7 @@ public sealed class IndexRouteTests(RunningServer server) : IClassFixture<Runnin
     }
 
     [Fact]
-    public async Task An_index_is_built_again_and_deleted()
+    public async Task An_index_is_reset_and_deleted()
     {
         string database = await DefineAsync("age");
         await PutAsync(database, "users/1", """{"age":7,"@metadata":{"@collection":"Users"}}""");
@@ -256,11 +256,7 @@ public sealed class IndexRouteTests(RunningServer server) : IClassFixture<Runnin
     [InlineData("POST", "/admin/indexes/stop?name=None", null)]
     [InlineData("POST", "/admin/indexes/disable?name=None", null)]
     [InlineData("POST", "/indexes/set-lock", """{"IndexNames":["None"],"Mode":"Unlock"}""")]
-    public async Task What_is_asked_of_an_index_that_there_is_not_is_refused_with_its_name(
-        string method,
-        string path,
-        string? body
-    ) =>
+    public async Task Requests_for_a_missing_index_are_refused_by_name(string method, string path, string? body) =>
         (await server.SendAsync(method, await server.CreateDatabaseAsync() + path, body)).IsRefusal(
             404,
             "There is no index 'None'"
@@ -269,7 +265,7 @@ public sealed class IndexRouteTests(RunningServer server) : IClassFixture<Runnin
     [Theory]
     [InlineData("GET", "/indexes/history")]
     [InlineData("GET", "/indexes/performance")]
-    public async Task What_this_version_lacks_is_named(string method, string path) =>
+    public async Task Unsupported_index_features_are_refused_by_name(string method, string path) =>
         (await server.SendAsync(method, await server.CreateDatabaseAsync() + path, "{}")).IsRefusal(
             501,
             "not supported"
@@ -278,7 +274,7 @@ public sealed class IndexRouteTests(RunningServer server) : IClassFixture<Runnin
     [Theory]
     [InlineData("/indexes")]
     [InlineData("/admin/indexes")]
-    public async Task An_index_is_defined_and_told_from_another(string path)
+    public async Task An_index_is_defined_and_compared_with_a_changed_definition(string path)
     {
         string database = await server.CreateDatabaseAsync();
         await PutAsync(database, "users/1", """{"first":"ann","age":7,"@metadata":{"@collection":"Users"}}""");
@@ -349,7 +345,7 @@ public sealed class IndexRouteTests(RunningServer server) : IClassFixture<Runnin
     }
 
     [Fact]
-    public async Task Figures_of_all_indexes_are_among_those_of_the_node()
+    public async Task Metrics_and_readyz_summarise_all_indexes()
     {
         await WaitAsync(await DefineAsync("age"));
         string metrics = (await server.SendAsync("GET", "/metrics")).Body;
@@ -388,7 +384,7 @@ public sealed class IndexRouteTests(RunningServer server) : IClassFixture<Runnin
         Assert.True(answer.Status == 204, $"{answer.Status}: {answer.Body}");
     }
 
-    // As the helpers of RavenDB's clients do.
+    // As RavenDB's test helpers wait.
     private async Task WaitAsync(string database)
     {
         while (

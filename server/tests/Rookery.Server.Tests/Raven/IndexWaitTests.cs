@@ -3,9 +3,7 @@ using Rookery.Simulation;
 
 namespace Rookery.Server.Tests.Raven;
 
-/// <summary>
-/// Whoever waits for an index that comes to rest meanwhile is told why, long before his time is over.
-/// </summary>
+/// <summary>A request that waits for an index learns why it will not catch up, long before its own timeout.</summary>
 public sealed class IndexWaitTests : IAsyncLifetime
 {
     private const string LongWait = "01:00:00";
@@ -23,7 +21,7 @@ public sealed class IndexWaitTests : IAsyncLifetime
         "Document":{"City":"Ulm","@metadata":{"@collection":"Users"}}}]}
         """;
 
-    // A test that would otherwise hang ends; none that passes waits for it.
+    // Ends a test that would otherwise hang; a passing test never waits for it.
     private static readonly TimeSpan Guard = TimeSpan.FromSeconds(60);
 
     private readonly RunningServer _server = new() { IndexTroubleFound = static _ => { } };
@@ -36,7 +34,7 @@ public sealed class IndexWaitTests : IAsyncLifetime
     [InlineData("admin/indexes/stop?name=ByCity", "is paused on this node")]
     [InlineData("admin/indexes/stop", "is paused on this node")]
     [InlineData("admin/indexes/disable?name=ByCity", "is disabled")]
-    public async Task A_query_ends_when_its_index_is_put_to_rest(string route, string why)
+    public async Task A_waiting_query_ends_when_its_index_is_paused(string route, string why)
     {
         var database = await DefineAsync(ByCity);
         string db = "/databases/" + database.Name;
@@ -50,7 +48,7 @@ public sealed class IndexWaitTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task Indexes_that_were_defined_a_moment_ago_are_paused_with_all_others()
+    public async Task A_pause_of_all_includes_indexes_defined_a_moment_ago()
     {
         using var opening = new HeldOpening(TimeProvider.System);
         await opening.Server.InitializeAsync();
@@ -74,9 +72,9 @@ public sealed class IndexWaitTests : IAsyncLifetime
         }
     }
 
-    /// <summary>The clock stands where nobody moves it: a wait of one after the other would not end.</summary>
+    /// <summary>The clock stands still here: waits one after the other would never end.</summary>
     [Fact]
-    public async Task A_pause_of_all_names_one_that_was_not_opened_in_time_and_a_resumption_waits_for_none()
+    public async Task A_pause_of_all_names_an_unopened_index_and_a_resumption_does_not_wait()
     {
         var time = new SimulatedTimeProvider();
         using var opening = new HeldOpening(time);
@@ -102,11 +100,11 @@ public sealed class IndexWaitTests : IAsyncLifetime
     }
 
     /// <summary>
-    /// Neither is open while the query waits, so that the one before never answers. Where the query comes late it is
-    /// refused because of what it names.
+    /// Neither index is open while the query waits, so the previous one never answers. If the query arrives late, it is
+    /// refused for the fields that it names.
     /// </summary>
     [Fact]
-    public async Task Metadata_alone_is_refused_of_an_index_that_became_a_reducing_one_while_it_was_waited_for()
+    public async Task Metadata_only_is_refused_if_the_index_became_a_map_reduce_one_meanwhile()
     {
         using var held = new HeldOpening(TimeProvider.System);
         await held.Server.InitializeAsync();
@@ -128,7 +126,7 @@ public sealed class IndexWaitTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task A_batch_goes_on_waiting_for_an_index_that_was_paused_meanwhile()
+    public async Task A_batch_keeps_waiting_for_an_index_that_is_paused_meanwhile()
     {
         var database = await DefineAsync(ByCity);
         string db = "/databases/" + database.Name;
@@ -171,7 +169,7 @@ public sealed class IndexWaitTests : IAsyncLifetime
             "The batch is stored. The index 'Failing' stopped because too many documents"
         );
 
-        // One that stopped before is not waited for either.
+        // An index that stopped earlier is not waited for either.
         (await _server.SendAsync("POST", route, OfAUser).WaitAsync(Guard)).IsRefusal(500, "'Failing' stopped");
     }
 
@@ -181,7 +179,7 @@ public sealed class IndexWaitTests : IAsyncLifetime
             "WaitForNonStaleResultsTimeout":"{{LongWait}}"}
             """;
 
-    /// <summary>A database with indexes, which this node has opened.</summary>
+    /// <summary>Creates a database with indexes and waits until this node has opened them.</summary>
     private Task<Database> DefineAsync(string definitions) => DefineAsync(definitions, _server);
 
     private static async Task<Database> DefineAsync(string definitions, RunningServer server)
@@ -204,7 +202,7 @@ public sealed class IndexWaitTests : IAsyncLifetime
         }
     }
 
-    /// <summary>A server that opens no index, and works at none, while it is held.</summary>
+    /// <summary>A server that opens no index and indexes nothing while it is held.</summary>
     private sealed class HeldOpening : IDisposable
     {
         private readonly ManualResetEventSlim _gate = new(initialState: true);
@@ -214,7 +212,7 @@ public sealed class IndexWaitTests : IAsyncLifetime
 
         public RunningServer Server { get; }
 
-        /// <summary>A database with indexes I0, I1, …, none of which is open.</summary>
+        /// <summary>Creates a database with indexes I0, I1, …, none of which is open.</summary>
         public async Task<string> DefineAsync(int indexes)
         {
             string db = await Server.CreateDatabaseAsync();

@@ -3,10 +3,10 @@ using Rookery.Simulation;
 
 namespace Rookery.Server.Tests.Raven;
 
-/// <summary>A database of users, large enough for indexes, and what tests of its queries ask of it.</summary>
+/// <summary>A database of users that is large enough for indexes, with helpers for queries.</summary>
 public abstract class IndexedDatabase : IAsyncLifetime
 {
-    /// <summary>How many users there are: more than are looked at one by one.</summary>
+    /// <summary>Number of users: more than a query scans.</summary>
     protected const int Users = 300;
 
     protected IndexedDatabase() => Server = new RunningServer { Time = Time };
@@ -15,7 +15,7 @@ public abstract class IndexedDatabase : IAsyncLifetime
 
     protected RunningServer Server { get; }
 
-    /// <summary>The path of the database.</summary>
+    /// <summary>Path of the database.</summary>
     protected string Database { get; private set; } = "";
 
     public async Task InitializeAsync()
@@ -41,7 +41,7 @@ public abstract class IndexedDatabase : IAsyncLifetime
 
     public Task DisposeAsync() => Server.DisposeAsync();
 
-    /// <summary>The members of the user with a number at the start, as JSON.</summary>
+    /// <summary>Returns the members of a user at the start, as JSON.</summary>
     protected abstract string MembersOf(int number);
 
     protected static string Body(string query) => $$"""{"Query":{{JsonSerializer.Serialize(query)}}}""";
@@ -71,7 +71,7 @@ public abstract class IndexedDatabase : IAsyncLifetime
                 .Select(static name => name.GetString()!),
         ];
 
-    /// <summary>Waits until the indexes have seen everything.</summary>
+    /// <summary>Waits until the indexes have caught up.</summary>
     protected async Task WaitAsync()
     {
         while (

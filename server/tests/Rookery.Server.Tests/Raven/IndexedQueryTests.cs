@@ -6,7 +6,7 @@ namespace Rookery.Server.Tests.Raven;
 public sealed class IndexedQueryTests : IndexedDatabase
 {
     [Fact]
-    public async Task A_query_makes_the_index_that_it_needs_and_is_answered_by_it()
+    public async Task A_query_defines_its_index_and_is_answered_by_it()
     {
         var first = await AskAsync("from Users where age = 7 order by name");
         Assert.Equal("Auto/Users/ByAgeAndName", first.GetProperty("IndexName").GetString());
@@ -26,7 +26,7 @@ public sealed class IndexedQueryTests : IndexedDatabase
     }
 
     [Fact]
-    public async Task An_answer_sees_what_was_written_before_the_query()
+    public async Task An_answer_sees_all_writes_before_the_query()
     {
         await AskAsync("from Users where age = 7");
         for (int i = 0; i < 20; i++)
@@ -39,7 +39,7 @@ public sealed class IndexedQueryTests : IndexedDatabase
     }
 
     [Fact]
-    public async Task Few_documents_are_looked_at_without_an_index()
+    public async Task Few_documents_are_scanned_without_an_index()
     {
         Assert.Equal(
             201,
@@ -58,7 +58,7 @@ public sealed class IndexedQueryTests : IndexedDatabase
     }
 
     [Fact]
-    public async Task An_index_that_is_behind_answers_and_says_so_unless_it_is_waited_for()
+    public async Task A_stale_index_answers_as_stale_unless_the_query_waits()
     {
         await AskAsync("from Users where age = 7");
         await WaitAsync();
@@ -95,11 +95,7 @@ public sealed class IndexedQueryTests : IndexedDatabase
     [Theory]
     [InlineData("admin/indexes/disable", "is disabled", "`rookery index enable`")]
     [InlineData("admin/indexes/stop", "is paused on this node", "`rookery index resume`")]
-    public async Task An_index_that_follows_no_more_answers_what_it_holds_and_is_not_waited_for(
-        string how,
-        string state,
-        string remedy
-    )
+    public async Task A_paused_index_answers_its_content_and_is_not_waited_for(string how, string state, string remedy)
     {
         const string Query = "from index 'Ages' where age = 7";
         await Server.SendAsync(
@@ -114,7 +110,7 @@ public sealed class IndexedQueryTests : IndexedDatabase
         Assert.True(stale.GetProperty("IsStale").GetBoolean());
         Assert.Equal(6, stale.GetProperty("TotalResults").GetInt32());
 
-        // For an hour, if it were waited for: the clock stands still.
+        // The clock stands still, so a wait would last an hour.
         var refused = await Server.SendAsync(
             "POST",
             Database + "/queries",
@@ -126,7 +122,7 @@ public sealed class IndexedQueryTests : IndexedDatabase
     }
 
     [Fact]
-    public async Task An_index_of_more_fields_takes_the_place_of_one_of_fewer()
+    public async Task An_index_with_more_fields_replaces_one_with_fewer()
     {
         await AskAsync("from Users where age = 7");
         await WaitAsync();
@@ -192,7 +188,7 @@ public sealed class IndexedQueryTests : IndexedDatabase
     [InlineData("from index 'Ages' where id() in ('users/30', 'users/12', 'users/2')")]
     [InlineData("from index 'Ages' where id() in ('users/30', 'users/12', 'users/2') and age >= 0 select name, age")]
     [InlineData("from index 'Ages' where startsWith(id(), 'users/') limit 3 offset 9", "User 106,User 107,User 108")]
-    public async Task Conditions_on_ids_give_their_order_whatever_the_way(
+    public async Task Conditions_on_ids_give_the_same_order_by_index_and_scan(
         string query,
         string names = "User 12,User 2,User 30"
     )
@@ -251,7 +247,7 @@ public sealed class IndexedQueryTests : IndexedDatabase
     }
 
     [Fact]
-    public async Task It_is_explained_which_index_answers_and_what_it_read()
+    public async Task Explain_names_the_index_and_the_postings_read()
     {
         const string Body = """{"Query":"from Users where age = 7"}""";
         var before = (await Server.SendAsync("POST", Database + "/queries?debug=explain", Body)).Json;
@@ -274,7 +270,7 @@ public sealed class IndexedQueryTests : IndexedDatabase
     }
 
     [Fact]
-    public async Task The_plan_names_each_index_beside_its_own_reason_and_marks_the_one_that_answers()
+    public async Task Explain_lists_each_index_with_its_reason_and_marks_the_chosen_one()
     {
         await AskAsync("from Users where name = 'User 1'");
         await AskAsync("from Users where age = 7");
@@ -326,7 +322,7 @@ public sealed class IndexedQueryTests : IndexedDatabase
     }
 
     [Fact]
-    public async Task Timings_are_told_when_they_are_asked_for()
+    public async Task Timings_are_sent_on_request()
     {
         var timings = (await AskAsync("from Users where age = 7 include timings()")).GetProperty("Timings");
         Assert.Equal(
@@ -337,7 +333,7 @@ public sealed class IndexedQueryTests : IndexedDatabase
     }
 
     [Fact]
-    public async Task Timings_are_asked_for_beside_the_text_too_which_leaves_the_places_of_errors_alone()
+    public async Task Timings_requested_outside_the_text_do_not_shift_error_positions()
     {
         var answer = await Server.SendAsync(
             "POST",
@@ -360,13 +356,13 @@ public sealed class IndexedQueryTests : IndexedDatabase
     [Theory]
     [InlineData("from Users where age >= 0")]
     [InlineData("from Users where search(name, 'user') include highlight(name, 20, 1)")]
-    public async Task The_time_of_a_slow_client_is_not_that_of_its_query(string query)
+    public async Task Timings_exclude_the_time_of_a_slow_client(string query)
     {
         await AskAsync(query + " limit 1");
         await WaitAsync();
         await Server.SendAsync("POST", Database + "/admin/indexes/stop");
 
-        // So large that the connection cannot take all of it, and changed, so that conditions are asked again.
+        // Too large for the connection's buffers; and changed, so that conditions are evaluated again.
         string filler = new('x', 50_000);
         for (int i = 0; i < Users; i++)
         {
@@ -380,8 +376,8 @@ public sealed class IndexedQueryTests : IndexedDatabase
         using var response = await Server.Http.SendAsync(request, HttpCompletionOption.ResponseHeadersRead);
         Assert.Equal(200, (int)response.StatusCode);
 
-        // In three steps, of which the query may take two for its own: the server is blocked at some moment, and not
-        // yet at the first.
+        // In three steps, two of which the query may count as its own: the server blocks at some step, but not yet at
+        // the first.
         for (int i = 0; i < 3; i++)
         {
             await Task.Delay(500);
@@ -436,7 +432,7 @@ public sealed class IndexedQueryTests : IndexedDatabase
     }
 
     [Fact]
-    public async Task A_definition_that_takes_the_place_of_another_makes_other_answers()
+    public async Task A_replaced_definition_changes_the_answers()
     {
         const string Query =
             """{"Query":"from index 'Ages' where age = 7 order by name","WaitForNonStaleResults":true}""";

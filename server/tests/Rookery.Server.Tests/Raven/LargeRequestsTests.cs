@@ -17,7 +17,7 @@ public sealed class LargeRequestsTests : IAsyncLifetime
     private readonly RunningServer _server;
     private readonly string _megabytes = $$"""{"t":"{{new string('x', 6 << 20)}}"}""";
 
-    // 32 MiB of room.
+    // The room is a quarter of it: 32 MiB.
     public LargeRequestsTests() => _server = new RunningServer { Time = _time, Memory = new MemoryBudget(128 << 20) };
 
     private long HeldBytes => _server.Memory.Shares.Single(share => share.Name is "large requests").UsedBytes;
@@ -56,7 +56,7 @@ public sealed class LargeRequestsTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task A_client_that_takes_nothing_of_a_large_answer_loses_its_room()
+    public async Task A_client_that_does_not_read_a_large_answer_loses_its_room()
     {
         string db = await _server.CreateDatabaseAsync();
         await _server.SendAsync("PUT", db + "/docs?id=a", _megabytes);
@@ -92,7 +92,7 @@ public sealed class LargeRequestsTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task Large_documents_that_follow_each_other_at_once_take_room_one_by_one()
+    public async Task Consecutive_large_documents_take_room_one_by_one()
     {
         var budget = new MemoryBudget(256 << 20);
         var http = new DefaultHttpContext();
@@ -116,7 +116,7 @@ public sealed class LargeRequestsTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task A_batch_that_waits_for_the_room_of_its_patches_keeps_that_of_its_command()
+    public async Task A_batch_waiting_for_room_for_its_patches_keeps_its_commands_room()
     {
         string db = await _server.CreateDatabaseAsync();
         await _server.SendAsync("PUT", db + "/docs?id=a", _megabytes);
@@ -137,7 +137,7 @@ public sealed class LargeRequestsTests : IAsyncLifetime
         await WaitInVainAsync(waiting);
         (await waiting).IsRefusal(429, "MiB of memory");
 
-        // It is given back behind the answer.
+        // The room is released after the answer.
         while (HeldBytes != others)
         {
             await Task.Yield();
@@ -145,7 +145,7 @@ public sealed class LargeRequestsTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task A_document_without_room_is_refused_without_its_tag()
+    public async Task A_document_refused_for_lack_of_room_has_no_ETag()
     {
         string db = await _server.CreateDatabaseAsync();
         await _server.SendAsync("PUT", db + "/docs?id=a", _megabytes);
@@ -187,9 +187,9 @@ public sealed class LargeRequestsTests : IAsyncLifetime
         Assert.True(_server.Log.Lines.IsEmpty, string.Join("\n", _server.Log.Lines));
     }
 
-    /// <summary>Its body is small, and what is read of it is large.</summary>
+    /// <summary>The body is small, but the documents read for it are large.</summary>
     [Fact]
-    public async Task A_query_whose_database_goes_while_it_is_planned_keeps_no_room()
+    public async Task A_query_whose_database_is_deleted_during_planning_holds_no_room()
     {
         string db = await _server.CreateDatabaseAsync();
         string name = db.Split('/')[^1];
@@ -242,7 +242,7 @@ public sealed class LargeRequestsTests : IAsyncLifetime
         }
     }
 
-    // All the room there is.
+    // Takes all of the room.
     private async Task AnotherGetsThroughAsync(string db)
     {
         string document = $$"""{"Id":"c","Type":"PUT","Document":{{_megabytes}} }""";
@@ -295,7 +295,7 @@ public sealed class LargeRequestsTests : IAsyncLifetime
             }
             catch (IOException)
             {
-                // Hung up hard.
+                // The connection was reset.
             }
 
             return count;

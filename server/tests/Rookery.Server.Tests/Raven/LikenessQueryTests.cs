@@ -2,7 +2,7 @@ using System.Text.Json;
 
 namespace Rookery.Server.Tests.Raven;
 
-/// <summary>moreLikeThis on the wire.</summary>
+/// <summary>moreLikeThis over HTTP.</summary>
 public sealed class LikenessQueryTests(RunningServer server) : IClassFixture<RunningServer>
 {
     private const string Eager = """{"MinimumTermFrequency":1,"MinimumDocumentFrequency":1}""";
@@ -35,7 +35,7 @@ public sealed class LikenessQueryTests(RunningServer server) : IClassFixture<Run
             + "'{\"MinimumTermFrequency\":1,\"MinimumDocumentFrequency\":1,\"MinimumWordLength\":7}')",
         "articles/2"
     )]
-    public async Task Documents_with_words_that_say_most_are_found(string condition, string ids)
+    public async Task Documents_with_the_most_significant_words_are_found(string condition, string ids)
     {
         string db = await FillAsync();
         var answer = await server.SendAsync("POST", db + "/queries", Body($"from Articles where {condition}"));
@@ -57,7 +57,7 @@ public sealed class LikenessQueryTests(RunningServer server) : IClassFixture<Run
     [InlineData("moreLikeThis(id() = 'articles/1', '{\"MaximumTerms\":1}')", 400, "'MaximumTerms' is no option")]
     [InlineData("moreLikeThis(id() = 'articles/1', '{\"MaximumNumberOfTokensParsed\":1000000000}')", 400, "100000")]
     [InlineData("moreLikeThis(search(text, 'cat'))", 501, "search")]
-    public async Task What_cannot_be_compared_is_refused(string condition, int status, string named)
+    public async Task Invalid_comparisons_are_refused(string condition, int status, string named)
     {
         string db = await FillAsync();
         (await server.SendAsync("POST", db + "/queries", Body($"from Articles where {condition}"))).IsRefusal(
@@ -99,7 +99,7 @@ public sealed class LikenessQueryTests(RunningServer server) : IClassFixture<Run
     }
 
     [Fact]
-    public async Task An_index_with_a_reduce_finds_rows_that_are_like_one_of_them()
+    public async Task An_index_with_a_reduce_finds_similar_rows()
     {
         string db = await FillAsync();
         await DefineAsync(
@@ -130,7 +130,7 @@ public sealed class LikenessQueryTests(RunningServer server) : IClassFixture<Run
     )]
     [InlineData("moreLikeThis(id() = 'articles/1', '{\"Fields\":[\"text\"]}')", 400, "has no field 'text'")]
     [InlineData("true filter moreLikeThis(id() = 'articles/1')", 501, "moreLikeThis")]
-    public async Task What_an_index_cannot_compare_is_refused(string condition, int status, string named)
+    public async Task Fields_that_an_index_cannot_compare_are_refused(string condition, int status, string named)
     {
         string db = await FillAsync();
         await DefineAsync(
@@ -151,9 +151,9 @@ public sealed class LikenessQueryTests(RunningServer server) : IClassFixture<Run
         ).IsRefusal(400, "holds those of no field");
     }
 
-    /// <summary>A stream whose total is not known beforehand is walked over twice.</summary>
+    /// <summary>A stream whose total is not known beforehand makes two passes.</summary>
     [Fact]
-    public async Task A_stream_compares_with_one_document_however_often_it_walks()
+    public async Task A_stream_compares_with_one_version_in_all_its_passes()
     {
         string db = await FillAsync();
         var answer = await server.SendAsync(

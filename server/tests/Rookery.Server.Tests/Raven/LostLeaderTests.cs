@@ -5,7 +5,7 @@ using Rookery.Server.Raven;
 
 namespace Rookery.Server.Tests.Raven;
 
-/// <summary>What a member answers to a write that it had sent to a leader which was lost then.</summary>
+/// <summary>A member's answer to a write that it forwarded to a leader which was then lost.</summary>
 public sealed class LostLeaderTests : IAsyncLifetime
 {
     private const string Lost =
@@ -44,11 +44,7 @@ public sealed class LostLeaderTests : IAsyncLifetime
     [InlineData("POST", "import", """{"@metadata":{"@id":"users/1"}}""")]
     [InlineData("POST", "queries", """{"Query":"from Users"}""")]
     [InlineData("DELETE", "indexes?name=a", null)]
-    public async Task A_node_that_was_removed_says_so_instead_of_having_it_tried_again(
-        string method,
-        string route,
-        string? body
-    )
+    public async Task A_removed_node_reports_its_removal_instead_of_no_leader(string method, string route, string? body)
     {
         const string Removed = "This node is no member of its cluster any more.";
         _refuse!(new Rejection(RejectionKind.NoLeader, "No member leads now. Try again in a second."));
@@ -63,7 +59,7 @@ public sealed class LostLeaderTests : IAsyncLifetime
     }
 
     [Fact]
-    public void A_part_of_a_multi_get_says_too_that_its_node_was_removed()
+    public void A_request_in_a_multi_get_reports_the_nodes_removal()
     {
         const string Removed = "This node is no member of its cluster any more.";
         using var services = new ServiceCollection().AddSingleton(_server.Context).BuildServiceProvider();
@@ -82,7 +78,7 @@ public sealed class LostLeaderTests : IAsyncLifetime
     [InlineData(RejectionKind.OutcomeUnknown, WithId, 504, "through line {0} is kept: send the lines behind it again.")]
     [InlineData(RejectionKind.OutcomeUnknown, "{}", 500, "All through line {0} is kept. ")]
     [InlineData(RejectionKind.DatabaseMissing, "{}", 503, null)]
-    public async Task An_import_whose_write_is_refused_says_through_which_line_all_is_kept_and_what_to_send(
+    public async Task A_refused_import_reports_the_last_stored_line_and_what_to_send(
         RejectionKind kind,
         string good,
         int status,
@@ -131,7 +127,7 @@ public sealed class LostLeaderTests : IAsyncLifetime
     }
 
     /// <summary>
-    /// RavenDB's clients send it again after 504, at the next node, and leave it to the application after 500.
+    /// RavenDB's clients send the write again after 504, to the next node; after 500 they leave it to the application.
     /// </summary>
     [Theory]
     [InlineData("PUT", "/databases/db/docs?id=users/1", "{}", 504)]
@@ -176,7 +172,7 @@ public sealed class LostLeaderTests : IAsyncLifetime
     )]
     [InlineData("GET", "/databases/db/hilo/next?tag=users", null, 504)]
     [InlineData("PUT", "/databases/db/hilo/return?tag=users&end=96&last=64", null, 500)]
-    public async Task A_write_may_be_sent_again_when_it_comes_to_the_same(
+    public async Task A_repeatable_write_with_unknown_outcome_is_504(
         string method,
         string path,
         string? body,
@@ -190,11 +186,11 @@ public sealed class LostLeaderTests : IAsyncLifetime
         "/databases/db/bulk_docs",
         """{"Commands":[{"Id":"a","Type":"PATCH","Patch":{"Script":"this.n = args.val_0;","Values":{"val_0":1}}}]}"""
     )]
-    public async Task Or_when_it_would_be_known_again(string method, string path, string body) =>
+    public async Task A_write_with_a_key_and_unknown_outcome_is_504(string method, string path, string body) =>
         (await _server.SendAsync(method, path, body, ("Idempotency-Key", "\"once\""))).IsRefusal(504, Lost);
 
     [Fact]
-    public async Task Not_when_a_change_vector_is_expected_that_it_would_change() =>
+    public async Task A_write_with_If_Match_and_unknown_outcome_is_500() =>
         (await _server.SendAsync("PUT", "/databases/db/docs?id=users/1", "{}", ("If-Match", "\"A:1-x\""))).IsRefusal(
             500,
             Lost

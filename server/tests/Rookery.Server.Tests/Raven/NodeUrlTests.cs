@@ -46,7 +46,7 @@ public sealed class NodeUrlTests
     )]
     [InlineData("one.example.org", "https://one.example.org", "https://two.example.org", "https://192.168.1.13:8443")]
     [InlineData("pi-10.local:8443", "https://pi-10.local:8443", "https://two.example.org", "https://192.168.1.13:8443")]
-    public void The_members_are_named_as_the_client_named_this_one(string host, params string[] expected)
+    public void Members_have_URLs_in_the_form_that_the_client_used(string host, params string[] expected)
     {
         var http = new DefaultHttpContext { Request = { Scheme = "https", Host = new HostString(host) } };
         var urls = new NodeUrl(http, Cluster);
@@ -54,7 +54,7 @@ public sealed class NodeUrlTests
     }
 
     [Fact]
-    public void Behind_something_that_speaks_TLS_the_public_URL_goes_with_its_scheme()
+    public void Behind_a_TLS_proxy_the_public_URL_keeps_its_scheme()
     {
         var http = new DefaultHttpContext
         {
@@ -64,7 +64,7 @@ public sealed class NodeUrlTests
     }
 
     [Fact]
-    public void Of_a_member_that_has_not_said_where_it_is_nothing_is_told()
+    public void A_member_without_a_known_URL_is_left_out()
     {
         var http = new DefaultHttpContext
         {

@@ -3,9 +3,9 @@ using Rookery.Documents.Consensus;
 
 namespace Rookery.Server.Tests.Raven;
 
-/// <summary>A node alone that says to be the second of three, and that may be behind until a read barrier.</summary>
-/// <param name="alone">The node.</param>
-/// <param name="atBarrier">What comes from the leader before a barrier.</param>
+/// <summary>A single node that poses as the second of three, and that may lag until a read barrier.</summary>
+/// <param name="alone">Consensus of the single node.</param>
+/// <param name="atBarrier">Runs before each barrier, as the leader's update.</param>
 internal sealed class OneOfThree(IConsensusHost alone, Func<IConsensus, Task> atBarrier) : IConsensusHost
 {
     private readonly TaskCompletionSource _readWaitIsOver = new();
@@ -39,13 +39,13 @@ internal sealed class OneOfThree(IConsensusHost alone, Func<IConsensus, Task> at
 
     public long AppliedIndex => alone.AppliedIndex;
 
-    /// <summary>What becomes of writes instead of being stored.</summary>
+    /// <summary>Rejection of all writes; null to store them.</summary>
     public Rejection? Refuses { get; set; }
 
     /// <summary>What writes wait for before they are stored.</summary>
     public Task WritesGoOn { get; set; } = Task.CompletedTask;
 
-    /// <summary>Writes that came.</summary>
+    /// <summary>Number of proposed writes.</summary>
     public int Proposed { get; private set; }
 
     public async ValueTask<CommandOutcome> ProposeAsync(CommandBuffer command, CancellationToken cancellationToken)
@@ -80,7 +80,7 @@ internal sealed class OneOfThree(IConsensusHost alone, Func<IConsensus, Task> at
 
     public CommitStatistics ReadStatistics() => alone.ReadStatistics();
 
-    /// <summary>Why it takes no part in its cluster any more; null when it does.</summary>
+    /// <summary>Why the node takes no part in its cluster any more; null if it does.</summary>
     public string? WhyNoPart { get; set; }
 
     public ConsensusStatistics ReadCluster() =>

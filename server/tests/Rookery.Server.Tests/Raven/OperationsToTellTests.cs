@@ -9,7 +9,7 @@ public sealed class OperationsToTellTests
     private readonly MemoryShare _memory = new MemoryBudget(64L << 20).AddShare("details", 1 << 20);
 
     [Fact]
-    public async Task As_many_as_there_is_room_for_are_told_before_the_loss_of_one_more()
+    public async Task A_full_queue_returns_its_operations_before_it_ends()
     {
         var operations = new OperationsToTell();
         for (int id = 1; id <= OperationsToTell.Capacity + 1; id++)
@@ -26,7 +26,7 @@ public sealed class OperationsToTellTests
     }
 
     [Fact]
-    public async Task One_that_goes_on_again_is_told_once_until_it_was_read()
+    public async Task An_operation_is_queued_once_until_it_is_read()
     {
         var operations = new OperationsToTell();
         var first = NewOperation(1);

@@ -2,7 +2,7 @@ using System.Text.Json;
 
 namespace Rookery.Server.Tests.Raven;
 
-/// <summary>The option of a request that says from where a selection reads.</summary>
+/// <summary>The request option that decides where a projection reads its fields.</summary>
 public sealed class ProjectionBehaviorTests(RunningServer server) : IClassFixture<RunningServer>
 {
     private const string Metadata = "\"@metadata\":{\"@projection\":true,\"@id\":\"users/1\"}";
@@ -11,7 +11,7 @@ public sealed class ProjectionBehaviorTests(RunningServer server) : IClassFixtur
     private const string Reduce =
         """{"Name":"Cities","Maps":["from u in docs.Users select new { u.city, n = 1 }"],"Reduce":"from r in results group r by r.city into g select new { city = g.Key, n = g.Sum(x => x.n) }"}""";
 
-    // name is stored as Ann!, full is stored and stands in no document, city is not stored, zip stands in neither.
+    // name is stored as Ann!; full is stored but in no document; city is not stored; zip is in neither.
     [Theory]
     [InlineData(
         "Default",
@@ -32,7 +32,11 @@ public sealed class ProjectionBehaviorTests(RunningServer server) : IClassFixtur
         "id() as i, 1 as one, @metadata.@nothing as m",
         "\"i\":\"users/1\",\"one\":1,\"m\":null,"
     )]
-    public async Task A_static_index_reads_from_where_the_request_wants(string behavior, string select, string members)
+    public async Task A_projection_from_a_static_index_obeys_the_projection_behavior(
+        string behavior,
+        string select,
+        string members
+    )
     {
         string db = await FillAsync();
         foreach (string route in (string[])["queries", "streams/queries"])
@@ -51,7 +55,7 @@ public sealed class ProjectionBehaviorTests(RunningServer server) : IClassFixtur
     [InlineData("Default", "\"name\":\"Ann\",\"zip\":null,")]
     [InlineData("FromIndex", "")]
     [InlineData("FromDocument", "\"name\":\"Ann\",")]
-    public async Task A_collection_has_no_stored_values_beside_its_documents(string behavior, string members)
+    public async Task A_collection_query_has_no_stored_fields(string behavior, string members)
     {
         string db = await FillAsync();
         var answer = await server.SendAsync(
@@ -81,7 +85,12 @@ public sealed class ProjectionBehaviorTests(RunningServer server) : IClassFixtur
     [InlineData("from Users as u load u.boss as b select b.name", "FromIndexOrThrow", 501, "FromIndexOrThrow")]
     [InlineData("from Users select name", "FromNowhere", 400, "FromDocumentOrThrow")]
     [InlineData("from Users select name", "3", 400, "ProjectionBehavior")]
-    public async Task What_cannot_be_read_from_there_is_refused(string query, string behavior, int status, string named)
+    public async Task Fields_that_the_projection_behavior_cannot_read_are_refused(
+        string query,
+        string behavior,
+        int status,
+        string named
+    )
     {
         string db = await FillAsync();
         (await server.SendAsync("POST", db + "/queries", Body(query, behavior))).IsRefusal(status, named);
@@ -91,7 +100,7 @@ public sealed class ProjectionBehaviorTests(RunningServer server) : IClassFixtur
     [InlineData("from index 'Cities' select city, n", "FromIndex")]
     [InlineData("from index 'Cities' select city, n", "FromIndexOrThrow")]
     [InlineData("from Users group by city select city, count() as n", "FromIndexOrThrow")]
-    public async Task Rows_and_groups_are_what_an_index_holds(string query, string behavior)
+    public async Task Reduced_rows_and_groups_come_from_the_index(string query, string behavior)
     {
         string db = await FillAsync();
         var answer = await server.SendAsync("POST", db + "/queries", Body(query, behavior));
@@ -102,7 +111,7 @@ public sealed class ProjectionBehaviorTests(RunningServer server) : IClassFixtur
     }
 
     [Fact]
-    public async Task Whole_documents_are_no_projection()
+    public async Task Whole_documents_ignore_the_projection_behavior()
     {
         string db = await FillAsync();
         var answer = await server.SendAsync("POST", db + "/queries", Body("from index 'Users'", "FromIndexOrThrow"));

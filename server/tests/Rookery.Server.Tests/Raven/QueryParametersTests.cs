@@ -25,7 +25,7 @@ public sealed class QueryParametersTests
     [InlineData("?")]
     [InlineData("?&&")]
     [InlineData("?identity=1")]
-    public void What_is_absent_is_null(string query) => Assert.Null(new QueryParameters(query).Text("id"));
+    public void An_absent_parameter_is_null(string query) => Assert.Null(new QueryParameters(query).Text("id"));
 
     [Theory]
     [InlineData("?id=%FF")]
@@ -43,7 +43,7 @@ public sealed class QueryParametersTests
     [InlineData("?start=x")]
     [InlineData("?start=99999999999999999999")]
     [InlineData("?start=1.5")]
-    public void A_number_that_is_none_is_refused(string query) =>
+    public void An_invalid_number_is_refused(string query) =>
         Assert.Equal(400, Assert.Throws<RefusedException>(() => new QueryParameters(query).Number("start", 0)).Status);
 
     [Theory]
@@ -59,7 +59,7 @@ public sealed class QueryParametersTests
     [InlineData("?f=maybe")]
     [InlineData("?f=1")]
     [InlineData("?f=true%20")]
-    public void A_flag_that_is_neither_is_refused(string query) =>
+    public void An_invalid_flag_is_refused(string query) =>
         Assert.Contains(
             "'f'",
             Assert.Throws<RefusedException>(() => new QueryParameters(query).Flag("f")).Message,
@@ -67,7 +67,7 @@ public sealed class QueryParametersTests
         );
 
     [Fact]
-    public void Unescaping_says_when_the_destination_is_too_short()
+    public void Unescaping_reports_a_destination_that_is_too_short()
     {
         Assert.Equal(-1, QueryParameters.Unescape("abc", new byte[2]));
         Assert.Equal(-1, QueryParameters.Unescape("ab%41", new byte[2]));
@@ -94,5 +94,5 @@ public sealed class QueryParametersTests
     [InlineData("-00:00:01")]
     [InlineData("soon")]
     [InlineData("99999999999999999")]
-    public void Other_text_is_no_duration(string text) => Assert.False(DurationText.TryParse(text, out _));
+    public void Other_texts_are_not_durations(string text) => Assert.False(DurationText.TryParse(text, out _));
 }

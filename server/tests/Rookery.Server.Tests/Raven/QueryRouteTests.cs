@@ -2,7 +2,7 @@ using System.Text.Json;
 
 namespace Rookery.Server.Tests.Raven;
 
-/// <summary>queries and streams on ids, and what is no query.</summary>
+/// <summary>Queries and streams by id, and invalid queries.</summary>
 public sealed class QueryRouteTests(RunningServer server) : IClassFixture<RunningServer>
 {
     [Fact]
@@ -67,7 +67,7 @@ public sealed class QueryRouteTests(RunningServer server) : IClassFixture<Runnin
 
     [Theory]
     [MemberData(nameof(BadQueries))]
-    public async Task A_query_that_cannot_be_read_is_refused(string body, string named)
+    public async Task A_malformed_query_is_refused(string body, string named)
     {
         string db = await server.CreateDatabaseAsync();
         (await server.SendAsync("POST", db + "/queries", body)).IsRefusal(400, named);
@@ -75,7 +75,7 @@ public sealed class QueryRouteTests(RunningServer server) : IClassFixture<Runnin
     }
 
     [Fact]
-    public async Task Many_ids_do_not_cost_their_square()
+    public async Task A_query_of_many_ids_takes_linear_time()
     {
         string db = await FillAsync();
         string ids = string.Join(',', Enumerable.Range(0, 200_000).Select(i => $"\"none/{i}\"").Append("\"users/1\""));
@@ -107,7 +107,7 @@ public sealed class QueryRouteTests(RunningServer server) : IClassFixture<Runnin
     }
 
     [Fact]
-    public async Task Includes_come_with_the_results()
+    public async Task Includes_are_sent_with_the_results()
     {
         string db = await FillAsync();
         var answer = await server.SendAsync("POST", db + "/queries", """{"Query":"from Orders include buyer"}""");
@@ -141,7 +141,7 @@ public sealed class QueryRouteTests(RunningServer server) : IClassFixture<Runnin
     [InlineData("""{"Query":"from Users",""", 400, "JSON")]
     [InlineData("""{"Query":7}""", 400, "Query")]
     [InlineData("", 400, "")]
-    public async Task Other_queries_are_refused(string body, int status, string named)
+    public async Task Unsupported_queries_are_refused(string body, int status, string named)
     {
         string db = await FillAsync();
         (await server.SendAsync("POST", db + "/queries", body)).IsRefusal(status, named);
@@ -200,7 +200,7 @@ public sealed class QueryRouteTests(RunningServer server) : IClassFixture<Runnin
     }
 
     [Fact]
-    public async Task Long_answers_go_out_in_parts_and_are_whole()
+    public async Task Long_answers_are_sent_in_parts_and_complete()
     {
         string db = await server.CreateDatabaseAsync();
         string text = new('x', 4000);

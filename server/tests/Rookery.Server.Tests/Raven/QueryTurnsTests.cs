@@ -17,7 +17,7 @@ public sealed class QueryTurnsTests : IDisposable
     public void Dispose() => _answers.ForEach(static answer => answer.Dispose());
 
     [Fact]
-    public async Task A_turn_is_over_after_its_time_of_work_and_waiting_is_none()
+    public async Task A_turn_ends_after_its_working_time_without_waits()
     {
         var turns = new QueryTurns(_time, QueryTurns.Budget, Sink());
         _time.Advance(TimeSpan.FromHours(1));
@@ -37,7 +37,7 @@ public sealed class QueryTurnsTests : IDisposable
     }
 
     [Fact]
-    public async Task A_query_that_used_its_time_up_is_refused()
+    public async Task A_query_that_used_up_its_time_is_refused()
     {
         var turns = new QueryTurns(_time, QueryTurns.Budget, Sink());
         turns.Begin();
@@ -53,7 +53,7 @@ public sealed class QueryTurnsTests : IDisposable
     }
 
     [Fact]
-    public void Of_searches_that_take_long_so_many_go_on_and_the_next_gives_up()
+    public void Concurrent_long_searches_are_limited()
     {
         var searches = new LongSearches(2);
         QueryTurns[] turns =
@@ -75,7 +75,7 @@ public sealed class QueryTurnsTests : IDisposable
         Assert.Contains("2 others", refusal.Message, StringComparison.Ordinal);
         third.Dispose();
 
-        // One that is not searching any more, or has not searched for long, needs no place.
+        // A search that has ended, or has not lasted long, needs no place.
         turns[2].OnWork();
         using var fourth = turns[3].BeginSearch();
         turns[3].OnWork();

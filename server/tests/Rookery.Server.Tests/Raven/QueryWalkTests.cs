@@ -13,7 +13,7 @@ public sealed class QueryWalkTests(RunningServer server) : IClassFixture<Running
     [InlineData("from As")]
     [InlineData("from As where id() in ('a1', 'a2', 'a3')")]
     [InlineData("from As where startsWith(id(), 'a')")]
-    public async Task A_walk_goes_on_where_it_was_and_an_operation_holds_no_snapshot_meanwhile(string query)
+    public async Task A_scan_resumes_at_its_place_and_holds_no_snapshot_meanwhile(string query)
     {
         string db = await server.CreateDatabaseAsync();
         foreach (string id in (string[])["a1", "a2", "a3"])
@@ -48,7 +48,7 @@ public sealed class QueryWalkTests(RunningServer server) : IClassFixture<Running
     [Theory]
     [InlineData("from As where startsWith(id(), '')", 3)]
     [InlineData("from @all_docs", 2)]
-    public async Task A_walk_tells_of_each_document_that_it_meets_so_that_it_can_be_ended(string query, int met)
+    public async Task A_scan_reports_each_document_so_that_it_can_be_ended(string query, int met)
     {
         string db = await server.CreateDatabaseAsync();
         await PutAsync(db, "a1");
@@ -85,7 +85,7 @@ public sealed class QueryWalkTests(RunningServer server) : IClassFixture<Running
     [InlineData("from As")]
     [InlineData("from As where id() in ('a1', 'a2', 'a3')")]
     [InlineData("from As where startsWith(id(), 'a')")]
-    public async Task A_walk_for_a_client_shows_one_moment_however_often_it_waits(string query)
+    public async Task A_scan_for_a_client_reads_one_snapshot_however_often_it_waits(string query)
     {
         string db = await server.CreateDatabaseAsync();
         foreach (string id in (string[])["a1", "a2", "a3"])

@@ -7,7 +7,7 @@ namespace Rookery.Server.Tests.Raven;
 public sealed class RavenErrorsTests
 {
     [Fact]
-    public async Task A_database_that_went_while_it_was_written_to_is_named()
+    public async Task A_database_deleted_during_a_write_is_named()
     {
         var http = new DefaultHttpContext();
         http.Request.RouteValues["database"] = "birds";

@@ -10,7 +10,7 @@ public sealed class RequestBodyTests
 {
     private const int Large = 16 << 20;
 
-    // A quarter of it is large requests' room.
+    // The room for large requests is a quarter of it.
     private readonly MemoryBudget _budget = new(40 << 20);
     private readonly SimulatedTimeProvider _time = new();
     private readonly LargeRequests _requests;
@@ -21,7 +21,7 @@ public sealed class RequestBodyTests
     }
 
     [Fact]
-    public async Task Memory_follows_what_a_client_sends_not_what_it_announces()
+    public async Task Memory_grows_with_received_bytes_not_with_the_announced_length()
     {
         var http = Request("{}"u8.ToArray());
         http.Request.ContentLength = Large;
@@ -32,7 +32,7 @@ public sealed class RequestBodyTests
     }
 
     [Fact]
-    public async Task Large_bodies_share_what_they_may_hold_and_give_it_back_when_they_are_answered()
+    public async Task Large_bodies_share_a_limit_and_release_it_when_answered()
     {
         byte[] content = new byte[2 << 20];
         var http = Request(content);
@@ -54,7 +54,7 @@ public sealed class RequestBodyTests
     }
 
     [Fact]
-    public async Task A_small_body_asks_for_no_room()
+    public async Task A_small_body_takes_no_room()
     {
         using var body = await RequestBody.ReadAsync(Request(new byte[20_000]), Large, _requests, BodyUse.Write);
         Assert.Equal(20_000, body.Span.Length);

@@ -5,7 +5,7 @@ using Rookery.Server.Raven;
 namespace Rookery.Server.Tests.Raven;
 
 /// <summary>
-/// Whatever a request asks for is carried out or refused by its name; docs/reference/clients.md has the whole list.
+/// Every option of a request is obeyed or refused by name; docs/reference/clients.md has the whole list.
 /// </summary>
 public sealed partial class RequestOptionTests(RunningServer server) : IClassFixture<RunningServer>
 {
@@ -25,7 +25,7 @@ public sealed partial class RequestOptionTests(RunningServer server) : IClassFix
     }
 
     [Fact]
-    public async Task Every_write_refuses_conditions_and_keys_that_it_does_not_carry_out()
+    public async Task Every_write_refuses_conditions_and_keys_that_it_does_not_obey()
     {
         string db = await server.CreateDatabaseAsync();
         foreach (var (method, path, parameters) in RoutesWithParameters(db))
@@ -85,11 +85,7 @@ public sealed partial class RequestOptionTests(RunningServer server) : IClassFix
     [InlineData("POST", "admin/indexes/stop?type=map", "type=map")]
     [InlineData("POST", "bulk_insert?id=1&shardNumber=0", "shardNumber")]
     [InlineData("GET", "streams/docs?format=csv", "format=csv")]
-    public async Task Options_of_clients_that_are_not_here_are_refused_by_name(
-        string method,
-        string route,
-        string named
-    )
+    public async Task Unsupported_client_options_are_refused_by_name(string method, string route, string named)
     {
         string db = await server.CreateDatabaseAsync();
         string body =
@@ -108,7 +104,7 @@ public sealed partial class RequestOptionTests(RunningServer server) : IClassFix
     [InlineData("PUT", "docs?id=a&id=b", "'id'")]
     [InlineData("GET", "streams/docs?startsWith=a&startsWith=b", "'startsWith'")]
     [InlineData("POST", "bulk_docs?waitForIndexesTimeout=1&waitForIndexesTimeout=2", "'waitForIndexesTimeout'")]
-    public async Task Options_of_which_one_would_be_passed_over_are_refused(string method, string route, string named)
+    public async Task Conflicting_or_repeated_parameters_are_refused(string method, string route, string named)
     {
         string db = await server.CreateDatabaseAsync();
         (await server.SendAsync(method, $"{db}/{route}", method is "GET" ? null : "{}")).IsRefusal(400, named);
@@ -202,7 +198,7 @@ public sealed partial class RequestOptionTests(RunningServer server) : IClassFix
     )]
     [InlineData("POST", "indexes/set-lock", """{"IndexNames":["A"],"Mode":"Unlock","Surprise":1}""", "Surprise")]
     [InlineData("POST", "indexes/set-priority", """{"IndexNames":["A"],"Priority":"Low","Surprise":1}""", "Surprise")]
-    public async Task What_would_be_passed_over_is_refused_by_name(
+    public async Task Members_that_would_be_ignored_are_refused_by_name(
         string method,
         string route,
         string? body,
@@ -214,7 +210,7 @@ public sealed partial class RequestOptionTests(RunningServer server) : IClassFix
     }
 
     [Fact]
-    public async Task A_patch_of_a_form_that_is_not_here_is_refused_by_name()
+    public async Task An_unsupported_patch_form_is_refused_by_name()
     {
         string db = await server.CreateDatabaseAsync();
         var answer = await server.SendAsync(
@@ -252,7 +248,7 @@ public sealed partial class RequestOptionTests(RunningServer server) : IClassFix
             """,
         201
     )]
-    public async Task What_clients_write_beside_it_in_bodies_changes_nothing(
+    public async Task Harmless_members_of_client_bodies_are_ignored(
         string method,
         string route,
         string body,
@@ -273,7 +269,7 @@ public sealed partial class RequestOptionTests(RunningServer server) : IClassFix
     )]
     [InlineData("""{"Url":"/docs","Query":"?id=a&consistency=local"}""", 400, "consistency")]
     [InlineData("""{"Url":"/docs","Query":"?id=a","Headers":{"If-Match":"x"}}""", 501, "If-Match")]
-    public async Task The_parts_of_a_multi_get_are_held_to_the_same(string part, int status, string named)
+    public async Task Requests_in_a_multi_get_obey_the_same_rules(string part, int status, string named)
     {
         string db = await server.CreateDatabaseAsync();
         var answer = await server.SendAsync("POST", db + "/multi_get", $$"""{"Requests":[{{part}}]}""");
@@ -293,7 +289,7 @@ public sealed partial class RequestOptionTests(RunningServer server) : IClassFix
     [InlineData("GET", "/databases/{0}/stats/detailed?failover-check&nodeTag=A")]
     [InlineData("GET", "/databases/{0}/indexes?start=0&pageSize25%20")]
     [InlineData("GET", "/databases/{0}/docs?&start=0&pageSize=5&startsWith=users%2F&matches=&exclude=&startAfter=")]
-    public async Task What_clients_send_beside_it_changes_nothing(string method, string route)
+    public async Task Harmless_parameters_of_clients_are_ignored(string method, string route)
     {
         string db = await server.CreateDatabaseAsync();
         var answer = await server.SendAsync(method, string.Format(null, route, db["/databases/".Length..]));

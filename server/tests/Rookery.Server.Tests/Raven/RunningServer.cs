@@ -29,44 +29,43 @@ public sealed class RunningServer : IAsyncLifetime
 
     public RecordedLog Log { get; } = new();
 
-    /// <summary>The clock of the routes; the node has the machine's.</summary>
+    /// <summary>The clock of the routes; the node uses the machine's.</summary>
     public TimeProvider Time { get; init; } = TimeProvider.System;
 
-    /// <summary>The clock of those who wait for an index.</summary>
+    /// <summary>The clock of waits for an index.</summary>
     public TimeProvider IndexTime { get; init; } = TimeProvider.System;
 
-    /// <summary>Whether indexes stand still.</summary>
+    /// <summary>Whether indexing stands still.</summary>
     public bool HoldsIndexing { get; set; }
 
     /// <summary>
-    /// Asked by the thread that indexes behind the opening of indexes, before it goes on: while this blocks, none is
-    /// opened.
+    /// Called by the indexing thread after it opened indexes: while this blocks, no further index is opened.
     /// </summary>
     public Func<bool> MayIndex { get; init; } = static () => true;
 
-    /// <summary>Told of what indexes meet that a healthy node does not; null: that fails the test.</summary>
+    /// <summary>Called for index trouble that a healthy node does not have; null to fail the test instead.</summary>
     public Action<string>? IndexTroubleFound { get; init; }
 
-    /// <summary>A quarter of it is large requests' room.</summary>
+    /// <summary>The room for large requests is a quarter of it.</summary>
     public MemoryBudget Memory { get; init; } = new(256 << 20);
 
-    /// <summary>What stands between the routes and consensus.</summary>
+    /// <summary>Wraps consensus for the routes.</summary>
     public Func<IConsensusHost, IConsensusHost> Before { get; init; } = static consensus => consensus;
 
-    /// <summary>Where its data and indexes lie, under /data.</summary>
+    /// <summary>The disk of data and indexes, under /data.</summary>
     public SimulatedDisk Disk { get; } = new();
 
-    /// <summary>What stands between the node and that disk.</summary>
+    /// <summary>Wraps the disk for the node.</summary>
     public Func<IDisk, IDisk> BehindDisk { get; init; } = static disk => disk;
 
-    /// <summary>Changes how it runs.</summary>
+    /// <summary>Changes the options.</summary>
     public Func<ServerOptions, ServerOptions> With { get; init; } = static options => options;
 
     internal ServerContext Context { get; private set; } = null!;
 
     public Node Node => _node!;
 
-    /// <summary>What is mapped.</summary>
+    /// <summary>The mapped routes.</summary>
     public IEnumerable<RouteEndpoint> Routes =>
         ((IEndpointRouteBuilder)_app!)
             .DataSources.SelectMany(static source => source.Endpoints)
@@ -117,13 +116,13 @@ public sealed class RunningServer : IAsyncLifetime
         _node.Dispose();
     }
 
-    /// <summary>Says that it stops, as is said before leadership is handed over.</summary>
+    /// <summary>Signals the stop, as before leadership is handed over.</summary>
     public void BeginStop() => _app!.Lifetime.StopApplication();
 
-    /// <summary>Stops the server as the process of a node does; the node goes on.</summary>
+    /// <summary>Stops the server as a node's process does; the node keeps running.</summary>
     public Task StopAsync() => _stopping ??= RookeryServer.StopAsync(_app!, Context);
 
-    /// <summary>Creates a database and gives the beginning of its URLs ("/databases/db7").</summary>
+    /// <summary>Creates a database and returns the prefix of its URLs ("/databases/db7").</summary>
     public async Task<string> CreateDatabaseAsync()
     {
         string name = string.Create(CultureInfo.InvariantCulture, $"db{Interlocked.Increment(ref _databases)}");
@@ -185,7 +184,7 @@ public sealed class RunningServer : IAsyncLifetime
     public async Task<long> CountAsync(string database) =>
         (await SendAsync("GET", database + "/stats/essential")).Json.GetProperty("CountOfDocuments").GetInt64();
 
-    // By the machine's clock: one that stands still would wait for ever for who does not read.
+    // By the machine's clock: a clock that stands still would wait forever for a client that does not read.
     private async Task StopSoonAsync()
     {
         using var patience = new CancellationTokenSource(TimeSpan.FromSeconds(10));
@@ -193,14 +192,16 @@ public sealed class RunningServer : IAsyncLifetime
     }
 }
 
-/// <summary>An answer as it came.</summary>
+/// <summary>An HTTP answer.</summary>
 public sealed record Answer(int Status, string Body, HttpResponseHeaders Headers, long? ContentLength)
 {
     public JsonElement Json => JsonDocument.Parse(Body).RootElement.Clone();
 
     public string? Tag => Headers.ETag?.Tag;
 
-    /// <summary>Asserts that this is a refusal in RavenDB's shape that says <paramref name="text"/>.</summary>
+    /// <summary>
+    /// Asserts that the answer is an error in RavenDB's form whose message contains <paramref name="text"/>.
+    /// </summary>
     public void IsRefusal(int status, string text)
     {
         Assert.True(Status == status, $"{Status}: {Body}");

@@ -3,7 +3,7 @@ using Rookery.Platform;
 
 namespace Rookery.Server.Tests.Raven;
 
-/// <summary>Queries that look into documents, on the wire.</summary>
+/// <summary>Queries that scan documents, over HTTP.</summary>
 public sealed class ScannedQueryTests(RunningServer server) : IClassFixture<RunningServer>
 {
     [Theory]
@@ -36,7 +36,7 @@ public sealed class ScannedQueryTests(RunningServer server) : IClassFixture<Runn
         "Auto/Users/ByCity"
     )]
     [InlineData("from Nobody where a = 1", "", 0, "Auto/Nobody/ByA")]
-    public async Task Documents_that_match_are_found(string query, string ids, int total, string index)
+    public async Task Matching_documents_are_found(string query, string ids, int total, string index)
     {
         string db = await FillAsync();
         var answer = await QueryAsync(db, query);
@@ -98,7 +98,7 @@ public sealed class ScannedQueryTests(RunningServer server) : IClassFixture<Runn
     [InlineData("from Orders group by buyer include buyer")]
     [InlineData("from Orders as o load o.buyer as u select u.name include u")]
     [InlineData("from Orders as o load o.buyer as buyer select buyer.name include o.buyer")]
-    public async Task Includes_follow_groups_and_what_is_loaded(string query)
+    public async Task Includes_follow_groups_and_loaded_documents(string query)
     {
         string db = await FillAsync();
         var included = (await QueryAsync(db, query)).GetProperty("Includes");
@@ -110,7 +110,7 @@ public sealed class ScannedQueryTests(RunningServer server) : IClassFixture<Runn
     [InlineData("from Users as u select { n: u.name }")]
     [InlineData("from Users group by city")]
     [InlineData("from Users select facet(city)")]
-    public async Task Metadata_alone_of_what_is_no_document_is_refused(string query)
+    public async Task Metadata_only_is_refused_for_projections(string query)
     {
         string db = await FillAsync();
         var answer = await server.SendAsync("POST", db + "/queries?metadataOnly=true", Body(query));
@@ -121,14 +121,14 @@ public sealed class ScannedQueryTests(RunningServer server) : IClassFixture<Runn
     [InlineData("""{"Query":"from Users include timings()"}""", "timings()")]
     [InlineData("""{"Query":"from Users","IncludeTimings":true}""", "IncludeTimings")]
     [InlineData("""{"Query":"from Users include friend"}""", "'include'")]
-    public async Task Streams_refuse_what_they_have_no_room_for(string body, string named)
+    public async Task Streams_refuse_includes_and_timings(string body, string named)
     {
         string db = await FillAsync();
         (await server.SendAsync("POST", db + "/streams/queries", body)).IsRefusal(501, named);
     }
 
     [Fact]
-    public async Task Includes_follow_what_was_found()
+    public async Task Includes_follow_the_results()
     {
         string db = await FillAsync();
         foreach (
@@ -151,7 +151,7 @@ public sealed class ScannedQueryTests(RunningServer server) : IClassFixture<Runn
     }
 
     [Fact]
-    public async Task Metadata_alone_is_enough_when_asked()
+    public async Task Metadata_only_returns_metadata_only()
     {
         string db = await FillAsync();
         var answer = await server.SendAsync(
@@ -222,7 +222,7 @@ public sealed class ScannedQueryTests(RunningServer server) : IClassFixture<Runn
     }
 
     [Fact]
-    public async Task An_answer_that_fails_behind_its_beginning_is_cut_off()
+    public async Task An_answer_that_fails_after_its_start_is_cut_off()
     {
         string db = await server.CreateDatabaseAsync();
         await FillAsync(
@@ -246,7 +246,7 @@ public sealed class ScannedQueryTests(RunningServer server) : IClassFixture<Runn
     }
 
     [Fact]
-    public async Task A_query_that_holds_too_much_is_refused_and_gives_it_back()
+    public async Task A_query_that_needs_too_much_memory_is_refused_and_releases_it()
     {
         var small = new RunningServer { Memory = new MemoryBudget(16 << 20) };
         await small.InitializeAsync();

@@ -3,7 +3,7 @@ using Rookery.Platform;
 
 namespace Rookery.Server.Tests.Raven;
 
-/// <summary>Selections that are scripts, on the wire.</summary>
+/// <summary>Projections by scripts, over HTTP.</summary>
 public sealed class ScriptedQueryTests(RunningServer server) : IClassFixture<RunningServer>
 {
     [Theory]
@@ -39,7 +39,7 @@ public sealed class ScriptedQueryTests(RunningServer server) : IClassFixture<Run
         """{"name":"Acme","products":["Pen","Ink"],"lines[].q":[2,1],"id":"orders/1","q":[7],"x":null,"none":null}"""
     )]
     [InlineData("from Orders as o load o.nothing as c select c.name as name, c", """{"name":null,"c":null}""")]
-    public async Task Scripts_make_the_results(string query, string results)
+    public async Task Scripts_compute_the_results(string query, string results)
     {
         string db = await FillAsync();
         Assert.Equal(results, await ResultsAsync(db + "/queries", query));
@@ -73,7 +73,7 @@ public sealed class ScriptedQueryTests(RunningServer server) : IClassFixture<Run
     [InlineData("from Users as u select { a: 'x'.repeat(4000000) }", 400, "more steps")]
     [InlineData("from Users as u select { a: $many.map(i => load('users/' + i)) }", 400, "more than 256 documents")]
     [InlineData("from Users as u select { a: $many.map(i => $many) }", 400, "more steps")]
-    public async Task What_cannot_be_made_is_refused_with_its_place(string query, int status, string text)
+    public async Task Invalid_scripts_are_refused_with_their_position(string query, int status, string text)
     {
         string db = await FillAsync();
         string body = Body(query, many: true);
@@ -82,7 +82,7 @@ public sealed class ScriptedQueryTests(RunningServer server) : IClassFixture<Run
     }
 
     [Fact]
-    public async Task A_script_that_is_larger_than_scripts_may_be_is_wrong_and_not_unsupported()
+    public async Task A_script_beyond_the_size_limit_is_invalid_not_unsupported()
     {
         string db = await FillAsync();
         string deep = new string('(', 200) + "1" + new string(')', 200);
@@ -113,9 +113,9 @@ public sealed class ScriptedQueryTests(RunningServer server) : IClassFixture<Run
         (await server.SendAsync("POST", db + "/streams/queries", body)).IsRefusal(400, "larger than 4.0 MiB");
     }
 
-    /// <summary>A script costs memory only while it runs, and none that other queries were promised.</summary>
+    /// <summary>A script takes memory only while it runs, and none that is reserved for other queries.</summary>
     [Fact]
-    public async Task Memory_of_scripts_is_bounded_and_given_back()
+    public async Task Memory_of_scripts_is_bounded_and_released()
     {
         var small = new RunningServer { Memory = new MemoryBudget(16 << 20) };
         await small.InitializeAsync();
@@ -158,7 +158,7 @@ public sealed class ScriptedQueryTests(RunningServer server) : IClassFixture<Run
     }
 
     [Fact]
-    public async Task Includes_and_unchanged_answers_are_as_of_other_queries()
+    public async Task Includes_and_ETags_work_as_for_other_queries()
     {
         string db = await FillAsync();
         string query = Body("from Users as u where u.age > 25 select { f: load(u.friend).first } include friend");
@@ -191,7 +191,7 @@ public sealed class ScriptedQueryTests(RunningServer server) : IClassFixture<Run
             }
         );
 
-    /// <summary>The results without their metadata, after a look at it.</summary>
+    /// <summary>Returns the results without their metadata, after checking it.</summary>
     private async Task<string> ResultsAsync(string url, string query, RunningServer? other = null)
     {
         var answer = await (other ?? server).SendAsync("POST", url, Body(query));

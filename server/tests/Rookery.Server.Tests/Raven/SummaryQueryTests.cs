@@ -3,7 +3,7 @@ using Rookery.Platform;
 
 namespace Rookery.Server.Tests.Raven;
 
-/// <summary>Facets and suggestions on the wire.</summary>
+/// <summary>Facets and suggestions over HTTP.</summary>
 public sealed class SummaryQueryTests(RunningServer server) : IClassFixture<RunningServer>
 {
     [Theory]
@@ -91,7 +91,7 @@ public sealed class SummaryQueryTests(RunningServer server) : IClassFixture<Runn
     }
 
     [Fact]
-    public async Task Summaries_that_hold_too_much_are_refused_and_give_it_back()
+    public async Task Summaries_that_need_too_much_memory_are_refused_and_release_it()
     {
         var small = new RunningServer { Memory = new MemoryBudget(16 << 20) };
         await small.InitializeAsync();

@@ -6,7 +6,7 @@ namespace Rookery.Server.Tests.Raven;
 public sealed class WalkedOnceTests
 {
     [Fact]
-    public void A_document_that_is_written_during_the_walk_is_given_once()
+    public void A_document_written_during_the_scan_is_returned_once()
     {
         var once = new WalkedOnce(lastEtag: 10);
         Assert.False(once.IsOver(10, Never));
@@ -19,7 +19,7 @@ public sealed class WalkedOnceTests
     }
 
     [Fact]
-    public void Where_too_many_match_the_walk_ends_with_what_was_there_at_its_beginning()
+    public void A_scan_with_too_many_matches_skips_documents_written_meanwhile()
     {
         var once = new WalkedOnce(lastEtag: 10);
         for (int i = 0; i < 100_001; i++)

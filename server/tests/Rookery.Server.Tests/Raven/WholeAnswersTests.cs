@@ -8,11 +8,11 @@ using Rookery.Server.Raven.Queries;
 namespace Rookery.Server.Tests.Raven;
 
 /// <summary>
-/// Long answers, while what they are of changes or goes: they are of one moment and whole, or broken off.
+/// Long answers while their data changes or is deleted: they are complete and from one snapshot, or cut off.
 /// </summary>
 public sealed class WholeAnswersTests : IAsyncLifetime
 {
-    // 16 MB: more than a connection takes of an answer that nobody reads.
+    // 16 MB: more than a connection buffers of an answer that is not read.
     private const int Documents = 4000;
     private static readonly string Text = new('x', 4000);
 
@@ -49,7 +49,10 @@ public sealed class WholeAnswersTests : IAsyncLifetime
 
     [Theory]
     [MemberData(nameof(LongAnswers))]
-    public async Task An_answer_whose_database_is_deleted_and_made_anew_meanwhile_is_whole(string route, string? query)
+    public async Task An_answer_is_complete_though_its_database_is_deleted_and_created_again(
+        string route,
+        string? query
+    )
     {
         await DefineAsync(query);
         using var answer = await BeginAsync(route, query);
@@ -85,7 +88,7 @@ public sealed class WholeAnswersTests : IAsyncLifetime
 
     [Theory]
     [MemberData(nameof(LongAnswers))]
-    public async Task An_answer_beside_a_delete_by_query_is_whole_and_says_how_much_it_is(string route, string? query)
+    public async Task An_answer_during_a_delete_by_query_is_complete_with_its_count(string route, string? query)
     {
         await DefineAsync(query);
         using var answer = await BeginAsync(route, query);
@@ -97,7 +100,7 @@ public sealed class WholeAnswersTests : IAsyncLifetime
     [InlineData("from Ds where n < 100000 filter n >= 0")]
     [InlineData("from Ds where id() != 'x'")]
     [InlineData("from Ds where startsWith(id(), 'd')")]
-    public async Task Results_that_are_counted_first_are_as_many_when_they_are_gone_over_again(string query)
+    public async Task A_second_pass_over_counted_results_finds_as_many(string query)
     {
         Assert.True(_server.Node.Databases.TryGet(_db["/databases/".Length..], out var database));
         string asked = $$"""{"Query":{{JsonSerializer.Serialize(query)}},"WaitForNonStaleResults":true}""";
@@ -126,7 +129,7 @@ public sealed class WholeAnswersTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task A_feed_of_a_database_that_is_deleted_says_so()
+    public async Task A_feed_reports_the_deletion_of_its_database()
     {
         using var answer = await BeginAsync("GET /changes/stream?since=0", null);
         await _server.SendAsync(
@@ -184,7 +187,7 @@ public sealed class WholeAnswersTests : IAsyncLifetime
     }
 
     /// <summary>
-    /// Asks, and reads the head of the answer: what follows is on its way as far as the connection takes it.
+    /// Sends a request and reads the head of the answer; the rest is sent as far as the connection buffers it.
     /// </summary>
     private async Task<HttpResponseMessage> BeginAsync(string route, string? query)
     {

@@ -34,7 +34,7 @@ public sealed class DebugPackageTests(NodeInDiagnosis broken) : IClassFixture<No
     ];
 
     [Fact]
-    public async Task It_holds_what_a_helper_asks_for_and_is_readable_without_our_tools()
+    public async Task A_package_is_complete_and_readable_with_standard_tools()
     {
         var node = new SecureServer();
         await node.InitializeAsync();
@@ -104,11 +104,11 @@ public sealed class DebugPackageTests(NodeInDiagnosis broken) : IClassFixture<No
     }
 
     /// <summary>
-    /// Planted where a careless line would put them: in the log, in a part, in a setting, in the name of the machine's
-    /// place.
+    /// Secrets are planted where a careless line could leave them: in the log, in a part, in a setting, in the
+    /// machine's location.
     /// </summary>
     [Fact]
-    public async Task No_secret_gets_into_it()
+    public async Task A_package_contains_no_secret()
     {
         const string phrase = "pelican orbit \"lamp\" seven";
         const string hook = "hooks-T0001-secret-place";
@@ -184,7 +184,7 @@ public sealed class DebugPackageTests(NodeInDiagnosis broken) : IClassFixture<No
     }
 
     [Fact]
-    public async Task A_node_in_diagnosis_gives_one_too()
+    public async Task A_node_in_diagnosis_mode_builds_a_package()
     {
         using var answer = await broken.Http.GetAsync("/admin/node/debug-package");
         Assert.Equal("application/gzip", answer.Content.Headers.ContentType?.MediaType);
@@ -201,7 +201,7 @@ public sealed class DebugPackageTests(NodeInDiagnosis broken) : IClassFixture<No
     }
 
     [Fact]
-    public async Task Only_an_admin_gets_one()
+    public async Task Only_an_admin_gets_a_package()
     {
         var node = new SecureServer();
         await node.InitializeAsync();
@@ -238,7 +238,7 @@ public sealed class DebugPackageTests(NodeInDiagnosis broken) : IClassFixture<No
         await using var tar = new TarReader(gzip);
         while (await tar.GetNextEntryAsync(copyData: true) is { } entry)
         {
-            // A file without bytes has no stream: the log of a node that said nothing.
+            // An empty file has no stream: the log of a node that logged nothing.
             using var reader = new StreamReader(entry.DataStream ?? Stream.Null, Encoding.UTF8);
             files.Add(entry.Name, await reader.ReadToEndAsync());
         }

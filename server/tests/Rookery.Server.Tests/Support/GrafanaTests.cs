@@ -4,9 +4,9 @@ namespace Rookery.Server.Tests.Support;
 
 public sealed class GrafanaTests
 {
-    /// <summary>docs/reference/grafana-rookery.json, which Grafana imports.</summary>
+    /// <summary>Checks docs/reference/grafana-rookery.json, which Grafana imports.</summary>
     [Fact]
-    public async Task Every_metric_that_the_dashboard_file_asks_for_is_one_that_a_node_tells()
+    public async Task Every_metric_in_the_Grafana_dashboard_is_exported_by_a_node()
     {
         using var file = JsonDocument.Parse(
             await File.ReadAllTextAsync(Path.Join(Repository.Root, "docs/reference/grafana-rookery.json"))
@@ -40,9 +40,9 @@ public sealed class GrafanaTests
         );
     }
 
-    /// <summary>What the manual says of metrics is of metrics that there are, and the other way round.</summary>
+    /// <summary>The manual describes exactly the metrics that exist.</summary>
     [Fact]
-    public async Task The_manual_lists_every_metric_that_a_node_tells()
+    public async Task The_manual_lists_every_exported_metric()
     {
         string page = await File.ReadAllTextAsync(Path.Join(Repository.Root, "docs/reference/metrics.md"));
         string[] unlisted =

@@ -44,11 +44,11 @@ public sealed class JournalSocketTests : IDisposable
     [InlineData(LogLevel.Error, 3)]
     [InlineData(LogLevel.Warning, 4)]
     [InlineData(LogLevel.Information, 6)]
-    public void Grades_are_those_of_syslog(LogLevel level, int priority) =>
+    public void Severities_are_those_of_syslog(LogLevel level, int priority) =>
         Assert.Equal(priority, JournalSocket.PriorityOf(level));
 
     [Fact]
-    public void A_journal_that_reads_nothing_holds_nobody_up()
+    public void A_blocked_system_journal_blocks_no_caller()
     {
         using var socket = JournalSocket.TryConnect(Place)!;
         string line = new('x', 8000);
@@ -64,7 +64,7 @@ public sealed class JournalSocketTests : IDisposable
     }
 
     [Fact]
-    public void A_line_that_is_longer_than_a_datagram_is_not_taken()
+    public void A_line_longer_than_a_datagram_is_refused()
     {
         using var socket = JournalSocket.TryConnect(Place)!;
         Assert.False(socket.TrySend(LogLevel.Error, default, new string('x', 64 << 20)));
@@ -72,7 +72,7 @@ public sealed class JournalSocketTests : IDisposable
     }
 
     [Fact]
-    public void A_journal_that_went_away_takes_nothing_and_one_that_is_not_there_is_none()
+    public void A_missing_or_vanished_system_journal_accepts_nothing()
     {
         using var socket = JournalSocket.TryConnect(Place)!;
         _journal.Dispose();

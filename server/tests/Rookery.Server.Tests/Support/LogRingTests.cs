@@ -35,7 +35,7 @@ public sealed partial class LogRingTests
     }
 
     [Fact]
-    public void Long_lines_take_the_place_of_more_short_ones()
+    public void A_long_line_displaces_several_short_ones()
     {
         var ring = new LogRing(mostLines: 1000, mostBytes: 10_000);
         for (int i = 0; i < 100; i++)
@@ -52,7 +52,7 @@ public sealed partial class LogRingTests
     [InlineData(8172, 1)]
     [InlineData(16364, 1)]
     [InlineData(0, 1000)]
-    public void Where_a_long_line_is_cut_no_part_of_a_secret_stays(int before, int tokens)
+    public void A_cut_line_keeps_no_part_of_a_secret(int before, int tokens)
     {
         var ring = new LogRing();
         ring.Add(
@@ -77,7 +77,7 @@ public sealed partial class LogRingTests
         "Posted to /our-rookery-7Kq2: the rookery is well",
         "Posted to /(secret): the rookery is well"
     )]
-    public void A_place_to_send_to_is_hidden_where_it_can_not_be_guessed(string url, string text, string kept)
+    public void A_webhook_path_is_hidden_if_it_cannot_be_guessed(string url, string text, string kept)
     {
         var secrets = new SecretFilter();
         Assert.Null(Webhook.ReadToken(new WebhookConfiguration(new Uri(url), "ntfy", TokenFile: null), secrets));
@@ -101,7 +101,7 @@ public sealed partial class LogRingTests
         "send 'Authorization: Bearer TOKEN', or a client certificate",
         "send 'Authorization: Bearer TOKEN', or a client certificate"
     )]
-    public void Secrets_do_not_get_into_it(string text, string kept)
+    public void Secrets_are_removed_from_lines(string text, string kept)
     {
         var ring = new LogRing();
         ring.Secrets.Hide("ABCDEFGH23456789");
@@ -113,7 +113,7 @@ public sealed partial class LogRingTests
     }
 
     [Fact]
-    public async Task An_admin_reads_the_last_lines_and_nobody_else()
+    public async Task Only_an_admin_reads_the_last_lines()
     {
         var node = new SecureServer();
         await node.InitializeAsync();
@@ -151,7 +151,7 @@ public sealed partial class LogRingTests
     }
 
     [Fact]
-    public void The_manual_lists_every_event_as_the_code_does()
+    public void The_manual_lists_every_log_event()
     {
         string page = File.ReadAllText(Path.Join(Repository.Root, "docs/reference/log-events.md"));
         Assert.Equal(
@@ -171,7 +171,7 @@ public sealed partial class LogRingTests
         );
     }
 
-    /// <summary>A line without a number is one that nobody can watch for.</summary>
+    /// <summary>A program cannot watch for a line without a number.</summary>
     [Fact]
     public void Every_line_that_the_sources_log_has_a_number()
     {
@@ -209,9 +209,9 @@ public sealed partial class LogRingTests
     )]
     private static partial Regex Logged();
 
-    /// <summary>Each beginning looks through all that follows.</summary>
+    /// <summary>Each possible beginning makes the pattern search all the rest.</summary>
     [Fact]
-    public void What_could_not_be_looked_through_in_time_is_not_handed_on()
+    public void Text_that_cannot_be_searched_in_time_is_withheld()
     {
         string token = AccessToken.Create();
         string slow = string.Concat(Enumerable.Repeat("rookery_", 1_000_000)) + " " + token;

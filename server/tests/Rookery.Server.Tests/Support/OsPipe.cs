@@ -7,10 +7,10 @@ using Rookery.Hosting.Logging;
 
 namespace Rookery.Server.Tests.Support;
 
-/// <summary>A pipe of the kernel, as stdout and stderr are: its writing end is one that was handed down.</summary>
+/// <summary>A pipe of the kernel, like stdout and stderr; its writing end can be handed down.</summary>
 internal sealed partial class OsPipe : IDisposable
 {
-    // What a pipe of Linux holds.
+    // Capacity of a pipe on Linux.
     private const int Bytes = 64 << 10;
 
     private const int SetDescriptorFlags = 2;
@@ -31,20 +31,20 @@ internal sealed partial class OsPipe : IDisposable
         _writer = ends[1];
         Stream = new StandardStream(_writer);
 
-        // A process that another test starts would keep it open.
+        // Otherwise a process that another test starts would keep it open.
         _ = Control(_writer, SetDescriptorFlags, ClosesOnExecute);
     }
 
     public StandardStream Stream { get; }
 
-    /// <summary>Leaves no room, by so many signs.</summary>
+    /// <summary>Fills the pipe and returns the number of bytes.</summary>
     public int Fill()
     {
         Stream.Write(new byte[Bytes]);
         return Bytes;
     }
 
-    /// <summary>Reads so many bytes as text.</summary>
+    /// <summary>Reads <paramref name="count"/> bytes as text.</summary>
     public string Read(int count)
     {
         byte[] bytes = new byte[count];
@@ -52,7 +52,7 @@ internal sealed partial class OsPipe : IDisposable
         return Encoding.UTF8.GetString(bytes);
     }
 
-    /// <summary>Closes the writing end, and reads what is left.</summary>
+    /// <summary>Closes the writing end, and reads the rest.</summary>
     public string ReadToEnd()
     {
         CloseWriter();
@@ -60,7 +60,7 @@ internal sealed partial class OsPipe : IDisposable
         return text.ReadToEnd();
     }
 
-    /// <summary>Nobody reads any more.</summary>
+    /// <summary>Closes the reading end.</summary>
     public void CloseReader() => _reader.Dispose();
 
     public void CloseWriter()

@@ -9,7 +9,7 @@ namespace Rookery.Server.Tests.Support;
 public sealed class StandardErrorLogTests
 {
     [Fact]
-    public void An_event_is_one_line_whatever_its_message_and_its_fault_say()
+    public void A_log_event_is_always_one_line()
     {
         var log = new StandardErrorLog(TimeProvider.System);
         var inner = new IOException("inner\nline");
@@ -23,7 +23,7 @@ public sealed class StandardErrorLogTests
     }
 
     [Fact]
-    public void A_line_has_its_time_and_its_grade()
+    public void A_line_has_time_and_severity()
     {
         using var pipe = new OsPipe();
         var log = Log(pipe);
@@ -37,7 +37,7 @@ public sealed class StandardErrorLogTests
     }
 
     [Fact]
-    public void Who_reads_nothing_costs_one_wait_and_is_told_how_many_lines_did_not_come()
+    public void A_blocked_reader_costs_one_wait_and_learns_how_many_lines_were_dropped()
     {
         using var pipe = new OsPipe();
         var log = Log(pipe);
@@ -61,7 +61,7 @@ public sealed class StandardErrorLogTests
     }
 
     [Fact]
-    public void Nobody_who_reads_ends_no_node()
+    public void A_missing_reader_does_not_end_the_node()
     {
         using var pipe = new OsPipe();
         pipe.CloseReader();
@@ -69,7 +69,7 @@ public sealed class StandardErrorLogTests
     }
 
     [Fact]
-    public void What_the_journal_takes_goes_nowhere_else_and_what_it_does_not_take_goes_to_stderr_with_its_grade()
+    public void Lines_go_to_the_system_journal_or_to_stderr_with_their_severity()
     {
         string directory = Directory.CreateTempSubdirectory("rookery-log-").FullName;
         try
