@@ -49,7 +49,7 @@ internal sealed class RequestGate(ServerContext context, RequestDelegate next)
             if (_access.Refusal(http, endpoint) is { } refusal)
             {
                 return refusal.MayBeBehind
-                    ? JudgeBehindBarrierAsync(http, endpoint, needsDocuments)
+                    ? AuthoriseAfterBarrierAsync(http, endpoint, needsDocuments)
                     : RefuseAsync(http, refusal);
             }
 
@@ -109,7 +109,7 @@ internal sealed class RequestGate(ServerContext context, RequestDelegate next)
     /// had applied before, and clients take "unknown" as final. So it is answered only after the barrier; without a
     /// barrier the answer is 503, which sends clients to another node.
     /// </summary>
-    private async Task JudgeBehindBarrierAsync(HttpContext http, Endpoint? endpoint, bool needsDocuments)
+    private async Task AuthoriseAfterBarrierAsync(HttpContext http, Endpoint? endpoint, bool needsDocuments)
     {
         bool isFresh = await context.Node.Consensus.ReadBarrierAsync();
         try

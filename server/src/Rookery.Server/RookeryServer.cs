@@ -68,7 +68,7 @@ public static class RookeryServer
         configureHost?.Invoke(builder.WebHost);
 
         var app = builder.Build();
-        EndReadsBehindStop(context, app.Lifetime);
+        EndReadsAfterStop(context, app.Lifetime);
         app.UseRouting();
         app.Use(next => new RequestGate(context, next).HandleAsync);
         var routes = app.MapGroup(string.Empty);
@@ -99,7 +99,7 @@ public static class RookeryServer
         }
     }
 
-    private static void EndReadsBehindStop(ServerContext context, IHostApplicationLifetime lifetime)
+    private static void EndReadsAfterStop(ServerContext context, IHostApplicationLifetime lifetime)
     {
         var end = new CancellationTokenSource();
         context.Stopping = lifetime.ApplicationStopping;

@@ -64,7 +64,7 @@ internal static class RavenRoute
     ) =>
         context.Node.Databases.TryGet(name, out var database)
             ? handler(http, database)
-            : FindBehindBarrierAsync(context, http, name, handler, missing);
+            : FindAfterBarrierAsync(context, http, name, handler, missing);
 
     /// <summary>
     /// Wraps a handler of /databases/{database} that reads. The handler sees every write that was acknowledged before
@@ -85,7 +85,7 @@ internal static class RavenRoute
                 // never waits here.
                 var barrier = context.Node.Consensus.ReadBarrierAsync();
                 return barrier.IsCompletedSuccessfully
-                    ? AnswerBehind(barrier.Result, context, handler, http, database)
+                    ? AnswerAfterBarrier(barrier.Result, context, handler, http, database)
                     : WaitAsync(barrier, context, handler, http, database);
             }
         );
@@ -169,9 +169,9 @@ internal static class RavenRoute
         DatabaseHandler handler,
         HttpContext http,
         Database database
-    ) => await AnswerBehind(await barrier, context, handler, http, database);
+    ) => await AnswerAfterBarrier(await barrier, context, handler, http, database);
 
-    private static Task AnswerBehind(
+    private static Task AnswerAfterBarrier(
         bool isFresh,
         ServerContext context,
         DatabaseHandler handler,
@@ -179,7 +179,7 @@ internal static class RavenRoute
         Database database
     ) => isFresh ? handler(http, database) : WriteNotFreshAsync(context, http, LocalWillDo(http));
 
-    private static async Task FindBehindBarrierAsync(
+    private static async Task FindAfterBarrierAsync(
         ServerContext context,
         HttpContext http,
         string name,
