@@ -34,7 +34,7 @@ internal static class RavenRoute
     public static RequestDelegate OnCluster(ServerContext context, RequestDelegate handler) =>
         OnServer(http =>
         {
-            TellOfNewTopology(context, http, "Cluster-Topology-Etag");
+            SetRefreshTopology(context, http, "Cluster-Topology-Etag");
             return handler(http);
         });
 
@@ -42,7 +42,7 @@ internal static class RavenRoute
     public static RequestDelegate OnDatabase(ServerContext context, DatabaseHandler handler) =>
         OnServer(http =>
         {
-            TellOfNewTopology(context, http, "Topology-Etag");
+            SetRefreshTopology(context, http, "Topology-Etag");
             return WithDatabase(context, http, (string)http.Request.RouteValues["database"]!, handler);
         });
 
@@ -146,7 +146,7 @@ internal static class RavenRoute
     /// RavenDB's clients send the etag of the topology they use. If it is old, sets the header that makes them fetch
     /// the new one.
     /// </summary>
-    private static void TellOfNewTopology(ServerContext context, HttpContext http, string header)
+    private static void SetRefreshTopology(ServerContext context, HttpContext http, string header)
     {
         bool isOlder =
             http.Request.Headers.TryGetValue(header, out var sent)
