@@ -25,7 +25,7 @@ internal sealed class ChangeDocument(ServerContext context)
         );
         return reading.IsCompletedSuccessfully
             ? ProposePutAsync(http, database, EncodePut(http, database, reading.Result, out string id), id)
-            : PutLaterAsync(reading, http, database);
+            : PutAfterReadAsync(reading, http, database);
     }
 
     public async Task DeleteAsync(HttpContext http, Database database)
@@ -65,7 +65,7 @@ internal sealed class ChangeDocument(ServerContext context)
         return Task.CompletedTask;
     }
 
-    private async Task PutLaterAsync(ValueTask<RequestBody> reading, HttpContext http, Database database) =>
+    private async Task PutAfterReadAsync(ValueTask<RequestBody> reading, HttpContext http, Database database) =>
         await ProposePutAsync(http, database, EncodePut(http, database, await reading, out string id), id);
 
     private async Task ProposePutAsync(HttpContext http, Database database, CommandBuffer command, string id)
