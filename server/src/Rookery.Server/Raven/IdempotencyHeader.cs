@@ -36,7 +36,7 @@ internal static class IdempotencyHeader
     /// If the request has a key, sets the header Idempotency-Key-Horizon: the time from which the database remembers
     /// keys. A repetition of an older request may be applied again.
     /// </summary>
-    public static void TellHorizon(HttpContext http, Database database)
+    public static void WriteHorizon(HttpContext http, Database database)
     {
         if (http.Request.Headers[KeyName].Count == 0)
         {

@@ -74,7 +74,7 @@ internal sealed class BulkDocs(ServerContext context)
             return;
         }
 
-        IdempotencyHeader.TellHorizon(http, database);
+        IdempotencyHeader.WriteHorizon(http, database);
         if (wait is not null)
         {
             await WaitAsync(http, database, wait, operations, outcome);

@@ -37,7 +37,7 @@ internal sealed class ChangeDocument(ServerContext context)
             return;
         }
 
-        IdempotencyHeader.TellHorizon(http, database);
+        IdempotencyHeader.WriteHorizon(http, database);
         await Empty.NoContent(http);
     }
 
@@ -77,7 +77,7 @@ internal sealed class ChangeDocument(ServerContext context)
             return;
         }
 
-        IdempotencyHeader.TellHorizon(http, database);
+        IdempotencyHeader.WriteHorizon(http, database);
         var stored = outcome[0];
         using var answer = AnswerBuffer.Rent();
         answer.Write("{\"Id\":\""u8);

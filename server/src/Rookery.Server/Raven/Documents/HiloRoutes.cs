@@ -49,7 +49,7 @@ internal sealed class HiloRoutes(ServerContext context)
             return;
         }
 
-        IdempotencyHeader.TellHorizon(http, database);
+        IdempotencyHeader.WriteHorizon(http, database);
         var range = outcome[0];
         await JsonAnswer.SendAsync(
             http,
@@ -83,7 +83,7 @@ internal sealed class HiloRoutes(ServerContext context)
             return;
         }
 
-        IdempotencyHeader.TellHorizon(http, database);
+        IdempotencyHeader.WriteHorizon(http, database);
         await Empty.NoContent(http);
     }
 

@@ -76,7 +76,7 @@ internal sealed class IdentityRoutes(ServerContext context)
             return;
         }
 
-        IdempotencyHeader.TellHorizon(http, database);
+        IdempotencyHeader.WriteHorizon(http, database);
         await JsonAnswer.SendAsync(http, json => json.WriteNumber(member, outcome[0].Low));
     }
 

@@ -72,7 +72,7 @@ internal sealed class PatchDocument(ServerContext context)
             return;
         }
 
-        IdempotencyHeader.TellHorizon(http, database);
+        IdempotencyHeader.WriteHorizon(http, database);
         var result = outcome[0];
         if (result.Status == OperationStatus.NotFound)
         {

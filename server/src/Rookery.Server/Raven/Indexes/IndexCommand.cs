@@ -37,7 +37,7 @@ internal static class IndexCommand
             throw RavenErrors.Refuse(rejection);
         }
 
-        IdempotencyHeader.TellHorizon(http, database);
+        IdempotencyHeader.WriteHorizon(http, database);
         return outcome;
     }
 
