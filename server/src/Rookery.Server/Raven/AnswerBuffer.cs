@@ -111,7 +111,7 @@ internal sealed class AnswerBuffer : IResultBuffer, IDisposable
         var sending = http.Response.BodyWriter.WriteAsync(Written);
         if (!sending.IsCompletedSuccessfully)
         {
-            return UntilTakenAsync(http, _length, sending, pause: null).AsTask();
+            return WaitForClientAsync(http, _length, sending, pause: null).AsTask();
         }
 
         sending.GetAwaiter().GetResult();
@@ -201,7 +201,7 @@ internal sealed class AnswerBuffer : IResultBuffer, IDisposable
     {
         for (int at = 0; at < _length; at += PartBytes)
         {
-            var sent = await HandOverAsync(http, at, Math.Min(PartBytes, _length - at), pause);
+            var sent = await SendSliceAsync(http, at, Math.Min(PartBytes, _length - at), pause);
             if (sent.IsCompleted || sent.IsCanceled)
             {
                 throw new OperationCanceledException(
@@ -212,13 +212,13 @@ internal sealed class AnswerBuffer : IResultBuffer, IDisposable
         }
     }
 
-    private ValueTask<FlushResult> HandOverAsync(HttpContext http, int at, int length, Action? pause)
+    private ValueTask<FlushResult> SendSliceAsync(HttpContext http, int at, int length, Action? pause)
     {
         var sending = http.Response.BodyWriter.WriteAsync(_memory.Memory.Slice(at, length), http.RequestAborted);
-        return sending.IsCompletedSuccessfully ? sending : UntilTakenAsync(http, length, sending, pause);
+        return sending.IsCompletedSuccessfully ? sending : WaitForClientAsync(http, length, sending, pause);
     }
 
-    private async ValueTask<FlushResult> UntilTakenAsync(
+    private async ValueTask<FlushResult> WaitForClientAsync(
         HttpContext http,
         int length,
         ValueTask<FlushResult> sending,

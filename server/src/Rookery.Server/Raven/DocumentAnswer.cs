@@ -75,7 +75,7 @@ internal sealed class DocumentAnswer(
     /// Sends a part only above <paramref name="bytes"/> bytes, or if there is no room for them: an answer that is sent
     /// whole has an ETag.
     /// </summary>
-    public Task SendBeyondAsync(int bytes, Action pause) =>
+    public Task SendIfLongerAsync(int bytes, Action pause) =>
         Buffer.IsPartDue && (Buffer.Length > bytes || !TryMakeRoom(0)) ? SendPartAsync(pause) : Task.CompletedTask;
 
     /// <summary>Sends the rest, or the whole answer if no part was sent.</summary>

@@ -219,7 +219,7 @@ internal sealed class GetDocuments(ServerContext context)
             }
 
             found += isFound ? 1 : 0;
-            await answer.SendBeyondAsync(WholeAnswerBytes, reader.Pause);
+            await answer.SendIfLongerAsync(WholeAnswerBytes, reader.Pause);
         }
 
         if (found == 0 && ids.Count == 1)
@@ -249,7 +249,7 @@ internal sealed class GetDocuments(ServerContext context)
                 await answer.WaitForRoomAsync(neededBytes);
             }
 
-            await answer.SendBeyondAsync(WholeAnswerBytes, reader.Pause);
+            await answer.SendIfLongerAsync(WholeAnswerBytes, reader.Pause);
         }
 
         answer.Write("}}"u8);
