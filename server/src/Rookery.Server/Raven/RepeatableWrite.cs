@@ -16,18 +16,18 @@ internal static class RepeatableWrite
     /// expects no change vector.
     /// </summary>
     public static bool IsPut(HttpContext http, ReadOnlySpan<char> id) =>
-        IsKnownAgain(http) || (IsWhole(id) && ExpectsNothing(http));
+        HasKey(http) || (IsWhole(id) && ExpectsNothing(http));
 
     /// <summary>Whether a DELETE of a document is repeatable.</summary>
-    public static bool IsDelete(HttpContext http) => IsKnownAgain(http) || ExpectsNothing(http);
+    public static bool IsDelete(HttpContext http) => HasKey(http) || ExpectsNothing(http);
 
     /// <summary>Whether one operation of a batch without a key is repeatable.</summary>
-    public static bool Is(OperationKind kind, ReadOnlySpan<char> id, in ExpectedChangeVector expected) =>
+    public static bool IsOperation(OperationKind kind, ReadOnlySpan<char> id, in ExpectedChangeVector expected) =>
         expected.Expectation == Expectation.Anything
         && (kind == OperationKind.Delete || (kind == OperationKind.Put && IsWhole(id)));
 
     /// <summary>Whether the request has an Idempotency-Key.</summary>
-    public static bool IsKnownAgain(HttpContext http) => IdempotencyHeader.Read(http).IsPresent;
+    public static bool HasKey(HttpContext http) => IdempotencyHeader.Read(http).IsPresent;
 
     private static bool ExpectsNothing(HttpContext http) => http.Request.Headers.IfMatch.Count == 0;
 

@@ -61,6 +61,10 @@ internal readonly record struct BatchOperation(OperationKind Kind, string Id, bo
     {
         Invariant.Holds(reader.TryReadOperation(out var operation), "a batch has as many operations as it counts");
         string id = Encoding.UTF8.GetString(operation.Id.Written);
-        return new BatchOperation(operation.Kind, id, RepeatableWrite.Is(operation.Kind, id, operation.Expected));
+        return new BatchOperation(
+            operation.Kind,
+            id,
+            RepeatableWrite.IsOperation(operation.Kind, id, operation.Expected)
+        );
     }
 }

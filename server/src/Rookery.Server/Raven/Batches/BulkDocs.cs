@@ -68,7 +68,7 @@ internal sealed class BulkDocs(ServerContext context)
             await RavenErrors.WriteAsync(
                 http,
                 rejection,
-                RepeatableWrite.IsKnownAgain(http)
+                RepeatableWrite.HasKey(http)
                     || Array.TrueForAll(operations, static operation => operation.MayBeRepeated)
             );
             return;
