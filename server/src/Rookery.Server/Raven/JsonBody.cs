@@ -76,7 +76,7 @@ internal static class JsonBody
     /// <param name="name">Name of the member.</param>
     /// <param name="where">The object that contains it ("the body of a query").</param>
     /// <exception cref="RefusedException">The value is not null: 501.</exception>
-    public static void RequireNothing(ref Utf8JsonReader value, string name, string where)
+    public static void RequireNull(ref Utf8JsonReader value, string name, string where)
     {
         if (value.TokenType != JsonTokenType.Null)
         {
@@ -120,7 +120,7 @@ internal static class JsonBody
     }
 
     /// <summary>Returns the raw JSON of a value and moves the reader to its last token.</summary>
-    public static ReadOnlySpan<byte> Raw(ref Utf8JsonReader json, ReadOnlySpan<byte> body)
+    public static ReadOnlySpan<byte> ReadRaw(ref Utf8JsonReader json, ReadOnlySpan<byte> body)
     {
         int start = (int)json.TokenStartIndex;
         json.Skip();

@@ -151,7 +151,7 @@ internal sealed class MultiGetRoute(ServerContext context, GetDocuments document
                     {
                         if (name is not "Requests")
                         {
-                            JsonBody.RequireNothing(ref value, name, "the body of multi_get");
+                            JsonBody.RequireNull(ref value, name, "the body of multi_get");
                             return;
                         }
 
@@ -199,7 +199,7 @@ internal sealed class MultiGetRoute(ServerContext context, GetDocuments document
                         break;
                     // The Node client sends JSON as a string; the clients for .NET and Python send an object.
                     case "Content" when value.TokenType == JsonTokenType.StartObject:
-                        part.Content = JsonBody.Raw(ref value, body.Span).ToArray();
+                        part.Content = JsonBody.ReadRaw(ref value, body.Span).ToArray();
                         break;
                     case "Content" when value.TokenType != JsonTokenType.Null:
                         throw RefusedException.BadRequest("'Content' must be a JSON object, or a text that holds one.");
@@ -209,7 +209,7 @@ internal sealed class MultiGetRoute(ServerContext context, GetDocuments document
                         ReadHeaders(ref value, part);
                         break;
                     default:
-                        JsonBody.RequireNothing(ref value, name, "a request of multi_get");
+                        JsonBody.RequireNull(ref value, name, "a request of multi_get");
                         break;
                 }
             },

@@ -45,7 +45,7 @@ internal readonly record struct ChangesCommand(long Id, string Name, string? Par
                                 value.Skip();
                                 break;
                             default:
-                                JsonBody.RequireNothing(ref value, member, "a command of the changes feed");
+                                JsonBody.RequireNull(ref value, member, "a command of the changes feed");
                                 break;
                         }
                     }

@@ -289,7 +289,7 @@ internal sealed class DatabaseRoutes(ServerContext context)
                                 RequireAllNodes(JsonBody.ReadTexts(ref value, member));
                                 break;
                             default:
-                                JsonBody.RequireNothing(ref value, member, "the body of DELETE admin/databases");
+                                JsonBody.RequireNull(ref value, member, "the body of DELETE admin/databases");
                                 break;
                         }
                     }

@@ -164,7 +164,7 @@ internal sealed class IndexSettingRoutes(ServerContext context)
                         }
                         else
                         {
-                            JsonBody.RequireNothing(ref at, member, "the body of a change of indexes");
+                            JsonBody.RequireNull(ref at, member, "the body of a change of indexes");
                         }
                     }
                 );

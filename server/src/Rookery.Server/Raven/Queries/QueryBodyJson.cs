@@ -77,7 +77,7 @@ internal static class QueryBodyJson
             json.Read();
             if (member is not "Query")
             {
-                JsonBody.RequireNothing(ref json, member, "the body of a patch by query");
+                JsonBody.RequireNull(ref json, member, "the body of a patch by query");
                 continue;
             }
 
@@ -143,7 +143,7 @@ internal static class QueryBodyJson
                     projecting = ReadBehavior(ref json, member);
                     break;
                 case "QueryParameters" when json.TokenType == JsonTokenType.StartObject:
-                    parameters = JsonBody.Raw(ref json, body).ToArray();
+                    parameters = JsonBody.ReadRaw(ref json, body).ToArray();
                     break;
                 default:
                     RequireHarmless(ref json, member);
