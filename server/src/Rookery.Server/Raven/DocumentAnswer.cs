@@ -65,7 +65,7 @@ internal sealed class DocumentAnswer(
 
     /// <inheritdoc/>
     // A part of a multi_get is sent through the connection of the multi_get.
-    public void BreakOff() => (http.Features.Get<MultiGetPart>()?.Around ?? http).Abort();
+    public void BreakOff() => (http.Features.Get<MultiGetPart>()?.Outer ?? http).Abort();
 
     /// <summary>Sends a part if one is due, and releases its room.</summary>
     /// <param name="pause">Called if the client is slow; see <see cref="AnswerBuffer.SendPartAsync"/>.</param>

@@ -99,7 +99,7 @@ internal sealed class LargeRequests(MemoryBudget budget, TimeProvider time)
     internal sealed class Lease(LargeRequests requests, HttpContext http) : IDisposable
     {
         // A part of a multi_get is sent through the connection of the multi_get.
-        private readonly HttpContext _connection = http.Features.Get<MultiGetPart>()?.Around ?? http;
+        private readonly HttpContext _connection = http.Features.Get<MultiGetPart>()?.Outer ?? http;
         private readonly Lock _gate = new();
         private long _bytes;
         private ITimer? _deadline;

@@ -13,10 +13,10 @@ internal sealed class MultiGetPart(HttpContext http, AnswerBuffer answer) : Stre
     private bool _isPartSent;
 
     /// <summary>The request of the multi_get itself.</summary>
-    public HttpContext Around => http;
+    public HttpContext Outer => http;
 
     /// <summary>Bytes of this inner answer so far.</summary>
-    public long Answered { get; private set; }
+    public long WrittenBytes { get; private set; }
 
     public override bool CanRead => false;
 
@@ -24,17 +24,17 @@ internal sealed class MultiGetPart(HttpContext http, AnswerBuffer answer) : Stre
 
     public override bool CanWrite => true;
 
-    public override long Length => Answered;
+    public override long Length => WrittenBytes;
 
     public override long Position
     {
-        get => Answered;
+        get => WrittenBytes;
         set => throw new NotSupportedException();
     }
 
     /// <summary>Removes what this inner request wrote, so that an error can replace it.</summary>
     /// <returns>False if some of it was already sent.</returns>
-    public bool TryTakeBack()
+    public bool TryDiscard()
     {
         if (_isPartSent)
         {
@@ -42,7 +42,7 @@ internal sealed class MultiGetPart(HttpContext http, AnswerBuffer answer) : Stre
         }
 
         answer.Truncate(_start);
-        Answered = 0;
+        WrittenBytes = 0;
         return true;
     }
 
@@ -52,7 +52,7 @@ internal sealed class MultiGetPart(HttpContext http, AnswerBuffer answer) : Stre
     )
     {
         answer.Write(buffer.Span);
-        Answered += buffer.Length;
+        WrittenBytes += buffer.Length;
         if (answer.IsPartDue)
         {
             _isPartSent = true;

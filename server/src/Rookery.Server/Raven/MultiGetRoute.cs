@@ -64,7 +64,7 @@ internal sealed class MultiGetRoute(ServerContext context, GetDocuments document
         {
             await RunAsync(part, asked, database);
         }
-        catch (Exception refused) when (RavenErrors.TryRefuse(refused) is not null && !body.TryTakeBack())
+        catch (Exception refused) when (RavenErrors.TryRefuse(refused) is not null && !body.TryDiscard())
         {
             // An answer that is partly sent cannot become an error; closing the connection is the only signal left.
             throw new OperationCanceledException("An answer broke off.", refused, part.RequestAborted);
@@ -123,7 +123,7 @@ internal sealed class MultiGetRoute(ServerContext context, GetDocuments document
 
     private static void WriteEnd(AnswerBuffer answer, HttpResponse response, MultiGetPart body)
     {
-        answer.Write(body.Answered > 0 ? ""u8 : Nothing(response.StatusCode));
+        answer.Write(body.WrittenBytes > 0 ? ""u8 : Nothing(response.StatusCode));
         answer.Write(Encoding.ASCII.GetBytes($",\"StatusCode\":{response.StatusCode},\"Headers\":{{"));
         if (response.Headers.ETag.ToString() is { Length: > 0 } tag)
         {

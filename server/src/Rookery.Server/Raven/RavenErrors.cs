@@ -130,7 +130,7 @@ internal static class RavenErrors
 
     private static Rejection? WhyNoPart(HttpContext http) =>
         // A part of a multi_get has no services of its own.
-        (http.Features.Get<MultiGetPart>()?.Around ?? http).RequestServices?.GetService(typeof(ServerContext))
+        (http.Features.Get<MultiGetPart>()?.Outer ?? http).RequestServices?.GetService(typeof(ServerContext))
             is ServerContext { Readiness.Node: { } node }
         && node.ReadStatistics()?.Consensus is { Role: ConsensusStatistics.NoRole, Trouble: { } why }
             ? new Rejection(RejectionKind.Diagnosis, why)
