@@ -35,10 +35,10 @@ internal sealed class StreamedRoom(HttpContext http, PipeReader body, LargeReque
     public bool IsHeldByChunks => _chunk.Bytes > 0;
 
     /// <summary>Renews the deadline, because a chunk was proposed and the next one is gathered.</summary>
-    public void ChunkIsSent() => _chunk.Renew();
+    public void RenewChunk() => _chunk.Renew();
 
     /// <summary>Releases the room of the chunks, because all of them are stored.</summary>
-    public void ChunksAreStored() => _chunk.Dispose();
+    public void ReleaseChunks() => _chunk.Dispose();
 
     /// <summary>
     /// Makes room for the document that is being received. Call it after each piece, so that a complete document holds

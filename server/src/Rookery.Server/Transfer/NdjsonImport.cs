@@ -120,7 +120,7 @@ internal sealed class NdjsonImport : IDisposable
         var command = _writer.Complete();
         _writer = Begin();
         _inFlight = StoreAsync(command, count, _reader.Line, cancellation);
-        _room.ChunkIsSent();
+        _room.RenewChunk();
     }
 
     /// <summary>Ends the import because no more can be read. Stored documents stay.</summary>
@@ -139,7 +139,7 @@ internal sealed class NdjsonImport : IDisposable
     {
         await FlushAsync(cancellation);
         await _inFlight;
-        _room.ChunksAreStored();
+        _room.ReleaseChunks();
     }
 
     /// <summary>

@@ -29,7 +29,7 @@ internal sealed class BulkInsertChunks(
 
     // Limits the chunks in flight of all bulk inserts together. Waiting here slows the client down; without the limit,
     // admission would refuse the chunk.
-    private static readonly SemaphoreSlim Passage = new(4);
+    private static readonly SemaphoreSlim InFlightLimit = new(4);
 
     private readonly IConsensus _consensus = context.Node.Consensus;
     private BatchWriter _chunk = NewChunk(context, database, skipUnchanged);
@@ -71,23 +71,23 @@ internal sealed class BulkInsertChunks(
     /// <exception cref="RefusedException">The previous chunk was refused.</exception>
     public async ValueTask StoreAsync()
     {
-        await ArriveAsync();
+        await FinishInFlightAsync();
         Propose();
-        room.ChunkIsSent();
+        room.RenewChunk();
     }
 
     /// <summary>Stores all gathered documents and waits until they are durable.</summary>
     /// <exception cref="RefusedException">A chunk was refused.</exception>
     public async ValueTask StoreRestAsync()
     {
-        await ArriveAsync();
+        await FinishInFlightAsync();
         if (_chunk.Count > 0)
         {
             Propose();
-            await ArriveAsync();
+            await FinishInFlightAsync();
         }
 
-        room.ChunksAreStored();
+        room.ReleaseChunks();
     }
 
     /// <summary>Reads from the body. While the client pauses, it stores the gathered documents.</summary>
@@ -103,19 +103,19 @@ internal sealed class BulkInsertChunks(
         var read = reading.AsTask();
         try
         {
-            await HasArrivedOrAsync(read);
+            await WaitForReadOrChunkAsync(read);
             if (!read.IsCompleted && _chunk.Count > 0)
             {
                 await StoreAsync();
-                await HasArrivedOrAsync(read);
+                await WaitForReadOrChunkAsync(read);
             }
 
             if (!read.IsCompleted)
             {
                 // Wait for the chunk in flight, so an error is reported during the pause, and a client that pauses for
                 // long holds no room.
-                await ArriveAsync();
-                room.ChunksAreStored();
+                await FinishInFlightAsync();
+                room.ReleaseChunks();
             }
         }
         catch
@@ -142,7 +142,7 @@ internal sealed class BulkInsertChunks(
             skipUnchanged
         );
 
-    private Task HasArrivedOrAsync(Task read) =>
+    private Task WaitForReadOrChunkAsync(Task read) =>
         _inFlight is { } inFlight ? Task.WhenAny(read, inFlight) : Task.CompletedTask;
 
     private void Propose()
@@ -158,7 +158,7 @@ internal sealed class BulkInsertChunks(
     {
         try
         {
-            await Passage.WaitAsync(operation.Killed);
+            await InFlightLimit.WaitAsync(operation.Killed);
         }
         catch (OperationCanceledException)
         {
@@ -172,11 +172,11 @@ internal sealed class BulkInsertChunks(
         }
         finally
         {
-            Passage.Release();
+            InFlightLimit.Release();
         }
     }
 
-    private async ValueTask ArriveAsync()
+    private async ValueTask FinishInFlightAsync()
     {
         if (_inFlight is not { } inFlight)
         {
