@@ -168,7 +168,7 @@ internal sealed class BulkInsertChunks(
 
         try
         {
-            return await AcrossLeaders.ProposeAsync(_consensus, command, context.Time, operation.Killed);
+            return await ProposalRetry.ProposeAsync(_consensus, command, context.Time, operation.Killed);
         }
         finally
         {

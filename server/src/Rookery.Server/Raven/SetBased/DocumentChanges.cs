@@ -143,7 +143,7 @@ internal sealed class DocumentChanges(
         long begun = context.Time.GetTimestamp();
         while (true)
         {
-            var outcome = await AcrossLeaders.ProposeAsync(
+            var outcome = await ProposalRetry.ProposeAsync(
                 context.Node.Consensus,
                 Encode(start, count),
                 context.Time,

@@ -7,7 +7,7 @@ namespace Rookery.Server.Raven.BulkInsert;
 /// Proposes a command again when the leader is lost, so that a stream at this node continues under the next leader. The
 /// command's idempotency key prevents it from being applied twice.
 /// </summary>
-internal static class AcrossLeaders
+internal static class ProposalRetry
 {
     // Enough for several elections in a row, each of a few seconds.
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(30);

@@ -5,7 +5,7 @@ using Rookery.Simulation;
 
 namespace Rookery.Server.Tests.Raven;
 
-public sealed class AcrossLeadersTests
+public sealed class ProposalRetryTests
 {
     private readonly SimulatedTimeProvider _time = new();
     private readonly ScriptedConsensus _consensus = new();
@@ -48,7 +48,7 @@ public sealed class AcrossLeadersTests
     {
         using var writer = new BatchWriter(CommandKind.BulkPut, 1, key);
         writer.Delete("users/1"u8, ExpectedChangeVector.None);
-        var running = AcrossLeaders.ProposeAsync(_consensus, writer.Complete(), _time, CancellationToken.None).AsTask();
+        var running = ProposalRetry.ProposeAsync(_consensus, writer.Complete(), _time, CancellationToken.None).AsTask();
         while (!running.IsCompleted)
         {
             // Only while the code waits: otherwise, on a busy machine, time would run out before its next attempt.
