@@ -191,7 +191,7 @@ internal sealed class BulkInsertChunks(
             throw RavenErrors.Refuse(rejection);
         }
 
-        operation.Progress(_documentsInFlight, _lastId.Length == 0 ? null : Encoding.UTF8.GetString(_lastId));
+        operation.AddBatch(_documentsInFlight, _lastId.Length == 0 ? null : Encoding.UTF8.GetString(_lastId));
         operations.Announce(operation);
     }
 }

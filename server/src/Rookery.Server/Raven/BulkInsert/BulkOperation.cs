@@ -14,7 +14,7 @@ internal sealed class BulkOperation(uint database, long id) : LongOperation(data
     /// <summary>The id of the last document in the most recent full chunk; null before the first one.</summary>
     public string? LastProcessedId { get; private set; }
 
-    public void Progress(int documents, string? lastId)
+    public void AddBatch(int documents, string? lastId)
     {
         Interlocked.Add(ref _total, documents);
         Interlocked.Increment(ref _batches);

@@ -53,7 +53,7 @@ internal sealed class ChangeByQuery(ServerContext context, OperationRegistry ope
             );
         }
 
-        TakeTurn(http, request);
+        Admit(http, request);
         var begun = new SetOperation(database.Number, operations.NextId(), query.Text, context.QueryMemory);
         var operation = operations.Begin(begun, Principal.Of(http));
         bool begins = context.Background.TryBegin(
@@ -62,7 +62,7 @@ internal sealed class ChangeByQuery(ServerContext context, OperationRegistry ope
         );
         if (!begins)
         {
-            EndTurn(request);
+            Release(request);
             operation.FailUnlessEnded();
             throw RefusedException.NodeStops();
         }
@@ -77,7 +77,7 @@ internal sealed class ChangeByQuery(ServerContext context, OperationRegistry ope
         );
     }
 
-    private void TakeTurn(HttpContext http, ChangeRequest request)
+    private void Admit(HttpContext http, ChangeRequest request)
     {
         if (context.Stopping.IsCancellationRequested)
         {
@@ -119,7 +119,7 @@ internal sealed class ChangeByQuery(ServerContext context, OperationRegistry ope
         catch (OperationCanceledException) when (context.Stopping.IsCancellationRequested)
         {
             operation.Fail(
-                After(
+                WithProgress(
                     operation,
                     new RefusedException(
                         StatusCodes.Status503ServiceUnavailable,
@@ -131,32 +131,32 @@ internal sealed class ChangeByQuery(ServerContext context, OperationRegistry ope
         }
         catch (QueryException error)
         {
-            operation.Fail(After(operation, QueryRefusal.Of(error, request.Plan.Query.Text)));
+            operation.Fail(WithProgress(operation, QueryRefusal.Of(error, request.Plan.Query.Text)));
         }
         catch (IndexDamagedException damaged)
         {
-            operation.Fail(After(operation, IndexCommand.Damaged(damaged)));
+            operation.Fail(WithProgress(operation, IndexCommand.Damaged(damaged)));
         }
         catch (Exception failure) when (RavenErrors.TryRefuse(failure) is not null)
         {
-            operation.Fail(After(operation, RavenErrors.TryRefuse(failure)!));
+            operation.Fail(WithProgress(operation, RavenErrors.TryRefuse(failure)!));
         }
         finally
         {
-            EndTurn(request);
+            Release(request);
             operation.FailUnlessEnded();
             operations.Announce(operation);
         }
     }
 
-    private void EndTurn(ChangeRequest request)
+    private void Release(ChangeRequest request)
     {
         request.Dispose();
         context.QueryMemory.Release(request.HeldBytes);
         Interlocked.Decrement(ref _running);
     }
 
-    private static RefusedException After(SetOperation operation, RefusedException reason) =>
+    private static RefusedException WithProgress(SetOperation operation, RefusedException reason) =>
         new(
             reason.Status,
             reason.Type,

@@ -122,7 +122,7 @@ internal sealed class DocumentChanges(
         switch (outcome.Rejection)
         {
             case null:
-                Note(start, count, outcome);
+                Record(start, count, outcome);
                 break;
             case { Kind: RejectionKind.TooLarge or RejectionKind.PatchFailed } when count > 1:
                 await StoreAsync(start, count / 2, ending);
@@ -180,9 +180,9 @@ internal sealed class DocumentChanges(
         return batch.Complete();
     }
 
-    private void Note(int start, int count, CommandOutcome outcome)
+    private void Record(int start, int count, CommandOutcome outcome)
     {
-        operation.Progress(count);
+        operation.AddProcessed(count);
         for (int at = 0; request.WantsDetails && at < count; at++)
         {
             var result = outcome[at];

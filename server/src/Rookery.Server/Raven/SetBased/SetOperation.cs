@@ -33,7 +33,7 @@ internal sealed class SetOperation(uint database, long id, string query, MemoryS
     public override long HeldBytes => sizeof(char) * (long)query.Length;
 
     /// <summary>Adds to <see cref="Processed"/>.</summary>
-    public void Progress(int documents) => Interlocked.Add(ref _processed, documents);
+    public void AddProcessed(int documents) => Interlocked.Add(ref _processed, documents);
 
     /// <summary>Records the outcome of one document.</summary>
     /// <returns>False if there is no memory for it.</returns>
