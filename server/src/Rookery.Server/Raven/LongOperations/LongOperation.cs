@@ -79,9 +79,9 @@ internal abstract class LongOperation(uint database, long id) : IDisposable
     {
         _killed.Dispose();
         _isForgotten = true;
-        Forget();
+        ReleaseResult();
     }
 
     /// <summary>Releases the memory held for <see cref="WriteResult"/>.</summary>
-    protected virtual void Forget() { }
+    protected virtual void ReleaseResult() { }
 }

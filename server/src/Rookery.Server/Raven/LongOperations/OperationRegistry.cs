@@ -64,11 +64,11 @@ internal sealed class OperationRegistry(TimeProvider time)
         Changed?.Invoke(this, new OperationChangedEventArgs(operation));
         if (operation.Stage != OperationStage.InProgress)
         {
-            Forget(operation);
+            KeepFinished(operation);
         }
     }
 
-    private void Forget(LongOperation ended)
+    private void KeepFinished(LongOperation ended)
     {
         _finished.Enqueue(ended);
         Interlocked.Add(ref _finishedBytes, ended.HeldBytes);

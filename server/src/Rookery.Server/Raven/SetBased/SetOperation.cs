@@ -81,7 +81,7 @@ internal sealed class SetOperation(uint database, long id, string query, MemoryS
         json.WriteEndArray();
     }
 
-    protected override void Forget()
+    protected override void ReleaseResult()
     {
         lock (_details)
         {
