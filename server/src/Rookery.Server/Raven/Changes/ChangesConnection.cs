@@ -42,7 +42,7 @@ internal sealed class ChangesConnection(
 
     private readonly ChangeWatches _watches = new();
     private readonly SemaphoreSlim _sending = new(1);
-    private readonly OperationsToTell _operations = new();
+    private readonly OperationQueue _operations = new();
 
     /// <summary>
     /// Serves until the client disconnects, loses its rights, or lags too far, the database is deleted, or the node

@@ -4,20 +4,20 @@ using Rookery.Server.Raven.SetBased;
 
 namespace Rookery.Server.Tests.Raven;
 
-public sealed class OperationsToTellTests
+public sealed class OperationQueueTests
 {
     private readonly MemoryShare _memory = new MemoryBudget(64L << 20).AddShare("details", 1 << 20);
 
     [Fact]
     public async Task A_full_queue_returns_its_operations_before_it_ends()
     {
-        var operations = new OperationsToTell();
-        for (int id = 1; id <= OperationsToTell.Capacity + 1; id++)
+        var operations = new OperationQueue();
+        for (int id = 1; id <= OperationQueue.Capacity + 1; id++)
         {
             operations.Post(NewOperation(id));
         }
 
-        for (int id = 1; id <= OperationsToTell.Capacity; id++)
+        for (int id = 1; id <= OperationQueue.Capacity; id++)
         {
             Assert.Equal(id, (await operations.ReadAsync(CancellationToken.None))?.Id);
         }
@@ -28,7 +28,7 @@ public sealed class OperationsToTellTests
     [Fact]
     public async Task An_operation_is_queued_once_until_it_is_read()
     {
-        var operations = new OperationsToTell();
+        var operations = new OperationQueue();
         var first = NewOperation(1);
         operations.Post(first);
         operations.Post(first);

@@ -7,7 +7,7 @@ namespace Rookery.Server.Raven.Changes;
 /// Queue of the operations whose state one connection still has to send. An operation is queued once, however often it
 /// changed; its state is read when it is sent. Thread-safe for many writers and one reader.
 /// </summary>
-internal sealed class OperationsToTell
+internal sealed class OperationQueue
 {
     /// <summary>Operations in the queue at most.</summary>
     public const int Capacity = 256;
