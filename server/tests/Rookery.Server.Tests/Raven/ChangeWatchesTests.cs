@@ -16,9 +16,9 @@ public sealed class ChangeWatchesTests
     {
         var watches = new ChangeWatches();
         Assert.False(watches.Wants(Change));
-        Assert.True(watches.Obey("watch-" + topic, parameter));
+        Assert.True(watches.TryExecute("watch-" + topic, parameter));
         Assert.True(watches.Wants(Change));
-        Assert.True(watches.Obey("unwatch-" + topic, parameter));
+        Assert.True(watches.TryExecute("unwatch-" + topic, parameter));
         Assert.False(watches.Wants(Change));
     }
 
@@ -28,13 +28,13 @@ public sealed class ChangeWatchesTests
         var watches = new ChangeWatches();
         for (int i = 0; i < ChangeWatches.MostOfAKind; i++)
         {
-            Assert.True(watches.Obey("watch-prefix", $"p{i}/"));
+            Assert.True(watches.TryExecute("watch-prefix", $"p{i}/"));
         }
 
-        Assert.False(watches.Obey("watch-prefix", "users/"));
+        Assert.False(watches.TryExecute("watch-prefix", "users/"));
         Assert.False(watches.Wants(Change));
-        Assert.True(watches.Obey("unwatch-prefix", "p0/"));
-        Assert.True(watches.Obey("watch-prefix", "users/"));
+        Assert.True(watches.TryExecute("unwatch-prefix", "p0/"));
+        Assert.True(watches.TryExecute("watch-prefix", "users/"));
         Assert.True(watches.Wants(Change));
     }
 
@@ -45,7 +45,7 @@ public sealed class ChangeWatchesTests
     public void Other_changes_are_not_wanted(string topic, string parameter)
     {
         var watches = new ChangeWatches();
-        Assert.True(watches.Obey("watch-" + topic, parameter));
+        Assert.True(watches.TryExecute("watch-" + topic, parameter));
         Assert.False(watches.Wants(Change));
     }
 
@@ -54,26 +54,27 @@ public sealed class ChangeWatchesTests
     [InlineData("watch-topology-change")]
     [InlineData("watch-document-timeseries")]
     public void Topics_without_changes_can_be_watched(string command) =>
-        Assert.True(new ChangeWatches().Obey(command, null));
+        Assert.True(new ChangeWatches().TryExecute(command, null));
 
     [Theory]
     [InlineData("watch-everything")]
     [InlineData("docs")]
     [InlineData("")]
     [InlineData("watch-doc")]
-    public void Other_commands_are_unknown(string command) => Assert.False(new ChangeWatches().Obey(command, null));
+    public void Other_commands_are_unknown(string command) =>
+        Assert.False(new ChangeWatches().TryExecute(command, null));
 
     [Fact]
     public void Indexes_are_watched_by_name_without_case_or_all()
     {
         var watches = new ChangeWatches();
         Assert.False(watches.WantsIndex("Auto/Users/ByAge"));
-        Assert.True(watches.Obey("watch-index", "auto/users/byage"));
+        Assert.True(watches.TryExecute("watch-index", "auto/users/byage"));
         Assert.True(watches.WantsIndex("Auto/Users/ByAge"));
         Assert.False(watches.WantsIndex("Auto/Users/ByName"));
-        Assert.True(watches.Obey("watch-indexes", null));
+        Assert.True(watches.TryExecute("watch-indexes", null));
         Assert.True(watches.WantsIndex("Auto/Users/ByName"));
-        Assert.True(watches.Obey("unwatch-indexes", null));
+        Assert.True(watches.TryExecute("unwatch-indexes", null));
         Assert.False(watches.WantsIndex("Auto/Users/ByName"));
     }
 
@@ -81,10 +82,10 @@ public sealed class ChangeWatchesTests
     public void Operations_are_watched_by_number_or_all()
     {
         var watches = new ChangeWatches();
-        watches.Obey("watch-operation", "5");
+        watches.TryExecute("watch-operation", "5");
         Assert.True(watches.WantsOperation(5));
         Assert.False(watches.WantsOperation(6));
-        watches.Obey("watch-operations", null);
+        watches.TryExecute("watch-operations", null);
         Assert.True(watches.WantsOperation(6));
     }
 }

@@ -30,7 +30,7 @@ internal sealed class ChangeWatches
 
     /// <summary>Executes a command ("watch-doc", "unwatch-prefix", …).</summary>
     /// <returns>False if the command is unknown, lacks its parameter, or exceeds <see cref="MostOfAKind"/>.</returns>
-    public bool Obey(string command, string? parameter)
+    public bool TryExecute(string command, string? parameter)
     {
         bool watch = !command.StartsWith("unwatch-", StringComparison.Ordinal);
         string topic =

@@ -118,13 +118,13 @@ internal sealed class ChangesConnection(
 
             if (received.EndOfMessage)
             {
-                await ObeyAsync(message.AsMemory(0, length), ending);
+                await ExecuteAsync(message.AsMemory(0, length), ending);
                 length = 0;
             }
         }
     }
 
-    private async Task ObeyAsync(ReadOnlyMemory<byte> message, CancellationToken ending)
+    private async Task ExecuteAsync(ReadOnlyMemory<byte> message, CancellationToken ending)
     {
         string? problem;
         long id = 0;
@@ -132,7 +132,7 @@ internal sealed class ChangesConnection(
         {
             var command = ChangesCommand.Read(message.Span);
             id = command.Id;
-            problem = _watches.Obey(command.Name, command.Parameter)
+            problem = _watches.TryExecute(command.Name, command.Parameter)
                 ? null
                 : $"The command '{command.Name}' is unknown, lacks its Param, or comes on top of "
                     + $"{ChangeWatches.MostOfAKind} others.";
