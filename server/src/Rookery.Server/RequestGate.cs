@@ -48,7 +48,7 @@ internal sealed class RequestGate(ServerContext context, RequestDelegate next)
         {
             if (_access.Refusal(http, endpoint) is { } refusal)
             {
-                return refusal.MayBeBehind
+                return refusal.MayBeStale
                     ? AuthoriseAfterBarrierAsync(http, endpoint, needsDocuments)
                     : RefuseAsync(http, refusal);
             }
@@ -118,7 +118,7 @@ internal sealed class RequestGate(ServerContext context, RequestDelegate next)
             await (
                 refusal is null
                     ? Pass(http, endpoint, needsDocuments)
-                    : RefuseAsync(http, refusal.Value.MayBeBehind && !isFresh ? _access.NotKnownYet() : refusal.Value)
+                    : RefuseAsync(http, refusal.Value.MayBeStale && !isFresh ? _access.CannotCheck() : refusal.Value)
             );
         }
         catch (RefusedException refused)

@@ -10,9 +10,9 @@ namespace Rookery.Server.Access;
 /// <summary>Why a request is not allowed.</summary>
 /// <param name="Status">HTTP status.</param>
 /// <param name="Sentence">The reason, and what to do.</param>
-/// <param name="MayBeBehind">Whether this node may lag: it knows no such credential, or no owner, but may learn of it
+/// <param name="MayBeStale">Whether this node may lag: it knows no such credential, or no owner, but may learn of it
 /// after the read barrier.</param>
-internal readonly record struct AccessRefusal(int Status, string Sentence, bool MayBeBehind = false);
+internal readonly record struct AccessRefusal(int Status, string Sentence, bool MayBeStale = false);
 
 /// <summary>How a request authenticates.</summary>
 internal enum CredentialKind
@@ -56,20 +56,20 @@ internal sealed class AccessGate(ServerContext context)
     public AccessRefusal? Refusal(HttpContext http, Endpoint? endpoint)
     {
         string? authorization = http.Request.Headers.Authorization;
-        if (AsksNobody(http, authorization))
+        if (NeedsNoCredential(http, authorization))
         {
             return null;
         }
 
         var scope = endpoint?.Metadata.GetMetadata<RouteScope>() ?? RouteScope.Admin;
-        return scope == RouteScope.Open ? null : Judge(http, scope, authorization);
+        return scope == RouteScope.Open ? null : Authorise(http, scope, authorization);
     }
 
     /// <summary>Whether the caller of an open route could also use routes with a scope.</summary>
     public bool May(HttpContext http, RouteScope scope)
     {
         string? authorization = http.Request.Headers.Authorization;
-        return (!context.Options.IsSecure && authorization is null) || Judge(http, scope, authorization) is null;
+        return (!context.Options.IsSecure && authorization is null) || Authorise(http, scope, authorization) is null;
     }
 
     /// <summary>
@@ -77,16 +77,16 @@ internal sealed class AccessGate(ServerContext context)
     /// </summary>
     /// <param name="http">The request.</param>
     /// <param name="kind">Kind of the credential.</param>
-    public Principal? Who(HttpContext http, out CredentialKind kind)
+    public Principal? FindCaller(HttpContext http, out CredentialKind kind)
     {
         string? authorization = http.Request.Headers.Authorization;
-        if (AsksNobody(http, authorization))
+        if (NeedsNoCredential(http, authorization))
         {
             kind = CredentialKind.None;
             return Principal.Everything;
         }
 
-        _ = WhoAsks(http, authorization, out kind, out var principal);
+        _ = Identify(http, authorization, out kind, out var principal);
         return principal;
     }
 
@@ -96,22 +96,22 @@ internal sealed class AccessGate(ServerContext context)
     /// </summary>
     public AccessRefusal? WhyNoSession(string token, Span<byte> hash) =>
         AccessToken.TryHash(token.AsSpan().Trim(), hash)
-            ? WhoHoldsToken(hash, out _)
-            : Unknown("That is no token of Rookery, which looks like 'rookery_…'.");
+            ? IdentifyByToken(hash, out _)
+            : Unauthenticated("That is no token of Rookery, which looks like 'rookery_…'.");
 
     /// <summary>
     /// Whether the request is allowed everything: on plain HTTP, unless it carries a credential of Rookery, whose
     /// rights then apply.
     /// </summary>
-    private bool AsksNobody(HttpContext http, string? authorization) =>
+    private bool NeedsNoCredential(HttpContext http, string? authorization) =>
         !context.Options.IsSecure && (authorization is null ? !HasSession(http) : !AccessToken.IsMeant(authorization));
 
     // On plain HTTP the cookie may belong to a node on another port, because browsers share cookies across ports.
     private bool HasSession(HttpContext http) => SessionCookie.Of(http) is { } cookie && Sessions.TryUse(cookie, out _);
 
-    private AccessRefusal? Judge(HttpContext http, RouteScope scope, string? authorization)
+    private AccessRefusal? Authorise(HttpContext http, RouteScope scope, string? authorization)
     {
-        if (WhoAsks(http, authorization, out _, out var principal) is { } refusal)
+        if (Identify(http, authorization, out _, out var principal) is { } refusal)
         {
             return refusal;
         }
@@ -139,7 +139,7 @@ internal sealed class AccessGate(ServerContext context)
             && !HttpMethods.IsHead(http.Request.Method)
         )
         {
-            return NotKnownYet();
+            return CannotCheck();
         }
 
         http.Features.Set(principal);
@@ -147,7 +147,7 @@ internal sealed class AccessGate(ServerContext context)
     }
 
     /// <summary>Identifies the caller; returns why that failed, or null.</summary>
-    private AccessRefusal? WhoAsks(
+    private AccessRefusal? Identify(
         HttpContext http,
         string? authorization,
         out CredentialKind kind,
@@ -160,31 +160,33 @@ internal sealed class AccessGate(ServerContext context)
             kind = CredentialKind.Token;
             Span<byte> hash = stackalloc byte[AccessToken.HashBytes];
             return AccessToken.TryHashHeader(authorization, hash)
-                ? WhoHoldsToken(hash, out principal)
-                : Unknown("The Authorization header holds no token of Rookery, which looks like 'Bearer rookery_…'.");
+                ? IdentifyByToken(hash, out principal)
+                : Unauthenticated(
+                    "The Authorization header holds no token of Rookery, which looks like 'Bearer rookery_…'."
+                );
         }
 
         if (http.Connection.ClientCertificate is { } certificate)
         {
             kind = CredentialKind.Certificate;
-            return WhoHoldsCertificate(http, certificate, out principal);
+            return IdentifyByCertificate(http, certificate, out principal);
         }
 
         if (SessionCookie.Of(http) is { } cookie)
         {
             kind = CredentialKind.Session;
             return !Sessions.TryUse(cookie, out var tokenHash)
-                    ? Unknown("The session of this browser has ended, or is another node's: sign in again.")
+                    ? Unauthenticated("The session of this browser has ended, or is another node's: sign in again.")
                 : !SessionCookie.IsOwnRequest(http)
                     ? new AccessRefusal(StatusCodes.Status403Forbidden, SessionCookie.HeaderMissing)
-                : WhoHoldsToken(tokenHash, out principal);
+                : IdentifyByToken(tokenHash, out principal);
         }
 
         kind = CredentialKind.None;
-        return Unknown("No credential came with the request.");
+        return Unauthenticated("No credential came with the request.");
     }
 
-    private AccessRefusal? WhoHoldsToken(ReadOnlySpan<byte> hash, out Principal? principal)
+    private AccessRefusal? IdentifyByToken(ReadOnlySpan<byte> hash, out Principal? principal)
     {
         principal = null;
         if (
@@ -196,24 +198,24 @@ internal sealed class AccessGate(ServerContext context)
             return null;
         }
 
-        if (KnowingNode is not { } node)
+        if (NodeWithRecords is not { } node)
         {
-            return NotKnownYet();
+            return CannotCheck();
         }
 
         if (!Table(node).TryFindToken(hash, out var found, out var expires))
         {
             return node.Diagnosis is not null
-                ? NotKnownYet()
-                : Unknown("The token is not known: it was withdrawn, or belongs to another cluster.") with
+                ? CannotCheck()
+                : Unauthenticated("The token is not known: it was withdrawn, or belongs to another cluster.") with
                 {
-                    MayBeBehind = true,
+                    MayBeStale = true,
                 };
         }
 
         if (HasEnded(node, expires))
         {
-            return Unknown($"The token '{found.Name}' ended at {expires.UtcDateTime:u}.");
+            return Unauthenticated($"The token '{found.Name}' ended at {expires.UtcDateTime:u}.");
         }
 
         principal = found;
@@ -223,12 +225,16 @@ internal sealed class AccessGate(ServerContext context)
     /// <summary>
     /// Identifies the caller by certificate; the result is kept for the connection until the access records change.
     /// </summary>
-    private AccessRefusal? WhoHoldsCertificate(HttpContext http, X509Certificate2 certificate, out Principal? principal)
+    private AccessRefusal? IdentifyByCertificate(
+        HttpContext http,
+        X509Certificate2 certificate,
+        out Principal? principal
+    )
     {
         principal = null;
-        if (KnowingNode is not { } node)
+        if (NodeWithRecords is not { } node)
         {
-            return NotKnownYet();
+            return CannotCheck();
         }
 
         var current = Table(node);
@@ -249,13 +255,13 @@ internal sealed class AccessGate(ServerContext context)
         if (!current.TryFindCertificate(thumbprint, out var found))
         {
             return node.Diagnosis is not null
-                ? NotKnownYet()
+                ? CannotCheck()
                 : new AccessRefusal(
                     StatusCodes.Status403Forbidden,
                     $"The client certificate of {certificate.Subject} with SHA-256 thumbprint {thumbprint} "
                         + $"is not registered here: it was withdrawn, or belongs to another cluster. "
                         + $"{HowToEnter(current.IsClaimed)}",
-                    MayBeBehind: true
+                    MayBeStale: true
                 );
         }
 
@@ -308,14 +314,14 @@ internal sealed class AccessGate(ServerContext context)
     }
 
     /// <summary>Returns the refusal of a node that may lack acknowledged access records: 503.</summary>
-    public AccessRefusal NotKnownYet() =>
-        new(StatusCodes.Status503ServiceUnavailable, $"Who you are cannot be checked now. {WhyNotNow()}");
+    public AccessRefusal CannotCheck() =>
+        new(StatusCodes.Status503ServiceUnavailable, $"Who you are cannot be checked now. {WhyUnavailable()}");
 
     // A node whose disk failed after opening still has its records, so that its owner can see the reason.
-    private Node? KnowingNode =>
+    private Node? NodeWithRecords =>
         context.Readiness.Node is { } node && (node.Diagnosis is null || node.HasOpened) ? node : null;
 
-    private string WhyNotNow() =>
+    private string WhyUnavailable() =>
         context.Readiness switch
         {
             { Reason: { } reason } => reason,
@@ -328,13 +334,13 @@ internal sealed class AccessGate(ServerContext context)
         };
 
     // A member that has just joined may not know yet that the cluster has an owner.
-    private AccessRefusal Unknown(string sentence)
+    private AccessRefusal Unauthenticated(string sentence)
     {
         bool isClaimed = context.Readiness.Node is not { Diagnosis: null } node || IsClaimed(node);
         return new AccessRefusal(
             StatusCodes.Status401Unauthorized,
             $"{sentence} {HowToEnter(isClaimed)}",
-            MayBeBehind: !isClaimed
+            MayBeStale: !isClaimed
         );
     }
 

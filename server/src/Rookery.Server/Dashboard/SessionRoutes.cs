@@ -47,13 +47,13 @@ internal sealed class SessionRoutes(ServerContext context)
 
         byte[] hash = new byte[AccessToken.HashBytes];
         var refusal = context.Access.WhyNoSession(token ?? string.Empty, hash);
-        if (refusal is { MayBeBehind: true } && context.Readiness.Node is { Diagnosis: null } node)
+        if (refusal is { MayBeStale: true } && context.Readiness.Node is { Diagnosis: null } node)
         {
             // A lagging node may not know the token yet, so "unknown" is answered only after the read barrier, as for
             // any request.
             bool isFresh = await node.Consensus.ReadBarrierAsync();
             refusal = context.Access.WhyNoSession(token ?? string.Empty, hash);
-            refusal = refusal is { MayBeBehind: true } && !isFresh ? context.Access.NotKnownYet() : refusal;
+            refusal = refusal is { MayBeStale: true } && !isFresh ? context.Access.CannotCheck() : refusal;
         }
 
         if (refusal is { } refused)
@@ -92,7 +92,7 @@ internal sealed class SessionRoutes(ServerContext context)
 
     private Task ShowAsync(HttpContext http)
     {
-        var who = context.Access.Who(http, out var kind);
+        var who = context.Access.FindCaller(http, out var kind);
         http.Response.Headers.CacheControl = "no-store";
         return JsonAnswer.SendAsync(
             http,
