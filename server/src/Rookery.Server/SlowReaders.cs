@@ -43,7 +43,7 @@ internal sealed class SlowReaders(long mostBytes, ILogger log, TimeProvider time
             // If the part was taken at this moment, there is no need to disconnect anyone.
             if (!taking.IsCompleted)
             {
-                BreakOffSlowest();
+                DisconnectSlowest();
             }
 
             return await taking;
@@ -63,7 +63,7 @@ internal sealed class SlowReaders(long mostBytes, ILogger log, TimeProvider time
         }
     }
 
-    private void BreakOffSlowest()
+    private void DisconnectSlowest()
     {
         int broken = 0;
         lock (_gate)
