@@ -28,7 +28,7 @@ internal sealed class ConnectionsByAddress(int most, ILogger log, TimeProvider t
     /// <summary>
     /// Runs a new connection to its end and counts it meanwhile, or closes it if its address has too many.
     /// </summary>
-    public Task CarryAsync(ConnectionContext connection, ConnectionDelegate next)
+    public Task RunAsync(ConnectionContext connection, ConnectionDelegate next)
     {
         if ((connection.RemoteEndPoint as IPEndPoint)?.Address is not { } address || IPAddress.IsLoopback(address))
         {
@@ -38,14 +38,14 @@ internal sealed class ConnectionsByAddress(int most, ILogger log, TimeProvider t
         var host = HostOf(address);
         if (Enter(host))
         {
-            return CarryAsync(connection, next, host);
+            return RunAsync(connection, next, host);
         }
 
         connection.Abort(new ConnectionAbortedException("Its address has too many connections already."));
         return Task.CompletedTask;
     }
 
-    private async Task CarryAsync(ConnectionContext connection, ConnectionDelegate next, IPAddress host)
+    private async Task RunAsync(ConnectionContext connection, ConnectionDelegate next, IPAddress host)
     {
         try
         {

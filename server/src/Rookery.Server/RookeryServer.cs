@@ -210,7 +210,7 @@ public static class RookeryServer
                     context.Log,
                     context.Time
                 );
-                endpoint.Use(next => connection => byAddress.CarryAsync(connection, next));
+                endpoint.Use(next => connection => byAddress.RunAsync(connection, next));
                 if (options.IsSecure)
                 {
                     endpoint.UseHttps(new SecureEndpoint(options.Identity ?? (static () => null)).ToOptions());

@@ -53,7 +53,7 @@ public sealed class ConnectionsByAddressTests
     private Connection Come(string address)
     {
         var connection = new Connection { RemoteEndPoint = new IPEndPoint(IPAddress.Parse(address), 50_000) };
-        connection.Carried = _connections.CarryAsync(connection, static carried => ((Connection)carried).End.Task);
+        connection.Carried = _connections.RunAsync(connection, static carried => ((Connection)carried).End.Task);
         return connection;
     }
 

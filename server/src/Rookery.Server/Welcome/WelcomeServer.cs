@@ -48,7 +48,7 @@ public sealed class WelcomeServer : IHttpApplication<HttpContext>, IAsyncDisposa
             endpoint =>
             {
                 endpoint.Protocols = HttpProtocols.Http1;
-                endpoint.Use(next => connection => byAddress.CarryAsync(connection, next));
+                endpoint.Use(next => connection => byAddress.RunAsync(connection, next));
             }
         );
         _server = new KestrelServer(
