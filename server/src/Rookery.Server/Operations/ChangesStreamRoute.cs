@@ -125,7 +125,7 @@ internal static class ChangesStreamRoute
     {
         for (bool isMore = true; isMore && access.WhyEndedLately() is null; )
         {
-            await turns.TakeAsync();
+            await turns.YieldWhenDueAsync();
             isMore = WritePart(answer, database, place, turns);
             if (answer.Length > 0)
             {
@@ -158,7 +158,7 @@ internal static class ChangesStreamRoute
         using var changes = reader.Changes(place.Etag);
         while (changes.MoveNext())
         {
-            turns.Pass();
+            turns.CountSkipped();
 
             // A document that moved to another collection makes two changes with one etag.
             if (answer.IsPartDue && changes.Etag != place.Etag)

@@ -41,7 +41,7 @@ internal sealed class MultiGetRoute(ServerContext context, GetDocuments document
         answer.Write("{\"Results\":["u8);
         for (int i = 0; i < parts.Count; i++)
         {
-            await turns.TakeAsync();
+            await turns.YieldWhenDueAsync();
             answer.Write(i == 0 ? ""u8 : ","u8);
             answer.Write("{\"Result\":"u8);
             await using var body = new MultiGetPart(http, answer);

@@ -21,12 +21,12 @@ internal sealed class WorkTurns(ServerContext context, HttpContext http)
 
     /// <summary>Yields if the turn is over. Call it before each piece of work.</summary>
     /// <exception cref="OperationCanceledException">The client closed the connection, or the node stops.</exception>
-    public ValueTask TakeAsync() =>
-        context.Time.GetElapsedTime(_begun) <= Turn ? ValueTask.CompletedTask : LetOthersAsync();
+    public ValueTask YieldWhenDueAsync() =>
+        context.Time.GetElapsedTime(_begun) <= Turn ? ValueTask.CompletedTask : YieldAsync();
 
     /// <summary>Checks for cancellation at every 1,024th call. Call it for each document that is skipped.</summary>
     /// <exception cref="OperationCanceledException">The client closed the connection, or the node stops.</exception>
-    public void Pass()
+    public void CountSkipped()
     {
         if (++_passed == PassedBetweenChecks)
         {
@@ -44,7 +44,7 @@ internal sealed class WorkTurns(ServerContext context, HttpContext http)
         context.Stopping.ThrowIfCancellationRequested();
     }
 
-    private async ValueTask LetOthersAsync()
+    private async ValueTask YieldAsync()
     {
         Check();
         await Task.Yield();

@@ -49,7 +49,7 @@ internal static class ExportRoute
         using var export = new NdjsonExport(reader.Current);
         while (export.MoveNext())
         {
-            await turns.TakeAsync();
+            await turns.YieldWhenDueAsync();
             if (await answer.HasRoomAsync(export.Length, StepBack))
             {
                 export.Write(answer.Buffer);

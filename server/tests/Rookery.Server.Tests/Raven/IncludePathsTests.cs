@@ -110,15 +110,15 @@ public sealed class IncludePathsTests(RunningServer server) : IClassFixture<Runn
         );
         for (int document = 1; document < 1024; document++)
         {
-            turns.Pass();
+            turns.CountSkipped();
         }
 
-        Assert.Throws<OperationCanceledException>(turns.Pass);
+        Assert.Throws<OperationCanceledException>(turns.CountSkipped);
         await Assert.ThrowsAsync<OperationCanceledException>(async () =>
         {
             while (true)
             {
-                await turns.TakeAsync();
+                await turns.YieldWhenDueAsync();
             }
         });
     }

@@ -197,7 +197,7 @@ internal sealed class GetDocuments(ServerContext context)
         int found = 0;
         for (int i = 0; i < ids.Count; i++)
         {
-            await turns.TakeAsync();
+            await turns.YieldWhenDueAsync();
             answer.Write(i == 0 ? ""u8 : ","u8);
             bool isFound;
             while (
@@ -232,7 +232,7 @@ internal sealed class GetDocuments(ServerContext context)
         bool isFirst = true;
         foreach (string id in includes.Ids)
         {
-            await turns.TakeAsync();
+            await turns.YieldWhenDueAsync();
             while (
                 !IncludedDocuments.TryWrite(
                     answer,

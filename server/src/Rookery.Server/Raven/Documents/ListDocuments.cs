@@ -33,7 +33,7 @@ internal static class ListDocuments
         bool isFirst = true;
         while (walk.MoveNext())
         {
-            await turns.TakeAsync();
+            await turns.YieldWhenDueAsync();
             if (!metadataOnly && !await answer.HasRoomAsync(walk.Length, walk.StepBack))
             {
                 continue;

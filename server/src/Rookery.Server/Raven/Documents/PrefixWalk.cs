@@ -63,7 +63,7 @@ internal sealed class PrefixWalk : IDisposable
 
         while (_left > 0 && _cursor.MoveNext())
         {
-            _turns.Pass();
+            _turns.CountSkipped();
             if (!IsWanted())
             {
                 continue;
@@ -112,7 +112,7 @@ internal sealed class PrefixWalk : IDisposable
         while (_toSkip > 0 && _cursor.Skip(1) > 0)
         {
             _toSkip--;
-            _turns.Pass();
+            _turns.CountSkipped();
         }
 
         _toSkip = 0;

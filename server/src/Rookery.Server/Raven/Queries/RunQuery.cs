@@ -140,7 +140,7 @@ internal sealed class RunQuery(ServerContext context)
         bool isFirst = true;
         while (await results.MoveNextAsync())
         {
-            await turns.TakeAsync();
+            await turns.YieldWhenDueAsync();
             output.Write(isFirst ? ""u8 : ","u8);
             isFirst = false;
             results.Write(output.Buffer);
@@ -159,7 +159,7 @@ internal sealed class RunQuery(ServerContext context)
         var tag = new EntityTag(database);
         foreach (string id in includes.Ids)
         {
-            await turns.TakeAsync();
+            await turns.YieldWhenDueAsync();
             while (
                 !IncludedDocuments.TryWrite(
                     output,

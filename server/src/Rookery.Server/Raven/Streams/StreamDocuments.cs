@@ -36,7 +36,7 @@ internal sealed class StreamDocuments(ServerContext context)
         bool isFirst = true;
         while (walk.MoveNext())
         {
-            await turns.TakeAsync();
+            await turns.YieldWhenDueAsync();
             if (!await answer.HasRoomAsync(walk.Length, walk.StepBack))
             {
                 continue;

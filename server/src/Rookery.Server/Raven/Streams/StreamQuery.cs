@@ -67,7 +67,7 @@ internal sealed class StreamQuery(ServerContext context)
         bool isFirst = true;
         while (await results.MoveNextAsync())
         {
-            await turns.TakeAsync();
+            await turns.YieldWhenDueAsync();
             output.Write(
                 isLines ? "{\"Item\":"u8
                 : isFirst ? ""u8
