@@ -144,7 +144,7 @@ public sealed class ServerContext(
     /// Answers a request of another member, whose path begins with /observe/. The port for members has already
     /// authenticated it.
     /// </summary>
-    public Task AnswerMemberAsync(HttpContext http) => new Observation.MemberQuestions(this).AnswerAsync(http);
+    public Task AnswerMemberAsync(HttpContext http) => new Observation.MemberRequests(this).AnswerAsync(http);
 
     /// <summary>Cancelled when the server begins to stop; streams and feeds then end.</summary>
     public CancellationToken Stopping

@@ -59,7 +59,7 @@ internal sealed class FindRoute(ServerContext context)
                             + $"{whyNot}. Its user needs to write trigger and brightness in "
                             + $"/sys/class/leds/{light.Name}; the package sees to that."
                     );
-                if (!context.Background.TryBegin("the blinking light", EndLaterAsync))
+                if (!context.Background.TryBegin("the blinking light", StopBlinkingAsync))
                 {
                     _blinking.Dispose();
                     _blinking = null;
@@ -78,11 +78,11 @@ internal sealed class FindRoute(ServerContext context)
         return Empty.NoContent(http);
     }
 
-    private async Task EndLaterAsync()
+    private async Task StopBlinkingAsync()
     {
         try
         {
-            while (Rest() is { } rest && rest > TimeSpan.Zero)
+            while (Remaining() is { } rest && rest > TimeSpan.Zero)
             {
                 await Task.Delay(rest, context.Time, context.Stopping);
             }
@@ -101,7 +101,7 @@ internal sealed class FindRoute(ServerContext context)
         }
     }
 
-    private TimeSpan? Rest()
+    private TimeSpan? Remaining()
     {
         lock (_access)
         {

@@ -37,7 +37,7 @@ internal static class GrowthRule
                 : string.Empty;
         return full.Length == voters.Length
             ? (
-                voters.Length == 1 ? $"the card of {full[0].Called}, which alone votes, is full"
+                voters.Length == 1 ? $"the card of {full[0].DisplayName}, which alone votes, is full"
                 : voters.Length == 2 ? "both cards are full"
                 : $"all {voters.Length} cards are full"
             )
@@ -47,6 +47,6 @@ internal static class GrowthRule
 
     private static string Listed(LiveNode[] nodes) =>
         nodes.Length == 1
-            ? nodes[0].Called
-            : $"{string.Join(", ", nodes[..^1].Select(static node => node.Called))} and {nodes[^1].Called}";
+            ? nodes[0].DisplayName
+            : $"{string.Join(", ", nodes[..^1].Select(static node => node.DisplayName))} and {nodes[^1].DisplayName}";
 }

@@ -41,12 +41,12 @@ internal static class HealthRule
         LiveNode[] down = [.. cluster.Nodes.Where(static node => node.State == NodeState.Down)];
         if (down.Length > 0)
         {
-            return JudgeWithout(cluster, down);
+            return JudgeDown(cluster, down);
         }
 
         if (cluster.Nodes.FirstOrDefault(static node => node.Reason is not null) is { } refusing)
         {
-            return (Warning, $"{refusing.Called} does not serve: {refusing.Reason}");
+            return (Warning, $"{refusing.DisplayName} does not serve: {refusing.Reason}");
         }
 
         if (cluster.Trouble is { } trouble)
@@ -56,7 +56,7 @@ internal static class HealthRule
 
         if (cluster.Nodes.FirstOrDefault(static node => node.State == NodeState.Unknown) is { } unknown)
         {
-            return (Warning, $"Whether {unknown.Called} is well is not known here yet.");
+            return (Warning, $"Whether {unknown.DisplayName} is well is not known here yet.");
         }
 
         if (alerts.Count > 0)
@@ -69,20 +69,20 @@ internal static class HealthRule
             var node = cluster.Nodes.FirstOrDefault(node =>
                 string.Equals(node.Tag, worst.Node, StringComparison.Ordinal)
             );
-            string where = cluster.IsAlone ? string.Empty : $"{node?.Called ?? $"node {worst.Node}"}: ";
+            string where = cluster.IsAlone ? string.Empty : $"{node?.DisplayName ?? $"node {worst.Node}"}: ";
             return (worst.Alert.Severity is "critical" ? Error : Warning, where + worst.Alert.Sentence + more);
         }
 
-        return (Well, SayWell(cluster));
+        return (Well, DescribeWell(cluster));
     }
 
-    private static (string Level, string Sentence) JudgeWithout(LiveCluster cluster, LiveNode[] down)
+    private static (string Level, string Sentence) JudgeDown(LiveCluster cluster, LiveNode[] down)
     {
         int up = cluster.Nodes.Count - down.Length;
         string names =
             down.Length == 1
-                ? down[0].Called
-                : $"{string.Join(", ", down[..^1].Select(static node => node.Called))} and {down[^1].Called}";
+                ? down[0].DisplayName
+                : $"{string.Join(", ", down[..^1].Select(static node => node.DisplayName))} and {down[^1].DisplayName}";
         int margin =
             cluster.Nodes.Count(static node => node is { IsVoter: true, State: NodeState.Up }) - cluster.Majority;
         string rest = margin switch
@@ -102,7 +102,7 @@ internal static class HealthRule
         );
     }
 
-    private static string SayWell(LiveCluster cluster)
+    private static string DescribeWell(LiveCluster cluster)
     {
         if (cluster.IsAlone)
         {
@@ -117,7 +117,7 @@ internal static class HealthRule
         return margin switch
         {
             0 when cluster.Voters == 1 =>
-                $"{all}; while {cluster.Nodes.First(static node => node.IsVoter).Called} is off, nothing is written.",
+                $"{all}; while {cluster.Nodes.First(static node => node.IsVoter).DisplayName} is off, nothing is written.",
             0 => $"{all}; while either is off, nothing is written.",
             1 when cluster.Voters == cluster.Nodes.Count => $"{all}; any one of them may fail.",
             1 => $"{all}; any one of the voters may fail.",

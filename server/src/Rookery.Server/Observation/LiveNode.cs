@@ -48,7 +48,7 @@ internal sealed record LiveNode(string Tag, string Name, bool IsVoter, bool IsLe
     public byte[]? Sample { get; init; }
 
     /// <summary>Name for display.</summary>
-    public string Called => Name.Length > 0 ? Name : $"node {Tag}";
+    public string DisplayName => Name.Length > 0 ? Name : $"node {Tag}";
 
     /// <summary>Whether it has all committed entries, apart from those usually in flight.</summary>
     public bool? HasCaughtUp =>
@@ -122,8 +122,8 @@ internal sealed record LiveCluster(
         }
 
         var watchedFor = observation.WatchedFor;
-        var sight = ClusterSight.Of(own);
-        var told = ToldSight.Of(own, observation);
+        var sight = ClusterReport.Of(own);
+        var told = LeaderReport.Of(own, observation);
         bool isLeadersSight = sight.IsLeader || told is not null;
         sight = told?.Sight ?? sight;
         return new LiveCluster(
@@ -138,7 +138,7 @@ internal sealed record LiveCluster(
 
     private static LiveNode NodeOf(
         MemberStatistics one,
-        ClusterSight sight,
+        ClusterReport sight,
         NodeObservation observation,
         TimeSpan watchedFor,
         string self,

@@ -77,7 +77,7 @@ internal sealed class LiveStream(ServerContext context)
             do
             {
                 Publish();
-            } while (await timer.WaitForNextTickAsync(context.Stopping) && GoesOn());
+            } while (await timer.WaitForNextTickAsync(context.Stopping) && HasListeners());
         }
         catch (OperationCanceledException)
         {
@@ -110,7 +110,7 @@ internal sealed class LiveStream(ServerContext context)
         await RunAsync();
     }
 
-    private bool GoesOn()
+    private bool HasListeners()
     {
         lock (_access)
         {

@@ -16,14 +16,14 @@ internal sealed class MemberWatch(ServerContext context, NodeObservation observa
     private static readonly TimeSpan ClientKept = TimeSpan.FromMinutes(10);
     private static readonly TimeSpan Watched = TimeSpan.FromSeconds(1);
     private static readonly TimeSpan PatienceWatched = TimeSpan.FromSeconds(2.5);
-    private static readonly TimeSpan PatienceUnwatched = MemberQuestions.LongestWait + TimeSpan.FromSeconds(5);
+    private static readonly TimeSpan PatienceUnwatched = MemberRequests.LongestWait + TimeSpan.FromSeconds(5);
 
     // A day of history, with some reserve.
     private const int MostAnswerBytes = 8 << 20;
 
     private HttpClient? _client;
     private long _clientMadeAt;
-    private bool _hasGivenBack;
+    private bool _hasRestored;
 
     /// <summary>Polls until it is cancelled.</summary>
     public async Task RunAsync(CancellationToken stopping)
@@ -32,7 +32,7 @@ internal sealed class MemberWatch(ServerContext context, NodeObservation observa
         {
             while (!stopping.IsCancellationRequested)
             {
-                await AskOnceAsync(stopping);
+                await PollOnceAsync(stopping);
             }
         }
         finally
@@ -41,13 +41,13 @@ internal sealed class MemberWatch(ServerContext context, NodeObservation observa
         }
     }
 
-    private async Task AskOnceAsync(CancellationToken stopping)
+    private async Task PollOnceAsync(CancellationToken stopping)
     {
         long begun = context.Time.GetTimestamp();
         bool isWatched = observation.IsWatched;
         try
         {
-            if (!await AskAsync(isWatched, stopping))
+            if (!await PollAsync(isWatched, stopping))
             {
                 return; // ask again at once: the member has more
             }
@@ -98,7 +98,7 @@ internal sealed class MemberWatch(ServerContext context, NodeObservation observa
 
     /// <summary>Sends one request and records the answer.</summary>
     /// <returns>False if the next request is due at once.</returns>
-    private async Task<bool> AskAsync(bool isWatched, CancellationToken stopping)
+    private async Task<bool> PollAsync(bool isWatched, CancellationToken stopping)
     {
         if (_client is not null && context.Time.GetElapsedTime(_clientMadeAt) >= ClientKept)
         {
@@ -115,24 +115,24 @@ internal sealed class MemberWatch(ServerContext context, NodeObservation observa
             _clientMadeAt = context.Time.GetTimestamp();
         }
 
-        if (!_hasGivenBack)
+        if (!_hasRestored)
         {
-            await TakeBackAsync(stopping);
-            _hasGivenBack = true;
+            await RestoreHistoryAsync(stopping);
+            _hasRestored = true;
         }
 
         string question = string.Create(
             CultureInfo.InvariantCulture,
-            $"{MemberQuestions.SamplesPath}?since={seen.History.NewestUnixMilliseconds}"
+            $"{MemberRequests.SamplesPath}?since={seen.History.NewestUnixMilliseconds}"
                 + $"&slowSince={seen.Slow.NewestUnixMicroseconds}&show={(isWatched ? "true" : "false")}"
         );
         using var answer = await GetAsync(question, isWatched, stopping);
         var root = answer.RootElement;
         seen.Heard(
-            new MemberWord(
+            new MemberAnswer(
                 JsonMarshal.GetRawUtf8Value(root.GetProperty("Sample"u8)).ToArray(),
                 root.GetProperty("Sample"u8).GetProperty("Reason"u8).GetString(),
-                ClusterSight.Read(root.GetProperty("Sight"u8)),
+                ClusterReport.Read(root.GetProperty("Sight"u8)),
                 ObservationJson.ReadAlerts(root.GetProperty("Alerts"u8)),
                 root.GetProperty("Sample"u8).TryGetProperty("UptimeSeconds"u8, out var uptime)
                 && uptime.ValueKind == JsonValueKind.Number
@@ -144,7 +144,7 @@ internal sealed class MemberWatch(ServerContext context, NodeObservation observa
     }
 
     /// <summary>Restores this node's history from before its start, which the other member remembers.</summary>
-    private async Task TakeBackAsync(CancellationToken stopping)
+    private async Task RestoreHistoryAsync(CancellationToken stopping)
     {
         var self = observation.Self;
         var restored = new SampleHistory(observation.Memory);
@@ -155,7 +155,7 @@ internal sealed class MemberWatch(ServerContext context, NodeObservation observa
             {
                 string question = string.Create(
                     CultureInfo.InvariantCulture,
-                    $"{MemberQuestions.KeptPath}?node={Uri.EscapeDataString(self.Tag)}"
+                    $"{MemberRequests.KeptPath}?node={Uri.EscapeDataString(self.Tag)}"
                         + $"&since={restored.NewestUnixMilliseconds}&slowSince=0"
                 );
                 using var answer = await GetAsync(question, isWatched: true, stopping);

@@ -172,7 +172,7 @@ internal sealed class NodeObservation : IHostedService, IDisposable
             var sample = Sampler.TakeToKeep();
             Self.History.Add(sample.UnixMilliseconds, sample.All);
             Interlocked.Exchange(ref _sampled, NewSignal()).SetResult();
-            KeepMembers();
+            UpdateMembers();
         }
         catch (Exception failure) when (failure is not InvariantViolationException)
         {
@@ -186,7 +186,7 @@ internal sealed class NodeObservation : IHostedService, IDisposable
     }
 
     /// <summary>Begins to poll members that were added, and forgets members that were removed.</summary>
-    private void KeepMembers()
+    private void UpdateMembers()
     {
         if (
             _context.Options.ConnectToMember is null

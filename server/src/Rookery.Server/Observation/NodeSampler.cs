@@ -21,7 +21,7 @@ internal sealed class NodeSampler(ServerContext context)
     private const double MicrosecondsPerMillisecond = 1000;
 
     private readonly Lock _access = new();
-    private readonly BoardSight _board = new(context.Options.Board?.Board);
+    private readonly BoardReader _board = new(context.Options.Board?.Board);
     private readonly long _started = context.Time.GetTimestamp();
     private Counts? _kept;
     private Counts? _keptBefore;

@@ -18,7 +18,7 @@ internal sealed class ObservedNode(string tag, MemoryShare memory, TimeProvider 
     private static readonly TimeSpan SilenceWatched = TimeSpan.FromSeconds(4);
 
     private readonly Lock _access = new();
-    private MemberWord? _word;
+    private MemberAnswer? _word;
     private long _heardAt;
     private bool _hasFailed;
 
@@ -32,7 +32,7 @@ internal sealed class ObservedNode(string tag, MemoryShare memory, TimeProvider 
     public SlowEvents Slow { get; } = new(memory);
 
     /// <summary>Its last answer; null before the first.</summary>
-    public MemberWord? Word
+    public MemberAnswer? Word
     {
         get
         {
@@ -56,7 +56,7 @@ internal sealed class ObservedNode(string tag, MemoryShare memory, TimeProvider 
     }
 
     /// <summary>Records an answer.</summary>
-    public void Heard(MemberWord said)
+    public void Heard(MemberAnswer said)
     {
         lock (_access)
         {
@@ -92,10 +92,10 @@ internal sealed class ObservedNode(string tag, MemoryShare memory, TimeProvider 
 /// <param name="Sight">Its view of the cluster; null while its data are not open.</param>
 /// <param name="Alerts">Its active alerts.</param>
 /// <param name="Uptime">How long its process has run; null if it does not report it.</param>
-internal sealed record MemberWord(
+internal sealed record MemberAnswer(
     byte[] Sample,
     string? Reason,
-    ClusterSight? Sight,
+    ClusterReport? Sight,
     IReadOnlyList<MemberAlert> Alerts,
     TimeSpan? Uptime
 );

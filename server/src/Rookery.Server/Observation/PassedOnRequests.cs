@@ -167,7 +167,7 @@ internal sealed class PassedOnRequests(ServerContext context)
         using var either = CancellationTokenSource.CreateLinkedTokenSource(patience.Token, http.RequestAborted);
         using var request = new HttpRequestMessage(
             HttpMethod.Parse(http.Request.Method),
-            new Uri(MemberQuestions.PassedOnPrefix + path + QueryWithout(http), UriKind.Relative)
+            new Uri(MemberRequests.PassedOnPrefix + path + QueryWithout(http), UriKind.Relative)
         );
         request.Headers.TryAddWithoutValidation("Accept", http.Request.Headers.Accept.ToString());
         request.Headers.TryAddWithoutValidation(AskedByHeader, Principal.Of(http).Name);

@@ -81,7 +81,7 @@ internal sealed class SampleHistory(MemoryShare memory)
             }
 
             _count++;
-            LetGoOfOldest();
+            DropOldest();
         }
     }
 
@@ -112,7 +112,7 @@ internal sealed class SampleHistory(MemoryShare memory)
             _before = _chunks.Count;
             _chunks.AddRange(own);
             _count = _chunks.Sum(static chunk => chunk.Count);
-            LetGoOfOldest();
+            DropOldest();
         }
     }
 
@@ -212,7 +212,7 @@ internal sealed class SampleHistory(MemoryShare memory)
         return chunk;
     }
 
-    private void LetGoOfOldest()
+    private void DropOldest()
     {
         while (_chunks.Count > MostChunks || (_chunks.Count > 1 && _count - _chunks[0].Count >= MostSamples))
         {

@@ -30,7 +30,7 @@ internal static class UnplugRule
         {
             return (
                 false,
-                $"Unknown. {Called(cluster, cluster.LeaderTag)} leads, and has not told this node how the "
+                $"Unknown. {NameOf(cluster, cluster.LeaderTag)} leads, and has not told this node how the "
                     + $"others are. Ask again in some seconds."
             );
         }
@@ -40,7 +40,7 @@ internal static class UnplugRule
             return (
                 true,
                 $"Yes. It does not answer, so nothing waits for it. "
-                    + $"{Capital(Margin(cluster, WhoStays(cluster, node)))}."
+                    + $"{Capital(Margin(cluster, CountRemaining(cluster, node)))}."
             );
         }
 
@@ -53,7 +53,7 @@ internal static class UnplugRule
             ? JudgeVoter(cluster, node)
             : (
                 true,
-                $"Yes. It has no vote, so nothing waits for it. {Capital(Margin(cluster, WhoStays(cluster, node)))}."
+                $"Yes. It has no vote, so nothing waits for it. {Capital(Margin(cluster, CountRemaining(cluster, node)))}."
             );
     }
 
@@ -69,10 +69,10 @@ internal static class UnplugRule
             return (false, "No. Two vote, and while either is off nothing is written.");
         }
 
-        int stay = WhoStays(cluster, node);
+        int stay = CountRemaining(cluster, node);
         if (stay < cluster.Majority)
         {
-            return (false, $"No. {WhyTooFew(cluster, node)}: nothing could be written.");
+            return (false, $"No. {ExplainTooFew(cluster, node)}: nothing could be written.");
         }
 
         if (GrowthRule.WhyRefused(cluster) is not null)
@@ -87,7 +87,7 @@ internal static class UnplugRule
         LiveNode[] full = [.. cluster.Nodes.Where(other => other != node && Counts(other) && GrowthRule.IsFull(other))];
         if (stay - full.Length < cluster.Majority)
         {
-            string[] names = [.. full.Select(static other => other.Called)];
+            string[] names = [.. full.Select(static other => other.DisplayName)];
             return (
                 false,
                 $"No. The {(names.Length == 1 ? "card" : "cards")} of {Listed(names)} "
@@ -97,14 +97,14 @@ internal static class UnplugRule
         }
 
         string next =
-            !node.IsLeader ? $"{Called(cluster, cluster.LeaderTag!)} goes on leading"
-            : cluster.SuccessorTag is { } successor ? $"{Called(cluster, successor)} leads next"
+            !node.IsLeader ? $"{NameOf(cluster, cluster.LeaderTag!)} goes on leading"
+            : cluster.SuccessorTag is { } successor ? $"{NameOf(cluster, successor)} leads next"
             : "The others choose who leads next";
         return (true, $"Yes. {next}; {Margin(cluster, stay)}.");
     }
 
     /// <summary>Returns the number of voters, without this node, that can acknowledge writes.</summary>
-    private static int WhoStays(LiveCluster cluster, LiveNode node) =>
+    private static int CountRemaining(LiveCluster cluster, LiveNode node) =>
         cluster.Nodes.Count(other => other != node && Counts(other));
 
     private static bool Counts(LiveNode node) => node is { IsVoter: true, State: NodeState.Up, HasCaughtUp: true };
@@ -118,12 +118,12 @@ internal static class UnplugRule
             var more => string.Create(CultureInfo.InvariantCulture, $"after that {more} more may fail"),
         };
 
-    private static string WhyTooFew(LiveCluster cluster, LiveNode node)
+    private static string ExplainTooFew(LiveCluster cluster, LiveNode node)
     {
         LiveNode[] missing = [.. cluster.Nodes.Where(other => other != node && other.IsVoter && !Counts(other))];
         string[] off =
         [
-            .. missing.Where(static other => other.State != NodeState.Up).Select(static other => other.Called),
+            .. missing.Where(static other => other.State != NodeState.Up).Select(static other => other.DisplayName),
         ];
         if (off.Length > 0)
         {
@@ -135,14 +135,14 @@ internal static class UnplugRule
         return behind.LagEntries is { } lag
             ? string.Create(
                 CultureInfo.InvariantCulture,
-                $"{behind.Called} still lacks {lag} entries, and without this one too few voters would have everything"
+                $"{behind.DisplayName} still lacks {lag} entries, and without this one too few voters would have everything"
             )
-            : $"{behind.Called} has not said yet what it has, and without this one too few voters would be "
+            : $"{behind.DisplayName} has not said yet what it has, and without this one too few voters would be "
                 + $"known to have everything";
     }
 
-    private static string Called(LiveCluster cluster, string tag) =>
-        cluster.Nodes.FirstOrDefault(node => string.Equals(node.Tag, tag, StringComparison.Ordinal))?.Called
+    private static string NameOf(LiveCluster cluster, string tag) =>
+        cluster.Nodes.FirstOrDefault(node => string.Equals(node.Tag, tag, StringComparison.Ordinal))?.DisplayName
         ?? $"node {tag}";
 
     private static string Listed(string[] names) =>

@@ -18,7 +18,7 @@ internal static class ClusterHealth
     /// <param name="json">Writer of the object.</param>
     /// <param name="cluster">This node's own view.</param>
     /// <param name="told">The leader's report, for what this node does not know itself; null without one.</param>
-    public static void Write(Utf8JsonWriter json, ConsensusStatistics cluster, ToldSight? told)
+    public static void Write(Utf8JsonWriter json, ConsensusStatistics cluster, LeaderReport? told)
     {
         json.WriteStartObject("Cluster"u8);
         json.WriteString("Trouble"u8, cluster.Trouble);

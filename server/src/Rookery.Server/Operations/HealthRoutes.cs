@@ -120,7 +120,7 @@ internal static class HealthRoutes
             json.WriteString("GrowthRefusal"u8, GrowthRefusal(context));
             if (statistics.Consensus is { } cluster)
             {
-                ClusterHealth.Write(json, cluster, ToldSight.Of(cluster, context.Observation));
+                ClusterHealth.Write(json, cluster, LeaderReport.Of(cluster, context.Observation));
             }
         }
 

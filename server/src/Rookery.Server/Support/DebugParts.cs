@@ -175,7 +175,7 @@ internal static class DebugParts
             return;
         }
 
-        ClusterHealth.Write(json, cluster, ToldSight.Of(cluster, context.Observation));
+        ClusterHealth.Write(json, cluster, LeaderReport.Of(cluster, context.Observation));
         json.WriteNumber("LastTerm"u8, cluster.LastTerm);
         json.WriteNumber("AppliedIndex"u8, cluster.AppliedIndex);
         json.WriteString("Unready"u8, cluster.Unready);

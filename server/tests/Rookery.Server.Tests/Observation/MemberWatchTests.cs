@@ -66,7 +66,7 @@ public sealed class MemberWatchTests : IAsyncLifetime
     [InlineData(null)]
     public async Task A_member_with_unreadable_answers_counts_as_silent_and_is_polled_on(string? nonsense)
     {
-        _port.Say = path => path.StartsWith(MemberQuestions.KeptPath, StringComparison.Ordinal) ? Nothing : nonsense;
+        _port.Say = path => path.StartsWith(MemberRequests.KeptPath, StringComparison.Ordinal) ? Nothing : nonsense;
         var observation = _server.Context.Observation;
         var seen = new ObservedNode("B", observation.Memory, _time);
         using var watched = observation.Watch();
@@ -76,7 +76,7 @@ public sealed class MemberWatchTests : IAsyncLifetime
         Assert.False(seen.IsHeard(TimeSpan.Zero));
         Assert.False(watching.IsCompleted);
 
-        _port.Say = path => path.StartsWith(MemberQuestions.KeptPath, StringComparison.Ordinal) ? Nothing : Sample;
+        _port.Say = path => path.StartsWith(MemberRequests.KeptPath, StringComparison.Ordinal) ? Nothing : Sample;
         await PassUntilAsync(() => seen.IsHeard(TimeSpan.Zero) == true && seen.History.NewestUnixMilliseconds == 1000);
         Assert.Equal(TimeSpan.FromSeconds(5), seen.Word!.Uptime);
         await stop.CancelAsync();

@@ -7,12 +7,12 @@ namespace Rookery.Server.Observation;
 /// </summary>
 /// <param name="Sight">The view; its elapsed times are continued until now.</param>
 /// <param name="SecondsAgo">Age of the report in seconds.</param>
-internal sealed record ToldSight(ClusterSight Sight, double SecondsAgo)
+internal sealed record LeaderReport(ClusterReport Sight, double SecondsAgo)
 {
     /// <summary>Returns the newest report of a leader; null if this node is leader, or has no report.</summary>
     /// <param name="own">This node's own view.</param>
     /// <param name="observation">What other members reported.</param>
-    public static ToldSight? Of(ConsensusStatistics own, NodeObservation observation)
+    public static LeaderReport? Of(ConsensusStatistics own, NodeObservation observation)
     {
         if (own.Members.Any(static one => one.Member is { IsSelf: true, IsLeader: true }))
         {
@@ -32,7 +32,7 @@ internal sealed record ToldSight(ClusterSight Sight, double SecondsAgo)
             return null;
         }
 
-        return new ToldSight(
+        return new LeaderReport(
             sight with
             {
                 Members = [.. sight.Members.Select(one => one with { HeardSeconds = one.HeardSeconds + ago })],

@@ -7,7 +7,7 @@ namespace Rookery.Server.Observation;
 /// values are unknown until it answers, and no further read starts. Thread-safe.
 /// </summary>
 /// <param name="board">The board; null without one.</param>
-internal sealed class BoardSight(IBoard? board)
+internal sealed class BoardReader(IBoard? board)
 {
     // Small kernel files are read in under a millisecond; a card that stalls may take longer to report its state.
     private static readonly TimeSpan Patience = TimeSpan.FromMilliseconds(500);

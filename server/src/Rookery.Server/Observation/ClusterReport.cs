@@ -11,17 +11,17 @@ namespace Rookery.Server.Observation;
 /// <param name="SuccessorTag">Tag of the member that would become leader next; null if it is not known or there is
 /// none.</param>
 /// <param name="Members">The members.</param>
-internal sealed record ClusterSight(
+internal sealed record ClusterReport(
     bool IsLeader,
     string? LeaderTag,
     long Term,
     string? LimitedBy,
     string? SuccessorTag,
-    IReadOnlyList<SeenMember> Members
+    IReadOnlyList<ReportedMember> Members
 )
 {
     /// <summary>Returns this node's view.</summary>
-    public static ClusterSight Of(ConsensusStatistics cluster) =>
+    public static ClusterReport Of(ConsensusStatistics cluster) =>
         new(
             cluster.Members.Any(static one => one.Member is { IsSelf: true, IsLeader: true }),
             cluster.LeaderTag,
@@ -29,7 +29,7 @@ internal sealed record ClusterSight(
             cluster.Capacity?.LimitedBy,
             cluster.SuccessorTag,
             [
-                .. cluster.Members.Select(static one => new SeenMember(
+                .. cluster.Members.Select(static one => new ReportedMember(
                     one.Member.Tag,
                     one.IsReachable,
                     one.LagEntries,
@@ -68,10 +68,10 @@ internal sealed record ClusterSight(
 
     /// <summary>Reads a view from another member's answer; null for null.</summary>
     /// <exception cref="JsonException">The JSON is not a view.</exception>
-    public static ClusterSight? Read(JsonElement json) =>
+    public static ClusterReport? Read(JsonElement json) =>
         json.ValueKind != JsonValueKind.Object
             ? null
-            : new ClusterSight(
+            : new ClusterReport(
                 json.GetProperty("IsLeader"u8).GetBoolean(),
                 json.GetProperty("LeaderTag"u8).GetString(),
                 json.GetProperty("Term"u8).GetInt64(),
@@ -80,7 +80,7 @@ internal sealed record ClusterSight(
                 [
                     .. json.GetProperty("Members"u8)
                         .EnumerateArray()
-                        .Select(static one => new SeenMember(
+                        .Select(static one => new ReportedMember(
                             one.GetProperty("Tag"u8).GetString() ?? string.Empty,
                             one.GetProperty("IsReachable"u8)
                                 is { ValueKind: JsonValueKind.True or JsonValueKind.False } reachable
@@ -102,7 +102,7 @@ internal sealed record ClusterSight(
 /// <param name="SyncP99Milliseconds">99th percentile of its recent journal syncs.</param>
 /// <param name="SpareBytes">Free bytes beyond its reserve; negative below it.</param>
 /// <param name="HeardSeconds">Seconds since it last answered.</param>
-internal sealed record SeenMember(
+internal sealed record ReportedMember(
     string Tag,
     bool? IsReachable,
     long? LagEntries,

@@ -12,7 +12,7 @@ namespace Rookery.Server.Observation;
 /// /observe/kept?node=TAG&amp;since=&amp;slowSince=</c> returns what this node remembers of a member.
 /// <c>/observe/on-any/…</c> runs the route with the rest of the path, if it is marked <see cref="OnAnyMember"/>.
 /// </summary>
-internal sealed class MemberQuestions(ServerContext context)
+internal sealed class MemberRequests(ServerContext context)
 {
     /// <summary>Prefix of all paths.</summary>
     public const string Prefix = "/observe/";
@@ -50,7 +50,7 @@ internal sealed class MemberQuestions(ServerContext context)
 
     private async Task AnswerSamplesAsync(HttpContext http)
     {
-        var (since, slowSince, isShown) = ReadQuestion(http);
+        var (since, slowSince, isShown) = ReadRequest(http);
         var observation = context.Observation;
         var history = observation.Self.History;
         if (!isShown && since != 0 && since == history.NewestUnixMilliseconds)
@@ -75,7 +75,7 @@ internal sealed class MemberQuestions(ServerContext context)
                 }
                 else
                 {
-                    ClusterSight.Of(cluster).WriteTo(json);
+                    ClusterReport.Of(cluster).WriteTo(json);
                 }
 
                 json.WritePropertyName("Alerts"u8);
@@ -87,7 +87,7 @@ internal sealed class MemberQuestions(ServerContext context)
 
     private Task AnswerKeptAsync(HttpContext http)
     {
-        var (since, slowSince, _) = ReadQuestion(http);
+        var (since, slowSince, _) = ReadRequest(http);
         string tag = new QueryParameters(http).RequiredText("node");
         var kept = context.Observation.Find(tag);
         return JsonAnswer.SendAsync(
@@ -109,7 +109,7 @@ internal sealed class MemberQuestions(ServerContext context)
         return happened.Select(static one => SlowEvent.Of(one));
     }
 
-    private static (long Since, long SlowSince, bool IsShown) ReadQuestion(HttpContext http)
+    private static (long Since, long SlowSince, bool IsShown) ReadRequest(HttpContext http)
     {
         var parameters = new QueryParameters(http);
         return (parameters.Number("since", 0), parameters.Number("slowSince", 0), parameters.Flag("show"));

@@ -7,7 +7,7 @@ using Rookery.Server.Operations;
 namespace Rookery.Server.Tests.Observation;
 
 /// <summary>What members report to each other, and what any of them shows.</summary>
-public sealed class MemberQuestionTests : IAsyncLifetime
+public sealed class MemberRequestTests : IAsyncLifetime
 {
     private const long SlowMicroseconds = 150_000;
 
