@@ -75,7 +75,7 @@ public static class RookeryServer
         ((IEndpointConventionBuilder)routes).Finally(endpoint => Complete(endpoint, context));
         MapRoutes(routes, context);
         context.MemberAlerts ??= context.Options.IsObserved ? () => context.Observation.AlertsOfOthers : null;
-        context.PassedOn.MakeRoutes = () => app.Services.GetRequiredService<EndpointDataSource>().Endpoints.Count;
+        context.Forwarding.MakeRoutes = () => app.Services.GetRequiredService<EndpointDataSource>().Endpoints.Count;
         return app;
     }
 
@@ -163,7 +163,7 @@ public static class RookeryServer
             endpoint.Metadata.Add(context.Metrics.ForRoute(pattern));
             if (endpoint.Metadata.OfType<OnAnyMember>().Any())
             {
-                context.PassedOn.Extend(route);
+                context.Forwarding.Extend(route);
             }
 
             if (TotalOf(scope, pattern, endpoint.Metadata.OfType<LongBody>().Any(), context.Metrics) is { } total)

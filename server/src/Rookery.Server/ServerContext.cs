@@ -32,7 +32,7 @@ public sealed class ServerContext(
     private Raven.Indexes.AutomaticIndexes? _automaticIndexes;
     private QueryEngine? _queries;
     private Observation.NodeObservation? _observation;
-    private Observation.PassedOnRequests? _passedOn;
+    private Observation.ForwardedRequests? _passedOn;
 
     /// <summary>Options of the server.</summary>
     public ServerOptions Options => options;
@@ -137,8 +137,8 @@ public sealed class ServerContext(
         LazyInitializer.EnsureInitialized(ref _observation, () => new Observation.NodeObservation(this));
 
     /// <summary>Forwards requests to other members, and answers theirs.</summary>
-    internal Observation.PassedOnRequests PassedOn =>
-        LazyInitializer.EnsureInitialized(ref _passedOn, () => new Observation.PassedOnRequests(this));
+    internal Observation.ForwardedRequests Forwarding =>
+        LazyInitializer.EnsureInitialized(ref _passedOn, () => new Observation.ForwardedRequests(this));
 
     /// <summary>
     /// Answers a request of another member, whose path begins with /observe/. The port for members has already

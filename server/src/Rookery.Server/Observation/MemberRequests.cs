@@ -24,7 +24,7 @@ internal sealed class MemberRequests(ServerContext context)
     public const string KeptPath = Prefix + "kept";
 
     /// <summary>Prefix before the path of a forwarded route.</summary>
-    public const string PassedOnPrefix = Prefix + "on-any";
+    public const string ForwardedPrefix = Prefix + "on-any";
 
     /// <summary>Longest wait for a new sample. The answer then shows that this node still runs.</summary>
     public static readonly TimeSpan LongestWait = TimeSpan.FromSeconds(20);
@@ -38,8 +38,8 @@ internal sealed class MemberRequests(ServerContext context)
         {
             SamplesPath when HttpMethods.IsGet(http.Request.Method) => RavenRoute.OnServer(AnswerSamplesAsync)(http),
             KeptPath when HttpMethods.IsGet(http.Request.Method) => RavenRoute.OnServer(AnswerKeptAsync)(http),
-            { } path when path.StartsWith(PassedOnPrefix + "/", StringComparison.Ordinal) =>
-                context.PassedOn.AnswerMemberAsync(http, path[PassedOnPrefix.Length..]),
+            { } path when path.StartsWith(ForwardedPrefix + "/", StringComparison.Ordinal) =>
+                context.Forwarding.AnswerMemberAsync(http, path[ForwardedPrefix.Length..]),
             _ => ErrorAnswer.WriteAsync(
                 http,
                 StatusCodes.Status404NotFound,

@@ -62,7 +62,7 @@ internal sealed class MachineMetricsRoute : IDisposable
             using var answer = await _client.SendAsync(request, either.Token);
             await (
                 answer.StatusCode == HttpStatusCode.OK
-                    ? PassOnAsync(http, answer.Content)
+                    ? ForwardAsync(http, answer.Content)
                     : RefuseAsync(http, $"answered with {(int)answer.StatusCode}")
             );
         }
@@ -84,7 +84,7 @@ internal sealed class MachineMetricsRoute : IDisposable
         }
     }
 
-    private static async Task PassOnAsync(HttpContext http, HttpContent content)
+    private static async Task ForwardAsync(HttpContext http, HttpContent content)
     {
         http.Response.ContentType = content.Headers.ContentType?.ToString();
         http.Response.Headers.ContentEncoding = content.Headers.ContentEncoding.ToArray();

@@ -15,7 +15,7 @@ namespace Rookery.Server.Observation;
 /// Forwards requests of routes marked <see cref="OnAnyMember"/> to the member in <c>node=TAG</c>, and answers requests
 /// that other members forward. Thread-safe.
 /// </summary>
-internal sealed class PassedOnRequests(ServerContext context)
+internal sealed class ForwardedRequests(ServerContext context)
 {
     private const string Parameter = "node";
 
@@ -56,7 +56,7 @@ internal sealed class PassedOnRequests(ServerContext context)
 
         endpoint.RequestDelegate = RavenRoute.OnServer(http =>
             new QueryParameters(http).Text(Parameter) is { Length: > 0 } tag && !IsSelf(tag)
-                ? PassOnAsync(http, path, tag)
+                ? ForwardAsync(http, path, tag)
                 : own(http)
         );
     }
@@ -117,7 +117,7 @@ internal sealed class PassedOnRequests(ServerContext context)
 
     private bool IsSelf(string tag) => string.Equals(tag, context.Options.NodeTag, StringComparison.Ordinal);
 
-    private async Task PassOnAsync(HttpContext http, string path, string tag)
+    private async Task ForwardAsync(HttpContext http, string path, string tag)
     {
         if (
             context.Readiness.Node is { Diagnosis: not null }
@@ -148,7 +148,7 @@ internal sealed class PassedOnRequests(ServerContext context)
 
         try
         {
-            await PassOnAsync(http, path, member);
+            await ForwardAsync(http, path, member);
         }
         finally
         {
@@ -158,7 +158,7 @@ internal sealed class PassedOnRequests(ServerContext context)
 
     // The route's own path, which the other member knows, instead of the path in the request, which may differ in case
     // or end with a slash.
-    private async Task PassOnAsync(HttpContext http, string path, ClusterViewMember member)
+    private async Task ForwardAsync(HttpContext http, string path, ClusterViewMember member)
     {
         using var client =
             context.Options.ConnectToMember?.Invoke(member.NodeId)
@@ -167,7 +167,7 @@ internal sealed class PassedOnRequests(ServerContext context)
         using var either = CancellationTokenSource.CreateLinkedTokenSource(patience.Token, http.RequestAborted);
         using var request = new HttpRequestMessage(
             HttpMethod.Parse(http.Request.Method),
-            new Uri(MemberRequests.PassedOnPrefix + path + QueryWithout(http), UriKind.Relative)
+            new Uri(MemberRequests.ForwardedPrefix + path + QueryWithout(http), UriKind.Relative)
         );
         request.Headers.TryAddWithoutValidation("Accept", http.Request.Headers.Accept.ToString());
         request.Headers.TryAddWithoutValidation(AskedByHeader, Principal.Of(http).Name);
