@@ -68,7 +68,7 @@ internal sealed class AutomaticIndexes(ServerContext context) : IAutomaticIndexe
     {
         foreach (var database in context.Node.Databases.All)
         {
-            if (context.Node.Consensus.IsLeader && Retired(database) is { Count: > 0 } retired)
+            if (context.Node.Consensus.IsLeader && FindRetired(database) is { Count: > 0 } retired)
             {
                 await ProposeAsync(database, writer => retired.ForEach(writer.Delete));
             }
@@ -76,7 +76,7 @@ internal sealed class AutomaticIndexes(ServerContext context) : IAutomaticIndexe
     }
 
     // An index that was not used since the node started counts as unused from the first call.
-    private List<string> Retired(Database database)
+    private List<string> FindRetired(Database database)
     {
         var candidates = context.Indexes.ReadAutoIndexes(database);
         var groups = context.Indexes.ReadAutoReduces(database);

@@ -60,7 +60,7 @@ internal static class IndexCommand
         new(StatusCodes.Status404NotFound, RavenType.IndexMissing, $"There is no index '{name}'.");
 
     /// <summary>Returns the error for an index that is defined but not open on this node: 503.</summary>
-    public static RefusedException NotAtWork(ServerContext context, Database database, string name) =>
+    public static RefusedException NotOpen(ServerContext context, Database database, string name) =>
         new(
             StatusCodes.Status503ServiceUnavailable,
             RavenType.RavenException,
@@ -78,7 +78,7 @@ internal static class IndexCommand
     /// <exception cref="RefusedException">There is no such index: 404. This node does not keep it: 500 with the reason,
     /// which RavenDB's clients do not repeat on another node. It is not open yet, or there is no read barrier:
     /// 503.</exception>
-    public static async Task OnThisNodeAsync(
+    public static async Task ActOnThisNodeAsync(
         ServerContext context,
         HttpContext http,
         Database database,
@@ -98,19 +98,19 @@ internal static class IndexCommand
         }
 
         Find(database, [name]);
-        await UntilOpenAsync(context, http, database, name);
+        await WaitUntilOpenAsync(context, http, database, name);
         if (!act())
         {
             throw WhyNotKept(context, database, name) is { } why
                 ? new RefusedException(StatusCodes.Status500InternalServerError, RavenType.RavenException, why)
-                : NotAtWork(context, database, name);
+                : NotOpen(context, database, name);
         }
     }
 
     /// <summary>Waits until this node has opened all defined indexes that it keeps.</summary>
     /// <exception cref="RefusedException">An index was not opened in time, or there is no read barrier:
     /// 503.</exception>
-    public static async Task UntilOpenAsync(ServerContext context, HttpContext http, Database database)
+    public static async Task WaitUntilOpenAsync(ServerContext context, HttpContext http, Database database)
     {
         if (!await context.Node.Consensus.ReadBarrierAsync())
         {
@@ -123,10 +123,10 @@ internal static class IndexCommand
             return;
         }
 
-        await Task.WhenAll(names.Select(name => UntilOpenAsync(context, http, database, name)));
+        await Task.WhenAll(names.Select(name => WaitUntilOpenAsync(context, http, database, name)));
         if (names.Find(FindUnopened(context, database).Contains) is { } late)
         {
-            throw NotAtWork(context, database, late);
+            throw NotOpen(context, database, late);
         }
     }
 
@@ -145,7 +145,12 @@ internal static class IndexCommand
                 .Select(static index => index.Record.Name),
         ];
 
-    private static async Task UntilOpenAsync(ServerContext context, HttpContext http, Database database, string name)
+    private static async Task WaitUntilOpenAsync(
+        ServerContext context,
+        HttpContext http,
+        Database database,
+        string name
+    )
     {
         using var ends = CancellationTokenSource.CreateLinkedTokenSource(http.RequestAborted, context.Stopping);
         await context.Indexes.WaitAsync(database, name, 0, OpeningPatience, ends.Token, evenAtRest: true);

@@ -58,7 +58,13 @@ internal sealed class IndexDefinitionRoutes(ServerContext context)
     public async Task ResetAsync(HttpContext http, Database database)
     {
         string name = ReadName(http);
-        await IndexCommand.OnThisNodeAsync(context, http, database, name, () => context.Indexes.Reset(database, name));
+        await IndexCommand.ActOnThisNodeAsync(
+            context,
+            http,
+            database,
+            name,
+            () => context.Indexes.Reset(database, name)
+        );
         await Empty.NoContent(http);
     }
 

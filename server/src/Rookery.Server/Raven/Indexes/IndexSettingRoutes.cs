@@ -68,7 +68,7 @@ internal sealed class IndexSettingRoutes(ServerContext context)
 
         if (parameters.Text("name") is { Length: > 0 } name)
         {
-            await IndexCommand.OnThisNodeAsync(
+            await IndexCommand.ActOnThisNodeAsync(
                 context,
                 http,
                 database,
@@ -81,7 +81,7 @@ internal sealed class IndexSettingRoutes(ServerContext context)
             if (isPaused)
             {
                 // Include indexes that were defined a moment ago. An index that this node does not keep needs no pause.
-                await IndexCommand.UntilOpenAsync(context, http, database);
+                await IndexCommand.WaitUntilOpenAsync(context, http, database);
             }
 
             context.Indexes.SetPaused(database, isPaused);

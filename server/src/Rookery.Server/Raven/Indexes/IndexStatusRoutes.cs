@@ -96,7 +96,7 @@ internal sealed class IndexStatusRoutes(ServerContext context)
             ReadTerms(database, name, field, after, count)
             ?? throw (
                 index.Status is null
-                    ? IndexCommand.NotAtWork(context, database, index.Name)
+                    ? IndexCommand.NotOpen(context, database, index.Name)
                     : RefusedException.BadRequest(
                         $"The index '{index.Name}' holds no field '{field}' on this node; GET indexes?name= "
                             + $"lists its fields."

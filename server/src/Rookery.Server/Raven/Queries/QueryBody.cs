@@ -54,7 +54,7 @@ internal sealed class QueryBody(QueryPlan plan, string? tag, LargeRequests.Lease
 
             var plan = PlanOf(request, database, context);
             tag.Add(plan.DefinitionNumber);
-            return new QueryBody(plan, IsShuffledAnew(plan.Query) ? null : tag.ToString(), room);
+            return new QueryBody(plan, HasRandomOrder(plan.Query) ? null : tag.ToString(), room);
         }
         catch
         {
@@ -82,7 +82,7 @@ internal sealed class QueryBody(QueryPlan plan, string? tag, LargeRequests.Lease
         }
     }
 
-    private static bool IsShuffledAnew(Query query) =>
+    private static bool HasRandomOrder(Query query) =>
         query.OrderBy.Count > 0 && query.OrderBy.Any(static order => order is { Kind: OrderKind.Random, Seed: null });
 
     /// <summary>
