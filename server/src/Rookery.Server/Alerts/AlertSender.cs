@@ -28,7 +28,7 @@ public sealed class AlertSender : IAsyncDisposable
     private readonly ServerContext _context;
     private readonly WebhookConfiguration _webhook;
     private readonly HttpClient _client;
-    private readonly AlertDuty _duty = new();
+    private readonly AlertOutbox _outbox = new();
     private readonly Channel<AlertMessage> _waiting;
     private readonly CancellationTokenSource _ends = new();
     private readonly ITimer _timer;
@@ -139,7 +139,7 @@ public sealed class AlertSender : IAsyncDisposable
     {
         try
         {
-            TellChanges();
+            QueueChanges();
         }
         catch (Exception failure) when (failure is IOException or ObjectDisposedException or InvalidOperationException)
         {
@@ -161,7 +161,7 @@ public sealed class AlertSender : IAsyncDisposable
         }
     }
 
-    private void TellChanges()
+    private void QueueChanges()
     {
         var cluster = _context.Readiness.Node is { Diagnosis: null } node ? node.ReadStatistics()?.Consensus : null;
         bool isForAll = cluster is not null && ClusterMargin.Leads(cluster);
@@ -178,7 +178,7 @@ public sealed class AlertSender : IAsyncDisposable
         }
 
         var now = _context.Time.GetUtcNow();
-        foreach (var (state, alert) in _duty.Take([.. own, .. others ?? []], IsMine, MayBeOver, now))
+        foreach (var (state, alert) in _outbox.Update([.. own, .. others ?? []], IsMine, MayBeOver, now))
         {
             _waiting.Writer.TryWrite(MessageOf(state, alert, now));
         }

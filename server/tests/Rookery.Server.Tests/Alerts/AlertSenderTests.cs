@@ -281,21 +281,21 @@ public sealed class AlertSenderTests : IAsyncLifetime
     [Fact]
     public void The_leader_sends_all_alerts_and_a_new_leader_does_not_repeat_them()
     {
-        var (leader, next) = (new AlertDuty(), new AlertDuty());
+        var (leader, next) = (new AlertOutbox(), new AlertOutbox());
         var now = new DateTimeOffset(2026, 1, 1, 0, 0, 0, TimeSpan.Zero);
         MemberAlert[] all = [new("B", Hot()), new("C", Hot())];
         Assert.Equal(
             [("firing", "B"), ("firing", "C")],
-            leader.Take(all, static _ => true, Over, now).Select(static told => (told.State, told.Alert.Node))
+            leader.Update(all, static _ => true, Over, now).Select(static told => (told.State, told.Alert.Node))
         );
-        Assert.Empty(next.Take(all, static _ => false, Over, now));
-        Assert.Empty(next.Take(all, static _ => false, Over, now.AddSeconds(30)));
+        Assert.Empty(next.Update(all, static _ => false, Over, now));
+        Assert.Empty(next.Update(all, static _ => false, Over, now.AddSeconds(30)));
 
         // The first leader has failed.
-        Assert.Empty(next.Take(all, static _ => true, Over, now.AddSeconds(40)));
+        Assert.Empty(next.Update(all, static _ => true, Over, now.AddSeconds(40)));
         Assert.Equal(
             [("resolved", "B")],
-            next.Take([all[1]], static _ => true, Over, now.AddSeconds(50))
+            next.Update([all[1]], static _ => true, Over, now.AddSeconds(50))
                 .Select(static told => (told.State, told.Alert.Node))
         );
     }
@@ -303,50 +303,52 @@ public sealed class AlertSenderTests : IAsyncLifetime
     [Fact]
     public void An_alert_that_began_when_the_leader_failed_is_sent_by_the_next_leader()
     {
-        var next = new AlertDuty();
+        var next = new AlertOutbox();
         var now = new DateTimeOffset(2026, 1, 1, 0, 0, 0, TimeSpan.Zero);
-        Assert.Empty(next.Take([new("B", Hot())], static _ => false, Over, now));
-        Assert.Single(next.Take([new("B", Hot())], static _ => true, Over, now.AddSeconds(10)));
+        Assert.Empty(next.Update([new("B", Hot())], static _ => false, Over, now));
+        Assert.Single(next.Update([new("B", Hot())], static _ => true, Over, now.AddSeconds(10)));
     }
 
     [Fact]
     public void An_alert_is_not_over_while_its_restarted_node_has_not_judged_it_again()
     {
-        var duty = new AlertDuty();
+        var outbox = new AlertOutbox();
         var now = new DateTimeOffset(2026, 1, 1, 0, 0, 0, TimeSpan.Zero);
         MemberAlert[] standing = [new("B", Hot())];
-        Assert.Single(duty.Take(standing, static _ => true, Over, now));
-        Assert.Empty(duty.Take([], static _ => true, static _ => false, now.AddSeconds(10)));
-        Assert.Empty(duty.Take(standing, static _ => true, static _ => false, now.AddSeconds(20)));
-        Assert.Empty(duty.Take([], static _ => true, static _ => false, now.AddSeconds(30)));
+        Assert.Single(outbox.Update(standing, static _ => true, Over, now));
+        Assert.Empty(outbox.Update([], static _ => true, static _ => false, now.AddSeconds(10)));
+        Assert.Empty(outbox.Update(standing, static _ => true, static _ => false, now.AddSeconds(20)));
+        Assert.Empty(outbox.Update([], static _ => true, static _ => false, now.AddSeconds(30)));
         Assert.Equal(
             ["resolved"],
-            duty.Take([], static _ => true, Over, now.AddSeconds(40)).Select(static told => told.State)
+            outbox.Update([], static _ => true, Over, now.AddSeconds(40)).Select(static told => told.State)
         );
     }
 
     [Fact]
     public void Alerts_about_two_members_are_two_and_stay_the_same_under_another_leader()
     {
-        var duty = new AlertDuty();
+        var outbox = new AlertOutbox();
         var now = new DateTimeOffset(2026, 1, 1, 0, 0, 0, TimeSpan.Zero);
         MemberAlert Down(string says, string member) => new(says, Hot() with { Name = "member_down", Member = member });
         MemberAlert NoMargin(string says) => new(says, Hot() with { Name = "no_margin" });
         Assert.Equal(
             ["D"],
-            duty.Take([Down("A", "D")], static _ => true, Over, now).Select(static told => told.Alert.Alert.Member)
+            outbox.Update([Down("A", "D")], static _ => true, Over, now).Select(static told => told.Alert.Alert.Member)
         );
         Assert.Equal(
             ["E", null],
-            duty.Take([Down("A", "D"), Down("A", "E"), NoMargin("A")], static _ => true, Over, now.AddSeconds(10))
+            outbox
+                .Update([Down("A", "D"), Down("A", "E"), NoMargin("A")], static _ => true, Over, now.AddSeconds(10))
                 .Select(static told => told.Alert.Alert.Member)
         );
         Assert.Empty(
-            duty.Take([Down("B", "D"), Down("B", "E"), NoMargin("B")], static _ => true, Over, now.AddSeconds(20))
+            outbox.Update([Down("B", "D"), Down("B", "E"), NoMargin("B")], static _ => true, Over, now.AddSeconds(20))
         );
         Assert.Equal(
             [("resolved", "D")],
-            duty.Take([Down("B", "E"), NoMargin("B")], static _ => true, Over, now.AddSeconds(30))
+            outbox
+                .Update([Down("B", "E"), NoMargin("B")], static _ => true, Over, now.AddSeconds(30))
                 .Select(static told => (told.State, told.Alert.Alert.Member!))
         );
     }

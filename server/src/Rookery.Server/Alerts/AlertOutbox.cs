@@ -4,7 +4,7 @@ namespace Rookery.Server.Alerts;
 /// Decides which alerts this node sends to the webhook. It also tracks alerts that another node sends, so that a new
 /// leader does not send them again. Not thread-safe.
 /// </summary>
-internal sealed class AlertDuty
+internal sealed class AlertOutbox
 {
     // The previous leader may have failed before it sent an alert; a younger alert is sent by the new leader too.
     private static readonly TimeSpan ToldByOthers = TimeSpan.FromSeconds(30);
@@ -17,7 +17,7 @@ internal sealed class AlertDuty
     /// <param name="mayBeOver">Whether an alert that is no longer reported has ended; otherwise its reporter may not
     /// have judged it yet.</param>
     /// <param name="now">The time.</param>
-    public IReadOnlyList<(string State, MemberAlert Alert)> Take(
+    public IReadOnlyList<(string State, MemberAlert Alert)> Update(
         IReadOnlyList<MemberAlert> alerts,
         Func<MemberAlert, bool> isMine,
         Func<MemberAlert, bool> mayBeOver,
