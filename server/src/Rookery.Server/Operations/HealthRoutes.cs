@@ -33,7 +33,7 @@ internal static class HealthRoutes
 
         http.Response.ContentType = "text/plain; charset=utf-8";
         return http.Response.WriteAsync(
-            (reason ?? ((cluster?.Trouble ?? GrowthRefusal(context)) is { } trouble ? $"ok, but: {trouble}" : "ok"))
+            (reason ?? ((cluster?.Trouble ?? FindGrowthRefusal(context)) is { } trouble ? $"ok, but: {trouble}" : "ok"))
                 + "\n",
             http.RequestAborted
         );
@@ -75,7 +75,7 @@ internal static class HealthRoutes
         }
     }
 
-    private static string? GrowthRefusal(ServerContext context) =>
+    private static string? FindGrowthRefusal(ServerContext context) =>
         context.Readiness.Node?.ReadStatistics()?.Consensus is { } cluster
             ? GrowthRule.WhyRefused(
                 LiveCluster.Of(
@@ -117,7 +117,7 @@ internal static class HealthRoutes
             json.WriteNumber("ManifestIndex"u8, statistics.ManifestIndex);
             json.WriteNumber("Sequence"u8, statistics.Sequence);
             json.WriteNumber("QueuedCommands"u8, statistics.QueuedCommands);
-            json.WriteString("GrowthRefusal"u8, GrowthRefusal(context));
+            json.WriteString("GrowthRefusal"u8, FindGrowthRefusal(context));
             if (statistics.Consensus is { } cluster)
             {
                 ClusterHealth.Write(json, cluster, LeaderReport.Of(cluster, context.Observation));
