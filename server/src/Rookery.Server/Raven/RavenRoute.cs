@@ -24,9 +24,9 @@ internal static class RavenRoute
                 var handling = handler(http);
                 return handling.IsCompletedSuccessfully ? handling : CatchAsync(http, handling);
             }
-            catch (Exception failure) when (RavenErrors.TryRefuse(failure) is not null)
+            catch (Exception failure) when (RavenErrors.TryRefuse(failure) is { } refused)
             {
-                return WriteAsync(http, RavenErrors.TryRefuse(failure)!);
+                return WriteAsync(http, refused);
             }
         };
 
@@ -211,9 +211,9 @@ internal static class RavenRoute
         {
             await handling;
         }
-        catch (Exception failure) when (RavenErrors.TryRefuse(failure) is not null)
+        catch (Exception failure) when (RavenErrors.TryRefuse(failure) is { } refused)
         {
-            await WriteAsync(http, RavenErrors.TryRefuse(failure)!);
+            await WriteAsync(http, refused);
         }
     }
 

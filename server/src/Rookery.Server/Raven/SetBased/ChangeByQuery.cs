@@ -137,9 +137,9 @@ internal sealed class ChangeByQuery(ServerContext context, OperationRegistry ope
         {
             operation.Fail(WithProgress(operation, IndexCommand.Damaged(damaged)));
         }
-        catch (Exception failure) when (RavenErrors.TryRefuse(failure) is not null)
+        catch (Exception failure) when (RavenErrors.TryRefuse(failure) is { } refused)
         {
-            operation.Fail(WithProgress(operation, RavenErrors.TryRefuse(failure)!));
+            operation.Fail(WithProgress(operation, refused));
         }
         finally
         {
