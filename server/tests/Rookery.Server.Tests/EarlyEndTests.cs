@@ -238,7 +238,7 @@ public sealed class EarlyEndTests : IAsyncLifetime
         long changed = Changed(method);
         Assert.InRange(changed, 1, 1999);
         Assert.Contains(
-            $"stopped behind {changed} of 2000 documents, whose change stands: Another took this node's place.",
+            $"stopped after {changed} of 2000 documents, which stay changed: Another took this node's place.",
             state.GetProperty("Result").GetProperty("Message").GetString(),
             StringComparison.Ordinal
         );

@@ -308,7 +308,7 @@ public sealed class StopTests : IAsyncLifetime
         Assert.StartsWith("HTTP/1.1 503 ", text, StringComparison.Ordinal);
         long line = Stored();
         Assert.InRange(line, 1, 10_000);
-        Assert.Contains($"The import ended behind line {line}:", text, StringComparison.Ordinal);
+        Assert.Contains($"The import ended after line {line}:", text, StringComparison.Ordinal);
         Assert.Contains($"{line} documents of the import were stored before.", text, StringComparison.Ordinal);
         client.Close();
         await stopped.WaitAsync(Guard);

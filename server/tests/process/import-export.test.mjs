@@ -151,7 +151,7 @@ test("An import over HTTP whose node stops is told behind which line to go on", 
   assert.equal(await node.terminate(), 0, node.log)
   assert.doesNotMatch(node.log, /cut off/)
   const { text: answer } = await said
-  const line = Number(/The node is stopping\. The import ended behind line (\d+): send the lines behind it again/.exec(answer)?.[1])
+  const line = Number(/The node is stopping\. The import ended after line (\d+): send the lines after it again/.exec(answer)?.[1])
   assert.ok(line > 1000, answer)
   node = await NodeProcess.serve({ data, port: node.port })
   assert.equal(await count(), line)

@@ -80,8 +80,8 @@ internal sealed class ImportReport(HttpContext http, TimeProvider time, NdjsonIm
 
         // After an unknown outcome, lines without an id could be stored twice if they were sent again.
         bool mayBeSentAgain = rejection.Kind != RejectionKind.OutcomeUnknown || import.MayBeRepeated;
-        string goOn = mayBeSentAgain ? ": send the lines behind it again." : ".";
-        return explained with { Message = $"{explained.Message} All through line {line} is kept{goOn}" };
+        string goOn = mayBeSentAgain ? ": send the lines after it again." : ".";
+        return explained with { Message = $"{explained.Message} All lines through {line} are stored{goOn}" };
     }
 
     private void WriteBadLines(AnswerBuffer answer)

@@ -60,7 +60,7 @@ internal static class ImportRoute
                 broken is InvalidDataException
                     ? "The gzip of the import is damaged or cut off"
                     : "The import came too slowly, broke off or is malformed HTTP";
-            import.Break($"{what} behind line {import.Line}.");
+            import.Break($"{what} after line {import.Line}.");
         }
 
         await report.EndAsync();

@@ -130,7 +130,7 @@ internal sealed class NdjsonImport : IDisposable
     public void Stop() =>
         Rejection ??= new Rejection(
             RejectionKind.Stopping,
-            $"{Readiness.NodeStops} The import ended behind line {Line}: send the lines behind it again, to this node "
+            $"{Readiness.NodeStops} The import ended after line {Line}: send the lines after it again, to this node "
                 + "when it is back or to another member."
         );
 

@@ -150,7 +150,7 @@ public sealed class ChangeByQueryTests(RunningServer server) : IClassFixture<Run
             )
         );
         Assert.Contains(
-            "behind 7 of 10 documents, whose change stands: The patch of document items/7 failed",
+            "after 7 of 10 documents, which stay changed: The patch of document items/7 failed",
             state.GetProperty("Result").GetProperty("Message").GetString(),
             StringComparison.Ordinal
         );
@@ -314,7 +314,7 @@ public sealed class ChangeByQueryTests(RunningServer server) : IClassFixture<Run
             );
             Assert.Equal("Faulted", refused.GetProperty("Status").GetString());
             Assert.EndsWith(
-                "behind 0 of 10 documents, whose change stands: The disk is full.",
+                "after 0 of 10 documents, which stay changed: The disk is full.",
                 refused.GetProperty("Result").GetProperty("Message").GetString(),
                 StringComparison.Ordinal
             );

@@ -160,7 +160,7 @@ internal sealed class ChangeByQuery(ServerContext context, OperationRegistry ope
         new(
             reason.Status,
             reason.Type,
-            $"Operation {operation.Id} stopped behind {operation.Processed} of {operation.Total} documents, "
-                + $"whose change stands: {reason.Message}"
+            $"Operation {operation.Id} stopped after {operation.Processed} of {operation.Total} documents, "
+                + $"which stay changed: {reason.Message}"
         );
 }
