@@ -69,5 +69,5 @@ test("An alert is sent once for the cluster, over a change of leader too, and wi
   await until(() => alone().length > 0 || performance.now() - killed > 55_000)
   await until(() => alone().length > 0)
   assert.equal(alone()[0].State, "firing")
-  assert.match(alone()[0].Sentence, /^Writes do not go through this node: No leader is known here: 2 of 3 voters have to see each other/)
+  assert.match(alone()[0].Sentence, /^This node accepts no writes: No leader is known here: 2 of 3 voters have to see each other/)
 })

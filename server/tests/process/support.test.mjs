@@ -101,7 +101,7 @@ test("An alert is judged by the board, shown in the log and in the metrics, and 
   assert.match(text, /\nrookery_slot_fell_back 1\n/)
   assert.match(text, /\nrookery_alerts\{severity="warning"\} 1\n/)
   const { Lines: lines } = await node.expect(200, "GET", "/admin/logs")
-  assert.equal(lines.find(line => line.EventId === 1601)?.Text.startsWith("Alert slot_fell_back: An update of this machine did not come up"), true, JSON.stringify(lines))
+  assert.equal(lines.find(line => line.EventId === 1601)?.Text.startsWith("Alert slot_fell_back: An update of this machine failed to start"), true, JSON.stringify(lines))
   writeFileSync(slot, "rookery_slot_on_trial 0\nrookery_slot_fell_back 0\n")
   await until(() => hook.received.length > 1)
   assert.equal(hook.received[1].body.title, "A: slot_fell_back is over")

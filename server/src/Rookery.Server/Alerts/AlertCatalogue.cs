@@ -65,15 +65,14 @@ public static class AlertCatalogue
             Severity = AlertSeverity.Critical,
             Expression = "rookery_cluster_healthy == 0 unless on (instance) rookery_cluster_takes_part == 0",
             For = TimeSpan.FromMinutes(1),
-            Sentence = "Writes do not go through a node: no majority of the voters sees each other, or it catches up.",
-            Summary = "Writes do not go through {{ $labels.instance }}.",
+            Sentence = "A node accepts no writes: no majority of the voters reach each other, or it catches up.",
+            Summary = "{{ $labels.instance }} accepts no writes.",
             Fix =
-                "A majority of the voters has to be on and see each other: `rookery status` says who is "
-                + "missed. Documents can be read meanwhile, with `rookery get --local` and `rookery query "
-                + "--local` too.",
+                "`rookery status` shows which voters are missing: a majority must run and reach each other. "
+                + "Documents can still be read, with `rookery get --local` and `rookery query --local` too.",
             Judge = static facts =>
                 !facts.TakesNoPart && facts.Cluster?.Trouble is { } trouble
-                    ? $"Writes do not go through this node: {trouble}"
+                    ? $"This node accepts no writes: {trouble}"
                     : null,
         },
         new()
@@ -83,7 +82,7 @@ public static class AlertCatalogue
             Expression = "rookery_damaged_places > 0",
             Sentence = "A node found bytes on its card that are not what it wrote.",
             Summary = "{{ $labels.instance }} found {{ $value }} damaged places.",
-            Fix = "Its card rots: take a backup, and replace the node with another card.",
+            Fix = "Its card corrupts data: take a backup, and replace the node's card.",
             Judge = static facts =>
                 facts.DamagedPlaces > 0
                     ? $"This node found {Count(facts.DamagedPlaces, "damaged place")} on its card."
@@ -97,15 +96,15 @@ public static class AlertCatalogue
             For = TimeSpan.FromMinutes(1),
             KeepFiring = TimeSpan.FromMinutes(5),
             Sentence =
-                "A card has less free than the node keeps in reserve: writes that grow the data are refused "
+                "A card has less free space than the node's reserve: writes that grow the data are refused "
                 + "when no majority has more.",
             Summary = "{{ $labels.instance }} has {{ $value | humanize1024 }}B free, less than its reserve.",
             Fix = "Delete documents or databases that are not needed, or move the node to a larger card or drive.",
             Judge = static facts =>
                 facts.Space is { } space && space.FreeBytes < space.NeededBytes
                     ? $"{(facts.IsAlone ? "Nothing new can be written: this" : "This")} node's card is full; "
-                        + $"it has {Amount.Bytes(space.FreeBytes)} free, and keeps "
-                        + $"{Amount.Bytes(space.NeededBytes)} in reserve."
+                        + $"it has {Amount.Bytes(space.FreeBytes)} free, less than its reserve of "
+                        + $"{Amount.Bytes(space.NeededBytes)}."
                     : null,
         },
         new()
@@ -130,15 +129,15 @@ public static class AlertCatalogue
             Severity = AlertSeverity.Warning,
             Expression = "rookery_cluster_margin_voters == 0 and on (instance) rookery_cluster_voters > 2",
             For = TimeSpan.FromMinutes(5),
-            Sentence = "No other voter may fail: with one more off writes stop.",
-            Summary = "No other voter may fail: with one more off writes stop.",
-            Fix = "`rookery cluster node ls` says who is missed: start it, or give a new machine its place.",
+            Sentence = "Writes stop if one more voter fails.",
+            Summary = "Writes stop if one more voter fails.",
+            Fix = "`rookery cluster node ls` shows which voter is missing: start it, or replace it with a new machine.",
             IsOfCluster = true,
             Judge = static facts =>
                 facts.Cluster is { } cluster
                 && ClusterMargin.Of(cluster) == 0
                 && ClusterMargin.VotersOf(cluster) is > 2 and var voters
-                    ? $"No other voter may fail: {(voters / 2) + 1} of {voters} are there, and writes need as many."
+                    ? $"Writes stop if one more voter fails: {(voters / 2) + 1} of {voters} run, and writes need as many."
                     : null,
         },
         new()
@@ -230,8 +229,8 @@ public static class AlertCatalogue
             Name = "card_worn",
             Severity = AlertSeverity.Warning,
             Expression = "rookery_board_life_used_ratio >= 0.9 or rookery_board_spare_blocks_used >= 2",
-            Sentence = "An eMMC says that it is near the end of its life.",
-            Summary = "{{ $labels.device }} of {{ $labels.instance }} says that it is near the end of its life.",
+            Sentence = "An eMMC reports that it is near the end of its life.",
+            Summary = "{{ $labels.device }} of {{ $labels.instance }} reports that it is near the end of its life.",
             Fix =
                 "Plan to replace it: take a backup, and give the node another card or drive before it turns read-only.",
             Judge = static facts =>
@@ -240,7 +239,7 @@ public static class AlertCatalogue
                     || device.SpareBlocksUsed >= SpareBlocksUsed
                 )
                     is { } worn
-                    ? $"{worn.Device} says that it has used "
+                    ? $"{worn.Device} reports that it has used "
                         + $"{Math.Max(worn.LifeUsedA ?? 0, worn.LifeUsedB ?? 0) * 100:0} % of its "
                         + (worn.SpareBlocksUsed >= SpareBlocksUsed ? "life and most of its spare blocks." : "life.")
                     : null,
@@ -253,7 +252,7 @@ public static class AlertCatalogue
                 "max by (instance) (rookery_board_throttled{kind=~\"throttled|frequency_capped\",when=\"now\"}) == 1",
             For = TimeSpan.FromMinutes(1),
             KeepFiring = TimeSpan.FromMinutes(10),
-            Sentence = "The firmware slows a processor down, for heat or want of power.",
+            Sentence = "The firmware slows a processor down, because of heat or low voltage.",
             Summary = "The firmware slows {{ $labels.instance }} down.",
             Fix = "Give the board air or a heat sink, and look at its supply. Background work pauses meanwhile.",
             Judge = static facts =>
@@ -356,8 +355,7 @@ public static class AlertCatalogue
             Fix = "A node renews it by itself long before: its log says what keeps it from that.",
             Judge = static facts =>
                 facts.CertificateEnds is { } ends && ends - facts.Now < TimeSpan.FromDays(CertificateDays)
-                    ? $"The certificate that clients are shown ends on {ends.UtcDateTime:yyyy-MM-dd}, and was "
-                        + $"to be renewed long before."
+                    ? $"The node's certificate for clients expires on {ends.UtcDateTime:yyyy-MM-dd}: its renewal is overdue."
                     : null,
         },
         new()
@@ -372,8 +370,8 @@ public static class AlertCatalogue
             Sentence = "The last backup is older than three days, or none is known.",
             Summary = "The last backup is older than three days, or none is known.",
             Fix =
-                "backup.yml takes one, notes it on all nodes, and says what keeps it from that. Backups that "
-                + "are taken in another way have to be noted, too.",
+                "backup.yml takes one and records it on all nodes, or reports why it cannot. Record backups "
+                + "that are taken in another way, too.",
             IsOfCluster = true,
             Judge = JudgeBackup,
         },
@@ -383,7 +381,8 @@ public static class AlertCatalogue
             Severity = AlertSeverity.Warning,
             Expression = "rookery_slot_on_trial == 1",
             For = TimeSpan.FromMinutes(20),
-            Sentence = "An update of the image runs on trial: after some starts the system before it comes back.",
+            Sentence =
+                "An update of the image runs on trial: without a commit the previous system returns after some starts.",
             Summary = "The update that {{ $labels.instance }} runs is not committed.",
             Fix =
                 "A slot is committed when its node serves: `rookery status` says why it does not; `sudo "
@@ -398,14 +397,14 @@ public static class AlertCatalogue
             Name = "slot_fell_back",
             Severity = AlertSeverity.Warning,
             Expression = "rookery_slot_fell_back == 1",
-            Sentence = "An update of the image did not come up, and the system before it runs.",
-            Summary = "An update of {{ $labels.instance }} did not come up; the system before it runs.",
+            Sentence = "An update of the image failed to start, and the previous system runs.",
+            Summary = "An update of {{ $labels.instance }} failed to start; the previous system runs.",
             Fix =
                 "`journalctl -u rookery-slot` says which slot; install the update again or wait for the next. "
                 + "The alert ends with the machine's next start.",
             Judge = static facts =>
                 facts.Notes.HasSlotFallenBack == true
-                    ? "An update of this machine did not come up, and the system before it runs."
+                    ? "An update of this machine failed to start, and the previous system runs."
                     : null,
         },
         new()
@@ -414,8 +413,8 @@ public static class AlertCatalogue
             Severity = AlertSeverity.Warning,
             Expression = "up{job=\"node\"} == 0 and on (instance) up{job=\"rookery\"} == 1",
             For = TimeSpan.FromMinutes(15),
-            Sentence = "What a machine does is not told to Prometheus, though its node answers.",
-            Summary = "What the machine of {{ $labels.instance }} does is not told.",
+            Sentence = "Prometheus gets no metrics of a machine, although its node answers.",
+            Summary = "Prometheus gets no metrics of the machine of {{ $labels.instance }}.",
             Fix = "`systemctl status prometheus-node-exporter` on it says why.",
         },
     ];

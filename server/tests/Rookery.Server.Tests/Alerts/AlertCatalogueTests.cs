@@ -82,17 +82,17 @@ public sealed partial class AlertCatalogueTests
     [Theory]
     [InlineData("not_serving", "This node serves no documents: It opens.")]
     [InlineData("halted", "This node takes no part in its cluster any more: It was removed.")]
-    [InlineData("no_writes", "Writes do not go through this node: No leader is known here.")]
+    [InlineData("no_writes", "This node accepts no writes: No leader is known here.")]
     [InlineData("damage", "This node found 1 damaged place on its card.")]
-    [InlineData("disk_full", "This node's card is full; it has 100 MiB free, and keeps 256 MiB in reserve.")]
-    [InlineData("no_margin", "No other voter may fail: 2 of 3 are there, and writes need as many.")]
+    [InlineData("disk_full", "This node's card is full; it has 100 MiB free, less than its reserve of 256 MiB.")]
+    [InlineData("no_margin", "Writes stop if one more voter fails: 2 of 3 run, and writes need as many.")]
     [InlineData(
         "member_down",
         "The leader hears nothing of pi-B (B), and did 1 min 30 s ago. The leader hears nothing of pi-C (C)."
     )]
     [InlineData("member_lag", "pi-B (B) is 10,001 entries behind.")]
     [InlineData("sync_slow", "One sync of the journal in a hundred takes more than 600.0 ms here.")]
-    [InlineData("card_worn", "mmcblk0 says that it has used 90 % of its life.")]
+    [InlineData("card_worn", "mmcblk0 reports that it has used 90 % of its life.")]
     [InlineData("throttled", "The firmware slows this board's processor down (82 °C now).")]
     [InlineData("hot", "This board has 82 °C: background work pauses from 80 °C on.")]
     [InlineData("storage_fails", "A flush or compaction fails and is tried again: The card is read-only.")]
@@ -101,14 +101,14 @@ public sealed partial class AlertCatalogueTests
     [InlineData("clock_off", "This machine's clock is 1 min 1 s behind the cluster's time.")]
     [InlineData(
         "certificate_ends",
-        "The certificate that clients are shown ends on 2026-12-20, and was to be renewed long before."
+        "The node's certificate for clients expires on 2026-12-20: its renewal is overdue."
     )]
     [InlineData("backup_old", "The last backup that this node knows of was taken 3.5 days ago.")]
     [InlineData(
         "slot_not_committed",
         "The system that this machine runs is an update on trial that was not committed."
     )]
-    [InlineData("slot_fell_back", "An update of this machine did not come up, and the system before it runs.")]
+    [InlineData("slot_fell_back", "An update of this machine failed to start, and the previous system runs.")]
     public void An_alert_is_judged_by_the_nodes_own_facts_and_names_its_figures(string name, string sentence)
     {
         var alert = AlertCatalogue.Find(name)!;

@@ -159,7 +159,7 @@ public sealed class AlertWatchTests : IDisposable
         Assert.Equal(AlertSeverity.Warning, lingering.Severity);
         Assert.Equal(
             "It does not hold any more, and is over when it stays so for 5 min 0 s. It was: Nothing new can be "
-                + "written: this node's card is full; it has 136 MiB free, and keeps 256 MiB in reserve.",
+                + "written: this node's card is full; it has 136 MiB free, less than its reserve of 256 MiB.",
             lingering.Sentence
         );
         Pass(minutes: 5);
