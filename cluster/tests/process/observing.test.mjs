@@ -72,7 +72,7 @@ test("A member that was killed turns down, and the survivors tell its last hours
   await cluster.nodes[victim].kill()
   const wounded = await page.shows(({ Nodes }) => Nodes[victim].State === "down")
   assert.notEqual(wounded.Nodes[victim].Sample, null)
-  await page.shows(({ Health }) => Health.Level === "warning" && Health.Sentence.endsWith("2 of 3 nodes are there. Writes go on, and no other may fail."))
+  await page.shows(({ Health }) => Health.Level === "warning" && Health.Sentence.endsWith("2 of 3 nodes run. Writes go on, and no other may fail."))
   await page.shows(({ Nodes }) => !Nodes[leader].Unplug.MayI && Nodes[victim].Unplug.MayI)
   const after = await historyOf()
   assert.equal(after.IsObserved, true)

@@ -137,7 +137,8 @@ public static class AlertCatalogue
                 facts.Cluster is { } cluster
                 && ClusterMargin.Of(cluster) == 0
                 && ClusterMargin.VotersOf(cluster) is > 2 and var voters
-                    ? $"Writes stop if one more voter fails: {(voters / 2) + 1} of {voters} run, and writes need as many."
+                    ? $"Writes stop if one more voter fails: {(voters / 2) + 1} of {voters} run, and writes need "
+                        + "as many."
                     : null,
         },
         new()
@@ -355,7 +356,8 @@ public static class AlertCatalogue
             Fix = "A node renews it by itself long before: its log says what keeps it from that.",
             Judge = static facts =>
                 facts.CertificateEnds is { } ends && ends - facts.Now < TimeSpan.FromDays(CertificateDays)
-                    ? $"The node's certificate for clients expires on {ends.UtcDateTime:yyyy-MM-dd}: its renewal is overdue."
+                    ? $"The node's certificate for clients expires on {ends.UtcDateTime:yyyy-MM-dd}: its renewal is "
+                        + "overdue."
                     : null,
         },
         new()

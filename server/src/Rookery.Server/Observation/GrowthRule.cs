@@ -37,7 +37,7 @@ internal static class GrowthRule
                 : string.Empty;
         return full.Length == voters.Length
             ? (
-                voters.Length == 1 ? $"the card of {full[0].DisplayName}, which alone votes, is full"
+                voters.Length == 1 ? $"the card of {full[0].DisplayName}, the only voter, is full"
                 : voters.Length == 2 ? "both cards are full"
                 : $"all {voters.Length} cards are full"
             )

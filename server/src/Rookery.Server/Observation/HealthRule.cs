@@ -22,14 +22,15 @@ internal static class HealthRule
     {
         if (cluster.Nodes.FirstOrDefault(static node => node.IsSelf) is { Reason: { } reason })
         {
-            return (Error, cluster.IsAlone ? reason : $"The node that you ask does not serve: {reason}");
+            return (Error, cluster.IsAlone ? reason : $"This node serves no documents: {reason}");
         }
 
         if (!cluster.IsAlone && cluster.LeaderTag is null)
         {
             return (
                 Error,
-                cluster.Trouble ?? "Nobody leads now: nothing is written until most of the voters see each other."
+                cluster.Trouble
+                    ?? "There is no leader now: nothing is written until a majority of the voters reach each other."
             );
         }
 
@@ -46,7 +47,7 @@ internal static class HealthRule
 
         if (cluster.Nodes.FirstOrDefault(static node => node.Reason is not null) is { } refusing)
         {
-            return (Warning, $"{refusing.DisplayName} does not serve: {refusing.Reason}");
+            return (Warning, $"{refusing.DisplayName} serves no documents: {refusing.Reason}");
         }
 
         if (cluster.Trouble is { } trouble)
@@ -56,7 +57,7 @@ internal static class HealthRule
 
         if (cluster.Nodes.FirstOrDefault(static node => node.State == NodeState.Unknown) is { } unknown)
         {
-            return (Warning, $"Whether {unknown.DisplayName} is well is not known here yet.");
+            return (Warning, $"The state of {unknown.DisplayName} is not known yet.");
         }
 
         if (alerts.Count > 0)
@@ -87,7 +88,7 @@ internal static class HealthRule
             cluster.Nodes.Count(static node => node is { IsVoter: true, State: NodeState.Up }) - cluster.Majority;
         string rest = margin switch
         {
-            < 0 => "Nothing is written until one is back.",
+            < 0 => "Nothing is written until one returns.",
             0 => "Writes go on, and no other may fail.",
             1 => "Writes go on, and one more may fail.",
             _ => string.Create(CultureInfo.InvariantCulture, $"Writes go on, and {margin} more may fail."),
@@ -97,7 +98,7 @@ internal static class HealthRule
             string.Create(
                 CultureInfo.InvariantCulture,
                 $"{names} {(down.Length == 1 ? "does" : "do")} not answer; {up} of {cluster.Nodes.Count} "
-                    + $"nodes {(up == 1 ? "is" : "are")} there. {rest}"
+                    + $"nodes {(up == 1 ? "runs" : "run")}. {rest}"
             )
         );
     }
@@ -106,7 +107,7 @@ internal static class HealthRule
     {
         if (cluster.IsAlone)
         {
-            return "This node is well. It is alone: besides its backups nothing has its data.";
+            return "This node is well. It is the only one: only its backups have its data too.";
         }
 
         string all =
@@ -117,7 +118,8 @@ internal static class HealthRule
         return margin switch
         {
             0 when cluster.Voters == 1 =>
-                $"{all}; while {cluster.Nodes.First(static node => node.IsVoter).DisplayName} is off, nothing is written.",
+                $"{all}; while {cluster.Nodes.First(static node => node.IsVoter).DisplayName} is off, nothing is "
+                    + "written.",
             0 => $"{all}; while either is off, nothing is written.",
             1 when cluster.Voters == cluster.Nodes.Count => $"{all}; any one of them may fail.",
             1 => $"{all}; any one of the voters may fail.",

@@ -21,8 +21,8 @@ internal static class UnplugRule
             return (
                 false,
                 node.State == NodeState.Down
-                    ? "It does not answer. Nobody leads now: bring it back, for it may be what is missing."
-                    : "No. Nobody leads now, and each node that is off makes it worse."
+                    ? "It does not answer. There is no leader now: start it again, because its vote may be needed."
+                    : "No. There is no leader now, and each node that is off makes it worse."
             );
         }
 
@@ -30,8 +30,8 @@ internal static class UnplugRule
         {
             return (
                 false,
-                $"Unknown. {NameOf(cluster, cluster.LeaderTag)} leads, and has not told this node how the "
-                    + $"others are. Ask again in some seconds."
+                $"Unknown. {NameOf(cluster, cluster.LeaderTag)} leads, but has not reported the state of the others "
+                    + $"to this node yet. Ask again in some seconds."
             );
         }
 
@@ -46,14 +46,15 @@ internal static class UnplugRule
 
         if (node.State == NodeState.Unknown)
         {
-            return (false, "Unknown. Nobody has said yet whether it answers. Ask again in some seconds.");
+            return (false, "Unknown. No member has reported yet whether it answers. Ask again in some seconds.");
         }
 
         return node.IsVoter
             ? JudgeVoter(cluster, node)
             : (
                 true,
-                $"Yes. It has no vote, so nothing waits for it. {Capital(Margin(cluster, CountRemaining(cluster, node)))}."
+                "Yes. It has no vote, so nothing waits for it. "
+                    + $"{Capital(Margin(cluster, CountRemaining(cluster, node)))}."
             );
     }
 
@@ -61,12 +62,12 @@ internal static class UnplugRule
     {
         if (cluster.Voters == 1)
         {
-            return (false, "No. It alone votes: while it is off, nothing is written.");
+            return (false, "No. It is the only voter: while it is off, nothing is written.");
         }
 
         if (cluster.Voters == 2)
         {
-            return (false, "No. Two vote, and while either is off nothing is written.");
+            return (false, "No. There are two voters, and while either is off nothing is written.");
         }
 
         int stay = CountRemaining(cluster, node);
@@ -135,9 +136,10 @@ internal static class UnplugRule
         return behind.LagEntries is { } lag
             ? string.Create(
                 CultureInfo.InvariantCulture,
-                $"{behind.DisplayName} still lacks {lag} entries, and without this one too few voters would have everything"
+                $"{behind.DisplayName} still lacks {lag} entries, and without this one too few voters would have "
+                    + $"everything"
             )
-            : $"{behind.DisplayName} has not said yet what it has, and without this one too few voters would be "
+            : $"{behind.DisplayName} has not reported yet what it has, and without this one too few voters would be "
                 + $"known to have everything";
     }
 

@@ -31,7 +31,7 @@ public sealed class LiveTests : IAsyncLifetime
         );
         Assert.Equal(JsonValueKind.Null, state.GetProperty("Cluster").ValueKind);
         Assert.Equal(
-            "This node is well. It is alone: besides its backups nothing has its data.",
+            "This node is well. It is the only one: only its backups have its data too.",
             state.GetProperty("Health").GetProperty("Sentence").GetString()
         );
         var node = state.GetProperty("Nodes").EnumerateArray().Single();

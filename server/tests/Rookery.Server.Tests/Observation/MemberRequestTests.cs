@@ -46,7 +46,7 @@ public sealed class MemberRequestTests : IAsyncLifetime
                 state.GetProperty("Health").GetProperty("Sentence").GetString()
             );
             Assert.Equal(
-                "No. Two vote, and while either is off nothing is written.",
+                "No. There are two voters, and while either is off nothing is written.",
                 Nodes(state)[1].GetProperty("Unplug").GetProperty("Sentence").GetString()
             );
         }

@@ -48,23 +48,23 @@ public sealed class UnplugRuleTests
         true,
         "Yes. It has no vote, so nothing waits for it. After that one more may fail."
     )]
-    [InlineData("L+ l+", null, "A", false, "No. It alone votes: while it is off, nothing is written.")]
-    [InlineData("L+ v+", "B", "B", false, "No. Two vote, and while either is off nothing is written.")]
+    [InlineData("L+ l+", null, "A", false, "No. It is the only voter: while it is off, nothing is written.")]
+    [InlineData("L+ v+", "B", "B", false, "No. There are two voters, and while either is off nothing is written.")]
     [InlineData("L+", null, "A", false, "No. It is the only node: while it is off, nothing is served.")]
-    [InlineData("v+ v- v-", null, "A", false, "No. Nobody leads now, and each node that is off makes it worse.")]
+    [InlineData("v+ v- v-", null, "A", false, "No. There is no leader now, and each node that is off makes it worse.")]
     [InlineData(
         "v+ v- v-",
         null,
         "B",
         false,
-        "It does not answer. Nobody leads now: bring it back, for it may be what is missing."
+        "It does not answer. There is no leader now: start it again, because its vote may be needed."
     )]
     [InlineData(
         "L+ v? v+",
         "C",
         "B",
         false,
-        "Unknown. Nobody has said yet whether it answers. Ask again in some seconds."
+        "Unknown. No member has reported yet whether it answers. Ask again in some seconds."
     )]
     [InlineData(
         "L! v! v!",
@@ -106,7 +106,10 @@ public sealed class UnplugRuleTests
     {
         var cluster = ClusterOf("L+ v+ v+", "B") with { IsLeadersSight = false };
         Assert.Equal(
-            (false, "Unknown. pi-A leads, and has not told this node how the others are. Ask again in some seconds."),
+            (
+                false,
+                "Unknown. pi-A leads, but has not reported the state of the others to this node yet. Ask again in some seconds."
+            ),
             UnplugRule.Judge(cluster, cluster.Nodes[1])
         );
     }
@@ -117,24 +120,24 @@ public sealed class UnplugRuleTests
     [InlineData("L+ v+ v+ l+", "ok", "All 4 nodes are well; any one of the voters may fail.")]
     [InlineData("L+ v+", "ok", "Both nodes are well; while either is off, nothing is written.")]
     [InlineData("L+ l+", "ok", "Both nodes are well; while pi-A is off, nothing is written.")]
-    [InlineData("L+", "ok", "This node is well. It is alone: besides its backups nothing has its data.")]
-    [InlineData(
-        "L+ v+ v-",
-        "warning",
-        "pi-C does not answer; 2 of 3 nodes are there. Writes go on, and no other may fail."
-    )]
+    [InlineData("L+", "ok", "This node is well. It is the only one: only its backups have its data too.")]
+    [InlineData("L+ v+ v-", "warning", "pi-C does not answer; 2 of 3 nodes run. Writes go on, and no other may fail.")]
     [InlineData(
         "L+ v+ v+ v+ v-",
         "warning",
-        "pi-E does not answer; 4 of 5 nodes are there. Writes go on, and one more may fail."
+        "pi-E does not answer; 4 of 5 nodes run. Writes go on, and one more may fail."
     )]
     [InlineData(
         "L+ v- v-",
         "error",
-        "pi-B and pi-C do not answer; 1 of 3 nodes is there. Nothing is written until one is back."
+        "pi-B and pi-C do not answer; 1 of 3 nodes runs. Nothing is written until one returns."
     )]
-    [InlineData("v+ v- v-", "error", "Nobody leads now: nothing is written until most of the voters see each other.")]
-    [InlineData("L+ v? v+", "warning", "Whether pi-B is well is not known here yet.")]
+    [InlineData(
+        "v+ v- v-",
+        "error",
+        "There is no leader now: nothing is written until a majority of the voters reach each other."
+    )]
+    [InlineData("L+ v? v+", "warning", "The state of pi-B is not known yet.")]
     [InlineData(
         "L! v! v!",
         "error",
@@ -162,7 +165,7 @@ public sealed class UnplugRuleTests
     [InlineData(
         "L! l+",
         "error",
-        "Nothing new can be written: the card of pi-A, which alone votes, is full. Documents can be read and "
+        "Nothing new can be written: the card of pi-A, the only voter, is full. Documents can be read and "
             + "deleted; free some space, or give it a larger card."
     )]
     [InlineData(
@@ -194,15 +197,12 @@ public sealed class UnplugRuleTests
         {
             Nodes = [cluster.Nodes[0], cluster.Nodes[1] with { Reason = "Its disk is read-only." }, cluster.Nodes[2]],
         };
-        Assert.Equal(("warning", "pi-B does not serve: Its disk is read-only."), HealthRule.Judge(refusing, []));
+        Assert.Equal(("warning", "pi-B serves no documents: Its disk is read-only."), HealthRule.Judge(refusing, []));
         var self = cluster with
         {
             Nodes = [cluster.Nodes[0] with { Reason = "Its disk is read-only." }, .. cluster.Nodes.Skip(1)],
         };
-        Assert.Equal(
-            ("error", "The node that you ask does not serve: Its disk is read-only."),
-            HealthRule.Judge(self, [])
-        );
+        Assert.Equal(("error", "This node serves no documents: Its disk is read-only."), HealthRule.Judge(self, []));
     }
 
     private static MemberAlert Alert(string severity, string sentence) =>
