@@ -32,11 +32,11 @@ internal sealed class BrowserGuard(ServerOptions options)
         var headers = request.Headers;
         if (headers.Origin.Count > 0 && !IsOwn(headers.Origin.ToString(), request))
         {
-            return $"A page of {headers.Origin} asked, and pages of others may not use this node.";
+            return $"A page of {headers.Origin} sent the request, and pages of other sites may not use this node.";
         }
 
         return IsForeign(headers, request) && !MayBeLinked(headers, request, scope)
-            ? "A page of another site asked, and pages of others may not use this node."
+            ? "A page of another site sent the request, and such pages may not use this node."
             : null;
     }
 

@@ -391,13 +391,13 @@ async function play(t, answer) {
 }
 
 test("While nobody leads get and query say how a node's own documents are read, and other commands do not", async t => {
-  const refusal = "This node cannot say now what is newest. With consistency=local it answers what it has, which may be older."
+  const refusal = "This node cannot confirm the latest state now. With consistency=local it answers what it has, which may be older."
   const document = { name: "Anna", "@metadata": { "@id": "rooks/1" } }
   const { env, asked } = await play(t, ({ url }) => url.includes("consistency=local")
     ? { status: 200, body: { Results: [document], TotalResults: 1, IsStale: false, DurationInMs: 1, IndexName: "AllDocs" } }
     : { status: 503, body: { Message: refusal } })
   for (const words of [["get", "birds", "rooks/1"], ["query", "birds", "from Rooks", "--table"]]) {
-    ended(await command(words, { env }), 1, /cannot say now what is newest\. With --local it prints what this node has, which may be older\.\n$/)
+    ended(await command(words, { env }), 1, /cannot confirm the latest state now\. With --local it prints what this node has, which may be older\.\n$/)
     assert.match(ended(await command([...words, "--local"], { env }), 0), /Anna/)
   }
 

@@ -315,7 +315,7 @@ internal sealed class AccessGate(ServerContext context)
 
     /// <summary>Returns the refusal of a node that may lack acknowledged access records: 503.</summary>
     public AccessRefusal CannotCheck() =>
-        new(StatusCodes.Status503ServiceUnavailable, $"Who you are cannot be checked now. {WhyUnavailable()}");
+        new(StatusCodes.Status503ServiceUnavailable, $"Your credential cannot be checked now. {WhyUnavailable()}");
 
     // A node whose disk failed after opening still has its records, so that its owner can see the reason.
     private Node? NodeWithRecords =>
@@ -327,8 +327,8 @@ internal sealed class AccessGate(ServerContext context)
             { Reason: { } reason } => reason,
             { Node: { } node } => node.Consensus.Refusal?.Message
                 ?? (
-                    "No member leads, or none is known here, and this one may be behind; try again in a second, or "
-                    + "another node."
+                    "This node knows no leader, so its list of credentials may be outdated; try again in a second, "
+                    + "or use another node."
                 ),
             _ => "The node is opening its data.",
         };

@@ -27,5 +27,5 @@ internal static class AccessNames
         && name[^1] is not '-'
             ? null
             : $"A name has 1 to {MaxLength} lower-case letters, digits and hyphens, and no hyphen at its ends; "
-                + $"'{name}' is none.";
+                + $"'{name}' is not valid.";
 }

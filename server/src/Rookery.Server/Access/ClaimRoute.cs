@@ -91,7 +91,7 @@ internal sealed class ClaimRoute(ServerContext context)
             throw new RefusedException(
                 StatusCodes.Status409Conflict,
                 ErrorAnswer.Forbidden,
-                "This node speaks plain HTTP and asks nobody who he is: there is nothing to claim. `rookery "
+                "This node uses plain HTTP without access control: there is nothing to claim. `rookery "
                     + "token create` makes tokens."
             );
         }

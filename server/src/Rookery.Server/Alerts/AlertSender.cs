@@ -274,7 +274,7 @@ public sealed class AlertSender : IAsyncDisposable
     private void GiveUp(AlertMessage message, string why) =>
         _context.Log.LogWarning(
             LogEvents.AlertGivenUp,
-            "The webhook is not told that {Name} of node {Node} is {State}: {Why}.",
+            "The webhook was not notified that alert {Name} of node {Node} is {State}: {Why}.",
             message.Alert.Name,
             message.Node,
             message.State,

@@ -57,7 +57,7 @@ internal sealed class FindRoute(ServerContext context)
                     ?? throw RefusedException.NotSupported(
                         $"Node {context.Options.NodeTag} may not blink the light {light.Name} of its board: "
                             + $"{whyNot}. Its user needs to write trigger and brightness in "
-                            + $"/sys/class/leds/{light.Name}; the package sees to that."
+                            + $"/sys/class/leds/{light.Name}; the package sets that up."
                     );
                 if (!context.Background.TryBegin("the blinking light", StopBlinkingAsync))
                 {

@@ -128,8 +128,8 @@ internal sealed class ForwardedRequests(ServerContext context)
             throw new RefusedException(
                 StatusCodes.Status503ServiceUnavailable,
                 ErrorAnswer.RavenException,
-                $"Node {context.Options.NodeTag} could not go on after its disk failed, and passes nothing "
-                    + $"on to others: it does not know whom they let in by now. Ask {tag} itself."
+                $"Node {context.Options.NodeTag} stopped working after its disk failed and forwards no requests, "
+                    + $"because it does not learn of withdrawn credentials. Ask {tag} itself."
             );
         }
 
@@ -141,8 +141,8 @@ internal sealed class ForwardedRequests(ServerContext context)
             throw new RefusedException(
                 StatusCodes.Status429TooManyRequests,
                 ErrorAnswer.RavenException,
-                $"Node {context.Options.NodeTag} passes {MostAtOnce} requests on to other members already, "
-                    + $"which is the most. Try again in a second, or ask {member.Tag} itself."
+                $"Node {context.Options.NodeTag} forwards {MostAtOnce} requests to other members already, "
+                    + $"which is the limit. Try again in a second, or ask {member.Tag} itself."
             );
         }
 
@@ -162,7 +162,7 @@ internal sealed class ForwardedRequests(ServerContext context)
     {
         using var client =
             context.Options.ConnectToMember?.Invoke(member.NodeId)
-            ?? throw Unreachable(member, "it is not known where it is");
+            ?? throw Unreachable(member, "its address is not known");
         using var patience = new CancellationTokenSource(PatienceForAnswer, context.Time);
         using var either = CancellationTokenSource.CreateLinkedTokenSource(patience.Token, http.RequestAborted);
         using var request = new HttpRequestMessage(
@@ -219,7 +219,7 @@ internal sealed class ForwardedRequests(ServerContext context)
             StatusCodes.Status502BadGateway,
             ErrorAnswer.RavenException,
             $"Node {context.Options.NodeTag} could not ask "
-                + $"{(member.Name.Length > 0 ? $"{member.Name} ({member.Tag})" : member.Tag)}: {why}. What it said "
+                + $"{(member.Name.Length > 0 ? $"{member.Name} ({member.Tag})" : member.Tag)}: {why}. What it reported "
                 + $"before is in /dashboard/history and /dashboard/slow."
         );
 

@@ -122,7 +122,7 @@ internal sealed class HistoryRoutes(ServerContext context)
             ? observation.Self
             : observation.Find(tag)
                 ?? throw RefusedException.BadRequest(
-                    $"Nothing is known here of a node '{tag}'; there are {string.Join(", ", TagsOf(observation))}."
+                    $"This node knows no node '{tag}'; it knows {string.Join(", ", TagsOf(observation))}."
                 );
     }
 

@@ -113,7 +113,7 @@ public static class StatusWords
             lines.Add(
                 string.Create(
                     CultureInfo.InvariantCulture,
-                    $"Of the others it says what the leader told it {ago.GetDouble():0} s ago."
+                    $"The state of the others is what the leader reported {ago.GetDouble():0} s ago."
                 )
             );
         }
@@ -156,7 +156,7 @@ public static class StatusWords
     /// </summary>
     private static string DescribeRoom(JsonElement member) =>
         member.TryGetProperty("SpareBytes", out var spare) && spare.GetInt64() < 0
-            ? $", full: {Amount.Bytes(-spare.GetInt64())} less free than it keeps in reserve"
+            ? $", full: {Amount.Bytes(-spare.GetInt64())} below its reserve"
             : string.Empty;
 
     /// <summary>Reports a clock that is more than a minute off, or not synchronised.</summary>

@@ -44,8 +44,8 @@ internal static class JsonBody
     public static RefusedException Malformed(string what, Exception thrown) =>
         RefusedException.BadRequest(
             thrown is JsonException { LineNumber: { } line, BytePositionInLine: { } at }
-                ? $"{what} is not valid JSON in line {line + 1}, byte {at}: something is missing, or stands "
-                    + $"where it must not, or the nesting is too deep. Send JSON as RFC 8259 defines it."
+                ? $"{what} is not valid JSON in line {line + 1}, byte {at}: something is missing, misplaced or "
+                    + $"nested too deeply. Send JSON as RFC 8259 defines it."
                 : $"{what} is not valid JSON: a text in it is not UTF-8 or ends within an escaped surrogate pair."
         );
 

@@ -69,8 +69,8 @@ internal sealed class LargeRequests(MemoryBudget budget, TimeProvider time)
         new(
             StatusCodes.Status408RequestTimeout,
             RavenType.Timeout,
-            $"The body of {http.Request.Method} {http.Request.Path} came too slowly: what is large must come "
-                + $"within {Deadline.TotalMinutes} minutes, because others wait for the memory that it holds."
+            $"The body of {http.Request.Method} {http.Request.Path} came too slowly: a large body must arrive "
+                + $"within {Deadline.TotalMinutes} minutes, because it holds memory that other requests need."
         );
 
     /// <summary>Returns the error for a request for which there is no room: 429.</summary>

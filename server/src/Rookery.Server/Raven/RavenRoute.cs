@@ -113,8 +113,8 @@ internal static class RavenRoute
                 ? new Rejection(RejectionKind.Stopping, Readiness.NodeStops)
                 : new Rejection(
                     RejectionKind.NoLeader,
-                    $"This node cannot say now what is newest: for that a majority of the voters has to be reachable "
-                        + $"from it. Try again in a second, or another node; `rookery status` says what is "
+                    $"This node cannot confirm the latest state now, because it does not reach a majority of the "
+                        + $"voters. Try again in a second, or use another node; `rookery status` shows what is "
                         + $"missing.{whatElse}"
                 )
         );

@@ -82,8 +82,8 @@ internal sealed class RouteParameters(params string[] obeyed)
             else if (!_obeyed[known].IsList && (seen & (1UL << known)) != 0)
             {
                 throw RefusedException.BadRequest(
-                    $"The parameter '{_obeyed[known].Name}' stands twice in the query string, and one of the "
-                        + $"two would be passed over. Send it once."
+                    $"The parameter '{_obeyed[known].Name}' appears twice in the query string, but only one "
+                        + $"can be obeyed. Send it once."
                 );
             }
             else

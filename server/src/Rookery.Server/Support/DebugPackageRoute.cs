@@ -42,7 +42,7 @@ internal static class DebugPackageRoute
                 http,
                 StatusCodes.Status429TooManyRequests,
                 ErrorAnswer.RavenException,
-                "A debug package of this node is being made for somebody else. Try again in a few seconds."
+                "Another debug package of this node is being built. Try again in a few seconds."
             );
             return;
         }

@@ -23,9 +23,9 @@ internal static class BackupRoute
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(60);
 
     private const string NotNewest =
-        "This node cannot say now what is newest, so its backup might lack writes that were acknowledged: "
+        "This node cannot confirm the latest state now, so its backup might lack acknowledged writes: "
         + "nothing was backed up. Try again, or another node, when a majority of the members runs. "
-        + "What this node alone has: stop it, and use `rookery export`.";
+        + "To save what this node has, stop it and use `rookery export`.";
 
     public static void Map(IEndpointRouteBuilder routes, ServerContext context) =>
         routes.MapGet("/admin/node/backup", http => AnswerAsync(http, context)).For(RouteScope.Admin);

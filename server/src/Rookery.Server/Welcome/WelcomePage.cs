@@ -44,8 +44,8 @@ internal sealed class WelcomePage(ServerContext context, int port)
             return RefuseAsync(
                 http,
                 StatusCodes.Status400BadRequest,
-                $"Everybody on the way could read the credential or cookie that came with this request: this "
-                    + $"page takes none. Send it to {Url}, and withdraw it if it was a token."
+                $"This page uses plain HTTP, so anyone on the network could read the credential or cookie of "
+                    + $"this request. Send it to {Url}, and withdraw it if it was a token."
             );
         }
 
@@ -55,7 +55,7 @@ internal sealed class WelcomePage(ServerContext context, int port)
             return RefuseAsync(
                 http,
                 StatusCodes.Status405MethodNotAllowed,
-                $"Everybody on the way could read what is sent here: this page takes nothing. Send it to {Url}."
+                $"This page uses plain HTTP, so anyone on the network could read what is sent here. Send it to {Url}."
             );
         }
 
@@ -109,11 +109,10 @@ internal sealed class WelcomePage(ServerContext context, int port)
 
     private (string Sentence, string Style) State() =>
         context.Readiness.Reason is { } reason ? (reason, string.Empty)
-        : context.HasOwner
-            ? ("Member of its cluster: it serves whoever has a token or a certificate of its owner.", "member")
+        : context.HasOwner ? ("Member of its cluster: it serves callers with a token or a certificate.", "member")
         // Only the leader is sure to know all acknowledged writes.
-        : context.Node.Consensus.IsLeader ? ("It waits for its owner: nobody has claimed it yet.", "unclaimed")
-        : ("It does not know yet whether it has an owner: it has not heard from the other members.", string.Empty);
+        : context.Node.Consensus.IsLeader ? ("It has no owner yet: claim it.", "unclaimed")
+        : ("It does not know yet whether it has an owner, because it has not reached the other members.", string.Empty);
 
     private const string ClaimSection = """
         <h2>Become its owner</h2>

@@ -33,25 +33,25 @@ public sealed class FailedDiskAccessTests : IAsyncLifetime
         // The node cannot know whether the caller's rights were withdrawn, or learn of new callers.
         (await _server.SendAsync("POST", "/admin/node/find", token)).IsRefusal(
             503,
-            "Who you are cannot be checked now."
+            "Your credential cannot be checked now."
         );
         (await _server.SendAsync("POST", "/admin/node/find", certificate: certificate)).IsRefusal(
             503,
-            "Who you are cannot be checked now."
+            "Your credential cannot be checked now."
         );
         (await _server.SendAsync("GET", "/metrics", AccessToken.Create())).IsRefusal(
             503,
-            "Who you are cannot be checked now."
+            "Your credential cannot be checked now."
         );
         (await _server.SendAsync("POST", "/session", body: $$"""{"Token":"{{AccessToken.Create()}}"}""")).IsRefusal(
             503,
-            "Who you are cannot be checked now."
+            "Your credential cannot be checked now."
         );
         (await _server.SendAsync("GET", "/metrics")).IsRefusal(401, "No credential");
         (await _server.SendAsync("POST", "/admin/node/find", SecureServer.LocalKey)).IsRefusal(501, "without a light");
 
         // Other members may have withdrawn the caller's rights since, and they trust this node as a member.
-        (await _server.SendAsync("GET", "/admin/logs?node=B", token)).IsRefusal(503, "passes nothing on to others");
+        (await _server.SendAsync("GET", "/admin/logs?node=B", token)).IsRefusal(503, "forwards no requests");
     }
 
     private async Task FailDiskAsync()

@@ -58,7 +58,7 @@ public sealed class WelcomeTests : IAsyncLifetime
     public async Task The_page_shows_how_to_claim_the_node_until_it_has_an_owner()
     {
         string before = await _http.GetStringAsync("/");
-        Assert.Contains("waits for its owner", before, StringComparison.Ordinal);
+        Assert.Contains("has no owner yet", before, StringComparison.Ordinal);
         Assert.Contains("rookery claim", before, StringComparison.Ordinal);
         await _node.SendAsync("POST", "/claim", body: $$"""{"Code":"{{SecureServer.ClaimCode}}"}""");
         string after = await _http.GetStringAsync("/");

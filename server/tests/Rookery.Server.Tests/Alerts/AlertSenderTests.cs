@@ -174,7 +174,8 @@ public sealed class AlertSenderTests : IAsyncLifetime
         Assert.Equal("resolved", StateOf((await NextAsync()).Body));
         Assert.Single(
             _node.Log.Lines,
-            static line => line.Contains("not told that hot of node A is firing: the webhook", StringComparison.Ordinal)
+            static line =>
+                line.Contains("not notified that alert hot of node A is firing: the webhook", StringComparison.Ordinal)
         );
     }
 

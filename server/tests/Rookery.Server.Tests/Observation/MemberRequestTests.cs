@@ -116,7 +116,8 @@ public sealed class MemberRequestTests : IAsyncLifetime
         );
         Assert.Contains(
             said,
-            static line => line.StartsWith("Of the others it says what the leader told it ", StringComparison.Ordinal)
+            static line =>
+                line.StartsWith("The state of the others is what the leader reported ", StringComparison.Ordinal)
         );
 
         using var feed = await LiveFeed.OpenAsync(_members.A);
@@ -343,10 +344,7 @@ public sealed class MemberRequestTests : IAsyncLifetime
             400,
             "No member has the letter 'X'; there are A, B."
         );
-        (await _members.A.SendAsync("GET", "/dashboard/history?node=X")).IsRefusal(
-            400,
-            "Nothing is known here of a node 'X'"
-        );
+        (await _members.A.SendAsync("GET", "/dashboard/history?node=X")).IsRefusal(400, "This node knows no node 'X'");
         _members.IsCutOff = true;
         _members.HasLeader = false;
         (await _members.A.SendAsync("GET", "/debug/io?node=B")).IsRefusal(

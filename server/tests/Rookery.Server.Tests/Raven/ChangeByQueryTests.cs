@@ -130,7 +130,7 @@ public sealed class ChangeByQueryTests(RunningServer server) : IClassFixture<Run
         }
 
         string path = $"{db}/operations/state?id={Id(begun[0])}";
-        (await server.SendAsync("GET", path)).IsRefusal(400, "or ended many others after it");
+        (await server.SendAsync("GET", path)).IsRefusal(400, "or many other operations ended after it");
     }
 
     [Fact]

@@ -63,8 +63,8 @@ public sealed class DatabaseOfThreeTests : IAsyncLifetime
         Assert.Equal(201, (await _server.SendAsync("PUT", "/admin/databases?name=shop", "{}")).Status);
         ((OneOfThree)_server.Node.Consensus).Refuses = new Rejection(RejectionKind.NoLeader, "Nobody leads.");
         const string why =
-            "This node cannot say now what is newest: for that a majority of the voters has to be reachable "
-            + "from it. Try again in a second, or another node; `rookery status` says what is missing.";
+            "This node cannot confirm the latest state now, because it does not reach a majority of the voters. "
+            + "Try again in a second, or use another node; `rookery status` shows what is missing.";
         foreach (string read in (string[])["/databases/shop/docs?id=a", "/databases"])
         {
             (await _server.SendAsync("GET", read)).IsRefusal(

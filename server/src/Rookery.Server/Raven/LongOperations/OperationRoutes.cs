@@ -91,9 +91,9 @@ internal sealed class OperationRoutes(ServerContext context, OperationRegistry o
         return operations.TryGet(database, id, out var operation) && MayKnow(http, database, operation)
             ? operation
             : throw RefusedException.BadRequest(
-                $"Node {context.Node.Consensus.NodeTag} knows no operation {id} of this database: it "
-                    + $"restarted since, or ended many others after it. What the operation had done until then "
-                    + $"stands."
+                $"Node {context.Node.Consensus.NodeTag} knows no operation {id} of this database: the node "
+                    + $"restarted since, or many other operations ended after it. What the operation did stays "
+                    + $"done."
             );
     }
 }
