@@ -26,15 +26,20 @@ public static class LogEvents
 
     /// <summary>The node was admitted to a cluster and has not joined yet.</summary>
     public static EventId JoinWaits { get; } =
-        Add(1004, "join_waits", LogLevel.Warning, "The node was let into a cluster and has not joined it yet.");
+        Add(1004, "join_waits", LogLevel.Warning, "The node was admitted to a cluster and has not joined it yet.");
 
     /// <summary>The node was admitted to a cluster but keeps its own.</summary>
     public static EventId JoinDeclined { get; } =
-        Add(1005, "join_declined", LogLevel.Warning, "The node was let into a cluster and stays what it is.");
+        Add(1005, "join_declined", LogLevel.Warning, "The node was admitted to a cluster but keeps its own data.");
 
     /// <summary>The node's record of the cluster that admitted it cannot be read.</summary>
     public static EventId JoinUnreadable { get; } =
-        Add(1006, "join_unreadable", LogLevel.Error, "What the node noted of a cluster that let it in cannot be read.");
+        Add(
+            1006,
+            "join_unreadable",
+            LogLevel.Error,
+            "The node's record of the cluster that admitted it cannot be read."
+        );
 
     /// <summary>Journal or storage found damage or cannot write.</summary>
     public static EventId StorageTrouble { get; } =
@@ -42,7 +47,7 @@ public static class LogEvents
 
     /// <summary>An index found damage or cannot continue.</summary>
     public static EventId IndexTrouble { get; } =
-        Add(1102, "index_trouble", LogLevel.Warning, "An index found damage, or cannot go on.");
+        Add(1102, "index_trouble", LogLevel.Warning, "An index found damage, or cannot continue.");
 
     /// <summary>A sync of the journal took longer than a second.</summary>
     public static EventId SlowSync { get; } =
@@ -50,15 +55,15 @@ public static class LogEvents
 
     /// <summary>The board is hot, throttled, or undersupplied.</summary>
     public static EventId BoardTrouble { get; } =
-        Add(1201, "board_trouble", LogLevel.Warning, "The board is hot, slowed down, or its supply does not hold.");
+        Add(1201, "board_trouble", LogLevel.Warning, "The board is hot, throttled, or undersupplied.");
 
     /// <summary>The board is in order again.</summary>
     public static EventId BoardWell { get; } =
-        Add(1202, "board_well", LogLevel.Information, "The board has been well for five minutes.");
+        Add(1202, "board_well", LogLevel.Information, "The board has been in order for five minutes.");
 
     /// <summary>Someone looks for the board.</summary>
     public static EventId BoardSought { get; } =
-        Add(1203, "board_sought", LogLevel.Information, "Somebody looks for this board, and its light blinks.");
+        Add(1203, "board_sought", LogLevel.Information, "Someone looks for this board, and its light blinks.");
 
     /// <summary>Something is wrong in the cluster.</summary>
     public static EventId ClusterTrouble { get; } =
@@ -80,25 +85,25 @@ public static class LogEvents
 
     /// <summary>An administrator changed the cluster.</summary>
     public static EventId ClusterOrder { get; } =
-        Add(1303, "cluster_order", LogLevel.Information, "An owner changed the cluster.");
+        Add(1303, "cluster_order", LogLevel.Information, "An administrator changed the cluster.");
 
     /// <summary>A join token was created.</summary>
     public static EventId JoinToken { get; } =
-        Add(1304, "join_token", LogLevel.Information, "A token was made that lets one node join.");
+        Add(1304, "join_token", LogLevel.Information, "A token was created that lets one node join.");
 
     /// <summary>The node is not announced by mDNS.</summary>
     public static EventId Unannounced { get; } =
-        Add(1305, "unannounced", LogLevel.Warning, "Others do not find this node by mDNS.");
+        Add(1305, "unannounced", LogLevel.Warning, "The node is not announced by mDNS.");
 
     /// <summary>The node has no owner yet.</summary>
     public static EventId Unclaimed { get; } =
-        Add(1401, "unclaimed", LogLevel.Warning, "The node has no owner yet, and how it is claimed.");
+        Add(1401, "unclaimed", LogLevel.Warning, "The node has no owner yet; the line says how to claim it.");
 
     /// <summary>The node was claimed.</summary>
     public static EventId Claimed { get; } = Add(1402, "claimed", LogLevel.Information, "The node was claimed.");
 
     /// <summary>An access token was created.</summary>
-    public static EventId TokenMade { get; } = Add(1403, "token_made", LogLevel.Information, "A token was made.");
+    public static EventId TokenMade { get; } = Add(1403, "token_made", LogLevel.Information, "A token was created.");
 
     /// <summary>An access token was withdrawn.</summary>
     public static EventId TokenWithdrawn { get; } =
@@ -131,19 +136,19 @@ public static class LogEvents
 
     /// <summary>An address has reached its limit of connections.</summary>
     public static EventId TooManyConnections { get; } =
-        Add(1502, "too_many_connections", LogLevel.Warning, "An address has as many connections as one may have.");
+        Add(1502, "too_many_connections", LogLevel.Warning, "An address has reached its limit of connections.");
 
     /// <summary>A backup was aborted.</summary>
     public static EventId BackupGivenUp { get; } =
-        Add(1503, "backup_given_up", LogLevel.Warning, "A backup was given up, because its client took nothing.");
+        Add(1503, "backup_given_up", LogLevel.Warning, "A backup was aborted, because its client read nothing.");
 
     /// <summary>Background work of a request failed.</summary>
     public static EventId WorkFailed { get; } =
-        Add(1504, "work_failed", LogLevel.Error, "Work that goes on behind a request failed, with its stack.");
+        Add(1504, "work_failed", LogLevel.Error, "Background work of a request failed, with its stack.");
 
     /// <summary>A message of the HTTP server.</summary>
     public static EventId HttpServer { get; } =
-        Add(1505, "http_server", LogLevel.Warning, "What the HTTP server itself says.");
+        Add(1505, "http_server", LogLevel.Warning, "A message of the HTTP server itself.");
 
     /// <summary>The node could not take a sample of itself.</summary>
     public static EventId SampleFailed { get; } =
@@ -151,7 +156,7 @@ public static class LogEvents
 
     /// <summary>Another member is no longer polled.</summary>
     public static EventId WatchFailed { get; } =
-        Add(1507, "watch_failed", LogLevel.Error, "Another member is not watched any more, with the stack.");
+        Add(1507, "watch_failed", LogLevel.Error, "Another member is no longer polled, with the stack.");
 
     /// <summary>A stop cut off unanswered requests.</summary>
     public static EventId StopCutOff { get; } =
@@ -159,30 +164,35 @@ public static class LogEvents
 
     /// <summary>A stop did not end in time.</summary>
     public static EventId StopOverdue { get; } =
-        Add(1509, "stop_overdue", LogLevel.Error, "The stop did not end within a minute, and what it waited for.");
+        Add(
+            1509,
+            "stop_overdue",
+            LogLevel.Error,
+            "The stop did not end within a minute; the line says what it waited for."
+        );
 
     /// <summary>The clean stop could not be recorded on disk.</summary>
     public static EventId StopUnnoted { get; } =
-        Add(1510, "stop_unnoted", LogLevel.Warning, "The disk did not take the note of a clean stop.");
+        Add(1510, "stop_unnoted", LogLevel.Warning, "The clean stop could not be recorded on disk.");
 
     /// <summary>An answer was cut off because its client did not read it.</summary>
     public static EventId SlowReader { get; } =
-        Add(1511, "slow_reader", LogLevel.Warning, "An answer that its client did not take was broken off.");
+        Add(1511, "slow_reader", LogLevel.Warning, "An answer was cut off, because its client did not read it.");
 
     /// <summary>An alert began.</summary>
     public static EventId AlertBegan { get; } =
-        Add(1601, "alert_began", LogLevel.Warning, "An alert holds, with its name and what to do.");
+        Add(1601, "alert_began", LogLevel.Warning, "An alert began, with its name and what to do.");
 
     /// <summary>An alert ended.</summary>
     public static EventId AlertEnded { get; } = Add(1602, "alert_ended", LogLevel.Information, "An alert is over.");
 
     /// <summary>The webhook does not accept messages.</summary>
     public static EventId WebhookFails { get; } =
-        Add(1603, "webhook_fails", LogLevel.Warning, "The webhook does not take messages; they are tried again.");
+        Add(1603, "webhook_fails", LogLevel.Warning, "The webhook does not accept messages; they are retried.");
 
     /// <summary>The webhook accepts messages again.</summary>
     public static EventId WebhookWorks { get; } =
-        Add(1604, "webhook_works", LogLevel.Information, "The webhook takes messages again.");
+        Add(1604, "webhook_works", LogLevel.Information, "The webhook accepts messages again.");
 
     /// <summary>Alerts cannot be evaluated or sent.</summary>
     public static EventId AlertsFail { get; } =
@@ -190,7 +200,7 @@ public static class LogEvents
             1605,
             "alerts_fail",
             LogLevel.Error,
-            "Alerts could not be judged, or not be handed to the webhook, by a fault of the node's own; said once."
+            "Alerts could not be evaluated or queued for the webhook because of a fault of the node; logged once."
         );
 
     /// <summary>A message to the webhook was dropped.</summary>
@@ -199,7 +209,7 @@ public static class LogEvents
             1606,
             "alert_given_up",
             LogLevel.Warning,
-            "The webhook is not told of an alert: it refused the message as wrong, or newer ones wait for it."
+            "A message to the webhook was dropped: the webhook refused it as invalid, or the queue was full."
         );
 
     private static EventId Add(int number, string name, LogLevel level, string meaning)
