@@ -60,8 +60,7 @@ public sealed record MachineNotes(DateTimeOffset? LastBackup, bool? IsSlotOnTria
         {
             text.Gauge(
                     BackupMetric,
-                    "When the last backup was taken, read back and found whole, since 1970; absent while none "
-                        + "is known on this machine."
+                    "Time of the last verified backup, since 1970 UTC; absent while none is known on this machine."
                 )
                 .Sample(backup.ToUnixTimeSeconds());
         }
@@ -70,7 +69,7 @@ public sealed record MachineNotes(DateTimeOffset? LastBackup, bool? IsSlotOnTria
         {
             text.Gauge(
                     TrialMetric,
-                    "1 while the system that runs is an update that was not committed yet; where there are slots."
+                    "1 while the running system is an update that is not committed yet; on machines with slots."
                 )
                 .Sample(trial ? 1 : 0);
         }
@@ -79,7 +78,7 @@ public sealed record MachineNotes(DateTimeOffset? LastBackup, bool? IsSlotOnTria
         {
             text.Gauge(
                     FallenBackMetric,
-                    "1 when an update did not come up, and the system before it runs; where there are slots."
+                    "1 when an update failed to start and the previous system runs; on machines with slots."
                 )
                 .Sample(fallen ? 1 : 0);
         }

@@ -65,7 +65,7 @@ internal static class BoardHealth
         {
             text.Gauge(
                 "rookery_board_throttled",
-                "1 when firmware or kernel report it: now, or at some moment since the machine was booted or "
+                "1 when firmware or kernel report the condition: now, or at some time since the machine booted or "
                     + "this process began."
             );
             AddFlags(text, "now", reading.KnownFlags, reading.Now);
@@ -79,7 +79,8 @@ internal static class BoardHealth
 
         if (reading.MaximumFrequencyHertz is { } maximum)
         {
-            text.Gauge("rookery_board_cpu_frequency_maximum_hertz", "The highest it can have.").Sample(maximum);
+            text.Gauge("rookery_board_cpu_frequency_maximum_hertz", "The processor's highest frequency.")
+                .Sample(maximum);
         }
 
         AddStorage(text, watch.Board.ReadStorage());
@@ -128,7 +129,7 @@ internal static class BoardHealth
             static text =>
                 text.Counter(
                     "rookery_board_written_bytes_total",
-                    "Bytes written to a device of data or journal since the machine was booted, by everybody."
+                    "Bytes written to a device of data or journal since the machine booted, by all programs."
                 ),
             static device => device.WrittenBytes
         );
@@ -138,8 +139,8 @@ internal static class BoardHealth
             static text =>
                 text.Gauge(
                     "rookery_board_life_used_ratio",
-                    "How much of its life an eMMC has used at most, by the worse of its two kinds of cells; "
-                        + "above 1 when it is exceeded."
+                    "Used share of an eMMC's life at most, by the worse of its two kinds of cells; above 1 when it "
+                        + "is exceeded."
                 ),
             static device =>
                 Nullable.Compare(device.LifeUsedA, device.LifeUsedB) > 0 ? device.LifeUsedA : device.LifeUsedB
@@ -159,7 +160,7 @@ internal static class BoardHealth
         {
             text.Gauge(
                 "rookery_board_card_info",
-                "1, with what an SD card or eMMC says of itself; empty where it does not."
+                "1, with the identification of an SD card or eMMC as labels; empty where unknown."
             );
             foreach (var device in cards)
             {

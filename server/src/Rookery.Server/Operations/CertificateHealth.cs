@@ -30,8 +30,8 @@ internal static class CertificateHealth
                 ? null
                 : string.Create(
                     CultureInfo.InvariantCulture,
-                    $"The certificate that clients are shown ends on {ends:yyyy-MM-dd}, and was to be signed "
-                        + $"anew long before: clients refuse this node from then on. Its log says why it was not."
+                    $"The certificate for clients expires on {ends:yyyy-MM-dd} and should have been renewed long "
+                        + $"before: from then on clients refuse this node. The log has the reason."
                 )
         );
         json.WriteEndObject();
@@ -50,7 +50,7 @@ internal static class CertificateHealth
         {
             text.Gauge(
                     "rookery_certificate_not_after_seconds",
-                    "When the certificate that clients are shown ends, since 1970."
+                    "Expiry of the certificate for clients, since 1970 UTC."
                 )
                 .Sample((certificate.NotAfter.ToUniversalTime() - DateTime.UnixEpoch).TotalSeconds);
         }

@@ -122,40 +122,36 @@ internal static class ClusterHealth
     /// <summary>Adds the metrics of the cluster.</summary>
     public static void Add(PrometheusText text, ConsensusStatistics cluster)
     {
-        text.Gauge("rookery_cluster_healthy", "1 when writes and linearizable reads go through this node.")
+        text.Gauge("rookery_cluster_healthy", "1 when this node accepts writes and linearizable reads.")
             .Sample(cluster.Trouble is null ? 1 : 0);
         text.Gauge(
                 "rookery_cluster_takes_part",
                 "0 when this node was removed, refused or halted, and takes no part in its cluster any more."
             )
             .Sample(string.Equals(cluster.Role, ConsensusStatistics.NoRole, StringComparison.Ordinal) ? 0 : 1);
-        text.Gauge("rookery_cluster_has_leader", "1 when this node knows who leads.")
+        text.Gauge("rookery_cluster_has_leader", "1 when this node knows a leader.")
             .Sample(cluster.LeaderTag is null ? 0 : 1);
-        text.Gauge("rookery_cluster_is_leader", "1 on the node that leads.")
-            .Sample(ClusterMargin.Leads(cluster) ? 1 : 0);
+        text.Gauge("rookery_cluster_is_leader", "1 on the leader.").Sample(ClusterMargin.Leads(cluster) ? 1 : 0);
         text.Gauge("rookery_cluster_term", "The consensus term.").Sample(cluster.Term);
-        text.Gauge(
-                "rookery_cluster_commit_index",
-                "Index through which frames are committed, as far as this node knows."
-            )
+        text.Gauge("rookery_cluster_commit_index", "Index of the last committed entry that this node knows.")
             .Sample(cluster.CommitIndex);
-        text.Gauge("rookery_cluster_voters", "Members that vote.").Sample(ClusterMargin.VotersOf(cluster));
+        text.Gauge("rookery_cluster_voters", "Number of voters.").Sample(ClusterMargin.VotersOf(cluster));
         if (ClusterMargin.Of(cluster) is { } margin)
         {
             text.Gauge(
                     "rookery_cluster_margin_voters",
-                    "How many more voters may fail before writes stop, as the leader sees it; only it tells."
+                    "How many more voters may fail before writes stop; reported by the leader only."
                 )
                 .Sample(margin);
         }
 
         if (cluster.Clock.Time.UtcTicks > 0)
         {
-            text.Gauge("rookery_cluster_time_seconds", "The cluster's time, since 1970; absent while it is not known.")
+            text.Gauge("rookery_cluster_time_seconds", "The cluster's time, since 1970; absent while unknown.")
                 .Sample((cluster.Clock.Time.UtcTicks - DateTime.UnixEpoch.Ticks) / (double)TimeSpan.TicksPerSecond);
             text.Gauge(
                     "rookery_clock_ahead_seconds",
-                    "By how much this machine's clock is ahead of the cluster's time; absent while that is not known."
+                    "By how much this machine's clock is ahead of the cluster's time; absent while unknown."
                 )
                 .Sample(cluster.Clock.OwnAheadSeconds);
         }
@@ -166,13 +162,13 @@ internal static class ClusterHealth
             .Sample(cluster.Clock.IsOwnSynchronised ? 1 : 0);
         text.Gauge(
                 "rookery_cluster_election_timeout_seconds",
-                "The election timeout in force, as the leader measured that the members need it."
+                "The current election timeout, adapted by the leader to the measured latencies."
             )
             .Sample(cluster.ElectionTimeoutMicroseconds / MicrosecondsPerSecond);
         AddKnown(
             text.Gauge(
                 "rookery_cluster_member_reachable",
-                "1 when a member answers; of the others only the leader knows."
+                "1 when a member answers; other members are known to the leader only."
             ),
             cluster,
             static one => one.IsReachable is { } reachable ? (reachable ? 1 : 0) : null
@@ -180,8 +176,8 @@ internal static class ClusterHealth
         AddKnown(
             text.Gauge(
                 "rookery_cluster_member_lag_entries",
-                "Entries of the log that a member lacks; absent where nobody knows that. Of the others only "
-                    + "the leader does."
+                "Log entries that a member lacks; absent while unknown. Other members are known to the leader "
+                    + "only."
             ),
             cluster,
             static one => one.LagEntries
@@ -189,8 +185,8 @@ internal static class ClusterHealth
         AddKnown(
             text.Gauge(
                 "rookery_cluster_member_sync_seconds",
-                "What 99 % of a member's recent journal writes did not exceed; absent before it has said so. "
-                    + "Of the others only the leader knows."
+                "99th percentile of a member's recent journal syncs; absent while unknown. Other members are "
+                    + "known to the leader only."
             ),
             cluster,
             static one => one.SyncMicroseconds / MicrosecondsPerSecond
@@ -198,7 +194,7 @@ internal static class ClusterHealth
         AddKnown(
             text.Gauge(
                 "rookery_cluster_member_spare_bytes",
-                "Bytes that a member has free beyond its reserve; of the others only the leader knows."
+                "Free bytes of a member beyond its reserve; other members are known to the leader only."
             ),
             cluster,
             static one => one.SpareBytes
@@ -208,8 +204,8 @@ internal static class ClusterHealth
         {
             text.Gauge(
                     "rookery_cluster_capacity_bytes",
-                    "Bytes that a majority of the voters has free beyond its reserve, on the leader; member is "
-                        + "who limits it. Below 0 writes that grow the data are refused."
+                    "Free bytes beyond the reserve that a majority of the voters has, on the leader; the label names "
+                        + "the member that limits it. Below 0 writes that grow the data are refused."
                 )
                 .Sample(capacity.SpareBytes, ("member", capacity.LimitedBy));
         }

@@ -11,39 +11,39 @@ internal static class IndexMetrics
     public static void Add(PrometheusText text, Node node, IndexHost indexes)
     {
         var all = Read(node, indexes);
-        var states = text.Gauge("rookery_indexes", "Indexes of all databases on this node, by what they do.");
+        var states = text.Gauge("rookery_indexes", "Indexes of all databases on this node, by state.");
         foreach (var state in Enum.GetValues<IndexState>())
         {
             states.Sample(all.Count(index => index.State == state), ("state", NameOf(state)));
         }
 
-        text.Gauge("rookery_indexes_stale", "Of these, those that have not looked at all documents and deletions.")
+        text.Gauge("rookery_indexes_stale", "Indexes that have not processed all documents and deletions.")
             .Sample(all.Count(static index => index.IsStale));
         text.Gauge(
                 "rookery_indexes_in_trouble",
-                "Of these, those that cannot go on for now or at all: indexes/stats says why."
+                "Indexes that cannot continue, for now or at all; indexes/stats has the reason."
             )
             .Sample(all.Count(static index => index.Trouble is not null));
         text.Gauge(
                 "rookery_index_documents_left",
-                "Documents and deletions that indexes still have to look at, as far as it can be told, each as "
-                    + "often as there are indexes that do."
+                "Documents and deletions that indexes still have to process, as far as known, counted once for "
+                    + "each index."
             )
             .Sample(all.Sum(static index => index.Progress.Total - index.Progress.Done));
         text.Gauge(
                 "rookery_index_errors",
-                "Documents that indexes could not take since they were built or their errors were forgotten."
+                "Documents that indexes could not process since they were built or their errors were deleted."
             )
             .Sample(all.Sum(static index => index.ErrorCount));
         text.Counter(
                 "rookery_indexing_documents_total",
-                "Documents and deletions that were read for indexes since the start, each once for all that it "
-                    + "was fed to."
+                "Documents and deletions read for indexing since the start, each counted once whatever the "
+                    + "number of indexes."
             )
             .Sample(indexes.DocumentsRead);
         text.Gauge(
                 "rookery_indexing_share_ratio",
-                "How much of one core indexing may take; 0 while heat pauses what nobody waits for."
+                "Share of one core that indexing may take; 0 while heat pauses indexing for which no request waits."
             )
             .Sample(indexes.ShareOfCore);
     }

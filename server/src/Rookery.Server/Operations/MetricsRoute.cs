@@ -35,7 +35,7 @@ internal static class MetricsRoute
         AddRequests(text, context.Metrics);
         text.Counter(
                 "rookery_log_lines_left_out_total",
-                "Lines about requests that came faster than the log takes them."
+                "Log lines about requests that exceeded the rate limit and were dropped."
             )
             .Sample(context.RequestLog.LeftOut + context.FaultLog.LeftOut);
         AddIo(text, context.Io);
@@ -55,7 +55,7 @@ internal static class MetricsRoute
 
     private static void AddAlerts(PrometheusText text, IReadOnlyList<ActiveAlert> active)
     {
-        text.Gauge("rookery_alerts", "Alerts that hold on this node now, by its own judgement.");
+        text.Gauge("rookery_alerts", "Alerts that are active on this node, by its own evaluation.");
         foreach (string severity in (string[])[AlertSeverity.Warning, AlertSeverity.Critical])
         {
             text.Sample(
@@ -133,19 +133,19 @@ internal static class MetricsRoute
     private static void AddIo(PrometheusText text, IoTimeline io)
     {
         var totals = Enum.GetValues<IoKind>().Select(io.TotalOf).Where(total => total.Count > 0).ToArray();
-        text.Counter("rookery_io_operations_total", "Pieces of disk work, by what for.");
+        text.Counter("rookery_io_operations_total", "Disk operations, by kind.");
         foreach (var total in totals)
         {
             text.Sample(total.Count, ("kind", IoKindName.Of(total.Kind)));
         }
 
-        text.Counter("rookery_io_bytes_total", "Bytes they moved.");
+        text.Counter("rookery_io_bytes_total", "Bytes read or written by disk operations, by kind.");
         foreach (var total in totals)
         {
             text.Sample(total.Bytes, ("kind", IoKindName.Of(total.Kind)));
         }
 
-        text.Counter("rookery_io_seconds_total", "Time they took.");
+        text.Counter("rookery_io_seconds_total", "Duration of disk operations, by kind.");
         foreach (var total in totals)
         {
             text.Sample(total.TotalMicroseconds / MicrosecondsPerSecond, ("kind", IoKindName.Of(total.Kind)));
@@ -153,7 +153,7 @@ internal static class MetricsRoute
 
         text.Summary(
             "rookery_io_recent_seconds",
-            "What this share of the recent ones did not exceed; sum and count are of all."
+            "Quantiles of recent disk operations; sum and count are of all since the start."
         );
         foreach (var total in totals)
         {
@@ -173,14 +173,15 @@ internal static class MetricsRoute
 
     private static void AddMemory(PrometheusText text, MemoryBudget memory)
     {
-        text.Gauge("rookery_memory_budget_bytes", "The bound of the process (--memory).").Sample(memory.TotalBytes);
-        text.Gauge("rookery_memory_used_bytes", "What a share of the budget holds.");
+        text.Gauge("rookery_memory_budget_bytes", "The memory limit of the process (--memory).")
+            .Sample(memory.TotalBytes);
+        text.Gauge("rookery_memory_used_bytes", "Bytes in use by a share of the budget.");
         foreach (var share in memory.Shares)
         {
             text.Sample(share.UsedBytes, ("share", share.Name));
         }
 
-        text.Gauge("rookery_memory_limit_bytes", "What a share of the budget may hold.");
+        text.Gauge("rookery_memory_limit_bytes", "Limit of a share of the budget in bytes.");
         foreach (var share in memory.Shares)
         {
             text.Sample(share.LimitBytes, ("share", share.Name));

@@ -16,24 +16,25 @@ internal static class NodeMetrics
         }
 
         text.Gauge("rookery_databases", "Databases.").Sample(node.Databases.All.Count);
-        text.Gauge("rookery_sequence", "The newest etag: operations since the data directory was made.")
+        text.Gauge("rookery_sequence", "The newest etag: number of operations since the data directory was created.")
             .Sample(statistics.Sequence);
         text.Counter("rookery_commands_total", "Commands committed since the start.").Sample(statistics.Commands);
         text.Counter("rookery_overloaded_total", "Commands refused because too much was in flight.")
             .Sample(statistics.Overloaded);
         text.Gauge("rookery_queued_commands", "Commands waiting or in flight.").Sample(statistics.QueuedCommands);
-        text.Gauge("rookery_queued_bytes", "Their bytes.").Sample(statistics.QueuedBytes);
+        text.Gauge("rookery_queued_bytes", "Bytes of the commands waiting or in flight.")
+            .Sample(statistics.QueuedBytes);
         text.Counter(
                 "rookery_journal_frames_total",
                 "Journal frames committed since the start; commands divided by frames is the size of a group."
             )
             .Sample(statistics.Frames);
-        text.Gauge("rookery_journal_first_index", "Index of the first frame that the journal still holds.")
+        text.Gauge("rookery_journal_first_index", "Index of the first frame in the journal.")
             .Sample(statistics.JournalFirstIndex);
         text.Gauge("rookery_journal_last_index", "Index of the last frame in the journal.")
             .Sample(statistics.JournalLastIndex);
         text.Gauge("rookery_applied_index", "Index of the last frame applied.").Sample(statistics.AppliedIndex);
-        text.Gauge("rookery_manifest_index", "Index up to which runs hold everything: a restart replays what follows.")
+        text.Gauge("rookery_manifest_index", "Index of the checkpoint: a restart replays the journal after it.")
             .Sample(statistics.ManifestIndex);
         text.Gauge("rookery_disk_free_bytes", "Free bytes on the file system of the data.")
             .Sample(statistics.Space.FreeBytes);
@@ -58,7 +59,7 @@ internal static class NodeMetrics
         AddKinds(
             text.Counter(
                 "rookery_state_sent_bytes_total",
-                "Bytes sent to members that fell behind the journal or lost rows: all files, what changed, or "
+                "Bytes sent to members that lag behind the journal or lost rows: all files, changed rows, or "
                     + "rows for a repair."
             ),
             transfers.SentBytesOf
@@ -70,8 +71,8 @@ internal static class NodeMetrics
         AddKinds(
             text.Counter(
                 "rookery_state_installed_total",
-                "States of other members that this node put in the place of its own, or on top of it, and "
-                    + "files that it wrote again with rows of theirs."
+                "States of other members that this node installed in place of its own or merged into it, and "
+                    + "files that it repaired with their rows."
             ),
             transfers.InstalledOf
         );
@@ -94,18 +95,18 @@ internal static class NodeMetrics
         );
         AddGroups(text.Gauge("rookery_run_files", "Files of runs."), storage, group => group.Files);
         AddGroups(
-            text.Gauge("rookery_sorted_runs", "Sorted runs that a read may have to ask."),
+            text.Gauge("rookery_sorted_runs", "Sorted runs that a read may have to search."),
             storage,
             group => group.SortedRuns
         );
         AddGroups(text.Gauge("rookery_run_rows", "Rows in runs, tombstones included."), storage, group => group.Rows);
-        text.Counter("rookery_flushes_total", "Flushes that finished.").Sample(storage.Flushes);
-        text.Counter("rookery_flushed_bytes_total", "Bytes that flushes wrote.").Sample(storage.FlushedBytes);
+        text.Counter("rookery_flushes_total", "Completed flushes.").Sample(storage.Flushes);
+        text.Counter("rookery_flushed_bytes_total", "Bytes written by flushes.").Sample(storage.FlushedBytes);
         text.Counter("rookery_compactions_total", "Compaction steps that wrote a file.").Sample(storage.Compactions);
-        text.Counter("rookery_compacted_bytes_total", "Bytes that compaction wrote.").Sample(storage.CompactedBytes);
+        text.Counter("rookery_compacted_bytes_total", "Bytes written by compaction.").Sample(storage.CompactedBytes);
         text.Counter("rookery_manifest_bytes_total", "Bytes written into manifest slots.")
             .Sample(storage.ManifestBytes);
-        text.Counter("rookery_background_failures_total", "Flushes and compactions that failed and are tried again.")
+        text.Counter("rookery_background_failures_total", "Flushes and compactions that failed and are retried.")
             .Sample(storage.Failures);
         text.Gauge("rookery_pending_compaction_bytes", "Bytes that the next compactions would read.")
             .Sample(storage.PendingCompactionBytes);
@@ -113,17 +114,17 @@ internal static class NodeMetrics
             .Sample(storage.RangeTombstones);
         text.Gauge(
                 "rookery_oldest_reader_seconds",
-                "How long ago the oldest state that a reader still holds was replaced."
+                "Age of the oldest snapshot that a reader still holds, since a newer one replaced it."
             )
             .Sample(storage.OldestReaderAge.TotalSeconds);
         text.Gauge(
                 "rookery_reader_pinned_bytes",
-                "Bytes that only readers of older states keep: of flushed memtables in memory, and of merged "
-                    + "runs on disk."
+                "Bytes kept only for readers of older snapshots: flushed memtables in memory, and merged runs "
+                    + "on disk."
             )
             .Sample(storage.ReaderMemoryBytes, ("kind", "memory"))
             .Sample(storage.ReaderFileBytes, ("kind", "files"));
-        text.Counter("rookery_ended_reads_total", "States whose readers were ended because they kept too much.")
+        text.Counter("rookery_ended_reads_total", "Snapshots whose readers were ended because they kept too much.")
             .Sample(storage.EndedReads);
         text.Gauge("rookery_damaged_places", "Places on disk whose checksum does not match.")
             .Sample(storage.Damage.Count);

@@ -24,7 +24,7 @@ internal static class ProcessMetrics
         }
 
         var memory = GC.GetGCMemoryInfo();
-        text.Counter("dotnet_gc_pause_seconds_total", "Time the process stood still for them.")
+        text.Counter("dotnet_gc_pause_seconds_total", "Time that the process was paused by garbage collections.")
             .Sample(GC.GetTotalPauseDuration().TotalSeconds);
         text.Gauge("dotnet_gc_committed_bytes", "Memory the managed heap has committed.")
             .Sample(memory.TotalCommittedBytes);

@@ -284,7 +284,7 @@ public class AccessTests(SecureServer server) : IClassFixture<SecureServer>
         );
         Assert.Null(await TroubleAsync());
         node.Time.Advance(ends - node.Time.GetUtcNow().UtcDateTime - TimeSpan.FromDays(30));
-        Assert.Contains($"ends on {ends:yyyy-MM-dd}", await TroubleAsync(), StringComparison.Ordinal);
+        Assert.Contains($"expires on {ends:yyyy-MM-dd}", await TroubleAsync(), StringComparison.Ordinal);
         await node.DisposeAsync();
 
         async Task<string?> TroubleAsync() =>
