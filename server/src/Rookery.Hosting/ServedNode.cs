@@ -97,7 +97,7 @@ internal sealed class ServedNode
         var indexes = NodeComposition.IndexesOf(setting, node, throttle, context);
         var indexing = parts.Add(new IndexingThread(indexes, node.Databases, setting.Time));
         throttle.IsIndexing = () => indexing.IsWorking;
-        context.Readiness.Opened(node, indexes);
+        context.Readiness.MarkOpen(node, indexes);
         NodeStatus.Announce(setting, node);
         var served = new ServedNode(setting, app, context, member, alerts, indexing, announcement);
         parts.Add(NodeComposition.IdleMemoryOf(setting, context, node, indexes));
@@ -108,7 +108,7 @@ internal sealed class ServedNode
     public async Task StopAsync(StopDeadline deadline)
     {
         // Reads hear of it before leadership is handed over, which takes seconds where nobody can take it.
-        _context.Readiness.Stopping();
+        _context.Readiness.MarkStopping();
         _app.Lifetime.StopApplication();
         _member?.BeginStop();
         _alerts.Dispose();

@@ -4,8 +4,8 @@ using Rookery.Indexing.Indexes;
 namespace Rookery.Server;
 
 /// <summary>
-/// Whether this node serves documents. It is "opening" at first, serves documents once <see cref="Opened"/> was called
-/// with a node without a diagnosis, and is "stopping" at the end. While it does not serve, every route without
+/// Whether this node serves documents. It is "opening" at first, serves documents once <see cref="MarkOpen"/> was
+/// called with a node without a diagnosis, and is "stopping" at the end. While it does not serve, every route without
 /// <see cref="WithoutData"/> answers 503 with <see cref="Reason"/>. Thread-safe.
 /// </summary>
 public sealed class Readiness
@@ -37,7 +37,7 @@ public sealed class Readiness
     /// <summary>Records that the data is open. Documents are served unless the node has a diagnosis.</summary>
     /// <param name="opened">The node.</param>
     /// <param name="indexed">Its indexes.</param>
-    public void Opened(Node opened, IndexHost indexed)
+    public void MarkOpen(Node opened, IndexHost indexed)
     {
         _indexes = indexed;
         _node = opened;
@@ -45,5 +45,5 @@ public sealed class Readiness
     }
 
     /// <summary>Records that the process ends. Documents are no longer served.</summary>
-    public void Stopping() => _announced = NodeStops;
+    public void MarkStopping() => _announced = NodeStops;
 }

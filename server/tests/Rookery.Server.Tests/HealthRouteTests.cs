@@ -85,7 +85,7 @@ public sealed class HealthRouteTests(NodeInDiagnosis broken) : IClassFixture<Nod
             io
         );
         using var indexes = Indexing.Of(node, disk, "/data/node");
-        context.Readiness.Opened(node, indexes);
+        context.Readiness.MarkOpen(node, indexes);
         await using var app = RookeryServer.Build(context, host => host.UseTestServer());
         await app.StartAsync();
         using var client = app.GetTestClient();

@@ -41,7 +41,7 @@ public sealed class NodeInDiagnosis : IAsyncLifetime
             io
         );
         _indexes = Indexing.Of(_node, disk);
-        context.Readiness.Opened(_node, _indexes);
+        context.Readiness.MarkOpen(_node, _indexes);
         _app = RookeryServer.Build(context, host => host.UseTestServer());
         await _app.StartAsync();
         Http = _app.GetTestClient();

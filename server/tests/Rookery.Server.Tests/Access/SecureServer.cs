@@ -100,7 +100,7 @@ public sealed class SecureServer : IAsyncLifetime
         };
         Context = new ServerContext(options, Time, Log, memory, io);
         _indexes = Indexing.Of(_node, Disk);
-        Context.Readiness.Opened(_node, _indexes);
+        Context.Readiness.MarkOpen(_node, _indexes);
         _app = RookeryServer.Build(Context);
         await _app.StartAsync();
         Address = new Uri(_app.Urls.Single());

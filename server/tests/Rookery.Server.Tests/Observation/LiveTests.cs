@@ -144,7 +144,7 @@ public sealed class LiveTests : IAsyncLifetime
         await stopping.InitializeAsync();
         var feed = await LiveFeed.OpenAsync(stopping);
         await feed.NextAsync();
-        stopping.Context.Readiness.Stopping();
+        stopping.Context.Readiness.MarkStopping();
         await feed.FirstAsync(state =>
             state.GetProperty("Health").GetProperty("Sentence").GetString() is "The node is stopping."
         );

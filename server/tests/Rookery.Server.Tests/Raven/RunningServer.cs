@@ -99,7 +99,7 @@ public sealed class RunningServer : IAsyncLifetime
             IndexTroubleFound,
             out var indexes
         );
-        Context.Readiness.Opened(_node, indexes);
+        Context.Readiness.MarkOpen(_node, indexes);
         _app = RookeryServer.Build(Context);
         await _app.StartAsync();
         Address = new Uri(_app.Urls.Single());
