@@ -91,7 +91,7 @@ public sealed record AutoReduceChoice(string? Name, AutoReduceDefinition? ToDefi
                 [
                     .. reasons,
                     PlanReason.OfDocuments(
-                        $"Documents are looked at: {named.Name} is the name of an index that holds something else."
+                        $"Documents are scanned: {named.Name} is the name of an index that holds something else."
                     ),
                 ]
             );

@@ -12,7 +12,7 @@ namespace Rookery.Queries.Answering;
 /// </summary>
 internal static class BasisChooser
 {
-    private const string LookedUp = "Documents are looked up: nothing but ids narrows the query.";
+    private const string LookedUp = "Documents are read directly: only the collection or ids restrict the query.";
 
     /// <summary>
     /// Wait for an index when the query sets none. After it the answer may be stale or come from a scan.

@@ -26,12 +26,12 @@ public static class IndexDelay
     {
         if (indexes.WhyNotKept(database, name) is { } why)
         {
-            return $"is not followed on this node: {why} Or ask another member";
+            return $"is not kept on this node: {why} Or query another member";
         }
 
         string wait = isWaitedForAtRest
-            ? $", and {waited.TotalMilliseconds:0} ms did not change that"
-            : ", so it is not waited for";
+            ? $", also after a wait of {waited.TotalMilliseconds:0} ms"
+            : ", so the query does not wait for it";
         return indexes
             .ReadStatus(database)
             .FirstOrDefault(status =>
@@ -40,15 +40,15 @@ public static class IndexDelay
             ?.State switch
         {
             IndexState.Disabled =>
-                $"is disabled and does not follow the documents{wait}. Enable it with `rookery index enable`",
+                $"is disabled and lags behind the documents{wait}. Enable it with `rookery index enable`",
             IndexState.Paused =>
-                $"is paused on this node and does not follow the documents{wait}. Let it go on with `rookery "
+                $"is paused on this node and lags behind the documents{wait}. Resume it with `rookery "
                     + $"index resume`",
             IndexState.Error =>
-                "stopped because too many documents could not be indexed, so it is not waited for: `rookery index "
+                "stopped because too many documents could not be indexed, so the query does not wait: `rookery index "
                     + "errors` lists them. Correct its definition",
-            _ => $"did not come as far as the documents were, and it was waited {waited.TotalMilliseconds:0} "
-                + $"ms for it: `rookery index ls` says how far it is. Wait longer",
+            _ => $"did not catch up with the documents within {waited.TotalMilliseconds:0} "
+                + $"ms: `rookery index ls` shows its progress. Wait longer",
         };
     }
 
@@ -56,6 +56,6 @@ public static class IndexDelay
     /// Returns the message for an index that is defined but cannot answer on this node now, in whole sentences.
     /// </summary>
     public static string NotAtWork(string name) =>
-        $"The index '{name}' is not at work on this node now: it was defined, replaced or reset a moment ago. "
-        + "Ask again.";
+        $"The index '{name}' is not ready on this node: it was defined, replaced or reset a moment ago. "
+        + "Retry the query.";
 }

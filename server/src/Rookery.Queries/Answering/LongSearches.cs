@@ -32,9 +32,9 @@ internal sealed class LongSearches(int places)
         throw new QueryException(
             new Rejection(
                 RejectionKind.Overloaded,
-                $"The query searched its index for {LongAfter.TotalSeconds:0} seconds without coming to its "
-                    + $"end, and {places} others search longer than that already, which is as many as this node "
-                    + $"lets. Narrow it, or ask again when one of them has ended."
+                $"The query has searched its index for {LongAfter.TotalSeconds:0} seconds and has not finished, "
+                    + $"and this node already runs {places} searches of that length, which is its limit. "
+                    + $"Narrow the query, or retry it later."
             )
         );
     }

@@ -33,14 +33,14 @@ internal sealed record NamedIndex(string Name, AutoIndexDefinition? Automatic, R
                 : AutoReduceDefinition.TryRead(record.Definition) is not null
                     ? throw new QueryException(
                         QueryFault.NotSupported,
-                        $"The index '{record.Name}' is of groups: ask its collection with 'group by', and it answers.",
+                        $"The index '{record.Name}' holds groups: query its collection with 'group by' instead.",
                         source.Position
                     )
                 : StaticIndexDefinition.TryRead(record.Definition) is { } defined
                     ? new NamedIndex(record.Name, null, RowSource.Of(record.Name, record.Number, defined))
                 : throw new QueryException(
                     QueryFault.NotSupported,
-                    $"The index '{record.Name}' is of a kind that this version does not have.",
+                    $"The index '{record.Name}' is of a kind that this version does not support.",
                     source.Position
                 );
         }
@@ -48,7 +48,7 @@ internal sealed record NamedIndex(string Name, AutoIndexDefinition? Automatic, R
         {
             throw new QueryException(
                 QueryFault.NotSupported,
-                $"The index '{record.Name}' cannot be asked: {newer.Message}",
+                $"The index '{record.Name}' cannot be queried: {newer.Message}",
                 source.Position
             );
         }

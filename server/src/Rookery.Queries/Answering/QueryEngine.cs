@@ -159,8 +159,8 @@ public sealed class QueryEngine(
         {
             throw new QueryException(
                 QueryFault.NotSupported,
-                "'metadataOnly' of a query whose results are no whole documents is not supported by this version: "
-                    + "leave it out, or ask without 'select', 'group by' and a reduce."
+                "'metadataOnly' is supported only if the results are whole documents: "
+                    + "leave it out, or query without 'select', 'group by' and a reduce."
             );
         }
     }

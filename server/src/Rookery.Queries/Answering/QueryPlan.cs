@@ -153,7 +153,7 @@ public sealed class QueryPlan : IDisposable
         {
             throw new QueryException(
                 QueryFault.Invalid,
-                $"The results of '{named.Name}' are reduced rows, and no documents that could be changed or deleted.",
+                $"The results of '{named.Name}' are reduced rows, not documents, so they cannot be changed or deleted.",
                 query.Source.Position
             );
         }
@@ -163,7 +163,7 @@ public sealed class QueryPlan : IDisposable
         {
             throw new QueryException(
                 QueryFault.Invalid,
-                "'update' changes documents, and a query only asks: send it by PATCH to queries, or use "
+                "'update' changes documents, and a query only reads: send it by PATCH to queries, or use "
                     + "`rookery patch`.",
                 update.Position - 1
             );

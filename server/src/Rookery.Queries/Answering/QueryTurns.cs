@@ -105,7 +105,7 @@ internal sealed class QueryTurns(
         {
             throw new QueryException(
                 QueryFault.TooCostly,
-                $"The query worked for {limit.TotalMinutes} minutes without coming to its end. Narrow it by "
+                $"The query did not finish in {limit.TotalMinutes} minutes of work. Narrow it by "
                     + $"a collection or by ids."
             );
         }

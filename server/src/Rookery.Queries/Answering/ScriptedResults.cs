@@ -103,7 +103,7 @@ internal sealed class ScriptedResults : IScriptDocuments, IDisposable
             {
                 throw Refuse(
                     QueryFault.TooCostly,
-                    $"the document '{Encoding.UTF8.GetString(id)}', which it loads, needs more memory than there is now"
+                    $"the document '{Encoding.UTF8.GetString(id)}', which it loads, needs more memory than is free now"
                 );
             }
 

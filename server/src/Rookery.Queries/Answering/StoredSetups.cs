@@ -54,7 +54,7 @@ internal static class StoredSetups
         {
             throw new QueryException(
                 QueryFault.Invalid,
-                $"There is no set-up of facets '{Encoding.UTF8.GetString(id)}'.",
+                $"There is no facet setup '{Encoding.UTF8.GetString(id)}'.",
                 setup.Position
             );
         }
@@ -65,7 +65,7 @@ internal static class StoredSetups
             {
                 throw new QueryException(
                     QueryFault.TooCostly,
-                    $"A set-up of facets has at most {MostBytes >> 10} KiB.",
+                    $"A facet setup has at most {MostBytes >> 10} KiB.",
                     setup.Position
                 );
             }

@@ -110,7 +110,7 @@ internal sealed class ClauseOptions
         {
             throw new QueryException(
                 QueryFault.Invalid,
-                $"'{unknown}' is no option of '{_clause}', which takes {string.Join(", ", _known)}.",
+                $"'{unknown}' is not an option of '{_clause}', which takes {string.Join(", ", _known)}.",
                 _position
             );
         }
@@ -124,5 +124,5 @@ internal sealed class ClauseOptions
     }
 
     private QueryException Wrong(string name, string wanted) =>
-        new(QueryFault.Invalid, $"The option '{name}' of '{_clause}' is {wanted}.", _position);
+        new(QueryFault.Invalid, $"The option '{name}' of '{_clause}' must be {wanted}.", _position);
 }

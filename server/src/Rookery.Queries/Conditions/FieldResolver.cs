@@ -49,7 +49,7 @@ internal sealed class DocumentFields : FieldResolver
             IdReference => Id,
             ScoreReference => throw new QueryException(
                 QueryFault.Invalid,
-                "'score()' belongs behind 'order by' or 'select'.",
+                "'score()' is allowed only after 'order by' or 'select'.",
                 field.Position
             ),
             _ => throw new QueryException(QueryFault.Invalid, $"'{NameOf(field)}' needs 'group by'.", field.Position),

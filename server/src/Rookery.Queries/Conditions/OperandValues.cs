@@ -16,7 +16,7 @@ public sealed class OperandValues(QueryParameters parameters)
         return json[0] is (byte)'{' or (byte)'['
             ? throw new QueryException(
                 QueryFault.Invalid,
-                "A field is compared with a text, a number, true, false or null; lists belong behind 'in'.",
+                "A field is compared with a text, a number, true, false or null; use 'in' for a list.",
                 operand.Position
             )
             : json;
@@ -57,7 +57,7 @@ public sealed class OperandValues(QueryParameters parameters)
                 yield return json[at] is (byte)'{' or (byte)'['
                     ? throw new QueryException(
                         QueryFault.Invalid,
-                        "A list behind 'in' holds texts, numbers, true, false or null.",
+                        "A list after 'in' may contain only texts, numbers, true, false or null.",
                         operand.Position
                     )
                     : json[at..end];

@@ -77,7 +77,7 @@ public sealed class RowSource
             : known is not null
                 ? throw new QueryException(
                     QueryFault.Invalid,
-                    $"The index '{IndexName}' only stores '{name}': nothing can be looked for or sorted by it.",
+                    $"The index '{IndexName}' only stores '{name}', so it cannot be searched or sorted.",
                     field.Position
                 )
             : throw new QueryException(
@@ -100,7 +100,7 @@ internal sealed class RowFields(RowSource rows) : FieldResolver
             IdReference when !rows.IsReduced => DocumentFields.Id,
             ScoreReference => throw new QueryException(
                 QueryFault.Invalid,
-                "'score()' belongs behind 'order by' or 'select'.",
+                "'score()' is allowed only after 'order by' or 'select'.",
                 field.Position
             ),
             IdReference => throw new QueryException(
@@ -110,7 +110,7 @@ internal sealed class RowFields(RowSource rows) : FieldResolver
             ),
             _ => throw new QueryException(
                 QueryFault.Invalid,
-                $"'{NameOf(field)}' needs 'group by', which stands behind a collection.",
+                $"'{NameOf(field)}' needs 'group by', which groups a collection.",
                 field.Position
             ),
         };

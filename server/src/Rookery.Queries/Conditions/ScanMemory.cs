@@ -20,7 +20,7 @@ internal sealed class ScanMemory(MemoryShare share) : IGroupMemory, IDisposable
         {
             throw new QueryException(
                 QueryFault.TooCostly,
-                $"The query needs more memory than the {share.LimitBytes / (1024 * 1024)} MiB there are for "
+                $"The query needs more memory than the {share.LimitBytes / (1024 * 1024)} MiB that are free for "
                     + $"queries: ask for fewer results, groups or distinct values at once."
             );
         }

@@ -42,7 +42,7 @@ public sealed class GroupedQueries(IndexHost indexes)
                 [
                     .. choice.Reasons.Select(static reason => reason with { IsChosen = false }),
                     PlanReason.OfDocuments(
-                        $"Documents are looked at: one of them has more groups or longer values than {name} holds."
+                        $"Documents are scanned: one of them has more groups or longer values than {name} holds."
                     ),
                 ]
             )

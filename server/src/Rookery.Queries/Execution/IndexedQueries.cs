@@ -156,7 +156,7 @@ public sealed class IndexedQueries(IndexHost indexes)
     /// <param name="query">The query, over the documents of the index.</param>
     /// <param name="definition">The definition of the index.</param>
     public static string? WhyUnable(Query query, AutoIndexDefinition definition) =>
-        query.GroupBy.Count > 0 ? "is of documents, and the query is of groups."
+        query.GroupBy.Count > 0 ? "holds documents, and the query groups them."
         : AutoIndexNeeds
             .Of(query, out _)
             ?.Fields.FirstOrDefault(needed => !definition.Fields.Any(field => field.Covers(needed)))

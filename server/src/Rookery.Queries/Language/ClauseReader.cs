@@ -89,8 +89,8 @@ internal sealed class ClauseReader
         {
             throw new QueryException(
                 QueryFault.NotSupported,
-                $"'{path}' is of a loaded document, and only 'select' may speak of those in this version. A "
-                    + $"static index with LoadDocument finds by such a field.",
+                $"'{path}' is a field of a loaded document, which only 'select' may use in this version. To "
+                    + $"search by it, define a static index with LoadDocument.",
                 path.Position
             );
         }
@@ -137,14 +137,14 @@ internal sealed class ClauseReader
         string name = clause.Text.ToLowerInvariant();
         if (!_seen.TryAdd(name, clause.Position))
         {
-            throw new QueryException(QueryFault.Invalid, $"'{name}' stands twice.", clause.Position);
+            throw new QueryException(QueryFault.Invalid, $"'{name}' occurs twice.", clause.Position);
         }
 
         // RavenDB allows `include` only before `limit`. People also write it after, so both are accepted.
         bool isLate = name is not ("filter_limit" or "include") && Rank(name) < Rank(_last);
         if (isLate || (name is "update" && _seen.ContainsKey("select")))
         {
-            throw new QueryException(QueryFault.Invalid, $"'{name}' cannot stand behind '{_last}'.", clause.Position);
+            throw new QueryException(QueryFault.Invalid, $"'{name}' cannot follow '{_last}'.", clause.Position);
         }
 
         _last = name is "filter_limit" ? _last : name;

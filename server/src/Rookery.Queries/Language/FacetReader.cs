@@ -53,7 +53,7 @@ internal sealed class FacetReader(RqlReader reader, RqlFieldReader fields, Condi
             {
                 throw new QueryException(
                     QueryFault.Invalid,
-                    "A facet has one field, or ranges; behind them stand aggregates and options.",
+                    "A facet has one field, or ranges; aggregates and options follow them.",
                     start
                 );
             }
@@ -63,7 +63,7 @@ internal sealed class FacetReader(RqlReader reader, RqlFieldReader fields, Condi
             ? new SelectedFacet(field, ranges, aggregates, options, setup)
             : throw new QueryException(
                 QueryFault.Invalid,
-                "A facet needs a field, ranges, aggregates, or the id of a stored set-up.",
+                "A facet needs a field, ranges, aggregates, or the id of a stored facet setup.",
                 position
             );
     }

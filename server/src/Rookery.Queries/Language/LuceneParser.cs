@@ -196,7 +196,7 @@ public sealed class LuceneParser
         string? high = ReadBound(end);
         return TryTake(end)
             ? new LuceneRange(field, low, high, end == ']')
-            : throw Invalid($"'{end}' is missing behind a range of two terms");
+            : throw Invalid($"'{end}' is missing after a range of two terms");
     }
 
     /// <summary>Returns a bound of a range; null for a star, which means no bound.</summary>
@@ -238,7 +238,7 @@ public sealed class LuceneParser
     private double ReadSimilarity()
     {
         double similarity = TryReadNumber(double.MaxValue) ?? UsualSimilarity;
-        return similarity < 1 ? similarity : throw Invalid("'~' behind a term takes a similarity from 0 to below 1");
+        return similarity < 1 ? similarity : throw Invalid("'~' after a term takes a similarity from 0 to below 1");
     }
 
     /// <summary>
@@ -318,7 +318,7 @@ public sealed class LuceneParser
     {
         if (++_at >= _clause.Length)
         {
-            throw Invalid("a character is missing behind its last '\\'");
+            throw Invalid("a character is missing after its last '\\'");
         }
 
         char escaped = _clause[_at++];

@@ -82,7 +82,7 @@ internal sealed class RqlTokenizer(string text)
         string name = ReadWhile(static c => char.IsLetterOrDigit(c) || c == '_');
         return name.Length > 0
             ? name
-            : throw new QueryException(QueryFault.Invalid, "A parameter needs a name behind its '$'.", start);
+            : throw new QueryException(QueryFault.Invalid, "A parameter needs a name after its '$'.", start);
     }
 
     private string ReadWhile(Func<char, bool> belongs)

@@ -31,7 +31,7 @@ public sealed record IndexChoice(
                 NeedsIndex: false,
                 [
                     .. Reasons.Select(static reason => reason with { IsChosen = false }),
-                    PlanReason.OfDocuments($"Documents are looked at: {quota.Reason}"),
+                    PlanReason.OfDocuments($"Documents are scanned: {quota.Reason}"),
                 ]
             );
 }

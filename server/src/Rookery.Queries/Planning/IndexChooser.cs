@@ -44,14 +44,14 @@ public static class IndexChooser
         {
             return Scan(
                 !explains ? null
-                : target.Ids is not null ? "The query names ids: these documents are looked at."
-                : "The query names what ids begin with: these documents are looked at."
+                : target.Ids is not null ? "The query names ids: only these documents are read."
+                : "The query names a prefix of ids: only these documents are read."
             );
         }
 
         if (AutoIndexNeeds.Of(query, out string? why) is not { } needed)
         {
-            return Scan(explains ? $"Documents are looked at: {why}." : null);
+            return Scan(explains ? $"Documents are scanned: {why}." : null);
         }
 
         if (needed.Fields.Count > MostFields)
@@ -60,7 +60,7 @@ public static class IndexChooser
                 explains
                     ? string.Create(
                         CultureInfo.InvariantCulture,
-                        $"Documents are looked at: the query names {needed.Fields.Count} fields, and an "
+                        $"Documents are scanned: the query names {needed.Fields.Count} fields, and an "
                             + $"index is made for up to {MostFields}."
                     )
                     : null
@@ -74,7 +74,7 @@ public static class IndexChooser
                 explains
                     ? string.Create(
                         CultureInfo.InvariantCulture,
-                        $"Documents are looked at: there are {documents}, and an index is made from "
+                        $"Documents are scanned: there are {documents}, and an index is made from "
                             + $"{FewDocuments + 1} on."
                     )
                     : null
@@ -102,7 +102,7 @@ public static class IndexChooser
     {
         if (plan.Summary is not null)
         {
-            return Scan("Documents are looked at: the query computes something of groups.");
+            return Scan("Documents are scanned: the query computes facets or suggestions from groups.");
         }
 
         var needed = AutoReduceDefinition.Of(plan.Target.Collection, plan.Groups!);
@@ -111,7 +111,7 @@ public static class IndexChooser
             return Scan(
                 string.Create(
                     CultureInfo.InvariantCulture,
-                    $"Documents are looked at: the query names {fields} keys and aggregates, and an index of "
+                    $"Documents are scanned: the query names {fields} keys and aggregates, and an index of "
                         + $"groups is made for up to {AutoReduceChoice.MostFields}."
                 )
             );
@@ -128,7 +128,7 @@ public static class IndexChooser
             return Scan(
                 string.Create(
                     CultureInfo.InvariantCulture,
-                    $"Documents are looked at: there are {documents}, and an index is made from {FewDocuments + 1} on."
+                    $"Documents are scanned: there are {documents}, and an index is made from {FewDocuments + 1} on."
                 )
             );
         }
@@ -138,8 +138,8 @@ public static class IndexChooser
             return Scan(
                 string.Create(
                     CultureInfo.InvariantCulture,
-                    $"Documents are looked at: there are {candidates.Count} automatic indexes of groups, and "
-                        + $"no more are made. Those that nobody asks go by themselves."
+                    $"Documents are scanned: there are {candidates.Count} automatic indexes of groups, and "
+                        + $"no more are created. Unused ones are removed automatically."
                 )
             );
         }

@@ -73,8 +73,8 @@ internal sealed class Projection
                     : "a row";
                 throw new QueryException(
                     QueryFault.Invalid,
-                    $"'{needed}' does not stand in {where}, and the request asks for an error then "
-                        + $"(ProjectionBehavior)."
+                    $"'{needed}' is missing in {where}, which is an error by the request's "
+                        + $"ProjectionBehavior."
                 );
             }
 

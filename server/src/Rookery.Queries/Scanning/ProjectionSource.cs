@@ -23,8 +23,8 @@ internal sealed class ProjectionSource(FieldResolver fields, ProjectionBehavior 
         {
             throw new QueryException(
                 QueryFault.NotSupported,
-                $"'ProjectionBehavior' {behavior} is not supported of groups and reduced rows: no one "
-                    + $"document stands behind them.",
+                $"'ProjectionBehavior' {behavior} is not supported for groups and reduced rows: no single "
+                    + $"document belongs to each.",
                 item.Position
             );
         }
@@ -60,10 +60,10 @@ internal sealed class ProjectionSource(FieldResolver fields, ProjectionBehavior 
     {
         string reason = fields is SelectedFields { Rows.IndexName: var name }
             ? $"The index '{name}' does not store"
-            : "Automatic indexes store no values, so none has";
+            : "An automatic index does not store";
         return new(
             QueryFault.Invalid,
-            $"{reason} '{Projection.NameOf(item)}', and the request asks for an error then (ProjectionBehavior).",
+            $"{reason} '{Projection.NameOf(item)}', which is an error by the request's ProjectionBehavior.",
             item.Position
         );
     }

@@ -68,7 +68,7 @@ public static class QueryScripts
             query.Update
             ?? throw new QueryException(
                 QueryFault.Invalid,
-                "A patch by query needs 'update { … }' behind its conditions.",
+                "A patch by query needs 'update { … }' after its conditions.",
                 query.Text.Length
             );
         return Compile(() => SourceOf(query).CompileUpdate(new ScriptPart(update.Text, update.Position)));

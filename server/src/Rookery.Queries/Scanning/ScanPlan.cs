@@ -404,7 +404,7 @@ public sealed class ScanPlan
         {
             throw new QueryException(
                 QueryFault.Invalid,
-                "'group by' stands behind a collection, not behind an index: define a reduce.",
+                "'group by' groups a collection, not an index: define a reduce in the index.",
                 query.GroupBy[0].Path.Position
             );
         }
@@ -413,7 +413,7 @@ public sealed class ScanPlan
         {
             throw new QueryException(
                 QueryFault.Invalid,
-                $"'{NameOf(note)}' speaks of documents, and the results are computed of several.",
+                $"'{NameOf(note)}' describes one document, and each of these results is computed from several.",
                 note.Position
             );
         }

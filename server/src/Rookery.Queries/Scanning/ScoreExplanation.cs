@@ -34,7 +34,7 @@ internal sealed class ScoreExplanation(ScanWork work)
                 AddAll(and.Inner, document, depth + 1);
                 break;
             case OrPredicate or:
-                Line(depth, score, "the sum of what holds of");
+                Line(depth, score, "the sum of those that match of");
                 AddAll(or.Inner, document, depth + 1);
                 break;
             case BoostPredicate boost:
@@ -42,7 +42,7 @@ internal sealed class ScoreExplanation(ScanWork work)
                 Add(boost.Inner, document, depth + 1);
                 break;
             case OptionalPredicate optional:
-                Line(depth, score, "what need not hold");
+                Line(depth, score, "optional");
                 Add(optional.Inner, document, depth + 1);
                 break;
             case FullTextPredicate { Condition: SearchedField searched }:
@@ -79,11 +79,11 @@ internal sealed class ScoreExplanation(ScanWork work)
         condition switch
         {
             NotPredicate => "a 'not', which adds nothing",
-            TermsPredicate one => $"'{NameOf(one.Reader)}' has a value that was asked for",
-            AllTermsPredicate all => $"'{NameOf(all.Reader)}' has all values that were asked for",
+            TermsPredicate one => $"'{NameOf(one.Reader)}' has a wanted value",
+            AllTermsPredicate all => $"'{NameOf(all.Reader)}' has all wanted values",
             RangePredicate range => $"'{NameOf(range.Reader)}' has a value in the range",
-            ExistsPredicate exists => $"'{NameOf(exists.Reader)}' is there",
-            TextPredicate text => $"'{NameOf(text.Reader)}' has a text that looks so",
+            ExistsPredicate exists => $"'{NameOf(exists.Reader)}' exists",
+            TextPredicate text => $"'{NameOf(text.Reader)}' has a matching text",
             FullTextPredicate { Condition: FuzzyField fuzzy } => $"'{NameOf(fuzzy.Reader)}' has a similar text",
             FullTextPredicate => "words that it shares with the given document",
             _ => "every document",

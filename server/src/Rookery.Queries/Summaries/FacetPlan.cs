@@ -84,7 +84,7 @@ internal sealed class FacetPlan
         {
             throw new QueryException(
                 QueryFault.NotSupported,
-                "'facet(id(…))' is not supported here: a stored set-up has to be read first.",
+                "'facet(id(…))' is not supported here: a stored facet setup has to be read first.",
                 setup.Position
             );
         }

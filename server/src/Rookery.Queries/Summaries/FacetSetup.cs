@@ -25,7 +25,7 @@ public static class FacetSetup
         string[] facets = [.. Write(setup, position)];
         if (facets.Length == 0)
         {
-            throw new QueryException(QueryFault.Invalid, "The stored set-up describes no facet.", position);
+            throw new QueryException(QueryFault.Invalid, "The stored facet setup has no facet.", position);
         }
 
         try
@@ -37,7 +37,7 @@ public static class FacetSetup
         }
         catch (QueryException wrong)
         {
-            throw new QueryException(wrong.Fault, "The stored set-up is wrong: " + wrong.Message, position);
+            throw new QueryException(wrong.Fault, "The stored facet setup is invalid: " + wrong.Message, position);
         }
     }
 
@@ -129,5 +129,9 @@ public static class FacetSetup
         $"'{text.Replace("\\", "\\\\", StringComparison.Ordinal).Replace("'", "\\'", StringComparison.Ordinal)}'";
 
     private static QueryException Wrong(string member, int position) =>
-        new(QueryFault.Invalid, $"'{member}' of the stored set-up holds texts like 'price < 100'.", position);
+        new(
+            QueryFault.Invalid,
+            $"'{member}' of the stored facet setup must contain texts like 'price < 100'.",
+            position
+        );
 }

@@ -37,7 +37,7 @@ public sealed class GroupAnswerTests
         {
             Assert.Null(example.Ask());
             Assert.Contains(
-                "Documents are looked at",
+                "Documents are scanned",
                 example.Queries.ChooseIndex(node.Database(), example.Plan).Reasons[^1].Text,
                 StringComparison.Ordinal
             );

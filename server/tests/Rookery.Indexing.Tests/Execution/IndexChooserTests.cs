@@ -13,7 +13,7 @@ public sealed class IndexChooserTests
 {
     [Theory]
     [InlineData("from Users where id() = 'users/1' and name = 'ann'", "names ids")]
-    [InlineData("from Users where startsWith(id(), 'users/') and name = 'ann'", "begin with")]
+    [InlineData("from Users where startsWith(id(), 'users/') and name = 'ann'", "a prefix of ids")]
     [InlineData("from Users", "neither conditions")]
     [InlineData("from Users filter name = 'ann'", "neither conditions")]
     [InlineData("from Users order by random()", "neither conditions")]

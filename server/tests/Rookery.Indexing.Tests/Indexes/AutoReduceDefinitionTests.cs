@@ -206,7 +206,7 @@ public sealed class AutoReduceDefinitionTests
             others
         );
         Assert.Null(route.IndexName);
-        Assert.Contains("no more are made", route.Reasons.Single().Text, StringComparison.Ordinal);
+        Assert.Contains("no more are created", route.Reasons.Single().Text, StringComparison.Ordinal);
         Assert.Equal(
             others[0].Name,
             IndexChooser

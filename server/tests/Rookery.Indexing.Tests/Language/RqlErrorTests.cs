@@ -24,7 +24,7 @@ public sealed class RqlErrorTests
     )]
     [InlineData(
         "from Users where ^5 < age",
-        "'5' stands where a field or a condition; the value comes behind the operator must stand."
+        "'5' stands where a field or a condition; the value comes after the operator must stand."
     )]
     [InlineData("from Users where (a = 1^", "The query ends where ')' must follow.")]
     [InlineData("from Users where a = 1 and ^", "The query ends where a field or a condition must follow.")]
@@ -37,7 +37,7 @@ public sealed class RqlErrorTests
     [InlineData("from Users where search(a, 'b', ^xor)", "'xor' stands where 'and' or 'or' must stand.")]
     [InlineData("from Users where a = ^'b", "This text does not end: a closing ' is missing.")]
     [InlineData("from Users ^/* b", "This comment does not end: '*/' is missing.")]
-    [InlineData("from Users where a = ^$", "A parameter needs a name behind its '$'.")]
+    [InlineData("from Users where a = ^$", "A parameter needs a name after its '$'.")]
     [InlineData("from Users where a = ^#", "The character '#' has no meaning here.")]
     [InlineData(
         "from Users where a = 5^b",
@@ -94,10 +94,10 @@ public sealed class RqlErrorTests
         "from Users as u load u.company as c include u.boss, ^d.owner",
         "'d' is no alias of this query. Write 'u.d.owner' for a path of its documents."
     )]
-    [InlineData("from Users where a = 1 ^where b = 2", "'where' stands twice.")]
-    [InlineData("from Users select a ^where b = 2", "'where' cannot stand behind 'select'.")]
-    [InlineData("from Users limit 1 include b ^select a", "'select' cannot stand behind 'include'.")]
-    [InlineData("from Users select a ^update { }", "'update' cannot stand behind 'select'.")]
+    [InlineData("from Users where a = 1 ^where b = 2", "'where' occurs twice.")]
+    [InlineData("from Users select a ^where b = 2", "'where' cannot follow 'select'.")]
+    [InlineData("from Users limit 1 include b ^select a", "'select' cannot follow 'include'.")]
+    [InlineData("from Users select a ^update { }", "'update' cannot follow 'select'.")]
     [InlineData("from Users limit ^-1", "'-1' stands where a whole number from 0 must stand.")]
     [InlineData(
         "from Users limit 1, 2 ^offset 5",
@@ -168,8 +168,8 @@ public sealed class RqlErrorTests
         Check(
             QueryFault.NotSupported,
             marked,
-            $"'{path}' is of a loaded document, and only 'select' may speak of those in this version. A "
-                + $"static index with LoadDocument finds by such a field."
+            $"'{path}' is a field of a loaded document, which only 'select' may use in this version. To "
+                + $"search by it, define a static index with LoadDocument."
         );
 
     [Fact]

@@ -266,7 +266,7 @@ public sealed class ResultRulesTests
     [InlineData("from Orders as o select { x: }", QueryFault.Invalid, "A value")]
     [InlineData("from Orders group by company select facet(company)", QueryFault.Invalid, "facet")]
     [InlineData("from Orders order by x select suggest(company, 'x')", QueryFault.Invalid, "suggest")]
-    [InlineData("from Orders select facet(id('facets/x'))", QueryFault.NotSupported, "set-up")]
+    [InlineData("from Orders select facet(id('facets/x'))", QueryFault.NotSupported, "facet setup")]
     [InlineData("from Orders select facet(company, '5')", QueryFault.Invalid, "JSON object")]
     [InlineData("from Orders select facet(company, '{\"Start\":-1}')", QueryFault.Invalid, "'Start'")]
     [InlineData("from Orders select suggest(company, 5)", QueryFault.Invalid, "a text")]
@@ -307,22 +307,22 @@ public sealed class ResultRulesTests
     [InlineData(
         "from Orders select facet(company, '{\"PageSise\":1}')",
         QueryFault.Invalid,
-        "'PageSise' is no option of 'facet'"
+        "'PageSise' is not an option of 'facet'"
     )]
     [InlineData(
         "from Orders select suggest(company, 'x', '{\"Acuracy\":1}')",
         QueryFault.Invalid,
-        "'Acuracy' is no option of 'suggest'"
+        "'Acuracy' is not an option of 'suggest'"
     )]
     [InlineData(
         "from Orders include highlight(company, 9, 1, '{\"Pre\":[]}')",
         QueryFault.Invalid,
-        "'Pre' is no option of 'highlight'"
+        "'Pre' is not an option of 'highlight'"
     )]
     [InlineData(
         "from Orders include explanations('{\"Key\":1}')",
         QueryFault.Invalid,
-        "'Key' is no option of 'explanations'"
+        "'Key' is not an option of 'explanations'"
     )]
     public void What_is_wrong_or_not_there_is_named(string query, QueryFault fault, string named)
     {

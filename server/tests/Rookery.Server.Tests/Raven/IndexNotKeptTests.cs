@@ -89,7 +89,7 @@ public sealed class IndexNotKeptTests : IAsyncLifetime
     {
         string db = await StoreAsync(Refused);
         var answer = await _server.SendAsync("POST", db + "/bulk_docs?waitForIndexesTimeout=01:00:00", OfAUser);
-        answer.IsRefusal(500, "The batch is stored. The index 'Old' is not followed on this node: ");
+        answer.IsRefusal(500, "The batch is stored. The index 'Old' is not kept on this node: ");
         Assert.Equal("Raven.Client.Exceptions.RavenTimeoutException", answer.Json.GetProperty("Type").GetString());
         Assert.Equal(1, await _server.CountAsync(db));
         string lenient = "/bulk_docs?waitForIndexesTimeout=01:00:00&waitForIndexThrow=false";
@@ -130,7 +130,7 @@ public sealed class IndexNotKeptTests : IAsyncLifetime
         Assert.Equal(201, (await _server.SendAsync("PUT", db + "/admin/indexes", definition)).Status);
         (await _server.SendAsync("POST", db + "/bulk_docs?waitForIndexesTimeout=300", OfAUser)).IsRefusal(
             500,
-            "The index 'Old' did not come as far"
+            "The index 'Old' did not catch up"
         );
         var waiting = _server.SendAsync("POST", db + "/bulk_docs?waitForIndexesTimeout=30000", OfAUser);
         _server.HoldsIndexing = false;
@@ -147,7 +147,7 @@ public sealed class IndexNotKeptTests : IAsyncLifetime
         Assert.Equal(201, (await _server.SendAsync("PUT", db + "/admin/indexes", definition)).Status);
         (await _server.SendAsync("POST", db + "/bulk_docs?waitForIndexesTimeout=300", OfAUser)).IsRefusal(
             500,
-            "The index 'New' did not come as far"
+            "The index 'New' did not catch up"
         );
         var waiting = _server.SendAsync("POST", db + "/bulk_docs?waitForIndexesTimeout=30000", OfAUser);
         _server.HoldsIndexing = false;

@@ -74,9 +74,9 @@ public sealed class ProjectionBehaviorTests(RunningServer server) : IClassFixtur
         "from index 'Users' select name, full",
         "FromDocumentOrThrow",
         400,
-        "'full' does not stand in the document 'users/1'"
+        "'full' is missing in the document 'users/1'"
     )]
-    [InlineData("from Users select zip", "FromDocumentOrThrow", 400, "'zip' does not stand in the document 'users/1'")]
+    [InlineData("from Users select zip", "FromDocumentOrThrow", 400, "'zip' is missing in the document 'users/1'")]
     [InlineData("from index 'Cities' select city", "FromDocument", 501, "FromDocument")]
     [InlineData("from index 'Cities' select n", "FromDocumentOrThrow", 501, "FromDocumentOrThrow")]
     [InlineData("from Users group by city select city", "FromDocument", 501, "FromDocument")]
