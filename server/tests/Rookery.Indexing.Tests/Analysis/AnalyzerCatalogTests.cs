@@ -36,7 +36,7 @@ public sealed class AnalyzerCatalogTests
     [InlineData("4", "3")]
     [InlineData("2", "17")]
     [InlineData("two", "3")]
-    public void Sizes_of_pieces_that_make_no_sense_are_refused(string shortest, string longest) =>
+    public void Invalid_n_gram_sizes_are_refused(string shortest, string longest) =>
         Assert.Throws<AnalyzerException>(() =>
             AnalyzerCatalog.Make(
                 "NGramAnalyzer",

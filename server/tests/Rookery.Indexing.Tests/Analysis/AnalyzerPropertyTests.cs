@@ -119,7 +119,7 @@ public sealed class AnalyzerPropertyTests
 
     [Theory]
     [MemberData(nameof(Analyzers))]
-    public void What_a_text_gives_does_not_depend_on_what_stands_around_it(string name)
+    public void Tokens_of_a_text_do_not_depend_on_the_text_around_it(string name)
     {
         using var analyzer = AnalyzerCatalog.Make(name);
         if (name.Contains("Keyword", StringComparison.Ordinal))
@@ -172,7 +172,7 @@ public sealed class AnalyzerPropertyTests
     }
 
     [Fact]
-    public void A_long_word_is_cut_and_a_long_text_ends_in_its_hash()
+    public void A_long_word_is_split_and_a_long_text_ends_in_its_hash()
     {
         using var standard = AnalyzerCatalog.Make("StandardAnalyzer");
         var pieces = CollectedTokens.Of(standard, new string('é', 300) + " end");
@@ -200,7 +200,7 @@ public sealed class AnalyzerPropertyTests
     }
 
     [Fact]
-    public void Bytes_that_are_no_text_end_nothing()
+    public void Invalid_UTF_8_does_not_end_the_analysis()
     {
         using var analyzer = AnalyzerCatalog.Make("StandardAnalyzer");
         List<CollectedToken> tokens = [];

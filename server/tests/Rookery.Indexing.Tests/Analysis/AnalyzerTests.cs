@@ -35,7 +35,7 @@ public sealed class AnalyzerTests
     [InlineData("KeywordAnalyzer", "New York City", "New York City")]
     [InlineData("LowerCaseKeywordAnalyzer", "New York ÄRA", "new york ära")]
     [InlineData("NGramAnalyzer", "the Café", "ca|af|fe|caf|afe|cafe")]
-    public void Each_analyzer_cuts_in_its_way(string analyzer, string text, string tokens) =>
+    public void Each_analyzer_splits_text_by_its_own_rules(string analyzer, string text, string tokens) =>
         Assert.Equal(tokens, CollectedTokens.Line(analyzer, text));
 
     [StemmerTheory]
@@ -51,11 +51,11 @@ public sealed class AnalyzerTests
         "amour|de|cheval|il|mang|aujourd'hui"
     )]
     [InlineData("SpanishAnalyzer", "Las canciones corriendo rápidamente", "las|cancion|corr|rapid")]
-    public void A_language_gives_stems(string analyzer, string text, string tokens) =>
+    public void An_analyzer_of_a_language_stems_words(string analyzer, string text, string tokens) =>
         Assert.Equal(tokens, CollectedTokens.Line(analyzer, text));
 
     [Fact]
-    public void Tokens_know_their_place_and_words_left_out_keep_theirs()
+    public void Tokens_have_positions_and_removed_words_still_count()
     {
         using var analyzer = AnalyzerCatalog.Make("StandardAnalyzer");
         Assert.Equal(
@@ -67,7 +67,7 @@ public sealed class AnalyzerTests
     }
 
     [Fact]
-    public void Pieces_of_a_word_share_its_position_and_a_search_wants_the_longest_only()
+    public void N_grams_share_their_words_position_and_a_search_needs_only_the_longest()
     {
         using var analyzer = AnalyzerCatalog.Make(
             "NGramAnalyzer",
@@ -91,7 +91,7 @@ public sealed class AnalyzerTests
     }
 
     [Fact]
-    public void A_second_value_begins_where_it_is_told()
+    public void A_second_value_starts_at_the_given_position()
     {
         using var analyzer = AnalyzerCatalog.Make("StandardAnalyzer");
         List<CollectedToken> tokens = [];
@@ -106,7 +106,7 @@ public sealed class AnalyzerTests
     }
 
     [Fact]
-    public void A_sink_ends_the_analysis()
+    public void A_sink_can_end_the_analysis()
     {
         using var analyzer = AnalyzerCatalog.Make("NGramAnalyzer");
         Assert.Equal(3, CollectedTokens.Of(analyzer, "abcdefgh ijklmnop", limit: 3).Count);

@@ -34,7 +34,7 @@ public sealed class FullTextConditionsTests
     [InlineData("fuzzy(tags = 'ANIMALS', 0.8)", "0")]
     [InlineData("fuzzy(tags = 'rod', 0.7)", "")]
     [InlineData("fuzzy(tags = 'rod', 0.6)", "0 1")]
-    public void Documents_satisfy_a_condition(string condition, string found)
+    public void Documents_match_a_condition(string condition, string found)
     {
         using var scan = new Scan(condition);
         Assert.Equal(
@@ -48,7 +48,7 @@ public sealed class FullTextConditionsTests
     }
 
     [Fact]
-    public void Scores_are_sums_of_what_is_satisfied()
+    public void Scores_add_up_the_matching_clauses()
     {
         double fox = ScoreOf("search(title, 'fox')", 1);
         double dog = ScoreOf("search(title, 'dog')", 1);
@@ -67,7 +67,7 @@ public sealed class FullTextConditionsTests
     [InlineData("boost(n = 1, 'x')")]
     [InlineData("fuzzy(title = 'x', 2)")]
     [InlineData("proximity(search(title, 'a b'), 2000)")]
-    public void What_makes_no_sense_is_refused(string condition) =>
+    public void Invalid_options_are_refused(string condition) =>
         Assert.Equal(QueryFault.Invalid, Assert.Throws<QueryException>(() => new Scan(condition).Dispose()).Fault);
 
     /// <summary>The clock ends a query whose client left: it is asked inside of one document, too.</summary>
@@ -79,7 +79,7 @@ public sealed class FullTextConditionsTests
     // A regular expression has a second for each text. 2 KB need a thousandth of it; 600 KB need most of it on a busy
     // machine.
     [InlineData("regex(title, '(a|aa){50}b$')", 10)]
-    public void A_pattern_asks_the_clock_while_it_works_on_one_document(string condition, int words)
+    public void A_pattern_checks_the_clock_within_one_document(string condition, int words)
     {
         string word = new('a', 200);
         using var scan = new Scan(condition.Replace("TEXT", word[1..] + "b", StringComparison.Ordinal));

@@ -67,7 +67,7 @@ public sealed class FuzzyTextTests
     }
 
     [Fact]
-    public void What_cannot_be_compared_is_refused_and_long_texts_are_not_similar()
+    public void Too_long_texts_are_refused_as_a_pattern_and_never_similar()
     {
         Assert.Equal(
             QueryFault.Invalid,

@@ -13,13 +13,7 @@ public sealed class HighlightedTextTests
     [InlineData("rivers and Rivals", "riv*", 100, 1, "[rivers] and [Rivals]")]
     [InlineData("extraordinary", "extraordinary", 3, 1, "[extraordinary]")]
     [InlineData("a cat", "dog", 10, 1, "")]
-    public void Pieces_stand_around_the_words_that_were_found(
-        string text,
-        string words,
-        int length,
-        int most,
-        string expected
-    )
+    public void Fragments_surround_the_found_words(string text, string words, int length, int most, string expected)
     {
         byte[] utf8 = Encoding.UTF8.GetBytes(text);
         var found = new List<FoundWord>();

@@ -34,7 +34,7 @@ public sealed class SearchMatcherTests
         Assert.Equal(matches, SearchTestData.Find(terms, needsAll, Text));
 
     [Fact]
-    public void Values_of_a_field_are_one_text_but_no_phrase_reaches_from_one_to_the_next()
+    public void Values_of_a_field_are_searched_together_but_no_phrase_spans_two()
     {
         Assert.True(SearchTestData.Find("quick dogs", true, "quick fox", "lazy dogs"));
         Assert.False(SearchTestData.Find("\"fox lazy\"", true, "quick fox", "lazy dogs"));

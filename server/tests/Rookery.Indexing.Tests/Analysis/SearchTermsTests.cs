@@ -25,7 +25,7 @@ public sealed class SearchTermsTests
     }
 
     [Fact]
-    public void Pieces_of_a_word_are_wanted_in_one_word()
+    public void N_grams_of_a_searched_word_must_be_in_one_word()
     {
         using var analyzer = AnalyzerCatalog.Make("NGramAnalyzer");
         var query = SearchTerms.Parse(analyzer, "abcdefgh", needsAll: false, 0);
@@ -51,7 +51,7 @@ public sealed class SearchTermsTests
     [InlineData("word{0} ", 1024)]
     [InlineData("w{0}* ", 64)]
     [InlineData("\"", 1)]
-    public void More_than_a_search_may_hold_is_refused(string piece, int most)
+    public void A_search_above_its_limits_is_refused(string piece, int most)
     {
         using var analyzer = AnalyzerCatalog.Make("StandardAnalyzer");
         Assert.Equal(
@@ -72,7 +72,7 @@ public sealed class SearchTermsTests
     [InlineData("lazy dog", -1)]
     [InlineData("lazy dog", 1001)]
     [InlineData("lazy d*", 3)]
-    public void A_proximity_that_makes_no_sense_is_refused(string terms, int distance)
+    public void An_invalid_proximity_is_refused(string terms, int distance)
     {
         using var analyzer = AnalyzerCatalog.Make("StandardAnalyzer");
         Assert.Equal(

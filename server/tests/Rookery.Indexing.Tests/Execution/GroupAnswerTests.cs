@@ -16,7 +16,7 @@ public sealed class GroupAnswerTests
     [InlineData("too many groups")]
     [InlineData("a long key")]
     [InlineData("a long value")]
-    public void Documents_answer_while_one_of_them_cannot_be_held(string why)
+    public void A_scan_answers_while_the_index_cannot_hold_some_document(string why)
     {
         using var node = IndexedNode.New();
         string query = why is "too many groups" ? "from Users group by tags[] select key() as k, count() as n" : ByCity;
@@ -50,7 +50,7 @@ public sealed class GroupAnswerTests
     }
 
     [Fact]
-    public void As_many_groups_as_a_document_may_have_are_held()
+    public void The_maximum_number_of_groups_of_a_document_is_indexed()
     {
         using var node = IndexedNode.New();
         const string Query = "from Users group by tags[] select key() as k, count() as n";
@@ -66,7 +66,7 @@ public sealed class GroupAnswerTests
     /// Rows of this size, with values as long as they may be, have to fit into the pages of the store.
     /// </summary>
     [Fact]
-    public void The_widest_rows_with_the_longest_values_are_held()
+    public void The_widest_rows_with_the_longest_values_are_indexed()
     {
         using var node = IndexedNode.New();
         string[] aggregates =
@@ -96,7 +96,7 @@ public sealed class GroupAnswerTests
     }
 
     [Fact]
-    public void A_page_in_the_order_of_an_aggregate_reads_no_other_groups_and_follows_changes_one_by_one()
+    public void A_page_ordered_by_an_aggregate_reads_only_its_groups_after_each_change()
     {
         using var node = IndexedNode.New();
         Define(node, ByCity);

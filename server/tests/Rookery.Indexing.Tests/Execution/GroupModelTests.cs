@@ -73,7 +73,7 @@ public sealed class GroupModelTests
     [InlineData(2)]
     [InlineData(3)]
     [InlineData(4)]
-    public void Random_grouped_queries_are_answered_as_looking_at_every_document_answers_them(int seed)
+    public void Random_grouped_queries_get_the_same_answer_from_an_index_as_from_a_scan(int seed)
     {
         var random = new Random(seed);
         var documents = new RandomQueries(random, isWide: seed % 2 == 0);

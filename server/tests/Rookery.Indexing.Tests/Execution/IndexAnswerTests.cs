@@ -22,7 +22,7 @@ public sealed class IndexAnswerTests
     );
 
     [Fact]
-    public void What_changed_since_is_asked_again()
+    public void A_document_that_changed_after_indexing_is_evaluated_again()
     {
         using var example = new IndexExample(Definition);
         example.Put("Users/1", """{ "name": "Ann" }""");
@@ -46,7 +46,7 @@ public sealed class IndexAnswerTests
     }
 
     [Fact]
-    public void An_answer_keeps_what_it_found_while_the_index_goes_on()
+    public void An_answer_keeps_its_results_while_the_index_changes()
     {
         using var example = Many(300);
         using var answer = example.Open(Plan("from Users where age >= 100 order by age desc limit 5, 3"));
@@ -65,7 +65,7 @@ public sealed class IndexAnswerTests
     }
 
     [Fact]
-    public void A_page_without_its_total_is_the_same_and_reads_no_more()
+    public void A_page_without_its_total_is_the_same_and_reads_less()
     {
         using var example = Many(20_000);
         const string Query = "from Users where search(bio, 'often seldom') limit 10";
@@ -144,7 +144,7 @@ public sealed class IndexAnswerTests
     }
 
     [Fact]
-    public void A_phrase_takes_no_memory_for_each_document_that_it_looks_at()
+    public void A_phrase_takes_no_memory_per_document()
     {
         using var example = Many(5_000);
         var plan = Plan("from Users where search(bio, '\"often filler\"') limit 1");
@@ -160,7 +160,7 @@ public sealed class IndexAnswerTests
     }
 
     [Fact]
-    public void The_time_of_a_query_ends_while_its_terms_are_looked_through()
+    public void A_query_can_time_out_while_it_reads_terms()
     {
         using var example = Many(2_000);
         var clock = new CountingClock { Patience = 1 };

@@ -18,7 +18,7 @@ public sealed class IndexChooserTests
     [InlineData("from Users filter name = 'ann'", "neither conditions")]
     [InlineData("from Users order by random()", "neither conditions")]
     [InlineData("from Users group by name select count()", "groups")]
-    public void Documents_are_looked_at_where_that_is_cheaper_or_no_index_helps(string query, string because)
+    public void Documents_are_scanned_if_that_is_cheaper_or_no_index_helps(string query, string because)
     {
         var route = Plan(query, documents: 1_000_000);
         Assert.Null(route.IndexName);
@@ -26,7 +26,7 @@ public sealed class IndexChooserTests
     }
 
     [Fact]
-    public void A_query_of_too_many_fields_makes_no_index()
+    public void A_query_of_too_many_fields_creates_no_index()
     {
         string condition = string.Join(
             " or ",
@@ -38,7 +38,7 @@ public sealed class IndexChooserTests
     [Theory]
     [InlineData(IndexChooser.FewDocuments, null)]
     [InlineData(IndexChooser.FewDocuments + 1, "Auto/Users/ByName")]
-    public void An_index_is_made_when_there_are_many_documents(long documents, string? name)
+    public void An_index_is_created_if_there_are_many_documents(long documents, string? name)
     {
         var route = Plan("from Users where name = 'ann'", documents);
         Assert.Equal(name, route.IndexName);
@@ -47,7 +47,7 @@ public sealed class IndexChooserTests
     }
 
     [Fact]
-    public void Relevance_needs_an_index_of_however_few_documents()
+    public void Scores_need_an_index_even_of_few_documents()
     {
         var route = Plan("from Users where search(bio, 'fish')", documents: 1);
         Assert.Equal("Auto/Users/BySearch(Bio)", route.IndexName);
@@ -58,7 +58,7 @@ public sealed class IndexChooserTests
     [InlineData(0, IndexState.Normal, false)]
     [InlineData(7, IndexState.Normal, true)]
     [InlineData(7, IndexState.Paused, true)]
-    public void An_index_that_there_is_answers_when_it_is_built(long visibleEtag, IndexState state, bool isBuilt)
+    public void An_existing_index_answers_once_it_is_built(long visibleEtag, IndexState state, bool isBuilt)
     {
         var definition = new AutoIndexDefinition(
             "Users",
@@ -83,7 +83,7 @@ public sealed class IndexChooserTests
     [InlineData("from Users where name = 'ann'")]
     [InlineData("from Users where id() = 'users/1'")]
     [InlineData("from Users where age = 1 order by name")]
-    public void Reasons_are_written_only_where_they_are_asked_for(string text)
+    public void Reasons_are_written_only_on_request(string text)
     {
         AutoIndexCandidate[] candidates =
         [

@@ -67,7 +67,7 @@ public sealed class IndexDamageTests : IDisposable
     }
 
     [Fact]
-    public void What_the_device_does_not_give_back_when_it_is_searched_has_the_index_built_again()
+    public void An_unreadable_page_found_by_a_search_has_the_index_built_again()
     {
         Break();
         Assert.Null(TryAsk());

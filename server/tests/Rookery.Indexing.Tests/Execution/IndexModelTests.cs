@@ -18,7 +18,7 @@ public sealed class IndexModelTests
     [InlineData(1)]
     [InlineData(2)]
     [InlineData(3)]
-    public void Random_queries_are_answered_as_looking_at_every_document_answers_them(int part)
+    public void Random_queries_get_the_same_answer_from_an_index_as_from_a_scan(int part)
     {
         int compared = 0;
         int looked = 0;

@@ -18,7 +18,7 @@ public sealed class IndexResetTests
     );
 
     [Fact]
-    public void An_index_that_was_reset_since_it_was_waited_for_does_not_answer()
+    public void An_index_that_was_reset_after_the_wait_does_not_answer()
     {
         using var node = IndexedNode.New();
         node.Define(ByName.Name, ByName);

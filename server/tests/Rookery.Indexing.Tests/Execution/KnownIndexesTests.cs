@@ -40,7 +40,7 @@ public sealed class KnownIndexesTests
     ];
 
     [Fact]
-    public void What_is_known_of_a_text_is_what_would_be_chosen_anew()
+    public void A_cached_choice_equals_a_new_choice()
     {
         int chosen = 0;
         for (int seed = 0; seed < 12; seed++)
@@ -72,7 +72,7 @@ public sealed class KnownIndexesTests
     }
 
     [Fact]
-    public void A_text_is_looked_into_once_while_the_indexes_are_the_same()
+    public void A_query_is_analyzed_once_while_the_indexes_are_the_same()
     {
         var parsed = RqlParser.Parse("from Users where name = $p");
         using var node = IndexedNode.New();
@@ -105,7 +105,7 @@ public sealed class KnownIndexesTests
     }
 
     [Fact]
-    public void A_text_keeps_no_database_open()
+    public void A_cached_query_keeps_no_database_open()
     {
         var parsed = RqlParser.Parse("from Users where name = $p");
         using var node = IndexedNode.New();

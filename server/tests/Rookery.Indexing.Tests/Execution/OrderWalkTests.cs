@@ -69,7 +69,7 @@ public sealed class OrderWalkTests
         );
 
     [Fact]
-    public void Whether_a_page_is_walked_to_or_looked_for_changes_nothing()
+    public void Walking_terms_and_reading_all_matches_find_the_same_page()
     {
         int walked = 0;
         int completed = 0;
@@ -116,7 +116,7 @@ public sealed class OrderWalkTests
     [Theory]
     [InlineData("b", "name", 3_000, "b0000 b0001 b0002")]
     [InlineData("c", "name desc", 1_000, "c0999 c0998 c0997")]
-    public void Of_many_matches_few_are_read(string tag, string order, int matches, string names)
+    public void A_short_page_reads_few_of_many_matches(string tag, string order, int matches, string names)
     {
         using var example = Many();
         var asked = RqlParser.Parse($"from @all_docs where tag = '{tag}' order by {order} limit 3");

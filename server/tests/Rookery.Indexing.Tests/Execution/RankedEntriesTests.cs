@@ -15,7 +15,7 @@ public sealed class RankedEntriesTests
     /// an order: sorting throws where one comes before another, that before a third, and this before the first.
     /// </summary>
     [Fact]
-    public void Entries_stand_in_one_order_even_where_only_documents_say_which()
+    public void Entries_have_a_consistent_order_even_if_only_documents_decide_it()
     {
         // Of a number and a text the index does not know which of them counts as a text.
         string[] ages = ["\"a\"", "\"b\"", "\"c\"", "3", "[1,\"b\"]"];

@@ -39,7 +39,7 @@ public sealed class RowQueryModelTests
     [InlineData(2)]
     [InlineData(3)]
     [InlineData(4)]
-    public void Random_queries_are_answered_as_looking_at_every_row_answers_them(int seed)
+    public void Random_queries_get_the_same_answer_from_an_index_as_from_its_rows(int seed)
     {
         var random = new Random(seed);
         var node = IndexedNode.New();

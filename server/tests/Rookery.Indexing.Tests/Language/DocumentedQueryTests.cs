@@ -16,7 +16,7 @@ public sealed class DocumentedQueryTests
     );
 
     [Fact]
-    public void Examples_in_tables_are_understood()
+    public void Documented_examples_are_parsed()
     {
         int understood = 0;
         string section = "";

@@ -40,7 +40,7 @@ public sealed class LuceneParserTests
     [InlineData("a:b c : \"d e\" f:(g h:i) j:[k TO l]", "a:b c:\"d e\" (f:g h:i) j:[k TO l]")]
     [InlineData("*:* -a", "EVERY -a")]
     [InlineData("\\(171\\) a\\:b a\\*b \\u0041\\\\ \\AND a\\ b", "(171) a:b a*b A\\ AND \"a b\"")]
-    public void A_clause_is_read_by_the_classic_rules(string clause, string read) =>
+    public void A_clause_is_parsed_by_the_classic_rules(string clause, string read) =>
         Assert.Equal(read, Print(Parse(clause)));
 
     [Theory]
@@ -71,14 +71,14 @@ public sealed class LuceneParserTests
     [InlineData("a\\u00")]
     [InlineData("\"a b\"~5000")]
     [InlineData("a^1.2.3")]
-    public void What_is_no_clause_is_refused(string clause)
+    public void An_invalid_clause_is_refused(string clause)
     {
         var refusal = Assert.Throws<QueryException>(() => LuceneParser.Parse(clause, 7));
         Assert.Equal((QueryFault.Invalid, 7), (refusal.Fault, refusal.Position));
     }
 
     [Fact]
-    public void A_clause_has_bounds()
+    public void A_clause_above_its_limits_is_refused()
     {
         Assert.Equal(64, Assert.IsType<LuceneBoolean>(Parse(string.Join(' ', Enumerable.Repeat("a", 64)))).Parts.Count);
         foreach (

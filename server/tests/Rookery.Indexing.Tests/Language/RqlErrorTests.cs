@@ -111,7 +111,7 @@ public sealed class RqlErrorTests
     [InlineData("from Users select ^{ a: 1", "This brace is not closed: '}' is missing.")]
     [InlineData("from Users select { a: ^'1 }", "This text of the script does not end: a closing ' is missing.")]
     [InlineData("declare function f() { } declare function ^f() { } from Users", "The function 'f' is declared twice.")]
-    public void A_syntax_error_names_its_place(string marked, string message, int offset = 0) =>
+    public void A_syntax_error_shows_its_position(string marked, string message, int offset = 0) =>
         Check(QueryFault.Invalid, marked, message, offset);
 
     [Theory]
@@ -157,14 +157,14 @@ public sealed class RqlErrorTests
     [InlineData("from Users as u load u.a as b, ^'users/1' as x select x.name", "load 'users/1'")]
     [InlineData("from Users where a = 1 ^with { from Users } as u", "with")]
     [InlineData("with ^edges (a) { } as e match (u)", "with", -5)]
-    public void A_part_that_is_not_there_is_named(string marked, string part, int offset = 0) =>
+    public void An_unsupported_part_is_refused_by_name(string marked, string part, int offset = 0) =>
         Check(QueryFault.NotSupported, marked, $"'{part}' is not supported by this version.", offset);
 
     [Theory]
     [InlineData("from Users as u where ^c.name = 'a' load u.company as c select c.name", "c.name")]
     [InlineData("from Users as u load u.company as c filter ^c.city = 'Ulm' select u.name", "c.city")]
     [InlineData("from Users load lines[].product as p[] order by ^p[].name select name", "p[].name")]
-    public void What_is_loaded_is_for_results_only(string marked, string path) =>
+    public void A_loaded_document_is_refused_in_conditions(string marked, string path) =>
         Check(
             QueryFault.NotSupported,
             marked,
@@ -173,13 +173,13 @@ public sealed class RqlErrorTests
         );
 
     [Fact]
-    public void A_field_that_is_called_as_what_is_loaded_is_one_of_the_document_behind_its_alias() =>
+    public void A_field_with_the_name_of_a_loaded_document_is_the_documents_own_after_its_alias() =>
         Assert.NotNull(
             RqlParser.Parse("from Users as u where u.c.name = 'a' and c = 'b' load u.company as c select c.name").Where
         );
 
     [Fact]
-    public void Nesting_ends_at_its_bound()
+    public void Nesting_above_the_limit_is_refused()
     {
         string fits = new string('(', 120) + "a = 1" + new string(')', 120);
         Assert.NotNull(RqlParser.Parse("from Users where " + fits).Where);
@@ -193,7 +193,7 @@ public sealed class RqlErrorTests
     }
 
     [Fact]
-    public void An_in_takes_ten_thousand_values_and_no_more()
+    public void An_in_accepts_at_most_ten_thousand_values()
     {
         string terms = string.Join(',', Enumerable.Range(0, ConditionReader.MaxTerms));
         Assert.Equal(
@@ -205,7 +205,7 @@ public sealed class RqlErrorTests
     }
 
     [Fact]
-    public void A_caret_stands_below_the_place()
+    public void A_caret_is_below_the_position()
     {
         const string Text = "from Users\r\nwhere a = 1\r\n\tand b >> 2\r\nlimit 5";
         var error = Assert.Throws<QueryException>(() => RqlParser.Parse(Text));
@@ -216,7 +216,7 @@ public sealed class RqlErrorTests
     }
 
     [Fact]
-    public void A_long_line_is_shown_around_the_place()
+    public void A_long_line_is_shown_around_the_position()
     {
         string text =
             "from Users where a in (" + string.Join(", ", Enumerable.Range(0, 1000)) + ") ! " + new string('x', 1000);
@@ -229,7 +229,7 @@ public sealed class RqlErrorTests
     }
 
     [Fact]
-    public void An_error_without_a_place_is_its_sentence() =>
+    public void An_error_without_a_position_is_only_its_message() =>
         Assert.Equal(
             "Too much.",
             QueryErrorText.Of(new QueryException(QueryFault.TooCostly, "Too much."), "from Users")

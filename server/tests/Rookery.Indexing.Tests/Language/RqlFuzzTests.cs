@@ -75,7 +75,7 @@ public sealed class RqlFuzzTests
     ];
 
     [Fact]
-    public void Whatever_the_text_there_is_a_query_or_a_refusal_with_a_place_in_it()
+    public void Any_text_gives_a_query_or_an_error_with_a_position()
     {
         var random = new Random(20_260_618);
         int queries = 0;

@@ -5,7 +5,7 @@ namespace Rookery.Indexing.Tests.Language;
 public sealed class RqlParserTests
 {
     [Fact]
-    public void A_text_that_comes_again_is_not_parsed_again_and_others_are()
+    public void A_repeated_text_is_parsed_once()
     {
         string text = "from Users where name = $p0 order by age";
         var first = ParsedQueries.Read(text);
@@ -52,7 +52,7 @@ public sealed class RqlParserTests
     [InlineData("from Users.Old", "Collection Users.Old")]
     [InlineData("  /* all */ from // really\n Users -- ", null)]
     [InlineData("  /* all */ from // really\n Users // to the end", "Collection Users")]
-    public void A_source_is_read(string text, string? expected) => Check(text, expected);
+    public void A_source_is_parsed(string text, string? expected) => Check(text, expected);
 
     [Theory]
     [InlineData("name = $p0", "(Equal name $p0)")]
@@ -122,7 +122,7 @@ public sealed class RqlParserTests
     [InlineData("name = 'a\\'b\\\\c\\n\\u0041\\q'", "(Equal name 'a'b\\c\nA\\q')")]
     [InlineData("count() > 5 and sum(u.x.y) = 1", "(and (Greater Count() 5) (Equal Sum(x.y) 1))")]
     [InlineData("key() = 5", "(Equal key() 5)")]
-    public void A_condition_is_read(string condition, string expected) =>
+    public void A_condition_is_parsed(string condition, string expected) =>
         Check($"from Users as u where {condition}", $"Collection Users as u | where {expected}");
 
     [Theory]
@@ -201,7 +201,7 @@ public sealed class RqlParserTests
     [InlineData("limit 10 offset 5;", "offset 5 | limit 10")]
     [InlineData("offset 5 limit 10", "offset 5 | limit 10")]
     [InlineData("offset $p0", "offset $p0")]
-    public void A_clause_is_read(string clause, string expected) =>
+    public void A_clause_is_parsed(string clause, string expected) =>
         Check($"from Users as u {clause}", $"Collection Users as u | {expected}");
 
     [Theory]

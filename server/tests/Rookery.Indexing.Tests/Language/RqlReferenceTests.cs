@@ -48,7 +48,7 @@ public sealed class RqlReferenceTests
     [InlineData("from Users limit 10 offset 5")]
     [InlineData("from Users limit 5, 10")]
     [InlineData("from Users where a = $p /* b */ // c")]
-    public void What_the_server_has_is_read(string query) => Assert.NotNull(RqlParser.Parse(query));
+    public void Supported_parts_of_RavenDBs_RQL_are_parsed(string query) => Assert.NotNull(RqlParser.Parse(query));
 
     [Theory]
     [InlineData("from Users where spatial.within(a, spatial.circle(1, 2, 3))", "spatial.within")]
@@ -84,7 +84,7 @@ public sealed class RqlReferenceTests
     [InlineData("with edges (a) { } as e match (u)", "with")]
     [InlineData("match (Users as u)-[a]->(b)", "match")]
     [InlineData("match (u)-recurse as r { [a]->(b) }", "match")]
-    public void What_the_server_has_not_is_refused_by_its_name(string query, string name)
+    public void Unsupported_parts_of_RavenDBs_RQL_are_refused_by_name(string query, string name)
     {
         var error = Assert.Throws<QueryException>(() => RqlParser.Parse(query));
         Assert.Equal(QueryFault.NotSupported, error.Fault);

@@ -45,7 +45,8 @@ public sealed class ConditionRulesTests
     [InlineData("startsWith(at, '2026-11')", "1 2")]
     [InlineData("at > '2026-11-21T09:49:45.212Z'", "3")]
     [InlineData("exact(at = '2026-11-21T09:49:45.2120000Z')", "")]
-    public void Rule_6_dates_are_moments(string condition, string found) => Assert.Equal(found, Users.Where(condition));
+    public void Rule_6_dates_are_points_in_time(string condition, string found) =>
+        Assert.Equal(found, Users.Where(condition));
 
     [Theory]
     [InlineData("address = 'x'", "")]
@@ -61,7 +62,7 @@ public sealed class ConditionRulesTests
     [InlineData("ok != true", "2 3 4")]
     [InlineData("ok != null", "1 2 3 4")]
     [InlineData("not (name = 'ann' or age = 5)", "2")]
-    public void Rules_9_to_11_not_equal_is_what_equal_leaves(string condition, string found) =>
+    public void Rules_9_to_11_not_equal_matches_where_equal_does_not(string condition, string found) =>
         Assert.Equal(found, Users.Where(condition));
 
     [Theory]
@@ -76,7 +77,7 @@ public sealed class ConditionRulesTests
     [InlineData("name between '*' and 'ann'", "1 4")]
     [InlineData("age between 0 and 'z'", "")]
     [InlineData("age between 5 and 4", "")]
-    public void Rules_12_and_13_ranges_hold_values_of_one_kind(string condition, string found) =>
+    public void Rules_12_and_13_ranges_match_values_of_one_kind(string condition, string found) =>
         Assert.Equal(found, Users.Where(condition));
 
     [Theory]
@@ -131,7 +132,7 @@ public sealed class ConditionRulesTests
     [InlineData("startsWith(name, 5)", QueryFault.Invalid, "startsWith")]
     [InlineData("name = $missing", QueryFault.Invalid, "missing")]
     [InlineData("name = $list", QueryFault.Invalid, "'in'")]
-    public void What_is_wrong_or_not_there_is_named(string condition, QueryFault fault, string named)
+    public void Invalid_and_unsupported_parts_are_named(string condition, QueryFault fault, string named)
     {
         QueryException refusal = Assert.Throws<QueryException>(() => Users.Where(condition, """{ "list": [ 1 ] }"""));
         Assert.Equal(fault, refusal.Fault);

@@ -64,13 +64,13 @@ public sealed class HostileScanTests
     [InlineData("regex(t, '^(a+)+$')")]
     [InlineData("regex(t, '^(a|aa)*b$')")]
     [InlineData("regex(t, '(a*)*(a*)*(a*)*(a*)*b')")]
-    public void Patterns_that_make_others_backtrack_take_their_way_once(string condition) =>
+    public void Patterns_that_make_others_backtrack_take_linear_time(string condition) =>
         Assert.Equal("", new ScanExample($$"""{ "t": "{{new string('a', 5_000)}}!" }""").Where(condition));
 
     [Theory]
     [InlineData("lucene(t, '*a*a*a*a*a*a*a*a*a*b')")]
     [InlineData("exact(lucene(t, '*a*a*a*a*a*a*a*a*a*b'))")]
-    public void Stars_that_make_others_backtrack_take_their_way_once(string condition) =>
+    public void Stars_that_make_others_backtrack_do_not_multiply_steps(string condition) =>
         Assert.Equal("", new ScanExample($$"""{ "t": "{{new string('a', 5_000)}}!" }""").WhereWords(condition));
 
     [Theory]
@@ -81,7 +81,7 @@ public sealed class HostileScanTests
     [InlineData("from Users group by l[].a select l[].a as k, count() as c limit 1")]
     [InlineData("from Users group by t select count()")]
     [InlineData("from Users select distinct l")]
-    public void A_document_of_the_greatest_size_is_looked_at(string query)
+    public void A_document_of_the_maximum_size_is_evaluated(string query)
     {
         string elements = string.Join(
             ',',
@@ -92,14 +92,14 @@ public sealed class HostileScanTests
     }
 
     [Fact]
-    public void A_document_as_deep_as_may_be_is_looked_at()
+    public void A_document_of_the_maximum_depth_is_evaluated()
     {
         string deep = $"{{\"a\":{new string('[', 120)}1{new string(']', 120)}}}";
         Assert.Equal("1", new ScanExample(deep).Where("a = 1"));
     }
 
     [Fact]
-    public void The_clock_is_asked_while_one_document_is_compared_with_many_conditions()
+    public void The_clock_is_checked_while_one_document_is_compared_with_many_conditions()
     {
         var example = new ScanExample($$"""{ "t": "{{new string('x', 1_000_000)}}" }""");
         string condition = string.Join(
@@ -119,7 +119,13 @@ public sealed class HostileScanTests
     [InlineData("endsWith(a,$p)", " or ", 1, 100_000, "4096 bytes")]
     [InlineData("regex(a,$p)", " or ", 9, 5, "8 regular expressions")]
     [InlineData("true order by a", ",a", 65, 1, "64 keys of 'order by'")]
-    public void What_a_plan_would_hold_is_bounded(string part, string joint, int count, int parameterBytes, string said)
+    public void Memory_of_a_compiled_query_is_bounded(
+        string part,
+        string joint,
+        int count,
+        int parameterBytes,
+        string said
+    )
     {
         string rest = joint.StartsWith(',')
             ? string.Concat(Enumerable.Repeat(joint, count - 1))
@@ -136,7 +142,7 @@ public sealed class HostileScanTests
     }
 
     [Fact]
-    public void Keys_of_groups_and_terms_of_a_clause_are_bounded()
+    public void Numbers_of_group_keys_and_clause_terms_are_bounded()
     {
         string keys = string.Join(',', Enumerable.Range(0, 65).Select(static number => $"k{number}"));
         Assert.Equal(
@@ -151,7 +157,7 @@ public sealed class HostileScanTests
     }
 
     [Fact]
-    public void The_clock_is_asked_while_one_text_is_compared_with_one_term()
+    public void The_clock_is_checked_while_one_text_is_compared_with_one_term()
     {
         var example = new ScanExample($$"""{ "t": "{{new string('a', 200_000)}}" }""");
         var clock = new ImpatientClock();
@@ -166,7 +172,7 @@ public sealed class HostileScanTests
     }
 
     [Fact]
-    public void Parameters_that_are_no_object_are_refused() =>
+    public void Parameters_that_are_not_an_object_are_refused() =>
         Assert.Equal(
             QueryFault.Invalid,
             Assert.Throws<QueryException>(static () => QueryParameters.Read(Encoding.UTF8.GetBytes("[1]"))).Fault

@@ -64,7 +64,7 @@ public sealed class LuceneConditionTests
     [InlineData("exact(lucene(name, '\"Bistro du Centrr\"~0.5 OR Bistro\\\\ du\\\\ Centrr~'))", "1")]
     [InlineData("exact(lucene(t, '{a TO h}'))", "1 3 4")]
     [InlineData("exact(lucene(t, '{g TO g}'))", "")]
-    public void A_clause_is_asked_of_the_words_of_a_document(string condition, string found) =>
+    public void A_clause_matches_the_words_of_a_document(string condition, string found) =>
         Assert.Equal(found, Places.WhereWords(condition, """{ "clause": "bistro", "none": null }"""));
 
     [Theory]
@@ -72,7 +72,7 @@ public sealed class LuceneConditionTests
     [InlineData("lucene(name, 5)", QueryFault.Invalid, "'lucene'")]
     [InlineData("lucene(name, $list)", QueryFault.Invalid, "'lucene'")]
     [InlineData("lucene(name, '')", QueryFault.Invalid, "term")]
-    public void What_no_clause_can_be_is_refused(string condition, QueryFault fault, string named)
+    public void An_invalid_Lucene_clause_is_refused(string condition, QueryFault fault, string named)
     {
         var refusal = Assert.Throws<QueryException>(() => Places.WhereWords(condition, """{ "list": [] }"""));
         Assert.Equal(fault, refusal.Fault);
@@ -83,7 +83,7 @@ public sealed class LuceneConditionTests
     /// Signs mean the same as in Lucene: all required, none excluded, and one of the others where nothing is required.
     /// </summary>
     [Fact]
-    public void Random_clauses_hold_as_their_signs_say()
+    public void Random_clauses_match_by_their_operators()
     {
         var random = new Random(7);
         string[][] documents =

@@ -60,7 +60,7 @@ public sealed class ResultRulesTests
         );
 
     [Fact]
-    public void Rule_24_a_seed_gives_one_order_and_another_seed_another()
+    public void Rule_24_equal_seeds_give_equal_orders_and_different_seeds_different_ones()
     {
         var many = new ScanExample(Enumerable.Repeat("{}", 50));
         string shuffled = many.Numbers("from Users order by random('a')");
@@ -90,7 +90,7 @@ public sealed class ResultRulesTests
     [InlineData("a.x as v", """{"v":[1,null,null,2,null,3,4]}""")]
     [InlineData("b[].c[].d as v", """{"v":[1,null,null,2,null,null]}""")]
     [InlineData("b.c.d as v, e[].f as w, e[].f[].g as x", """{"v":[1,null,null,2,null,null],"w":[],"x":[]}""")]
-    public void Rule_26_each_element_of_an_array_keeps_its_place(string select, string row) =>
+    public void Rule_26_each_element_of_an_array_keeps_its_index(string select, string row) =>
         Assert.Equal(
             row,
             new ScanExample(
@@ -123,7 +123,7 @@ public sealed class ResultRulesTests
     [InlineData("order by n desc", "a b")]
     [InlineData("order by m", "b a")]
     [InlineData("order by m desc", "b a")]
-    public void Rule_27_of_equal_results_the_first_in_the_order_stays(string order, string keys)
+    public void Rule_27_the_first_in_order_of_equal_results_is_kept(string order, string keys)
     {
         var pairs = new ScanExample(
             """{ "k": "a", "n": 3, "m": 2 }""",
@@ -217,7 +217,7 @@ public sealed class ResultRulesTests
     [InlineData("filter total < 1 filter_limit 0", "", 0)]
     [InlineData("order by total as double filter total < 1 filter_limit 2", "1", 1)]
     [InlineData("order by total as double desc filter exists(company) filter_limit 3", "5 2 6", 3)]
-    public void Rule_31_filter_looks_at_results_in_the_order_of_the_answer(string clauses, string found, long total)
+    public void Rule_31_filter_evaluates_results_in_the_order_of_the_answer(string clauses, string found, long total)
     {
         (IReadOnlyList<string> results, long all) = Orders.Ask($"from Orders {clauses}");
         Assert.Equal(found, string.Join(' ', results.Select(static id => id[6..])));
@@ -232,7 +232,7 @@ public sealed class ResultRulesTests
     [InlineData("limit 99, 5", "")]
     [InlineData("limit 0", "")]
     [InlineData("limit $none, $none", "1 2 3 4 5 6 7")]
-    public void Rule_32_the_page_is_cut_out_last_and_the_total_counts_all(string clauses, string found)
+    public void Rule_32_paging_comes_last_and_the_total_counts_all_results(string clauses, string found)
     {
         (IReadOnlyList<string> results, long total) = Things.Ask($"from Things {clauses}", """{ "none": null }""");
         Assert.Equal(found, string.Join(' ', results.Select(static id => id[6..])));
@@ -240,7 +240,7 @@ public sealed class ResultRulesTests
     }
 
     [Fact]
-    public void A_run_that_does_not_count_ends_with_its_page()
+    public void An_evaluation_without_a_total_ends_with_its_page()
     {
         ScanPlan plan = ScanPlan.Compile(RqlParser.Parse("from Things limit 1, 2"), QueryParameters.None);
         (IReadOnlyList<string> results, long total) = Things.Ask(plan, needsTotal: false);
@@ -324,7 +324,7 @@ public sealed class ResultRulesTests
         QueryFault.Invalid,
         "'Key' is not an option of 'explanations'"
     )]
-    public void What_is_wrong_or_not_there_is_named(string query, QueryFault fault, string named)
+    public void Invalid_and_unsupported_parts_are_named(string query, QueryFault fault, string named)
     {
         QueryException refusal = Assert.Throws<QueryException>(() => Orders.Ask(query));
         Assert.Equal(fault, refusal.Fault);
@@ -338,7 +338,7 @@ public sealed class ResultRulesTests
     [InlineData("from Users where startsWith(id(), 'u/') and id() = 'u/1'", "Users ids:u/1")]
     [InlineData("from Users where id() = 'a' or x = 1", "Users ")]
     [InlineData("from Users where not id() = 'a'", "Users ")]
-    public void The_target_names_what_has_to_be_looked_at(string query, string expected)
+    public void The_target_names_the_documents_to_read(string query, string expected)
     {
         ScanTarget target = ScanPlan.Compile(RqlParser.Parse(query), QueryParameters.None).Target;
         Assert.Equal(
@@ -349,7 +349,7 @@ public sealed class ResultRulesTests
     }
 
     [Fact]
-    public void Memory_is_taken_from_the_budget_and_its_end_is_an_error()
+    public void Exceeding_the_memory_share_is_an_error()
     {
         var many = new ScanExample(
             Enumerable

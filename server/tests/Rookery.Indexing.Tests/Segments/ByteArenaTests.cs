@@ -6,7 +6,7 @@ namespace Rookery.Indexing.Tests.Segments;
 public sealed class ByteArenaTests
 {
     [Fact]
-    public void A_piece_that_is_longer_than_a_chunk_counts_with_all_its_bytes()
+    public void An_allocation_longer_than_a_chunk_counts_with_all_its_bytes()
     {
         var share = new MemoryBudget(64 << 20).AddShare("batches", 64 << 20);
         using var arena = new ByteArena(share);

@@ -25,7 +25,7 @@ public sealed class KeyTreeLookupTests
     [InlineData(60, 2)]
     [InlineData(20_000, 3)]
     [InlineData(20_000, 12)]
-    public void A_key_is_found_where_a_walk_finds_it(int terms, int letters)
+    public void A_look_up_finds_a_key_where_a_cursor_finds_it(int terms, int letters)
     {
         var random = new Random(terms + letters);
         using var store = SegmentStore.Open(StoreContents.ContextOf(new SimulatedDisk("/data", Folder)), Folder);
@@ -79,7 +79,7 @@ public sealed class KeyTreeLookupTests
     [InlineData(1, 2)]
     [InlineData(2, 26)]
     [InlineData(3, 200)]
-    public void In_a_tree_of_many_levels_keys_and_gaps_are_found_where_they_lie(int seed, int letters)
+    public void Keys_and_gaps_are_found_in_a_tree_of_many_levels(int seed, int letters)
     {
         var random = new Random(seed);
         byte[][] keys = LongKeys(random, letters);

@@ -19,7 +19,7 @@ public sealed class SegmentStoreFaultTests
     /// opens, as it was before or after.
     /// </summary>
     [Fact]
-    public void A_refused_call_while_a_batch_is_applied_leaves_an_index_that_opens()
+    public void A_disk_error_while_a_batch_is_applied_leaves_an_index_that_opens()
     {
         AtEachCall(
             prepare: static store => Fill(store, 1),
@@ -39,7 +39,7 @@ public sealed class SegmentStoreFaultTests
 
     /// <summary>The same while segments are merged.</summary>
     [Fact]
-    public void A_refused_call_while_segments_are_merged_leaves_an_index_that_opens()
+    public void A_disk_error_while_segments_are_merged_leaves_an_index_that_opens()
     {
         AtEachCall(
             prepare: static store => Fill(store, SegmentsOfMerge),
@@ -50,7 +50,7 @@ public sealed class SegmentStoreFaultTests
     }
 
     [Fact]
-    public void A_closed_store_gives_no_snapshot()
+    public void A_closed_store_opens_no_snapshot()
     {
         var store = Open(NewDisk());
         Fill(store, 1);

@@ -15,7 +15,7 @@ public sealed class SegmentStoreTests
     /// Where others have taken all memory for indexing, each document would become a segment of its own.
     /// </summary>
     [Fact]
-    public void A_batch_gathers_some_documents_however_short_memory_is()
+    public void A_batch_buffers_some_documents_even_if_memory_is_short()
     {
         var share = new MemoryBudget(1 << 20).AddShare("batches", 1 << 20);
         share.Reserve(1 << 20);
@@ -38,7 +38,7 @@ public sealed class SegmentStoreTests
     /// held at its places.
     /// </summary>
     [Fact]
-    public void Each_word_of_a_long_text_is_held_at_its_places()
+    public void Each_word_of_a_long_text_is_indexed_at_its_positions()
     {
         var random = new Random(21);
         using var store = Open(NewDisk());
@@ -103,7 +103,7 @@ public sealed class SegmentStoreTests
     [InlineData(4)]
     [InlineData(5)]
     [InlineData(6)]
-    public void What_is_seen_is_what_was_applied_across_merges_and_power_cuts(int seed)
+    public void Snapshots_show_what_was_applied_across_merges_and_power_cuts(int seed)
     {
         var random = new Random(seed);
         var disk = NewDisk();
@@ -169,7 +169,7 @@ public sealed class SegmentStoreTests
     /// the two states that there were.
     /// </summary>
     [Fact]
-    public void A_power_cut_at_any_operation_leaves_one_of_the_states_that_were_applied()
+    public void A_power_cut_at_any_operation_leaves_an_applied_state()
     {
         var disk = NewDisk();
         var store = Open(disk);
@@ -212,7 +212,7 @@ public sealed class SegmentStoreTests
     }
 
     [Fact]
-    public void What_the_disk_refuses_may_be_applied_again()
+    public void A_batch_can_be_applied_again_after_a_disk_error()
     {
         var disk = NewDisk();
         using var store = Open(disk);
@@ -237,7 +237,7 @@ public sealed class SegmentStoreTests
     }
 
     [Fact]
-    public void A_snapshot_stays_what_it_is_while_all_it_is_made_of_is_replaced_and_merged()
+    public void A_snapshot_is_unchanged_while_its_segments_are_replaced_and_merged()
     {
         var disk = NewDisk();
         using var store = Open(disk);
@@ -279,7 +279,7 @@ public sealed class SegmentStoreTests
     /// what is read nevertheless is right.
     /// </summary>
     [Fact]
-    public void A_flipped_bit_is_found_and_never_an_answer()
+    public void A_flipped_bit_is_detected_and_never_changes_an_answer()
     {
         var disk = NewDisk();
         var random = new Random(11);

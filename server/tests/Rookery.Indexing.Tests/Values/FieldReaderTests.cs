@@ -37,7 +37,7 @@ public sealed class FieldReaderTests
     [InlineData("@metadata.deep.x.y", "1")]
     [InlineData("@metadata.missing", "")]
     [InlineData("@metadata.@id.x", "")]
-    public void A_path_gives_the_values_at_it_and_the_elements_of_arrays(string path, string expected)
+    public void A_path_reads_its_values_and_the_elements_of_arrays(string path, string expected)
     {
         var visitor = new Collector(new StringBuilder());
         byte[] stored = StoredExample.Store("orders/1", Order);
@@ -61,7 +61,7 @@ public sealed class FieldReaderTests
     [InlineData("@metadata.@id", "\"orders/1\"")]
     [InlineData("@metadata.deep.x", "[{\"y\":1}]")]
     [InlineData("@metadata.missing", "null")]
-    public void A_projection_keeps_arrays_whole_and_gathers_what_stands_in_their_elements(string path, string expected)
+    public void A_projection_keeps_arrays_whole_and_collects_values_of_their_elements(string path, string expected)
     {
         var output = new ArrayBufferWriter<byte>();
         byte[] stored = StoredExample.Store("orders/1", Order);

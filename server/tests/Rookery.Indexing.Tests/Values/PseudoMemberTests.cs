@@ -37,7 +37,7 @@ public sealed class PseudoMemberTests
     [InlineData("boxes.Count", "4", "[4]")]
     [InlineData("missing.Count", "", "null")]
     [InlineData("Count", "", "null")]
-    public void A_path_may_end_in_one(string path, string read, string written)
+    public void A_path_may_end_in_a_pseudo_member(string path, string read, string written)
     {
         var document = new QueriedDocument(Encoding.UTF8.GetBytes(Members.Trim()));
         var field = new FieldPath([.. path.Split('.').Select(static name => new PathStep(name, false))], 0);

@@ -123,7 +123,7 @@ public sealed class TermKeyTests
     [InlineData("true", "true")]
     [InlineData("\"ann \\\"b\\\"\"", "\"ANN \\\"B\\\"\"")]
     [InlineData("\"2026-11-21t09:49:45.2120000\"", "\"2026-11-21T09:49:45.212Z\"")]
-    public void A_key_gives_its_value_back(string expected, string json)
+    public void A_key_can_be_decoded_to_its_value(string expected, string json)
     {
         var output = new System.Buffers.ArrayBufferWriter<byte>();
         TermKey.WriteJson(Key(json), output);
@@ -131,7 +131,7 @@ public sealed class TermKeyTests
     }
 
     [Fact]
-    public void Random_numbers_survive_the_way_there_and_back()
+    public void Random_numbers_survive_encoding_and_decoding()
     {
         var random = new Random(72);
         for (int count = 0; count < 2000; count++)
@@ -144,7 +144,7 @@ public sealed class TermKeyTests
     }
 
     [Fact]
-    public void Letters_of_exact_texts_count_with_their_case()
+    public void Exact_texts_are_compared_with_case()
     {
         Assert.NotEqual(Key("\"Ann\"", isExact: true), Key("\"ann\"", isExact: true));
         Assert.NotEqual(Key("\"ann\"", isExact: true), Key("\"ann\""));
@@ -152,7 +152,7 @@ public sealed class TermKeyTests
     }
 
     [Fact]
-    public void Long_texts_are_told_apart_by_all_their_characters()
+    public void Long_texts_are_distinguished_by_all_their_characters()
     {
         string head = new('x', TermKey.MaxTextBytes);
         Assert.False(TermKey.IsCut(Key($"\"{head}\"")));

@@ -38,7 +38,7 @@ public sealed class TextFoldingTests
 
     /// <summary>U+0130, İ, is mapped to i by Unicode; here and in RavenDB it stays.</summary>
     [Fact]
-    public void Each_character_counts_as_its_lower_case_one_in_values_words_and_ids()
+    public void Each_character_is_compared_in_lower_case_in_values_words_and_ids()
     {
         var mapped = Mappings(Unicode16);
         Assert.Equal(1459, mapped.Count);
