@@ -1,3 +1,6 @@
+using Rookery.Documents.Databases;
+using Rookery.Indexing.Values;
+using Rookery.Platform;
 using Rookery.Queries.Execution;
 using Rookery.Queries.Scanning;
 
@@ -7,6 +10,7 @@ namespace Rookery.Queries.Answering;
 /// <param name="engine">The engine that runs the query.</param>
 /// <param name="reader">Reads the documents; outlives the results.</param>
 /// <param name="plan">The plan of the query.</param>
+/// <param name="scan">The compiled query of the plan.</param>
 /// <param name="basis">The index or scan that the answer comes from, and its etag.</param>
 /// <param name="sink">Receives the answer, and reserves memory for large documents.</param>
 /// <param name="writer">Reads and writes documents; disposed with the results.</param>
@@ -15,6 +19,7 @@ internal sealed class AnswerScope(
     QueryEngine engine,
     AnswerReader reader,
     QueryPlan plan,
+    ScanPlan scan,
     QueryBasis basis,
     IAnswerSink sink,
     ResultWriter writer,
@@ -34,57 +39,38 @@ internal sealed class AnswerScope(
     public QueryTurns Turns => turns;
 
     /// <summary>The compiled query: predicate, sort, projection, aggregates.</summary>
-    public ScanPlan Scan { get; } = plan.Scan!;
+    public ScanPlan Scan => scan;
 
     /// <summary>Starts evaluating a query over documents or over index rows.</summary>
-    /// <param name="scan">The query, or a part of it that runs before it.</param>
+    /// <param name="part">The query, or a part of it that runs before it.</param>
     /// <param name="needsTotal">Whether results after the page are counted.</param>
-    public ScanRun Start(ScanPlan scan, bool needsTotal = true) => scan.Start(engine.Memory, turns, needsTotal);
+    public ScanRun Start(ScanPlan part, bool needsTotal = true) => part.Start(engine.Memory, turns, needsTotal);
 
     /// <summary>Starts the summary (facets or suggestions) of the query; null if it has none.</summary>
-    public Summaries.SummaryRun? StartSummary() => Scan.Summary?.Start(engine.Memory, turns);
+    public Summaries.SummaryRun? StartSummary() => scan.Summary?.Start(engine.Memory, turns);
 
     /// <summary>Searches an index that has indexed at least through the basis's etag.</summary>
     /// <param name="indexName">The index.</param>
-    /// <param name="scan">The query, or a part of it that runs before it.</param>
+    /// <param name="part">The query, or a part of it that runs before it.</param>
     /// <returns>The answer; null if the index does not exist on this node, or was reset and has not reached that etag
     /// again.</returns>
-    public IndexAnswer? Search(string indexName, ScanPlan scan)
-    {
-        using var search = turns.BeginSearch();
-        return engine.Indexed.TryAnswer(
-            reader.Database,
-            indexName,
-            scan,
-            engine.Memory,
-            turns,
-            atLeast: basis.ResultEtag
-        );
-    }
+    public IndexAnswer? Search(string indexName, ScanPlan part) =>
+        Search<IndexAnswer>(engine.Indexed.TryAnswer, indexName, part);
 
     /// <summary>
-    /// Searches an automatic map-reduce index for the groups of a query; otherwise as <see cref="Search"/>.
+    /// Searches an automatic map-reduce index for the groups of the query; otherwise as
+    /// <see cref="Search(string, ScanPlan)"/>.
     /// </summary>
-    public GroupAnswer? SearchGroups(string indexName)
-    {
-        using var search = turns.BeginSearch();
-        return engine.Grouped.TryAnswer(
-            reader.Database,
-            indexName,
-            Scan,
-            engine.Memory,
-            turns,
-            atLeast: basis.ResultEtag
-        );
-    }
+    public GroupAnswer? SearchGroups(string indexName) =>
+        Search<GroupAnswer>(engine.Grouped.TryAnswer, indexName, scan);
 
     /// <summary>Whether the index exists and has not reached the basis's etag.</summary>
     public bool IsBehind(string indexName) =>
         engine.Indexes.ReadPosition(reader.Database, indexName)?.VisibleEtag < basis.ResultEtag;
 
     /// <summary>Returns a mapper that computes a static index's rows from the current documents.</summary>
-    /// <param name="scan">The query, or a part of it that runs before it.</param>
-    public IndexRows RowsOf(ScanPlan scan) => new(scan.Rows!, reader.Database, () => reader.Current);
+    /// <param name="part">The query, or a part of it that runs before it. It names a static index.</param>
+    public IndexRows RowsOf(ScanPlan part) => new(part.Rows!, reader.Database, () => reader.Current);
 
     /// <summary>Returns results that are the walk's documents, one each.</summary>
     /// <param name="walk">The documents.</param>
@@ -96,5 +82,17 @@ internal sealed class AnswerScope(
 
     /// <summary>Returns each document's score; null if the query does not score.</summary>
     public double[]? ScoresOf(IReadOnlyList<ScannedDocument> found) =>
-        Scan.IsScored ? [.. found.Select(static one => one.Score ?? 0)] : null;
+        scan.IsScored ? [.. found.Select(static one => one.Score ?? 0)] : null;
+
+    private TAnswer? Search<TAnswer>(
+        Func<Database, string, ScanPlan, MemoryShare, IScanClock, bool, long, TAnswer?> tryAnswer,
+        string indexName,
+        ScanPlan part
+    )
+        where TAnswer : class
+    {
+        const bool NeedsTotal = true;
+        using var search = turns.BeginSearch();
+        return tryAnswer(reader.Database, indexName, part, engine.Memory, turns, NeedsTotal, basis.ResultEtag);
+    }
 }

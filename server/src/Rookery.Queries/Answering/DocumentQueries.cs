@@ -50,7 +50,7 @@ internal static class DocumentQueries
         IQueryResults? results = null;
         try
         {
-            var scope = new AnswerScope(engine, reader, plan, basis, sink, writer, turns);
+            var scope = new AnswerScope(engine, reader, plan, scan, basis, sink, writer, turns);
             results = scan.Rows is null ? await OpenAsync(scope) : await RowQueries.TryOpenAsync(scope);
             return results;
         }
