@@ -57,7 +57,7 @@ public sealed class AnswerReader(Database database, IAnswerSink? client) : IDisp
     {
         if (client is null)
         {
-            LetGo();
+            ReleaseSnapshot();
         }
         else if (_isOpen && !_isWatched)
         {
@@ -67,7 +67,7 @@ public sealed class AnswerReader(Database database, IAnswerSink? client) : IDisp
     }
 
     /// <summary>Releases the snapshot. The next read takes a newer one.</summary>
-    public void LetGo()
+    public void ReleaseSnapshot()
     {
         if (_isOpen)
         {
@@ -78,5 +78,5 @@ public sealed class AnswerReader(Database database, IAnswerSink? client) : IDisp
     }
 
     /// <inheritdoc/>
-    public void Dispose() => LetGo();
+    public void Dispose() => ReleaseSnapshot();
 }

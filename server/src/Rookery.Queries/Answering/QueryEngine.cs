@@ -123,7 +123,7 @@ public sealed class QueryEngine(
         {
             while (true)
             {
-                reader.LetGo();
+                reader.ReleaseSnapshot();
                 var basis = await BasisChooser.ChooseAsync(this, database, renewed ?? plan, sink);
                 if (TryRenew(database, renewed ?? plan) is { } newer)
                 {
