@@ -75,10 +75,10 @@ internal sealed class AnswerScope(
     /// <summary>Returns results that are the walk's documents, one each.</summary>
     /// <param name="walk">The documents.</param>
     /// <param name="total">Number of results, on the page or not; null if the walk counts them.</param>
-    /// <param name="found">Owns what the walk reads; disposed with the results.</param>
+    /// <param name="foundOwner">Owns what the walk reads; disposed with the results.</param>
     /// <param name="isResult">Whether the current document still matches; null if all do.</param>
-    public WalkedResults Walked(QueryWalk walk, long? total, IDisposable found, Func<bool>? isResult = null) =>
-        new(walk, writer, sink, total, found, isResult, turns);
+    public WalkedResults Walked(QueryWalk walk, long? total, IDisposable foundOwner, Func<bool>? isResult = null) =>
+        new(walk, writer, sink, total, foundOwner, isResult, turns);
 
     /// <summary>Returns each document's score; null if the query does not score.</summary>
     public double[]? ScoresOf(IReadOnlyList<ScannedDocument> found) =>

@@ -10,7 +10,7 @@ internal sealed class ScannedDocuments : IDisposable
     private readonly QueryWalk _walk;
     private readonly QueryTurns _turns;
     private readonly bool _countsAll;
-    private readonly IDisposable? _found;
+    private readonly IDisposable? _foundOwner;
     private ScanRun _run;
     private WalkedOnce? _once;
 
@@ -20,14 +20,20 @@ internal sealed class ScannedDocuments : IDisposable
     /// <param name="run">Evaluates the documents.</param>
     /// <param name="countsAll">Whether documents that do not match are evaluated, too, because <c>filter_limit</c>
     /// counts them.</param>
-    /// <param name="found">Owns what the walk reads; disposed with the scan. Null if nothing does.</param>
-    public ScannedDocuments(AnswerScope scope, QueryWalk walk, ScanRun run, bool countsAll, IDisposable? found = null)
+    /// <param name="foundOwner">Owns what the walk reads; disposed with the scan. Null if nothing does.</param>
+    public ScannedDocuments(
+        AnswerScope scope,
+        QueryWalk walk,
+        ScanRun run,
+        bool countsAll,
+        IDisposable? foundOwner = null
+    )
     {
         (_scope, _turns) = (scope, scope.Turns);
         _walk = walk;
         _run = run;
         _countsAll = countsAll;
-        _found = found;
+        _foundOwner = foundOwner;
         _once = BeginOnce();
     }
 
@@ -94,7 +100,7 @@ internal sealed class ScannedDocuments : IDisposable
     {
         _run.Dispose();
         _walk.Dispose();
-        _found?.Dispose();
+        _foundOwner?.Dispose();
     }
 
     private WalkedOnce? BeginOnce() =>

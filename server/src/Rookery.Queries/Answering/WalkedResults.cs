@@ -8,7 +8,7 @@ namespace Rookery.Queries.Answering;
 /// <param name="writer">Writes the results; disposed with this.</param>
 /// <param name="sink">Reserves memory for large documents.</param>
 /// <param name="total">Number of results, if it is known from elsewhere; null if the walk counts them.</param>
-/// <param name="found">Owns what the walk reads; disposed with this. Null if nothing does.</param>
+/// <param name="foundOwner">Owns what the walk reads; disposed with this. Null if nothing does.</param>
 /// <param name="isResult">Whether the current document still matches; null if all do.</param>
 /// <param name="turns">Limits the query's working time; null if writing the results is not counted.</param>
 internal sealed class WalkedResults(
@@ -16,7 +16,7 @@ internal sealed class WalkedResults(
     ResultWriter writer,
     IAnswerSink sink,
     long? total = null,
-    IDisposable? found = null,
+    IDisposable? foundOwner = null,
     Func<bool>? isResult = null,
     QueryTurns? turns = null
 ) : IQueryResults
@@ -107,7 +107,7 @@ internal sealed class WalkedResults(
     public void Dispose()
     {
         walk.Dispose();
-        found?.Dispose();
+        foundOwner?.Dispose();
         writer.Dispose();
     }
 }
