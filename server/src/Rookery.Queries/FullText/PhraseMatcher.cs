@@ -20,7 +20,7 @@ public struct PhraseWord(ReadOnlyMemory<int> positions, int offset, int term)
     internal int Cursor;
 
     /// <summary>Index of the previous word with the same token; -1 if none. Used by the matcher only.</summary>
-    internal int Twin;
+    internal int PreviousEqual;
 }
 
 /// <summary>
@@ -88,7 +88,7 @@ public static class PhraseMatcher
 
     private static int CountSloppy(Span<PhraseWord> words, int slop)
     {
-        FindTwins(words);
+        LinkEqualWords(words);
         int count = 0;
         long start = long.MinValue;
         while (TryFindNextStart(words, start, out long next))
@@ -110,17 +110,17 @@ public static class PhraseMatcher
         return count;
     }
 
-    private static void FindTwins(Span<PhraseWord> words)
+    private static void LinkEqualWords(Span<PhraseWord> words)
     {
         for (int place = 0; place < words.Length; place++)
         {
-            int twin = place - 1;
-            while (twin >= 0 && words[twin].Term != words[place].Term)
+            int previous = place - 1;
+            while (previous >= 0 && words[previous].Term != words[place].Term)
             {
-                twin--;
+                previous--;
             }
 
-            words[place].Twin = twin;
+            words[place].PreviousEqual = previous;
         }
     }
 
@@ -159,9 +159,9 @@ public static class PhraseMatcher
             ref var word = ref words[place];
             var positions = word.Positions;
             int at = word.Cursor;
-            if (word.Twin >= 0)
+            if (word.PreviousEqual >= 0)
             {
-                at = Math.Max(at, taken[word.Twin] + 1);
+                at = Math.Max(at, taken[word.PreviousEqual] + 1);
             }
 
             if (at >= positions.Length)
