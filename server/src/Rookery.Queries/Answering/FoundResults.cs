@@ -8,19 +8,19 @@ internal static class FoundResults
     /// <summary>Reads the documents, waiting for memory for each.</summary>
     /// <param name="scope">The context of the answer.</param>
     /// <param name="found">What the index found.</param>
-    /// <param name="isEnough">Reads the walk's current document; returns true to stop.</param>
+    /// <param name="isLast">Reads the walk's current document; returns true if it is the last to read.</param>
     /// <returns>Whether the callback stopped it.</returns>
-    public static async ValueTask<bool> LookAtDocumentsAsync(
+    public static async ValueTask<bool> ReadDocumentsAsync(
         AnswerScope scope,
         IndexAnswer found,
-        Func<QueryWalk, bool> isEnough
+        Func<QueryWalk, bool> isLast
     )
     {
         var (turns, sink) = (scope.Turns, scope.Sink);
         using var walk = new QueryWalk(scope.Reader, new FoundIds(found.Documents), scores: null);
-        bool isFound = false;
+        bool hasStopped = false;
         turns.Begin();
-        while (!isFound && walk.MoveNext())
+        while (!hasStopped && walk.MoveNext())
         {
             long bytes = scope.Writer.BytesFor(walk.Length);
             if (!sink.TryMakeRoom(bytes))
@@ -32,7 +32,7 @@ internal static class FoundResults
                 continue;
             }
 
-            isFound = isEnough(walk);
+            hasStopped = isLast(walk);
             if (turns.IsOver)
             {
                 walk.Pause();
@@ -41,33 +41,33 @@ internal static class FoundResults
         }
 
         turns.End();
-        return isFound;
+        return hasStopped;
     }
 
     /// <summary>Reads the reduced rows.</summary>
     /// <param name="found">What the index found.</param>
     /// <param name="turns">Limits the query's working time.</param>
-    /// <param name="isEnough">Reads a row; returns true to stop.</param>
+    /// <param name="isLast">Reads a row; returns true if it is the last to read.</param>
     /// <returns>Whether the callback stopped it.</returns>
-    public static async ValueTask<bool> LookAtRowsAsync(
+    public static async ValueTask<bool> ReadRowsAsync(
         IndexAnswer found,
         QueryTurns turns,
-        Func<byte[][], bool> isEnough
+        Func<byte[][], bool> isLast
     )
     {
-        bool isFound = false;
+        bool hasStopped = false;
         turns.Begin();
-        for (int i = 0; i < found.Documents.Count && !isFound; i++)
+        for (int i = 0; i < found.Documents.Count && !hasStopped; i++)
         {
             if (turns.IsOver)
             {
                 await turns.YieldAsync();
             }
 
-            isFound = isEnough([found.ReadRow(i).ToArray()]);
+            hasStopped = isLast([found.ReadRow(i).ToArray()]);
         }
 
         turns.End();
-        return isFound;
+        return hasStopped;
     }
 }

@@ -30,7 +30,7 @@ internal static class RowLikeness
             if (
                 !await (
                     scope.Scan.Rows!.IsReduced
-                        ? FoundResults.LookAtRowsAsync(found, scope.Turns, row => likeness.TryLearn(default, row, run))
+                        ? FoundResults.ReadRowsAsync(found, scope.Turns, row => likeness.TryLearn(default, row, run))
                         : LearnDocumentAsync(scope, likeness, found, run)
                 )
             )
@@ -50,7 +50,7 @@ internal static class RowLikeness
     )
     {
         using var rows = scope.RowsOf(likeness.Finder);
-        return await FoundResults.LookAtDocumentsAsync(
+        return await FoundResults.ReadDocumentsAsync(
             scope,
             found,
             walk =>

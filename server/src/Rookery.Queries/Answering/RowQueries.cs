@@ -35,7 +35,7 @@ internal static class RowQueries
         {
             if (found.AreCandidates)
             {
-                return await LookAtRowsAsync(scope, found);
+                return await EvaluateAsync(scope, found);
             }
 
             return scan.Rows!.IsReduced
@@ -66,7 +66,7 @@ internal static class RowQueries
         );
     }
 
-    private static async ValueTask<IQueryResults> LookAtRowsAsync(AnswerScope scope, IndexAnswer found)
+    private static async ValueTask<IQueryResults> EvaluateAsync(AnswerScope scope, IndexAnswer found)
     {
         var scan = scope.Scan;
         var run = scope.Start(scan);
@@ -76,8 +76,8 @@ internal static class RowQueries
             using var rows = scope.RowsOf(scan);
             _ = await (
                 scan.Rows!.IsReduced
-                    ? FoundResults.LookAtRowsAsync(found, scope.Turns, row => Add(run, default, row, summary))
-                    : FoundResults.LookAtDocumentsAsync(
+                    ? FoundResults.ReadRowsAsync(found, scope.Turns, row => Add(run, default, row, summary))
+                    : FoundResults.ReadDocumentsAsync(
                         scope,
                         found,
                         walk =>
