@@ -138,7 +138,7 @@ public sealed class IndexEntry
     internal void WriteTo(SegmentBuilder batch)
     {
         bool isOpen = false;
-        Span<uint> hashes = stackalloc uint[TermTable.MostTouched];
+        Span<uint> hashes = stackalloc uint[TermTable.MostPrefetched];
         int announcedFrom = 0;
         int announcedTo = 0;
         for (int i = 0; i < _parts.Count; i++)

@@ -112,8 +112,8 @@ internal sealed class SegmentBuilder : IDisposable
 
     /// <summary>Announces the next tokens, so that they are looked up faster.</summary>
     /// <param name="hashes">The tokens' <see cref="TermTable.HashOf"/>, at most
-    /// <see cref="TermTable.MostTouched"/>.</param>
-    public void Announce(ReadOnlySpan<uint> hashes) => _terms.Touch(hashes);
+    /// <see cref="TermTable.MostPrefetched"/>.</param>
+    public void Announce(ReadOnlySpan<uint> hashes) => _terms.Prefetch(hashes);
 
     /// <summary>Adds a token of a text.</summary>
     /// <param name="field">The field number. The field has only tokens in all entries.</param>

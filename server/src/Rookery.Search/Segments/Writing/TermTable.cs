@@ -19,8 +19,8 @@ internal sealed class TermTable(ByteArena arena, MemoryShare share) : IDisposabl
     private const int FirstCapacity = 1024;
     private const int BucketsPerTerm = 2;
 
-    /// <summary>Maximum terms of one <see cref="Touch"/>.</summary>
-    public const int MostTouched = 64;
+    /// <summary>Maximum terms of one <see cref="Prefetch"/>.</summary>
+    public const int MostPrefetched = 64;
 
     // Random for each process, so that no document can be crafted whose terms collide.
     private static readonly ulong[] Seeds =
@@ -34,7 +34,7 @@ internal sealed class TermTable(ByteArena arena, MemoryShare share) : IDisposabl
     private ulong[] _buckets = [];
     private Term[] _terms = [];
     private long _reserved;
-    private int _touched;
+    private int _prefetched;
 
     /// <summary>Memory of one term in bytes, without its key and postings.</summary>
     public static int BytesPerTerm => Unsafe.SizeOf<Term>() + (BucketsPerTerm * sizeof(ulong));
@@ -54,15 +54,15 @@ internal sealed class TermTable(ByteArena arena, MemoryShare share) : IDisposabl
     /// Prefetches the memory that looking up some terms will read, for all terms at once. Otherwise each look-up waits
     /// for memory up to three times in sequence, which took a third of a full-text build.
     /// </summary>
-    /// <param name="hashes">The terms' <see cref="HashOf"/>, at most <see cref="MostTouched"/>.</param>
-    public void Touch(ReadOnlySpan<uint> hashes)
+    /// <param name="hashes">The terms' <see cref="HashOf"/>, at most <see cref="MostPrefetched"/>.</param>
+    public void Prefetch(ReadOnlySpan<uint> hashes)
     {
         if (Count == 0)
         {
             return;
         }
 
-        Span<int> room = stackalloc int[MostTouched];
+        Span<int> room = stackalloc int[MostPrefetched];
         var numbers = room[..hashes.Length];
         for (int i = 0; i < numbers.Length; i++)
         {
@@ -82,14 +82,14 @@ internal sealed class TermTable(ByteArena arena, MemoryShare share) : IDisposabl
         }
 
         // Stored, so that the compiler does not remove the reads.
-        _touched = seen;
+        _prefetched = seen;
     }
 
     /// <summary>
     /// Prefetches terms that are about to be read: themselves, their keys and the beginning of their postings.
     /// </summary>
-    /// <param name="numbers">The term numbers, at most <see cref="MostTouched"/>.</param>
-    public void TouchContents(ReadOnlySpan<int> numbers)
+    /// <param name="numbers">The term numbers, at most <see cref="MostPrefetched"/>.</param>
+    public void PrefetchContents(ReadOnlySpan<int> numbers)
     {
         int seen = 0;
         foreach (int number in numbers)
@@ -102,7 +102,7 @@ internal sealed class TermTable(ByteArena arena, MemoryShare share) : IDisposabl
             seen += _terms[number].Bytes > 0 ? arena.At(_terms[number].FirstSlice)[0] : 0;
         }
 
-        _touched = seen;
+        _prefetched = seen;
     }
 
     /// <summary>Returns the number of a term, which is added if it is missing.</summary>
