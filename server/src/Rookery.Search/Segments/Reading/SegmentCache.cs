@@ -34,12 +34,12 @@ public sealed class SegmentCache(MemoryShare share)
             }
 
             Volatile.Write(ref page.Slots[page.Number], page);
-            page.Place = _pages.AddLast(page);
+            page.Node = _pages.AddLast(page);
         }
     }
 
     /// <summary>Removes all pages of a closed segment.</summary>
-    internal void Forget(CachedPage?[] slots)
+    internal void Remove(CachedPage?[] slots)
     {
         lock (_gate)
         {
@@ -77,9 +77,9 @@ public sealed class SegmentCache(MemoryShare share)
         }
 
         var page = _hand.Value;
-        if (page.WasAskedFor)
+        if (page.WasRead)
         {
-            page.WasAskedFor = false;
+            page.WasRead = false;
             _hand = _hand.Next;
         }
         else
@@ -92,11 +92,11 @@ public sealed class SegmentCache(MemoryShare share)
 
     private void Remove(CachedPage page)
     {
-        if (page.Place is { } place)
+        if (page.Node is { } place)
         {
             _hand = ReferenceEquals(_hand, place) ? place.Next : _hand;
             _pages.Remove(place);
-            page.Place = null;
+            page.Node = null;
             Volatile.Write(ref page.Slots[page.Number], null);
             share.Release(page.Bytes.Length);
         }
@@ -122,8 +122,8 @@ internal sealed class CachedPage(CachedPage?[] slots, int number, byte[] bytes)
     /// Whether the page was read since the hand last passed it. A race may lose a mark, which affects only the order of
     /// eviction.
     /// </summary>
-    public bool WasAskedFor { get; set; }
+    public bool WasRead { get; set; }
 
     /// <summary>Its node in the cache's list; null if it is not cached. Accessed under the cache's lock.</summary>
-    public LinkedListNode<CachedPage>? Place { get; set; }
+    public LinkedListNode<CachedPage>? Node { get; set; }
 }

@@ -105,9 +105,9 @@ internal sealed class SegmentFile : SegmentPages, IDisposable
     {
         if ((uint)number < (uint)_slots.Length && Volatile.Read(ref _slots[number]) is { } page)
         {
-            if (!page.WasAskedFor)
+            if (!page.WasRead)
             {
-                page.WasAskedFor = true;
+                page.WasRead = true;
             }
 
             return page.Bytes;
@@ -128,7 +128,7 @@ internal sealed class SegmentFile : SegmentPages, IDisposable
     /// <inheritdoc/>
     public void Dispose()
     {
-        _cache.Forget(_slots);
+        _cache.Remove(_slots);
         _file.Dispose();
     }
 
