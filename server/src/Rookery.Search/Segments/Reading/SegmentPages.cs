@@ -186,7 +186,7 @@ internal sealed class SegmentFile : SegmentPages, IDisposable
 /// <summary>
 /// Reads pages of a whole segment without evicting others from the cache. Keeps the last few pages. Not thread-safe.
 /// </summary>
-internal sealed class PassingPages(SegmentFile file) : SegmentPages
+internal sealed class UncachedPages(SegmentFile file) : SegmentPages
 {
     private const int Kept = 16;
 

@@ -82,7 +82,7 @@ public sealed class SegmentReader : IDisposable
     /// <summary>
     /// Returns a reader of the same segment for reading all of it, which caches no pages. It is closed with this one.
     /// </summary>
-    internal SegmentReader Passing(out PassingPages passing) => new(_file, passing = new PassingPages(_file), _footer);
+    internal SegmentReader Uncached(out UncachedPages pages) => new(_file, pages = new UncachedPages(_file), _footer);
 
     /// <summary>Returns a field; null if no entry has anything in it.</summary>
     public SegmentField? Field(int number) => (uint)number < (uint)_fields.Length ? _fields[number] : null;

@@ -18,7 +18,7 @@ internal sealed class MergeSource
     {
         (Segment, FirstEntry) = (segment, firstEntry);
         segment.Handle.Hold();
-        Reader = segment.Handle.Reader.Passing(out _);
+        Reader = segment.Handle.Reader.Uncached(out _);
         var words = segment.Live.DeadWords;
         _deadBefore = new int[words.Length];
         int dead = 0;
