@@ -188,11 +188,11 @@ public sealed class KeyCursor
         var (address, keys) = Child(block);
         while (block.HasNext)
         {
-            var before = block.Mark();
+            var saved = block.SavePosition();
             block.MoveNext();
             if (block.Key.SequenceCompareTo(key) > 0)
             {
-                block.Return(before);
+                block.RestorePosition(saved);
                 break;
             }
 

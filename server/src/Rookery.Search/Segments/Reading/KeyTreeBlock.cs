@@ -73,12 +73,12 @@ internal sealed class KeyTreeBlock
         return true;
     }
 
-    /// <summary>Returns the position before the next item, for <see cref="Return"/>.</summary>
-    public (int Next, int ItemsLeft, int KeyLength) Mark() => (_next, _itemsLeft, _keyLength);
+    /// <summary>Returns the position before the next item, for <see cref="RestorePosition"/>.</summary>
+    public (int Next, int ItemsLeft, int KeyLength) SavePosition() => (_next, _itemsLeft, _keyLength);
 
     /// <summary>
     /// Moves back by one item to a marked position. <see cref="Key"/> and <see cref="Payload"/> are invalid until the
     /// next <see cref="MoveNext"/>, which reads the same item again and so restores the shared bytes of the key.
     /// </summary>
-    public void Return((int Next, int ItemsLeft, int KeyLength) mark) => (_next, _itemsLeft, _keyLength) = mark;
+    public void RestorePosition((int Next, int ItemsLeft, int KeyLength) saved) => (_next, _itemsLeft, _keyLength) = saved;
 }
