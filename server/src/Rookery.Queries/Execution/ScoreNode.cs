@@ -17,7 +17,7 @@ internal abstract class ScoreNode
     /// <summary>Returns an upper bound of the scores of consecutive entries. Cheaper than scoring.</summary>
     /// <param name="entry">The first of the entries; not less than in any earlier call.</param>
     /// <param name="last">The last of the entries.</param>
-    public abstract double Most(int entry, out int last);
+    public abstract double UpperBound(int entry, out int last);
 }
 
 /// <summary>Scores 1 for each entry of a cursor.</summary>
@@ -32,7 +32,7 @@ internal sealed class PlainScore(EntryCursor cursor) : ScoreNode
     }
 
     /// <inheritdoc/>
-    public override double Most(int entry, out int last)
+    public override double UpperBound(int entry, out int last)
     {
         last = EntryCursor.End;
         return 1;
@@ -51,7 +51,7 @@ internal sealed class NotScore(ScoreNode inner) : ScoreNode
     }
 
     /// <inheritdoc/>
-    public override double Most(int entry, out int last)
+    public override double UpperBound(int entry, out int last)
     {
         last = EntryCursor.End;
         return 0;
@@ -69,7 +69,7 @@ internal sealed class OptionalScore(ScoreNode inner) : ScoreNode
     }
 
     /// <inheritdoc/>
-    public override double Most(int entry, out int last) => inner.Most(entry, out last);
+    public override double UpperBound(int entry, out int last) => inner.UpperBound(entry, out last);
 }
 
 /// <summary>Multiplies the inner score.</summary>
@@ -84,7 +84,7 @@ internal sealed class BoostScore(ScoreNode inner, double factor) : ScoreNode
     }
 
     /// <inheritdoc/>
-    public override double Most(int entry, out int last) => inner.Most(entry, out last) * factor;
+    public override double UpperBound(int entry, out int last) => inner.UpperBound(entry, out last) * factor;
 }
 
 /// <summary>Adds the scores of several conditions, all of which, or at least one of which, must match.</summary>
@@ -113,16 +113,16 @@ internal sealed class SumScore(ScoreNode[] inner, bool needsAll) : ScoreNode
     }
 
     /// <inheritdoc/>
-    public override double Most(int entry, out int last)
+    public override double UpperBound(int entry, out int last)
     {
-        double most = 0;
+        double bound = 0;
         last = EntryCursor.End;
         foreach (var node in inner)
         {
-            most += node.Most(entry, out int lastOfNode);
+            bound += node.UpperBound(entry, out int lastOfNode);
             last = Math.Min(last, lastOfNode);
         }
 
-        return most;
+        return bound;
     }
 }

@@ -34,7 +34,7 @@ internal sealed class ScoreSortColumn(ScoreNode node, bool isDescending) : SortC
     {
         if (entry > _knownTo)
         {
-            _isBehind = node.Most(entry, out _knownTo) < _last;
+            _isBehind = node.UpperBound(entry, out _knownTo) < _last;
         }
 
         to = _knownTo;

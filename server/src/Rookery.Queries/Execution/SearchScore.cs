@@ -55,9 +55,9 @@ internal sealed class SearchScore(SearchScorer scorer, PackedColumn? lengths, En
     }
 
     /// <inheritdoc/>
-    public override double Most(int entry, out int last)
+    public override double UpperBound(int entry, out int last)
     {
-        double most = 0;
+        double bound = 0;
         last = EntryCursor.End;
         for (int i = 0; i < clauses.Length; i++)
         {
@@ -74,15 +74,15 @@ internal sealed class SearchScore(SearchScorer scorer, PackedColumn? lengths, En
             else if (clause is PostingsCursor postings)
             {
                 var impact = postings.ImpactAt(entry, out int lastOfBlock);
-                most += scorer.Score(i, impact.MostOften, impact.Shortest);
+                bound += scorer.Score(i, impact.MostOften, impact.Shortest);
                 last = Math.Min(last, clause == _commonest ? lastOfBlock : entry);
             }
             else
             {
-                most += scorer.Score(i, OftenEnough, 1);
+                bound += scorer.Score(i, OftenEnough, 1);
             }
         }
 
-        return most;
+        return bound;
     }
 }
