@@ -228,13 +228,13 @@ internal sealed class ConditionCompiler(FieldResolver fields, OperandValues oper
     private FullTextPredicate CompileSearch(SearchCondition search) =>
         fullText is null
             ? throw NotSupported("search", search)
-            : new FullTextPredicate(fullText.Search(search, fields.Reader(search.Field), Text(search.Terms, "search")));
+            : new FullTextPredicate(fullText.CompileSearch(search, fields.Reader(search.Field), Text(search.Terms, "search")));
 
     private FullTextPredicate CompileFuzzy(FuzzyCondition fuzzy) =>
         fullText is null
             ? throw NotSupported("fuzzy", fuzzy)
             : new FullTextPredicate(
-                fullText.Fuzzy(
+                fullText.CompileFuzzy(
                     fuzzy,
                     fields.Reader(fuzzy.Inner.Field),
                     Text(fuzzy.Inner.Value, "fuzzy"),
@@ -246,7 +246,7 @@ internal sealed class ConditionCompiler(FieldResolver fields, OperandValues oper
         fullText is null
             ? throw NotSupported("proximity", proximity)
             : new FullTextPredicate(
-                fullText.Proximity(
+                fullText.CompileProximity(
                     proximity,
                     fields.Reader(proximity.Inner.Field),
                     Text(proximity.Inner.Terms, "proximity"),
@@ -261,7 +261,7 @@ internal sealed class ConditionCompiler(FieldResolver fields, OperandValues oper
             throw NotSupported("moreLikeThis", likeness);
         }
 
-        ILikenessCondition made = fullText.MoreLikeThis(likeness, operands);
+        ILikenessCondition made = fullText.CompileLikeness(likeness, operands);
         if (likeness.Condition is { } condition)
         {
             _likenesses.Add((condition, made));

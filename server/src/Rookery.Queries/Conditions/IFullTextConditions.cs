@@ -49,7 +49,7 @@ public interface IFullTextConditions
     /// <param name="condition">The parsed condition.</param>
     /// <param name="field">Reads the texts.</param>
     /// <param name="terms">The searched text, with parameters filled in.</param>
-    IDocumentCondition Search(SearchCondition condition, FieldReader field, string terms);
+    IDocumentCondition CompileSearch(SearchCondition condition, FieldReader field, string terms);
 
     /// <summary>Whether a field has words; otherwise its values are compared whole.</summary>
     bool HasWords(FieldReference field);
@@ -60,26 +60,26 @@ public interface IFullTextConditions
     /// <param name="field">Reads the texts.</param>
     /// <param name="position">The clause's position in the query's text.</param>
     /// <returns>The condition; null if the analyzer leaves no word.</returns>
-    IDocumentCondition? Words(LuceneLeaf leaf, FieldReference reference, FieldReader field, int position);
+    IDocumentCondition? TryCompileWords(LuceneLeaf leaf, FieldReference reference, FieldReader field, int position);
 
     /// <summary>Compiles <c>fuzzy</c>.</summary>
     /// <param name="condition">The parsed condition.</param>
     /// <param name="field">Reads the texts.</param>
     /// <param name="text">The searched text, with parameters filled in.</param>
     /// <param name="similarity">The similarity, from 0 to 1.</param>
-    IDocumentCondition Fuzzy(FuzzyCondition condition, FieldReader field, string text, double similarity);
+    IDocumentCondition CompileFuzzy(FuzzyCondition condition, FieldReader field, string text, double similarity);
 
     /// <summary>Compiles <c>proximity</c>.</summary>
     /// <param name="condition">The parsed condition.</param>
     /// <param name="field">Reads the texts.</param>
     /// <param name="terms">The searched text, with parameters filled in.</param>
     /// <param name="distance">How far each word may be from its place, in words.</param>
-    IDocumentCondition Proximity(ProximityCondition condition, FieldReader field, string terms, long distance);
+    IDocumentCondition CompileProximity(ProximityCondition condition, FieldReader field, string terms, long distance);
 
     /// <summary>Compiles <c>moreLikeThis</c>.</summary>
     /// <param name="condition">The parsed condition.</param>
     /// <param name="operands">Resolves parameters.</param>
-    ILikenessCondition MoreLikeThis(MoreLikeThisCondition condition, OperandValues operands);
+    ILikenessCondition CompileLikeness(MoreLikeThisCondition condition, OperandValues operands);
 }
 
 /// <summary>Wraps a full-text condition as a predicate.</summary>

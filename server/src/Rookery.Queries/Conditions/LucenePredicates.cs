@@ -97,7 +97,7 @@ internal sealed class LucenePredicates(
             return WholeValues(leaf, fields.Reader(field));
         }
 
-        return fullText.Words(leaf, field, fields.Reader(field), condition.Clause.Position) is { } words
+        return fullText.TryCompileWords(leaf, field, fields.Reader(field), condition.Clause.Position) is { } words
             ? new FullTextPredicate(words)
             : null;
     }

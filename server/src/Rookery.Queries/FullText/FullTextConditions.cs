@@ -27,7 +27,7 @@ public sealed class FullTextConditions(
     public bool NeedsCount => _likenesses.Count > 0 || _searched.Exists(static one => one.NeedsCount);
 
     /// <inheritdoc/>
-    public IDocumentCondition Search(SearchCondition condition, FieldReader field, string terms) =>
+    public IDocumentCondition CompileSearch(SearchCondition condition, FieldReader field, string terms) =>
         Add(SearchTerms.Parse(analyzers(condition.Field), terms, condition.NeedsAll, condition.Terms.Position), field);
 
     /// <inheritdoc/>
@@ -39,7 +39,7 @@ public sealed class FullTextConditions(
         );
 
     /// <inheritdoc/>
-    public IDocumentCondition? Words(LuceneLeaf leaf, FieldReference reference, FieldReader field, int position)
+    public IDocumentCondition? TryCompileWords(LuceneLeaf leaf, FieldReference reference, FieldReader field, int position)
     {
         var builder = new SearchQueryBuilder(analyzers(reference), position);
         builder.Add(leaf);
@@ -48,11 +48,11 @@ public sealed class FullTextConditions(
     }
 
     /// <inheritdoc/>
-    public IDocumentCondition Proximity(ProximityCondition condition, FieldReader field, string terms, long distance) =>
+    public IDocumentCondition CompileProximity(ProximityCondition condition, FieldReader field, string terms, long distance) =>
         Add(SearchTerms.ParseProximity(analyzers(condition.Inner.Field), terms, distance, condition.Position), field);
 
     /// <inheritdoc/>
-    public IDocumentCondition Fuzzy(FuzzyCondition condition, FieldReader field, string text, double similarity)
+    public IDocumentCondition CompileFuzzy(FuzzyCondition condition, FieldReader field, string text, double similarity)
     {
         byte[] utf8 = Encoding.UTF8.GetBytes(text);
         byte[] folded = new byte[TextFolding.MaxBytes(utf8.Length)];
@@ -64,7 +64,7 @@ public sealed class FullTextConditions(
     }
 
     /// <inheritdoc/>
-    public ILikenessCondition MoreLikeThis(MoreLikeThisCondition condition, OperandValues operands)
+    public ILikenessCondition CompileLikeness(MoreLikeThisCondition condition, OperandValues operands)
     {
         var options = new LikenessOptions(condition, operands);
         if (options.Fields is null && wordFields is { Count: 0 })
