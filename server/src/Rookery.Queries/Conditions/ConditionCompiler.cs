@@ -156,7 +156,7 @@ internal sealed class ConditionCompiler(FieldResolver fields, OperandValues oper
         var wanted = new List<byte[]>();
         foreach (byte[] value in operands.Elements(isIn.Values))
         {
-            Bound(++_values, MaxValues, "values behind 'in'", isIn.Position);
+            Bound(++_values, MaxValues, "values after 'in'", isIn.Position);
             wanted.Add(Counted(value, isIn.Position));
         }
 

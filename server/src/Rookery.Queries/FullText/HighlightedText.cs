@@ -15,14 +15,14 @@ internal static class HighlightedText
     /// split.</param>
     /// <param name="most">Maximum number of fragments.</param>
     /// <param name="before">The tags before words. A word's kind, modulo the number of tags, selects its tag.</param>
-    /// <param name="behind">The tags after words.</param>
+    /// <param name="after">The tags after words.</param>
     public static List<string> Cut(
         ReadOnlySpan<byte> utf8,
         IEnumerable<FoundWord> found,
         int length,
         int most,
         string[] before,
-        string[] behind
+        string[] after
     )
     {
         string text = Encoding.UTF8.GetString(utf8);
@@ -43,7 +43,7 @@ internal static class HighlightedText
                     .Append(text, at, word.Start - at)
                     .Append(before[word.Kind % before.Length])
                     .Append(text, word.Start, word.Length)
-                    .Append(behind[word.Kind % behind.Length]);
+                    .Append(after[word.Kind % after.Length]);
                 at = word.Start + word.Length;
             }
 

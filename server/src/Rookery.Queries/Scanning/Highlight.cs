@@ -15,10 +15,10 @@ internal sealed class Highlight
     private const int MostTags = 64;
 
     private static readonly string[] UsualBefore = ["<b style=\"background:yellow\">"];
-    private static readonly string[] UsualBehind = ["</b>"];
+    private static readonly string[] UsualAfter = ["</b>"];
 
     private readonly string[] _before;
-    private readonly string[] _behind;
+    private readonly string[] _after;
     private readonly WordFinder[] _finders;
     private readonly FieldReader _reader;
     private readonly int _length;
@@ -52,7 +52,7 @@ internal sealed class Highlight
         _most = Number(include.Arguments[1], operands, MostFragments);
         var options = new ClauseOptions(include.Arguments is [_, _, var given] ? given : null, "highlight", operands);
         _before = options.Texts("PreTags") is { Length: > 0 and <= MostTags } written ? written : UsualBefore;
-        _behind = options.Texts("PostTags") is { Length: > 0 and <= MostTags } ends ? ends : UsualBehind;
+        _after = options.Texts("PostTags") is { Length: > 0 and <= MostTags } ends ? ends : UsualAfter;
         GroupKey = options.Text("GroupKey") is { Length: > 0 } key ? key : null;
         options.RefuseOthers();
         _finders =
@@ -127,7 +127,7 @@ internal sealed class Highlight
                     highlight._length,
                     highlight._most - pieces.Count,
                     highlight._before,
-                    highlight._behind
+                    highlight._after
                 )
             );
             return pieces.Count < highlight._most;

@@ -56,7 +56,7 @@ internal sealed class Projection
     /// <exception cref="QueryException">A required field is missing.</exception>
     public void Write(in QueriedDocument document, IBufferWriter<byte> output, IScanClock? clock)
     {
-        bool isBehind = false;
+        bool needsComma = false;
         long walked = 0;
         foreach (var member in _members)
         {
@@ -78,8 +78,8 @@ internal sealed class Projection
                 );
             }
 
-            output.Write(isBehind ? ","u8 : ""u8);
-            isBehind = true;
+            output.Write(needsComma ? ","u8 : ""u8);
+            needsComma = true;
             output.Write(member.Name);
             if (member.Field is { } field)
             {

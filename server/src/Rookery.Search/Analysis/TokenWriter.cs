@@ -261,7 +261,7 @@ internal ref struct TokenWriter<TSink>
                 Span<byte> digest = stackalloc byte[SHA256.HashSizeInBytes];
                 hash.GetHashAndReset(digest);
                 bool isWritten = Convert.TryToHexStringLower(digest[..HashBytes], _word[kept..], out int hexBytes);
-                Invariant.Holds(isWritten, "the hash of a long token has room behind what is kept of it");
+                Invariant.Holds(isWritten, "the hash of a long token fits after its kept beginning");
                 token = _word[..(kept + hexBytes)];
             }
 

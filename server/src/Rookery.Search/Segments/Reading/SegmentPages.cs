@@ -143,7 +143,7 @@ internal sealed class SegmentFile : SegmentPages, IDisposable
     {
         if ((uint)number >= (uint)_slots.Length)
         {
-            throw Damage("it refers to what lies behind its end");
+            throw Damage("it refers to bytes after its end");
         }
 
         long offset = (long)number * SegmentFormat.StoredPageBytes;
