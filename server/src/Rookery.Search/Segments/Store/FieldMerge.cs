@@ -158,7 +158,7 @@ internal sealed class FieldMerge : IDisposable
                 if (part.Source.IsLive(entry))
                 {
                     target.Add(
-                        part.Source.Place(entry),
+                        part.Source.NewEntryOf(entry),
                         postings.Frequency,
                         isText ? part.LengthOf(entry) : 1,
                         postings.EncodedPositions()

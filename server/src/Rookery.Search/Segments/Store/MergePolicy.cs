@@ -28,10 +28,10 @@ internal static class MergePolicy
             return tier;
         }
 
-        var rotten = segments.FirstOrDefault(static segment =>
+        var halfDead = segments.FirstOrDefault(static segment =>
             2 * (long)segment.Live.DeadCount >= segment.Live.Entries
         );
-        return rotten is null ? [] : [rotten];
+        return halfDead is null ? [] : [halfDead];
     }
 
     private static int TierOf(HeldSegment segment)

@@ -42,7 +42,7 @@ internal sealed class MergeSource
     public bool IsLive(int entry) => Segment.Live.IsLive(entry);
 
     /// <summary>Returns the number of a live entry in the new segment.</summary>
-    public int Place(int entry)
+    public int NewEntryOf(int entry)
     {
         if (_deadBefore.Length == 0)
         {

@@ -69,7 +69,7 @@ internal sealed class SegmentMerge : IDisposable
             deadDocuments +=
                 (held is null ? source.Segment.Handle.Documents : held.DeadDocuments) - source.Segment.DeadDocuments;
             var died = held is null ? Enumerable.Range(0, source.Reader.Entries) : held.Live.Dead();
-            dead.AddRange(died.Where(source.IsLive).Select(source.Place));
+            dead.AddRange(died.Where(source.IsLive).Select(source.NewEntryOf));
         }
 
         var all = LiveEntries.All(entries);
@@ -137,7 +137,7 @@ internal sealed class SegmentMerge : IDisposable
             var (first, count) = source.Reader.EntriesOf(ids);
             if (source.IsLive(first))
             {
-                _writer.AddId(ids.Key, source.Place(first), count);
+                _writer.AddId(ids.Key, source.NewEntryOf(first), count);
             }
 
             if (!ids.MoveNext())
