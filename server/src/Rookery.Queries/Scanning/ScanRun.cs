@@ -116,7 +116,7 @@ public sealed class ScanRun : IDisposable
             {
                 (first, firstScore) = (row, score);
                 _firstKey.Clear();
-                _plan.Sort.Write(queried with { Score = score }, score, _work, _firstKey);
+                _plan.Sort.Write(queried with { Score = score }, _work, _firstKey);
             }
         }
 
@@ -189,7 +189,7 @@ public sealed class ScanRun : IDisposable
     private bool ComesBefore(in QueriedDocument queried, double score)
     {
         _sortKey.Clear();
-        _plan.Sort.Write(queried with { Score = score }, score, _work, _sortKey);
+        _plan.Sort.Write(queried with { Score = score }, _work, _sortKey);
         return _plan.Sort.Compare(_sortKey.Written, _firstKey.Written) < 0;
     }
 
@@ -247,7 +247,7 @@ public sealed class ScanRun : IDisposable
         _total += passes ? 1 : 0;
         _ordinal++;
         _sortKey.Clear();
-        _plan.Sort.Write(document, score, _work, _sortKey);
+        _plan.Sort.Write(document, _work, _sortKey);
         if (_firstOfContent is not null)
         {
             CollectDistinct(document, row, score);

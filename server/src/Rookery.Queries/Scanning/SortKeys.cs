@@ -74,11 +74,10 @@ internal sealed class SortKeys
     public bool IsEmpty => _keys.Length == 0;
 
     /// <summary>Appends the sort key of a result.</summary>
-    /// <param name="document">The result.</param>
-    /// <param name="score">Its score.</param>
+    /// <param name="document">The result, with its score.</param>
     /// <param name="work">The evaluation's limits.</param>
     /// <param name="output">Receives the bytes, after those that it holds.</param>
-    public void Write(in QueriedDocument document, double score, ScanWork work, PooledBytes output)
+    public void Write(in QueriedDocument document, ScanWork work, PooledBytes output)
     {
         foreach ((OrderKind kind, bool isDescending, FieldReader? field, byte[] seed, bool isNullGreatest) in _keys)
         {
@@ -90,12 +89,6 @@ internal sealed class SortKeys
                 work.Walk(document.Members.Length);
                 length = WriteField(document, field, kind, isDescending, isNullGreatest, value);
             }
-            else if (kind == OrderKind.Score)
-            {
-                // scores are not negative, so the bytes order as the numbers do
-                BinaryPrimitives.WriteDoubleBigEndian(value, document.Score);
-                length = sizeof(double);
-            }
             else if (kind == OrderKind.Random)
             {
                 length = document.IsStored
@@ -104,7 +97,7 @@ internal sealed class SortKeys
             }
             else if (kind == OrderKind.Score)
             {
-                length = WriteScore(score, value);
+                length = WriteScore(document.Score, value);
             }
 
             BinaryPrimitives.WriteUInt16BigEndian(room, (ushort)length);
