@@ -49,11 +49,7 @@ internal static class FoundResults
     /// <param name="turns">Limits the query's working time.</param>
     /// <param name="isLast">Reads a row; returns true if it is the last to read.</param>
     /// <returns>Whether the callback stopped it.</returns>
-    public static async ValueTask<bool> ReadRowsAsync(
-        IndexAnswer found,
-        QueryTurns turns,
-        Func<byte[][], bool> isLast
-    )
+    public static async ValueTask<bool> ReadRowsAsync(IndexAnswer found, QueryTurns turns, Func<byte[][], bool> isLast)
     {
         bool hasStopped = false;
         turns.Begin();

@@ -41,9 +41,8 @@ public static class IndexDelay
         {
             IndexState.Disabled =>
                 $"is disabled and lags behind the documents{wait}. Enable it with `rookery index enable`",
-            IndexState.Paused =>
-                $"is paused on this node and lags behind the documents{wait}. Resume it with `rookery "
-                    + $"index resume`",
+            IndexState.Paused => $"is paused on this node and lags behind the documents{wait}. Resume it with `rookery "
+                + $"index resume`",
             IndexState.Error =>
                 "stopped because too many documents could not be indexed, so the query does not wait: `rookery index "
                     + "errors` lists them. Correct its definition",

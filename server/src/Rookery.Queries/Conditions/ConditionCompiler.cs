@@ -228,7 +228,9 @@ internal sealed class ConditionCompiler(FieldResolver fields, OperandValues oper
     private FullTextPredicate CompileSearch(SearchCondition search) =>
         fullText is null
             ? throw NotSupported("search", search)
-            : new FullTextPredicate(fullText.CompileSearch(search, fields.Reader(search.Field), Text(search.Terms, "search")));
+            : new FullTextPredicate(
+                fullText.CompileSearch(search, fields.Reader(search.Field), Text(search.Terms, "search"))
+            );
 
     private FullTextPredicate CompileFuzzy(FuzzyCondition fuzzy) =>
         fullText is null

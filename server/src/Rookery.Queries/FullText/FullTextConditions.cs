@@ -39,7 +39,12 @@ public sealed class FullTextConditions(
         );
 
     /// <inheritdoc/>
-    public IDocumentCondition? TryCompileWords(LuceneLeaf leaf, FieldReference reference, FieldReader field, int position)
+    public IDocumentCondition? TryCompileWords(
+        LuceneLeaf leaf,
+        FieldReference reference,
+        FieldReader field,
+        int position
+    )
     {
         var builder = new SearchQueryBuilder(analyzers(reference), position);
         builder.Add(leaf);
@@ -48,8 +53,12 @@ public sealed class FullTextConditions(
     }
 
     /// <inheritdoc/>
-    public IDocumentCondition CompileProximity(ProximityCondition condition, FieldReader field, string terms, long distance) =>
-        Add(SearchTerms.ParseProximity(analyzers(condition.Inner.Field), terms, distance, condition.Position), field);
+    public IDocumentCondition CompileProximity(
+        ProximityCondition condition,
+        FieldReader field,
+        string terms,
+        long distance
+    ) => Add(SearchTerms.ParseProximity(analyzers(condition.Inner.Field), terms, distance, condition.Position), field);
 
     /// <inheritdoc/>
     public IDocumentCondition CompileFuzzy(FuzzyCondition condition, FieldReader field, string text, double similarity)

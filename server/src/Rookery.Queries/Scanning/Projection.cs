@@ -73,8 +73,7 @@ internal sealed class Projection
                     : "a row";
                 throw new QueryException(
                     QueryFault.Invalid,
-                    $"'{needed}' is missing in {where}, which is an error by the request's "
-                        + $"ProjectionBehavior."
+                    $"'{needed}' is missing in {where}, which is an error by the request's " + $"ProjectionBehavior."
                 );
             }
 

@@ -80,5 +80,6 @@ internal sealed class KeyTreeBlock
     /// Moves back by one item to a marked position. <see cref="Key"/> and <see cref="Payload"/> are invalid until the
     /// next <see cref="MoveNext"/>, which reads the same item again and so restores the shared bytes of the key.
     /// </summary>
-    public void RestorePosition((int Next, int ItemsLeft, int KeyLength) saved) => (_next, _itemsLeft, _keyLength) = saved;
+    public void RestorePosition((int Next, int ItemsLeft, int KeyLength) saved) =>
+        (_next, _itemsLeft, _keyLength) = saved;
 }
