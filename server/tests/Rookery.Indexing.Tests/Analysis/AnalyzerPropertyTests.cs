@@ -4,7 +4,7 @@ using Rookery.Search.Analysis;
 
 namespace Rookery.Indexing.Tests.Analysis;
 
-/// <summary>What holds for every text.</summary>
+/// <summary>Properties that hold for every text.</summary>
 public sealed class AnalyzerPropertyTests
 {
     private static readonly string[] Pieces =
@@ -80,7 +80,9 @@ public sealed class AnalyzerPropertyTests
         }
     }
 
-    /// <summary>Each letter, digit and ideograph of a text is in one token, and no token is anything else.</summary>
+    /// <summary>
+    /// Each letter, digit and ideograph of a text is in exactly one token, and tokens contain nothing else.
+    /// </summary>
     [Fact]
     public void No_letter_is_lost()
     {
@@ -142,7 +144,7 @@ public sealed class AnalyzerPropertyTests
         }
     }
 
-    /// <summary>Texts made to take a machine of states through its worst: 4 MiB each, and each is done once.</summary>
+    /// <summary>Texts of 4 MiB that are the worst cases for the state machine.</summary>
     [Theory]
     [InlineData("_")]
     [InlineData("a.")]

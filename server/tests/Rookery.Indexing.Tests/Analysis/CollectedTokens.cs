@@ -6,7 +6,7 @@ namespace Rookery.Indexing.Tests.Analysis;
 /// <summary>A token as a test compares it.</summary>
 public sealed record CollectedToken(string Text, int Position, int Start, int Length);
 
-/// <summary>Runs analyzers and keeps what they give.</summary>
+/// <summary>Runs analyzers and collects their tokens.</summary>
 internal readonly struct CollectedTokens(List<CollectedToken> tokens, int limit = int.MaxValue) : ITokenSink
 {
     public bool Take(scoped in Token token)
@@ -28,7 +28,7 @@ internal readonly struct CollectedTokens(List<CollectedToken> tokens, int limit 
         return tokens;
     }
 
-    /// <summary>The tokens with a bar between them.</summary>
+    /// <summary>Returns the tokens, separated by bars.</summary>
     internal static string Line(string analyzerName, string text, AnalysisPurpose purpose = AnalysisPurpose.Index)
     {
         using var analyzer = AnalyzerCatalog.Make(analyzerName);

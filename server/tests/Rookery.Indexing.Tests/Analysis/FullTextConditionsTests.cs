@@ -7,7 +7,7 @@ using Rookery.Search.Analysis;
 
 namespace Rookery.Indexing.Tests.Analysis;
 
-/// <summary>Full text among the other conditions of a query, over documents.</summary>
+/// <summary>Full-text conditions combined with other conditions, evaluated on documents.</summary>
 public sealed class FullTextConditionsTests
 {
     private static readonly string[] Documents =
@@ -58,7 +58,7 @@ public sealed class FullTextConditionsTests
         Assert.Equal(fox + 1, ScoreOf("search(title, 'fox') or n = 2 or n = 3", 1), 1e-12);
         Assert.Equal((2.5 * fox) + 0.5, ScoreOf("boost(search(title, 'fox'), 2.5) and boost(n = 2, 0.5)", 1), 1e-12);
         Assert.Equal(fox, ScoreOf("search(title, 'fox') and not n = 3", 1), 1e-12);
-        // Four documents have tokens, in all 2 + 3 + 4 + 1: "the" and "and" are none.
+        // Four documents have tokens, 2 + 3 + 4 + 1 in all; "the" and "and" are stop words.
         Assert.Equal(Bm25.InverseDocumentFrequency(4, 2) * Bm25.Weight(2, 3, 10 / 4.0), fox, 1e-12);
     }
 
@@ -70,14 +70,16 @@ public sealed class FullTextConditionsTests
     public void Invalid_options_are_refused(string condition) =>
         Assert.Equal(QueryFault.Invalid, Assert.Throws<QueryException>(() => new Scan(condition).Dispose()).Fault);
 
-    /// <summary>The clock ends a query whose client left: it is asked inside of one document, too.</summary>
+    /// <summary>
+    /// The clock ends a query whose client disconnected, so it must also be checked within one document.
+    /// </summary>
     [Theory]
     [InlineData("lucene(title, '*a*a*a*a*b')", 3000)]
     [InlineData("lucene(title, 'TEXT~0.1')", 3000)]
     [InlineData("search(title, 'a*a*a*b')", 3000)]
     [InlineData("exact(lucene(title, '*a*a*a*a*b'))", 3000)]
-    // A regular expression has a second for each text. 2 KB need a thousandth of it; 600 KB need most of it on a busy
-    // machine.
+    // A regular expression may take one second per text. 2 KB take a thousandth of that; 600 KB take most of it on a
+    // busy machine.
     [InlineData("regex(title, '(a|aa){50}b$')", 10)]
     public void A_pattern_checks_the_clock_within_one_document(string condition, int words)
     {

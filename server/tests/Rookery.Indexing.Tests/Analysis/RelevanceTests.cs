@@ -18,7 +18,8 @@ namespace Rookery.Indexing.Tests.Analysis;
 public sealed class RelevanceTests
 {
     /// <summary>
-    /// Against the formula written out on words, without any of our code but the analyzer's rule for these texts.
+    /// Compares scores with the formula, computed directly on words with none of the product's code but the analyzer's
+    /// rule for these texts.
     /// </summary>
     [Fact]
     public void Scores_agree_with_a_direct_computation()
@@ -81,8 +82,8 @@ public sealed class RelevanceTests
     }
 
     /// <summary>
-    /// The whole way of a query, over the paragraphs of this project's own documentation: the order and the scores are
-    /// those of the formula, written out on the words of each.
+    /// Runs queries end to end over the paragraphs of this project's documentation, and compares order and scores with
+    /// the formula, computed directly on the words.
     /// </summary>
     [Theory]
     [InlineData("index documents", false)]

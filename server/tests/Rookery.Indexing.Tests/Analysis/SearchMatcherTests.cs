@@ -75,7 +75,7 @@ public sealed class SearchMatcherTests
         Assert.Equal(matches, SearchTestData.Read(matcher, Text));
     }
 
-    /// <summary>Compares with a search through all ways to place the words.</summary>
+    /// <summary>Compares with an exhaustive search of all placements of the words.</summary>
     [Fact]
     public void Phrases_are_counted_as_the_definition_says()
     {
@@ -145,7 +145,7 @@ public sealed class SearchMatcherTests
         }
     }
 
-    /// <summary>64 words of a phrase over a text that has each everywhere.</summary>
+    /// <summary>A phrase of 64 words over a text that has each of them at every position.</summary>
     [Fact]
     public void The_worst_search_over_a_long_text_ends()
     {

@@ -98,7 +98,7 @@ public sealed class SearchTermsTests
         string Text(int term) => Encoding.UTF8.GetString(query.Terms[term]);
     }
 
-    /// <summary>A pattern by what it does: the one of those written above that fits.</summary>
+    /// <summary>Names a pattern by its behaviour: the one of the patterns above that matches the same.</summary>
     private static string DescribePattern(TokenPattern pattern)
     {
         return new[] { "qqq:*", "ca-:ca*", "-ce:*ce", "-b-:*b*", "c-t:c*t" }

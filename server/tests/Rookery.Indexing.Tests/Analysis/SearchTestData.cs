@@ -4,7 +4,7 @@ using Rookery.Search.Analysis;
 
 namespace Rookery.Indexing.Tests.Analysis;
 
-/// <summary>Short ways to search texts.</summary>
+/// <summary>Helpers to search texts.</summary>
 internal static class SearchTestData
 {
     internal static bool Find(string terms, bool needsAll, params string[] values)

@@ -2,7 +2,7 @@ using Rookery.Search.Analysis;
 
 namespace Rookery.Indexing.Tests.Analysis;
 
-/// <summary>A theory that needs libstemmer, and says so where it is missing.</summary>
+/// <summary>A theory that needs libstemmer; it is skipped with that reason if the library is missing.</summary>
 [AttributeUsage(AttributeTargets.Method)]
 public sealed class StemmerTheoryAttribute : TheoryAttribute
 {

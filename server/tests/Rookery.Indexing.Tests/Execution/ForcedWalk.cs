@@ -3,19 +3,21 @@ using Rookery.Search.Segments.Postings;
 
 namespace Rookery.Indexing.Tests.Execution;
 
-/// <summary>Walks over the terms of an order whatever that costs, and gives up after some entries.</summary>
+/// <summary>
+/// Forces the walk over the terms of an order, whatever its cost, and gives up after a number of entries.
+/// </summary>
 internal sealed class ForcedWalk(long mostSteps) : OrderWalk
 {
-    /// <summary>How many walks were begun.</summary>
+    /// <summary>Number of walks started.</summary>
     public int Begun { get; private set; }
 
-    /// <summary>How many found all that was wanted.</summary>
+    /// <summary>Number of walks that found all wanted matches.</summary>
     public int Completed { get; private set; }
 
-    /// <summary>How many of them in a segment that had dead entries.</summary>
+    /// <summary>Number of these in a segment with dead entries.</summary>
     public int CompletedAmongDead { get; private set; }
 
-    /// <summary>To the end, up to some entry, or as costs say.</summary>
+    /// <summary>Walks to the end, walks up to a number of entries, or decides by cost.</summary>
     public static ForcedWalk? Any(Random random) =>
         random.Next(4) switch
         {
@@ -39,7 +41,7 @@ internal sealed class ForcedWalk(long mostSteps) : OrderWalk
     }
 }
 
-/// <summary>Looks at all matches.</summary>
+/// <summary>Never walks: all matches are read.</summary>
 internal sealed class NoWalk : OrderWalk
 {
     public override bool Pays(long wanted, int entries, EntryCursor candidates) => false;

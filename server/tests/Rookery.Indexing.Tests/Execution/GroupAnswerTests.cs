@@ -63,7 +63,7 @@ public sealed class GroupAnswerTests
     }
 
     /// <summary>
-    /// Rows of this size, with values as long as they may be, have to fit into the pages of the store.
+    /// Rows of the maximum width, with values of the maximum length, must fit into the pages of the store.
     /// </summary>
     [Fact]
     public void The_widest_rows_with_the_longest_values_are_indexed()

@@ -13,8 +13,8 @@ using Rookery.Queries.Scanning;
 namespace Rookery.Indexing.Tests.Execution;
 
 /// <summary>
-/// Answers of automatic map/reduce indexes to random grouped queries over documents that change, held against putting
-/// all documents into groups.
+/// Compares answers of automatic map-reduce indexes to random grouped queries over changing documents with grouping all
+/// documents.
 /// </summary>
 public sealed class GroupModelTests
 {
@@ -47,7 +47,7 @@ public sealed class GroupModelTests
         "sum(missing)",
     ];
 
-    // Some have more digits than sums hold exactly.
+    // Some numbers have more digits than sums represent exactly.
     private static readonly string[] Numbers =
     [
         "1",
@@ -120,7 +120,7 @@ public sealed class GroupModelTests
             }
         }
 
-        // Else they say nothing. Ids of long keys do not say where a group stands.
+        // Otherwise the test would prove nothing. Ids of long keys do not determine the order of groups.
         Assert.InRange(found, compared / 2, compared);
         Assert.InRange(ofPage, compared / (hasLongKeys ? 20 : 4), compared - (compared / 8));
         Assert.InRange(walked, hasLongKeys ? 1 : 20, int.MaxValue);
@@ -233,7 +233,7 @@ public sealed class GroupModelTests
     }
 }
 
-/// <summary>One grouped query, asked of an index and of all documents.</summary>
+/// <summary>One grouped query, answered by an index and by a scan.</summary>
 internal sealed class GroupExample : IDisposable
 {
     private const long PlentyBytes = 64 << 20;
@@ -248,14 +248,14 @@ internal sealed class GroupExample : IDisposable
         _plan = ScanPlan.Compile(RqlParser.Parse(query), QueryParameters.None);
     }
 
-    /// <summary>When a page is found by walking over the terms of its order.</summary>
+    /// <summary>Decides when a page is found by walking the terms of its order.</summary>
     public OrderWalk? Walk { get; init; }
 
     public GroupedQueries Queries => new(_node.Host) { Walk = Walk };
 
     public ScanPlan Plan => _plan;
 
-    /// <summary>What putting all documents into groups answers.</summary>
+    /// <summary>Returns the answer of a scan.</summary>
     public (List<string> Results, long Total) Scan()
     {
         byte[] history = Encoding.ASCII.GetBytes(_node.Database().HistoryId);
@@ -273,7 +273,7 @@ internal sealed class GroupExample : IDisposable
         return Written(run.Finish());
     }
 
-    /// <summary>What the index answers that the planner chooses; null when none does.</summary>
+    /// <summary>Returns the answer of the index that the planner chooses; null if it chooses a scan.</summary>
     public (List<string> Results, long Total, bool IsOfPage)? Ask(bool needsTotal = true)
     {
         if (Queries.ChooseIndex(_node.Database(), _plan) is not { IndexName: { } name, IsBuilt: true })

@@ -79,8 +79,8 @@ public sealed class IndexAnswerTests
         Assert.InRange(page.PostingsRead, 1, counted.PostingsRead);
     }
 
-    // Ten of a segment, and what it takes to know which entries of it come behind ten that are known; of two whole
-    // segments and one of ten entries.
+    // Bound: ten entries of each segment, and the look-ups that find which entries come after ten known ones, for two
+    // full segments and one of ten entries.
     [Theory]
     [InlineData("from Users where age >= 100 order by name limit 10", 80)]
     [InlineData("from Users where age >= 100 order by name desc limit 5, 5", 80)]
@@ -150,7 +150,7 @@ public sealed class IndexAnswerTests
         var plan = Plan("from Users where search(bio, '\"often filler\"') limit 1");
         using (example.Open(plan))
         {
-            // What is made once.
+            // Warms up what is allocated once.
         }
 
         long before = GC.GetAllocatedBytesForCurrentThread();

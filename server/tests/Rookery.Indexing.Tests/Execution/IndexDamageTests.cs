@@ -13,8 +13,7 @@ using Rookery.Simulation;
 namespace Rookery.Indexing.Tests.Execution;
 
 /// <summary>
-/// What of an index cannot be read when its answer is written has it built again, as what cannot be read when it is
-/// searched.
+/// Damage that is found while an answer is written starts a rebuild of the index, as damage found by a search does.
 /// </summary>
 public sealed class IndexDamageTests : IDisposable
 {
@@ -106,7 +105,7 @@ public sealed class IndexDamageTests : IDisposable
         var queries = new IndexedQueries(_node.Host);
         var rows = queries.ReadRows(_node.Database(), Names)!;
 
-        // An order that is read by keys: of others the ids of few results are read with them.
+        // An order without ranks; otherwise the ids of few results are read during the search.
         var query = RqlParser.Parse("from @all_docs where startsWith(name, 'n') order by name as string select name");
         return queries.TryAnswer(
             _node.Database(),

@@ -19,7 +19,7 @@ using Rookery.Simulation;
 
 namespace Rookery.Indexing.Tests.Execution;
 
-/// <summary>Documents that change, an index of them, and the answers of both to one query.</summary>
+/// <summary>Changing documents, an index of them, and the answers of both to a query.</summary>
 internal sealed class IndexExample : IDisposable
 {
     private const string Folder = "/data/index";
@@ -46,10 +46,10 @@ internal sealed class IndexExample : IDisposable
     /// <summary>Ids of all documents.</summary>
     public IReadOnlyCollection<string> Ids => _documents.Keys;
 
-    /// <summary>What the index holds of which field.</summary>
+    /// <summary>The numbers of the indexed fields.</summary>
     public IndexedFields Fields => new(_map.Fields);
 
-    /// <summary>Of how many segments the index is now.</summary>
+    /// <summary>Current number of segments of the index.</summary>
     public int Segments
     {
         get
@@ -77,19 +77,19 @@ internal sealed class IndexExample : IDisposable
         _store.Delete(Lower(id));
     }
 
-    /// <summary>Lets the index show what changed.</summary>
+    /// <summary>Applies the changes to the index.</summary>
     public void Apply() => _store.Apply(_lastEtag);
 
-    /// <summary>Merges as far as there is something to merge.</summary>
+    /// <summary>Merges until nothing is left to merge.</summary>
     public void Merge()
     {
         while (_store.MergeOnce())
         {
-            // A piece.
+            // MergeOnce does one step.
         }
     }
 
-    /// <summary>Starts again on what a power cut left, and follows from there.</summary>
+    /// <summary>Reopens the index after a power cut, and indexes from its watermark.</summary>
     public void Restart(long powerLossSeed)
     {
         _disk = _disk.AfterPowerLoss(powerLossSeed);
@@ -108,14 +108,14 @@ internal sealed class IndexExample : IDisposable
         Apply();
     }
 
-    /// <summary>Opens an answer of the index.</summary>
+    /// <summary>Opens the index's answer.</summary>
     public IndexAnswer Open(ScanPlan plan, IScanClock? clock = null, bool needsTotal = true, OrderWalk? walk = null) =>
         IndexAnswer.Find(OpenSnapshot(), Fields, plan, _share, clock ?? new PatientClock(), needsTotal, walk: walk);
 
     public QueriedDocument Document(string id) =>
         new(new DocumentView(_documents[id].Stored), _documents[id].Etag, History);
 
-    /// <summary>What looking at every document answers: twice, first to count words.</summary>
+    /// <summary>Returns the answer of a scan, which first counts words and then evaluates.</summary>
     public (IReadOnlyList<string> Results, long Total) Scan(Query query)
     {
         if (_scanned is null)
@@ -133,7 +133,7 @@ internal sealed class IndexExample : IDisposable
         return _scanned.Ask(plan);
     }
 
-    /// <summary>What the index answers.</summary>
+    /// <summary>Returns the index's answer.</summary>
     public (IReadOnlyList<string> Results, long Total, bool LookedAtDocuments) Ask(
         Query query,
         bool needsTotal = true,

@@ -7,7 +7,7 @@ using Rookery.Queries.Language;
 namespace Rookery.Indexing.Tests.Execution;
 
 /// <summary>
-/// Answers of indexes to random queries over random documents that change, held against looking at every document.
+/// Compares answers of indexes to random queries over changing random documents with answers of scans.
 /// </summary>
 public sealed class IndexModelTests
 {
@@ -52,7 +52,7 @@ public sealed class IndexModelTests
             }
         }
 
-        // Else they say nothing.
+        // Otherwise the test would prove nothing.
         Assert.InRange(looked, 0, compared / 2);
         Assert.InRange(found, compared / 4, compared);
     }
@@ -69,7 +69,7 @@ public sealed class IndexModelTests
                 ))
         );
 
-    /// <summary>An index that lacks some of what is asked for.</summary>
+    /// <summary>Returns an index that lacks some of the queried fields.</summary>
     private static AutoIndexDefinition Part(Random random) =>
         new(
             null,

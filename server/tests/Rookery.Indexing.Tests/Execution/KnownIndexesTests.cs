@@ -13,7 +13,7 @@ using Rookery.Queries.Scanning;
 
 namespace Rookery.Indexing.Tests.Execution;
 
-/// <summary>What is remembered of a query's text, held against finding it out anew.</summary>
+/// <summary>Compares the cached choice of an index with a new one.</summary>
 public sealed class KnownIndexesTests
 {
     private static readonly string[] Texts =
@@ -93,7 +93,7 @@ public sealed class KnownIndexesTests
         Assert.Equal(byName.Name, Plan(node, parsed, "shop", isKnown: true).IndexName);
         Assert.Same(known, parsed.Known);
 
-        // What is known is what decides: here that of another text.
+        // The cached choice decides; here it is set to that of another query.
         Assert.True(node.Host.TryGetCatalog(node.Database(), out var catalog));
         parsed.Known = KnownIndexes.Of(RqlParser.Parse("from Users where age = $p"), catalog.Slots);
         Assert.Equal(byAge.Name, Plan(node, parsed, "shop", isKnown: true).IndexName);
@@ -128,7 +128,7 @@ public sealed class KnownIndexesTests
         Assert.Null(Plan(node, parsed, "shop", isKnown: true).IndexName); // so few documents are looked at
     }
 
-    // In a method of its own, so that nothing of it stays behind where the collector looks.
+    // A method of its own, so that no local variable keeps the objects alive for the garbage collector.
     [MethodImpl(MethodImplOptions.NoInlining)]
     private static WeakReference<object> Ask(IndexedNode node, Query parsed)
     {

@@ -8,8 +8,7 @@ using Rookery.Queries.Scanning;
 namespace Rookery.Indexing.Tests.Execution;
 
 /// <summary>
-/// Pages that are found by walking over the terms of their order, held against looking at all matches, and at all
-/// documents.
+/// Compares pages found by walking the terms of their order with pages found by reading all matches, and with scans.
 /// </summary>
 public sealed class OrderWalkTests
 {
@@ -108,7 +107,7 @@ public sealed class OrderWalkTests
             }
         }
 
-        // Else it says nothing.
+        // Otherwise the test would prove nothing.
         Assert.InRange(walked, 1_000, int.MaxValue);
         Assert.InRange(completed, 500, walked - 1);
     }

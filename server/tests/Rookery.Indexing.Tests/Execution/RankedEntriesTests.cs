@@ -11,13 +11,13 @@ namespace Rookery.Indexing.Tests.Execution;
 public sealed class RankedEntriesTests
 {
     /// <summary>
-    /// The order of entries is thrown away where only a document says where one of them stands. Until then it has to be
-    /// an order: sorting throws where one comes before another, that before a third, and this before the first.
+    /// The result is discarded if some entry's place is known only from its document. Until then the comparison must be
+    /// consistent, because sorting throws on a cycle (a before b, b before c, c before a).
     /// </summary>
     [Fact]
     public void Entries_have_a_consistent_order_even_if_only_documents_decide_it()
     {
-        // Of a number and a text the index does not know which of them counts as a text.
+        // With a number and a text in one field, the index does not know which one a text order uses.
         string[] ages = ["\"a\"", "\"b\"", "\"c\"", "3", "[1,\"b\"]"];
         var random = new Random(1);
         using var example = new IndexExample(

@@ -14,8 +14,8 @@ using Rookery.Queries.Scanning;
 namespace Rookery.Indexing.Tests.Execution;
 
 /// <summary>
-/// Answers of static indexes to random queries, held against looking at every row that the maps, or a reduce written
-/// out here, make of the documents.
+/// Compares answers of static indexes to random queries with evaluating every row that the maps, or a reduce written
+/// out here, compute from the documents.
 /// </summary>
 public sealed class RowQueryModelTests
 {
@@ -88,7 +88,7 @@ public sealed class RowQueryModelTests
             }
         }
 
-        // Else they say nothing.
+        // Otherwise the test would prove nothing.
         Assert.InRange(found, 200, 500);
         Assert.InRange(looked, 10, 400);
         Assert.InRange(walked, 5, int.MaxValue);
@@ -225,7 +225,7 @@ public sealed class RowQueryModelTests
     private static string Page(Random random) =>
         random.Next(2) == 0 ? "" : $" limit {random.Next(4)}, {random.Next(8)}";
 
-    /// <summary>One query, asked of an index and of all rows.</summary>
+    /// <summary>One query, answered by an index and by evaluating all rows.</summary>
     private sealed class Asking : IDisposable
     {
         private const long PlentyBytes = 64 << 20;

@@ -8,7 +8,7 @@ using Rookery.Search.Analysis;
 
 namespace Rookery.Indexing.Tests.Language;
 
-/// <summary>What docs/reference/rql.md shows as an example is understood.</summary>
+/// <summary>The examples of docs/reference/rql.md are parsed and compiled.</summary>
 public sealed class DocumentedQueryTests
 {
     private static readonly QueryParameters Parameters = QueryParameters.Read(
@@ -63,7 +63,7 @@ public sealed class DocumentedQueryTests
             _ => null,
         };
 
-    // Behind an alias, all paths of several names begin with it.
+    // After an alias, all paths of several names begin with it.
     private static string AliasOf(string example) =>
         example.Contains("u.", StringComparison.Ordinal) || example.Contains("(u", StringComparison.Ordinal)
             ? "as u "
@@ -86,7 +86,7 @@ public sealed class DocumentedQueryTests
             return;
         }
 
-        // A set-up that is stored is put into its place before the query is planned.
+        // A stored facet setup replaces its name before the query is planned.
         if (query.Select is FieldSelection { Items: [{ Source: SelectedFacet { SetupDocument: not null } }] })
         {
             return;

@@ -2,9 +2,7 @@ using Rookery.Queries.Language;
 
 namespace Rookery.Indexing.Tests.Language;
 
-/// <summary>
-/// Writes a query so that its structure shows: each part in brackets, in the order of the AST, without positions.
-/// </summary>
+/// <summary>Prints the tree of a query: each part in brackets, without positions.</summary>
 internal static class QueryPrinter
 {
     public static string Print(Query query)

@@ -2,7 +2,7 @@ using Rookery.Queries.Language;
 
 namespace Rookery.Indexing.Tests.Language;
 
-/// <summary>Refusals: the sentence, and the place as a caret in the query.</summary>
+/// <summary>Error messages, and their position as a caret in the query.</summary>
 public sealed class RqlErrorTests
 {
     [Theory]

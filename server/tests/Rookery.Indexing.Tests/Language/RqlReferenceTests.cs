@@ -3,8 +3,8 @@ using Rookery.Queries.Language;
 namespace Rookery.Indexing.Tests.Language;
 
 /// <summary>
-/// Each keyword, operator and function of RavenDB 7's RQL is read, or refused with 501 and its name: nobody is told that
-/// it is a mistake, and none is taken for the name of a field.
+/// Each keyword, operator and function of RavenDB 7's RQL is parsed, or refused with 501 and its name. None is reported
+/// as a syntax error or read as the name of a field.
 /// </summary>
 public sealed class RqlReferenceTests
 {

@@ -8,7 +8,7 @@ using Rookery.Search.Analysis;
 
 namespace Rookery.Indexing.Tests.Scanning;
 
-/// <summary>Queries and documents that are made to cost much end in bounded work or in an error.</summary>
+/// <summary>Queries and documents crafted to be expensive end with bounded work or an error.</summary>
 public sealed class HostileScanTests
 {
     [Fact]

@@ -2,7 +2,7 @@ using Rookery.Queries.Language;
 
 namespace Rookery.Indexing.Tests.Scanning;
 
-/// <summary><c>lucene()</c>: what a clause finds.</summary>
+/// <summary>What a clause of <c>lucene()</c> matches.</summary>
 public sealed class LuceneConditionTests
 {
     private static readonly string[] Words = ["ant", "bee", "cat", "dog"];
@@ -80,7 +80,8 @@ public sealed class LuceneConditionTests
     }
 
     /// <summary>
-    /// Signs mean the same as in Lucene: all required, none excluded, and one of the others where nothing is required.
+    /// Operators mean the same as in Lucene: all required terms, no excluded term, and at least one optional term if
+    /// none is required.
     /// </summary>
     [Fact]
     public void Random_clauses_match_by_their_operators()

@@ -6,13 +6,13 @@ using Rookery.Queries.Language;
 namespace Rookery.Indexing.Tests.Scanning;
 
 /// <summary>
-/// A value as rules 1 to 8 describe it, by means of its own: decimals, strings and date types of the runtime, and a
+/// A value as rules 1 to 8 describe it, implemented independently with the runtime's decimals, strings and dates, and a
 /// parsed document.
 /// </summary>
 /// <param name="Kind">0 null, 1 boolean, 2 number, 3 text, 4 object.</param>
-/// <param name="Number">Of a number, and of a boolean 0 or 1.</param>
-/// <param name="Text">Of a text without case, or of an object.</param>
-/// <param name="Raw">Of a text, as it is.</param>
+/// <param name="Number">The value of a number; 0 or 1 for a boolean.</param>
+/// <param name="Text">A text in lower case, or the text of an object.</param>
+/// <param name="Raw">A text with its case.</param>
 internal sealed record NaiveValue(int Kind, decimal Number, string Text, string Raw)
 {
     public static NaiveValue Of(JsonElement json) =>
@@ -31,7 +31,7 @@ internal sealed record NaiveValue(int Kind, decimal Number, string Text, string 
             _ => new(4, 0, json.GetRawText(), json.GetRawText()),
         };
 
-    /// <summary>All values at a path.</summary>
+    /// <summary>Returns all values at a path.</summary>
     public static List<JsonElement> At(JsonElement json, IEnumerable<string> steps)
     {
         if (json.ValueKind == JsonValueKind.Array)
@@ -49,7 +49,7 @@ internal sealed record NaiveValue(int Kind, decimal Number, string Text, string 
             : [];
     }
 
-    /// <summary>The order of rule 3 and, inside a kind, of rules 4 to 8.</summary>
+    /// <summary>Compares by rule 3 and, within a kind, by rules 4 to 8.</summary>
     public static int Compare(NaiveValue one, NaiveValue other, bool isExact = false)
     {
         if (one.Kind != other.Kind || one.Kind < 3)

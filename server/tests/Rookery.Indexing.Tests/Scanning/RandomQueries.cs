@@ -3,10 +3,12 @@ using Rookery.Queries.Language;
 
 namespace Rookery.Indexing.Tests.Scanning;
 
-/// <summary>Documents and conditions from a seed, over few fields and values, so that they meet.</summary>
-/// <param name="random">The source.</param>
-/// <param name="isWide">Whether conditions are of all kinds, also of those that <see cref="NaiveCondition"/> does not
-/// know.</param>
+/// <summary>
+/// Generates documents and conditions from a seed, over few fields and values, so that conditions match.
+/// </summary>
+/// <param name="random">The source of randomness.</param>
+/// <param name="isWide">Whether to generate all kinds of conditions, including those that <see cref="NaiveCondition"/>
+/// does not implement.</param>
 internal sealed class RandomQueries(Random random, bool isWide = false)
 {
     public static readonly string[] Paths = ["a", "b", "o.a", "o.b", "l[].a", "l.b", "t[]", "o", "missing"];
@@ -231,8 +233,8 @@ internal sealed class RandomQueries(Random random, bool isWide = false)
         };
 
     /// <summary>
-    /// Now and then a long one, which differs from others early: behind its beginning the order of texts is not that of
-    /// their characters.
+    /// Sometimes returns a long text that differs from others early, because long texts with the same beginning are not
+    /// ordered by their characters.
     /// </summary>
     private string Text() =>
         isWide && random.Next(3) == 0

@@ -12,7 +12,7 @@ using Rookery.Search.Analysis;
 
 namespace Rookery.Indexing.Tests.Scanning;
 
-/// <summary>A few documents, and the answers of queries to them.</summary>
+/// <summary>A few documents, and the answers to queries over them.</summary>
 internal sealed class ScanExample
 {
     private const long PlentyBytes = 64 * 1024 * 1024;
@@ -39,11 +39,15 @@ internal sealed class ScanExample
         return this;
     }
 
-    /// <summary>Numbers of the documents that a condition matches, from 1, in the order of the answer.</summary>
+    /// <summary>
+    /// Returns the numbers of the documents that match a condition, from 1, in the order of the answer.
+    /// </summary>
     public string Where(string condition, string parameters = "{}") =>
         Numbers($"from Users where {condition}", parameters);
 
-    /// <summary>The same for a condition that needs the words of texts, in the order of the documents.</summary>
+    /// <summary>
+    /// Returns the numbers of the documents that match a full-text condition, in the order of the documents.
+    /// </summary>
     public string WhereWords(string condition, string parameters = "{}")
     {
         using var words = new FullTextConditions(static _ => AnalyzerCatalog.Default);
@@ -58,17 +62,17 @@ internal sealed class ScanExample
         );
     }
 
-    /// <summary>Numbers of the documents that a query gives.</summary>
+    /// <summary>Returns the numbers of the documents that a query returns.</summary>
     public string Numbers(string query, string parameters = "{}") =>
         string.Join(
             ' ',
             Ask(query, parameters).Results.Select(static id => id[(id.IndexOf('/', StringComparison.Ordinal) + 1)..])
         );
 
-    /// <summary>The rows of a query that projects, each as JSON.</summary>
+    /// <summary>Returns the rows of a query with a projection, each as JSON.</summary>
     public string Rows(string query, string parameters = "{}") => string.Join(' ', Ask(query, parameters).Results);
 
-    /// <summary>Counts all documents for the relevance of words.</summary>
+    /// <summary>Counts all documents for the word statistics.</summary>
     public void Count(FullTextConditions words)
     {
         for (int at = 0; at < _documents.Count; at++)

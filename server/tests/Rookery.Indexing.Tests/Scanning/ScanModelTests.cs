@@ -7,8 +7,8 @@ using Rookery.Queries.Scanning;
 namespace Rookery.Indexing.Tests.Scanning;
 
 /// <summary>
-/// Answers of scans to random queries over random documents, held against a second reading of the rules that knows no
-/// keys.
+/// Compares answers of scans to random queries over random documents with an independent implementation of the rules
+/// without term keys.
 /// </summary>
 public sealed class ScanModelTests
 {
@@ -230,7 +230,7 @@ public sealed class ScanModelTests
         return WrittenKey(entry);
     }
 
-    /// <summary>Texts of keys have one form, too, and so have arrays and objects.</summary>
+    /// <summary>Keys that are texts, arrays or objects are normalised, too.</summary>
     private static string WrittenKey(JsonElement json) =>
         json.ValueKind switch
         {
@@ -256,7 +256,7 @@ public sealed class ScanModelTests
             .Sum(static one => decimal.Parse(one.GetRawText(), NumberStyles.Float, CultureInfo.InvariantCulture))
             .ToString("G29", CultureInfo.InvariantCulture);
 
-    /// <summary>Of equal ones that are written differently, the one whose bytes are less.</summary>
+    /// <summary>Of equal values that are written differently, the one whose bytes are lower.</summary>
     private static string Least(IEnumerable<IEnumerable<JsonElement>> values)
     {
         var all = values

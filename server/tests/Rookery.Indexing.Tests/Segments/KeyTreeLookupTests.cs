@@ -10,7 +10,7 @@ using Rookery.Simulation;
 
 namespace Rookery.Indexing.Tests.Segments;
 
-/// <summary>Terms that are found without putting keys together, held against a walk that does.</summary>
+/// <summary>Compares look-ups that do not assemble keys with a cursor that does.</summary>
 public sealed class KeyTreeLookupTests
 {
     private const string Folder = "/data/index";
@@ -72,8 +72,8 @@ public sealed class KeyTreeLookupTests
     }
 
     /// <summary>
-    /// Keys of which many begin alike for hundreds of bytes, so that blocks above the leaves hold few: a tree of as
-    /// many levels as only a very large segment has otherwise.
+    /// Keys with common prefixes of hundreds of bytes, so that blocks above the leaves have few items and the tree has
+    /// as many levels as that of a very large segment.
     /// </summary>
     [Theory]
     [InlineData(1, 2)]
@@ -133,7 +133,7 @@ public sealed class KeyTreeLookupTests
         return root;
     }
 
-    // The key and the next, which may lie in the next block, of this level or of those above.
+    // Checks the key and the next one, which may be in another block of this or a higher level.
     private static void CheckFrom(KeyCursor cursor, byte[][] keys, int place)
     {
         CheckAt(cursor, keys, place);
@@ -167,7 +167,7 @@ public sealed class KeyTreeLookupTests
     }
 
     /// <summary>
-    /// A key, and others of which few are there: just before it, just behind it, its beginning, and one that leaves it
+    /// A key, and similar keys that rarely exist: just before it, just after it, its prefix, and one that differs
     /// somewhere.
     /// </summary>
     private static IEnumerable<byte[]> NeighboursOf(Random random, byte[] key)
@@ -192,7 +192,7 @@ public sealed class KeyTreeLookupTests
         return bytes;
     }
 
-    // Few letters, so that keys begin alike; of any length, so that one is the beginning of another.
+    // Few letters, so that keys have common prefixes; of any length, so that one key is a prefix of another.
     private static byte[] Key(Random random, int letters)
     {
         byte[] key = new byte[random.Next(1, 8)];

@@ -15,8 +15,8 @@ public sealed class SegmentStoreFaultTests
     private const int SegmentsOfMerge = 8;
 
     /// <summary>
-    /// Each call that changes the disk is refused in turn while a batch is applied; then power goes. What is left
-    /// opens, as it was before or after.
+    /// Each disk operation that changes something fails in turn while a batch is applied, followed by a power cut. The
+    /// index then opens in the state before or after the batch.
     /// </summary>
     [Fact]
     public void A_disk_error_while_a_batch_is_applied_leaves_an_index_that_opens()
@@ -37,7 +37,7 @@ public sealed class SegmentStoreFaultTests
         );
     }
 
-    /// <summary>The same while segments are merged.</summary>
+    /// <summary>Each disk operation fails in turn while segments are merged, followed by a power cut.</summary>
     [Fact]
     public void A_disk_error_while_segments_are_merged_leaves_an_index_that_opens()
     {
@@ -143,7 +143,7 @@ public sealed class SegmentStoreFaultTests
     {
         while (store.MergeOnce())
         {
-            // To the end.
+            // Steps until the work is done.
         }
     }
 

@@ -11,9 +11,7 @@ public sealed class SegmentStoreTests
 {
     private const string Folder = "/data/index";
 
-    /// <summary>
-    /// Where others have taken all memory for indexing, each document would become a segment of its own.
-    /// </summary>
+    /// <summary>If other indexes use all indexing memory, each document would become a segment of its own.</summary>
     [Fact]
     public void A_batch_buffers_some_documents_even_if_memory_is_short()
     {
@@ -34,8 +32,8 @@ public sealed class SegmentStoreTests
     }
 
     /// <summary>
-    /// Words are announced to a batch some at a time: of texts of any length, with other parts between them, each is
-    /// held at its places.
+    /// Words are announced to a batch in groups. In texts of any length, with other parts between them, each word is
+    /// indexed at its positions.
     /// </summary>
     [Fact]
     public void Each_word_of_a_long_text_is_indexed_at_its_positions()
@@ -93,8 +91,8 @@ public sealed class SegmentStoreTests
     }
 
     /// <summary>
-    /// Random documents, deletions, merges cut anywhere, restarts and power cuts: what is seen is what was applied
-    /// last, or, after a power cut, at one of the later watermarks that were being applied.
+    /// Random documents, deletions, interrupted merges, restarts and power cuts. A snapshot shows what was applied last
+    /// or, after a power cut, at one of the watermarks that were being applied.
     /// </summary>
     [Theory]
     [InlineData(1)]
@@ -135,7 +133,7 @@ public sealed class SegmentStoreTests
                 default:
                     for (int i = random.Next(30); i > 0 && store.MergeOnce(); i--)
                     {
-                        // As far as it comes.
+                        // Merges as many steps as there are.
                     }
 
                     break;
@@ -149,7 +147,7 @@ public sealed class SegmentStoreTests
 
         while (store.MergeOnce())
         {
-            // To the end.
+            // Steps until the work is done.
         }
 
         Check(applied, store, watermark, $"seed {seed}, merged");
@@ -165,8 +163,8 @@ public sealed class SegmentStoreTests
     }
 
     /// <summary>
-    /// Power goes at each operation on the disk while a batch is applied and merged; what is there afterwards is one of
-    /// the two states that there were.
+    /// Power is cut at each disk operation while a batch is applied and merged. The index then opens in the state
+    /// before or after.
     /// </summary>
     [Fact]
     public void A_power_cut_at_any_operation_leaves_an_applied_state()
@@ -190,7 +188,7 @@ public sealed class SegmentStoreTests
             states[watermark] = new SortedDictionary<string, string[]>(applied, StringComparer.Ordinal);
             while (store.MergeOnce())
             {
-                // To the end.
+                // Steps until the work is done.
             }
         }
 
@@ -257,7 +255,7 @@ public sealed class SegmentStoreTests
             kept.Add((store.OpenSnapshot(), new SortedDictionary<string, string[]>(applied, StringComparer.Ordinal)));
             while (store.MergeOnce())
             {
-                // To the end.
+                // Steps until the work is done.
             }
         }
 
@@ -275,8 +273,8 @@ public sealed class SegmentStoreTests
     }
 
     /// <summary>
-    /// Each byte of each file is flipped in turn: it is found when the index is opened or when the byte is read, and
-    /// what is read nevertheless is right.
+    /// Each byte of each file is flipped in turn. The damage is found when the index is opened or the byte is read, and
+    /// everything else that is read is right.
     /// </summary>
     [Fact]
     public void A_flipped_bit_is_detected_and_never_changes_an_answer()
@@ -344,7 +342,7 @@ public sealed class SegmentStoreTests
         pending[id] = expected;
     }
 
-    /// <summary>Writes an entry, and says what is to be seen of it.</summary>
+    /// <summary>Writes an entry, and returns what a snapshot must show of it.</summary>
     private static string WriteEntry(IndexEntry entry, Random random, long etag)
     {
         var parts = new HashSet<string>(StringComparer.Ordinal)
@@ -363,7 +361,7 @@ public sealed class SegmentStoreTests
                 parts.Add($"t:{field}:{Convert.ToHexString(last)}");
             }
 
-            // Field 0 is sorted by a term, field 1 at times by what is none.
+            // Field 0 is sorted by a term; field 1 sometimes by a key that is not a term.
             if (last.Length > 0 || (field == 1 && random.Next(4) == 0))
             {
                 byte[] key = field == 0 || random.Next(2) == 0 ? last : [1, (byte)random.Next(5)];

@@ -8,9 +8,7 @@ using Rookery.Simulation;
 
 namespace Rookery.Indexing.Tests.Segments;
 
-/// <summary>
-/// Everything that queries could see of a store, in words: by document the parts of each of its entries.
-/// </summary>
+/// <summary>Everything that queries can read of a store, as text: the parts of each entry, by document.</summary>
 internal static class StoreContents
 {
     public static SegmentStoreContext ContextOf(IDisk disk, long cacheBytes = 1 << 20)
@@ -52,7 +50,7 @@ internal static class StoreContents
         return documents;
     }
 
-    /// <summary>The terms of each document, without order and fields' other parts.</summary>
+    /// <summary>Returns the terms of each document, unordered and without other parts.</summary>
     public static SortedDictionary<string, string[]> TermsOf(IIndexStore store) =>
         new(
             Of(store)

@@ -4,7 +4,9 @@ using Rookery.Indexing.Values;
 
 namespace Rookery.Indexing.Tests.Values;
 
-/// <summary>Arrays have a count, texts a length, and dates parts, where a document has no such member.</summary>
+/// <summary>
+/// Arrays have a count, texts a length and dates their parts, unless the document has a member of that name.
+/// </summary>
 public sealed class PseudoMemberTests
 {
     private const string Members = """

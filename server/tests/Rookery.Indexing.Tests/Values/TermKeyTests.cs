@@ -200,7 +200,7 @@ public sealed class TermKeyTests
         return sign + whole + fraction + exponent;
     }
 
-    /// <summary>A number as a whole multiple of 10^-100.</summary>
+    /// <summary>Returns a number as an integer multiple of 10^-100.</summary>
     private static BigInteger Exact(string text)
     {
         string[] parts = text.Split('e');

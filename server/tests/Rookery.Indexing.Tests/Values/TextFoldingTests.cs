@@ -6,11 +6,11 @@ using Rookery.Search.Values;
 
 namespace Rookery.Indexing.Tests.Values;
 
-/// <summary>Case, of every character, held against Unicode's simple lower-case mappings.</summary>
+/// <summary>Compares the folding of every character with Unicode's simple lower-case mappings.</summary>
 public sealed class TextFoldingTests
 {
-    // The characters from one to another, each or each second one, and how far away their lower-case ones are. U+0130,
-    // İ, is left out.
+    // Ranges of characters (every one, or every second one) and the distance to their lower-case form. U+0130, İ, is
+    // omitted.
     private const string Unicode16 = """
         41-5A+32 C0-D6+32 D8-DE+32 100-12E/2+1 132-136/2+1 139-147/2+1 14A-176/2+1 178-121 179-17D/2+1 181+210
         182-184/2+1 186+206 187+1 189-18A+205 18B+1 18E+79 18F+202 190+203 191+1 193+205 194+207 196+211 197+209
@@ -33,10 +33,10 @@ public sealed class TextFoldingTests
         10594-10595+39 10C80-10CB2+64 10D50-10D65+32 118A0-118BF+32 16E40-16E5F+32 1E900-1E921+34
         """;
 
-    // A runtime may be older or newer than these, which Unicode 17 has added.
+    // Characters that Unicode 17 added; a runtime may know them or not.
     private const string Newer = "A7CE+1 A7D2-A7D4/2+1 16EA0-16EB8+27";
 
-    /// <summary>U+0130, İ, is mapped to i by Unicode; here and in RavenDB it stays.</summary>
+    /// <summary>Unicode maps U+0130, İ, to i; here and in RavenDB it is unchanged.</summary>
     [Fact]
     public void Each_character_is_compared_in_lower_case_in_values_words_and_ids()
     {
