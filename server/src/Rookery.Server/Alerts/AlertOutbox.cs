@@ -6,7 +6,7 @@ namespace Rookery.Server.Alerts;
 /// </summary>
 internal sealed class AlertOutbox
 {
-    // The previous leader may have failed before it sent an alert; a younger alert is sent by the new leader too.
+    // The previous leader may have failed before it sent an alert, so a new leader sends alerts younger than this.
     private static readonly TimeSpan ToldByOthers = TimeSpan.FromSeconds(30);
 
     private readonly Dictionary<(string Of, string Name), Seen> _seen = [];

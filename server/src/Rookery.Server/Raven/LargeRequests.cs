@@ -5,10 +5,11 @@ using Rookery.Platform;
 namespace Rookery.Server.Raven;
 
 /// <summary>
-/// Admits requests whose bodies, commands or answers are large, in a quarter of the memory budget. A request takes room
-/// for the most it will hold before it holds more than <see cref="FreeBytes"/>. If there is no room it waits briefly,
-/// first come first served, and is then answered 429. A request that is alone always gets room. A request that others
-/// may wait for takes more only if it can be refused, so two requests never wait for each other forever.
+/// Admits requests whose bodies, commands or answers are large. They share a quarter of the memory budget; "room" is
+/// the part of it that was admitted. A request takes room for the most it will hold before it holds more than
+/// <see cref="FreeBytes"/>. If there is none it waits briefly, first come first served, and is then answered 429. A
+/// request that is alone always gets room. A request that already has room takes more only if it can still be refused,
+/// so two requests never wait for each other forever.
 /// </summary>
 internal sealed class LargeRequests(MemoryBudget budget, TimeProvider time)
 {

@@ -75,7 +75,7 @@ internal sealed class AutomaticIndexes(ServerContext context) : IAutomaticIndexe
         }
     }
 
-    // An index that was not used since the node started counts as unused from the first call.
+    // An index without a recorded use since the start counts as used at the first check.
     private List<string> FindRetired(Database database)
     {
         var candidates = context.Indexes.ReadAutoIndexes(database);
