@@ -82,8 +82,8 @@ internal sealed class IncomingLinks(PeerHello self, LinkContext context, Action<
     {
         foreach (var connection in All())
         {
-            connection.Watch(asks: false);
-            if (context.Gate.RefuseLater(connection.Remote, answered: 0) is { } refusal)
+            connection.Watch(asks: context.Gate.Starts.IsChallenged(connection.Remote));
+            if (context.Gate.RefuseLater(connection.Remote, connection.Answered) is { } refusal)
             {
                 connection.Close(refusal.Sentence);
             }

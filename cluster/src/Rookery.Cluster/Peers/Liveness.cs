@@ -63,14 +63,16 @@ internal sealed class Liveness(TimeProvider time, LinkKind kind, bool asks)
     }
 
     /// <summary>Returns the question of a ping to send now. An answer is expected from then on.</summary>
-    /// <param name="anyway">Whether to ping even if the other end was just heard or a ping is open.</param>
+    /// <param name="anyway">Whether to ping even if the other end was just heard, a ping is open, or this end usually
+    /// does not ping.</param>
     /// <returns>The question, a timestamp, which the pong repeats; 0 when no ping is due.</returns>
     public long Ask(bool anyway)
     {
         bool isDue =
-            Volatile.Read(ref _asked) == 0
+            asks
+            && Volatile.Read(ref _asked) == 0
             && time.GetElapsedTime(Volatile.Read(ref _sign)) >= _interval - TimeSpan.FromMilliseconds(100);
-        if (!asks || (!isDue && !anyway))
+        if (!isDue && !anyway)
         {
             return 0;
         }

@@ -309,6 +309,34 @@ public sealed class PeerRefusalTests : IDisposable
         Assert.True(a.IsConnectedToAll && b.IsConnectedToAll);
     }
 
+    /// <summary>No answer comes over connections that this node dialled: it has none to the original.</summary>
+    [Fact]
+    public async Task A_copy_of_a_member_that_dials_and_is_not_dialled()
+    {
+        await using var a = await StartAsync("A1");
+        await using var b = await StartAsync("B2");
+        string? original = null;
+        b.Network.Excluded = why => Volatile.Write(ref original, why);
+        b.Network.SetPeers([a.Address]);
+        await Eventually.HoldsAsync(() => b.IsConnectedToAll, "the original is connected");
+        await using var copy = await TestMember.StartAsync(
+            TestMember.Hello("B2") with
+            {
+                BootCounter = 9,
+            },
+            TestMember.TrustOf(_authority, "B2")
+        );
+        string? excluded = null;
+        copy.Network.Excluded = why => Volatile.Write(ref excluded, why);
+        copy.Network.SetPeers([a.Address]);
+        await Eventually.HoldsAsync(
+            () => Volatile.Read(ref excluded) is not null || Volatile.Read(ref original) is not null,
+            "one of the two is told that it is a copy"
+        );
+        Assert.Null(Volatile.Read(ref original));
+        Assert.True(b.IsConnectedToAll);
+    }
+
     /// <summary>
     /// The kernel of a program that was killed goes on to send what that had written: neither that nor a late answer to
     /// an earlier question makes the start after it a copy.
