@@ -19,6 +19,7 @@ internal sealed class KnownStarts(Func<NodeId, string?> nameOf, TimeProvider tim
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(4);
 
     private const int MostCopies = 64;
+    private const int MostChallengers = 64;
 
     private readonly Lock _gate = new();
     private readonly Dictionary<(string Node, Guid Store), Store> _stores = [];
@@ -49,7 +50,8 @@ internal sealed class KnownStarts(Func<NodeId, string?> nameOf, TimeProvider tim
                 return refusal;
             }
 
-            (store.BootCounter, store.Run, store.Connections, store.Challenger) = (hello.BootCounter, hello.Run, 0, 0);
+            (store.BootCounter, store.Run, store.Connections) = (hello.BootCounter, hello.Run, 0);
+            store.Challengers.Clear();
             return null;
         }
     }
@@ -83,9 +85,8 @@ internal sealed class KnownStarts(Func<NodeId, string?> nameOf, TimeProvider tim
         lock (_gate)
         {
             var store = StoreOf(hello);
-            return store.Challenger != 0
-                && hello.Run == store.Run
-                && time.GetElapsedTime(store.ChallengedAt) < Patience;
+            return hello.Run == store.Run
+                && store.Challengers.Exists(challenger => time.GetElapsedTime(challenger.Since) < Patience);
         }
     }
 
@@ -109,24 +110,24 @@ internal sealed class KnownStarts(Func<NodeId, string?> nameOf, TimeProvider tim
         }
     }
 
-    /// <summary>Decides about a later start while the current one is connected. Under the lock.</summary>
+    /// <summary>
+    /// Decides about a later start while the current one is connected. Each later start waits for an answer to a ping
+    /// that was sent after its own first attempt. Under the lock.
+    /// </summary>
     private PeerRefusal? Challenge(Store store, PeerHello hello)
     {
-        if (store.Challenger != hello.Run)
+        int found = store.Challengers.FindIndex(challenger => challenger.Run == hello.Run);
+        if (found < 0)
         {
-            (store.Challenger, store.ChallengedAt) = (hello.Run, time.GetTimestamp());
+            AddBounded(store.Challengers, (hello.Run, time.GetTimestamp()), MostChallengers);
         }
-        else if (store.Answered > store.ChallengedAt)
+        else if (store.Answered > store.Challengers[found].Since)
         {
-            if (store.Copies.Count == MostCopies)
-            {
-                store.Copies.RemoveAt(0);
-            }
-
-            store.Copies.Add(hello.Run);
+            store.Challengers.RemoveAt(found);
+            AddBounded(store.Copies, hello.Run, MostCopies);
             return Twin(hello);
         }
-        else if (time.GetElapsedTime(store.ChallengedAt) > Patience)
+        else if (time.GetElapsedTime(store.Challengers[found].Since) > Patience)
         {
             return null;
         }
@@ -147,6 +148,17 @@ internal sealed class KnownStarts(Func<NodeId, string?> nameOf, TimeProvider tim
         }
 
         return store;
+    }
+
+    /// <summary>Adds an item, in place of the oldest one when the list is full.</summary>
+    private static void AddBounded<T>(List<T> items, T item, int most)
+    {
+        if (items.Count == most)
+        {
+            items.RemoveAt(0);
+        }
+
+        items.Add(item);
     }
 
     private string Called(PeerHello hello) => nameOf(hello.Member) ?? hello.NodeId;
@@ -178,10 +190,8 @@ internal sealed class KnownStarts(Func<NodeId, string?> nameOf, TimeProvider tim
         /// <summary>When the newest ping that the current start answered was sent: a timestamp; 0 for none.</summary>
         public long Answered { get; set; }
 
-        /// <summary>The later start that waits; 0 for none.</summary>
-        public ulong Challenger { get; set; }
-
-        public long ChallengedAt { get; set; }
+        /// <summary>Later starts that wait, oldest first, with the timestamps of their first attempts.</summary>
+        public List<(ulong Run, long Since)> Challengers { get; } = [];
 
         /// <summary>Later starts that were found to be copies.</summary>
         public List<ulong> Copies { get; } = [];

@@ -69,6 +69,54 @@ public sealed class KnownStartsTests
         Assert.Null(_starts.Refuse(Start(counter: 5, run: 1)));
     }
 
+    [Fact]
+    public void Later_starts_that_take_turns_do_not_prolong_each_others_wait()
+    {
+        Connect(Start(counter: 5, run: 1));
+        var one = Start(counter: 6, run: 2);
+        var other = Start(counter: 7, run: 3);
+        for (int i = 0; i < 8; i++)
+        {
+            Assert.Equal(PeerRefusalKind.Passing, _starts.Refuse(one)!.Kind);
+            _time.Advance(TimeSpan.FromMilliseconds(250));
+            Assert.Equal(PeerRefusalKind.Passing, _starts.Refuse(other)!.Kind);
+            _time.Advance(TimeSpan.FromMilliseconds(250));
+        }
+
+        _time.Advance(TimeSpan.FromMilliseconds(1));
+        Assert.Null(_starts.Refuse(one));
+        _starts.Connected(one);
+        Assert.Equal(PeerRefusalKind.Passing, _starts.Refuse(other)!.Kind);
+    }
+
+    [Fact]
+    public void Copies_that_take_turns_are_all_refused_for_good_when_the_original_answers()
+    {
+        var original = Start(counter: 5, run: 1);
+        Connect(original);
+        PeerHello[] copies = [Start(counter: 6, run: 2), Start(counter: 7, run: 3)];
+        foreach (var copy in copies)
+        {
+            Assert.Equal(PeerRefusalKind.Passing, _starts.Refuse(copy)!.Kind);
+            _time.Advance(TimeSpan.FromMilliseconds(250));
+        }
+
+        Assert.Null(_starts.RefuseLater(original, _time.GetTimestamp()));
+        Assert.All(copies, copy => Assert.Equal(PeerRefusalKind.ForGood, _starts.Refuse(copy)!.Kind));
+    }
+
+    [Fact]
+    public void An_answer_before_a_start_asked_does_not_make_it_a_copy()
+    {
+        var original = Start(counter: 5, run: 1);
+        Connect(original);
+        Assert.Equal(PeerRefusalKind.Passing, _starts.Refuse(Start(counter: 6, run: 2))!.Kind);
+        _time.Advance(TimeSpan.FromMilliseconds(250));
+        Assert.Null(_starts.RefuseLater(original, _time.GetTimestamp()));
+        _time.Advance(TimeSpan.FromMilliseconds(250));
+        Assert.Equal(PeerRefusalKind.Passing, _starts.Refuse(Start(counter: 7, run: 3))!.Kind);
+    }
+
     private static PeerHello Start(long counter, ulong run) =>
         TestMember.Hello("B2") with
         {
