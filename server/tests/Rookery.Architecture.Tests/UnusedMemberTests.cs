@@ -33,6 +33,7 @@ public sealed partial class UnusedMemberTests
         ["RunUntilIdle"] = ForTests,
         ["SentBytes"] = ForTests,
         ["SetRangeTombstones"] = ForTests,
+        ["StoreCount"] = ForTests,
     };
 
     [Fact]

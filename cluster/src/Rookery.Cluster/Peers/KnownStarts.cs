@@ -18,18 +18,34 @@ internal sealed class KnownStarts(Func<NodeId, string?> nameOf, TimeProvider tim
     /// <summary>A running process answers within this time; a challenged start is pinged each second.</summary>
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(4);
 
+    /// <summary>A member has one store; each time it is formatted and joins again it has another.</summary>
+    private const int MostStoresOfNode = 8;
+
     private const int MostCopies = 64;
     private const int MostChallengers = 64;
 
     private readonly Lock _gate = new();
     private readonly Dictionary<(string Node, Guid Store), Store> _stores = [];
+    private long _lastNumber;
+
+    /// <summary>The number of stores whose current start is remembered.</summary>
+    internal int StoreCount
+    {
+        get
+        {
+            lock (_gate)
+            {
+                return _stores.Count;
+            }
+        }
+    }
 
     /// <summary>Registers the start of a hello as the current one of its store, or refuses it.</summary>
     public PeerRefusal? Refuse(PeerHello hello)
     {
         lock (_gate)
         {
-            var store = StoreOf(hello);
+            var store = Find(hello) ?? Add(hello);
             if (store.Copies.Contains(hello.Run))
             {
                 return Twin(hello);
@@ -66,7 +82,11 @@ internal sealed class KnownStarts(Func<NodeId, string?> nameOf, TimeProvider tim
     {
         lock (_gate)
         {
-            var store = StoreOf(hello);
+            if (Find(hello) is not { } store)
+            {
+                return null;
+            }
+
             if (hello.Run == store.Run)
             {
                 store.Answered = Math.Max(store.Answered, answered);
@@ -84,8 +104,8 @@ internal sealed class KnownStarts(Func<NodeId, string?> nameOf, TimeProvider tim
     {
         lock (_gate)
         {
-            var store = StoreOf(hello);
-            return hello.Run == store.Run
+            return Find(hello) is { } store
+                && hello.Run == store.Run
                 && store.Challengers.Exists(challenger => time.GetElapsedTime(challenger.Since) < Patience);
         }
     }
@@ -95,7 +115,7 @@ internal sealed class KnownStarts(Func<NodeId, string?> nameOf, TimeProvider tim
     {
         lock (_gate)
         {
-            var store = StoreOf(hello);
+            var store = Find(hello) ?? Add(hello);
             store.Connections += store.Run == hello.Run ? 1 : 0;
         }
     }
@@ -105,8 +125,10 @@ internal sealed class KnownStarts(Func<NodeId, string?> nameOf, TimeProvider tim
     {
         lock (_gate)
         {
-            var store = StoreOf(hello);
-            store.Connections -= store.Run == hello.Run ? 1 : 0;
+            if (Find(hello) is { } store && store.Run == hello.Run)
+            {
+                store.Connections--;
+            }
         }
     }
 
@@ -138,15 +160,27 @@ internal sealed class KnownStarts(Func<NodeId, string?> nameOf, TimeProvider tim
         );
     }
 
-    private Store StoreOf(PeerHello hello)
+    private Store? Find(PeerHello hello) => _stores.GetValueOrDefault((hello.NodeId, hello.StoreId));
+
+    /// <summary>
+    /// Adds a store. The peer names the store, so the stores of one node are bounded: the one that was let in the
+    /// longest ago is forgotten, if possible one without a connection.
+    /// </summary>
+    private Store Add(PeerHello hello)
     {
-        var key = (hello.NodeId, hello.StoreId);
-        if (!_stores.TryGetValue(key, out var store))
+        var ofNode = _stores
+            .Where(known => string.Equals(known.Key.Node, hello.NodeId, StringComparison.Ordinal))
+            .OrderBy(static known => known.Value.Connections > 0)
+            .ThenBy(static known => known.Value.Number)
+            .Select(static known => known.Key)
+            .ToArray();
+        if (ofNode.Length >= MostStoresOfNode)
         {
-            store = new Store { BootCounter = hello.BootCounter, Run = hello.Run };
-            _stores.Add(key, store);
+            _stores.Remove(ofNode[0]);
         }
 
+        var store = new Store(++_lastNumber) { BootCounter = hello.BootCounter, Run = hello.Run };
+        _stores.Add((hello.NodeId, hello.StoreId), store);
         return store;
     }
 
@@ -178,8 +212,11 @@ internal sealed class KnownStarts(Func<NodeId, string?> nameOf, TimeProvider tim
             PeerRefusalKind.ForGood
         );
 
-    private sealed class Store
+    private sealed class Store(long number)
     {
+        /// <summary>Grows from one added store to the next.</summary>
+        public long Number { get; } = number;
+
         public long BootCounter { get; set; }
 
         public ulong Run { get; set; }

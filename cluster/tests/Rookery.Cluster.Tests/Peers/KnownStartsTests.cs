@@ -117,6 +117,30 @@ public sealed class KnownStartsTests
         Assert.Equal(PeerRefusalKind.Passing, _starts.Refuse(Start(counter: 7, run: 3))!.Kind);
     }
 
+    [Fact]
+    public void A_member_that_names_many_stores_takes_bounded_memory()
+    {
+        var connected = Start(counter: 5, run: 1);
+        Connect(connected);
+        for (int i = 0; i < 1000; i++)
+        {
+            Assert.Null(_starts.Refuse(Start(counter: 1, run: 2) with { StoreId = new Guid(i + 2, 0, 0, new byte[8]) }));
+        }
+
+        Assert.InRange(_starts.StoreCount, 1, 16);
+        Assert.Equal(PeerRefusalKind.ForGood, _starts.Refuse(Start(counter: 4, run: 3))!.Kind);
+    }
+
+    [Fact]
+    public void A_store_is_remembered_only_once_a_start_of_it_is_let_in()
+    {
+        var unknown = Start(counter: 5, run: 1);
+        Assert.Null(_starts.RefuseLater(unknown, answered: 0));
+        Assert.False(_starts.IsChallenged(unknown));
+        _starts.Disconnected(unknown);
+        Assert.Equal(0, _starts.StoreCount);
+    }
+
     private static PeerHello Start(long counter, ulong run) =>
         TestMember.Hello("B2") with
         {
