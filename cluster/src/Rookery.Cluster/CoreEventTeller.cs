@@ -43,7 +43,7 @@ internal sealed class CoreEventTeller(RaftHost host, MemberRoster roster)
             );
             if (what == CoreEvent.Diverged)
             {
-                host.Halt(Diverged);
+                host.HaltForGood(Diverged);
             }
         }
     }

@@ -133,10 +133,10 @@ public sealed class RaftConsensus : IConsensusHost, IPeerReceiver
     public NodeId Self => Host.Self;
 
     /// <inheritdoc/>
-    public Action<string>? Latched
+    public Action<string>? DiagnosisModeEntered
     {
-        get => Host.Latched;
-        set => Host.Latched = value;
+        get => Host.DiagnosisModeEntered;
+        set => Host.DiagnosisModeEntered = value;
     }
 
     /// <inheritdoc/>
@@ -171,7 +171,7 @@ public sealed class RaftConsensus : IConsensusHost, IPeerReceiver
     /// <inheritdoc/>
     public ValueTask<bool> ReadBarrierAsync()
     {
-        if (Host.IsLatched)
+        if (Host.IsInDiagnosisMode)
         {
             return ValueTask.FromResult(false);
         }
@@ -240,7 +240,7 @@ public sealed class RaftConsensus : IConsensusHost, IPeerReceiver
         lock (Host.Gate)
         {
             // Halt first: a caller that begins to wait later would wait for ticks that no longer come.
-            Host.End();
+            Host.Halt();
             Proposals.Forwarder?.WakeLeaderWaiters();
             _reads.End();
         }
@@ -363,9 +363,9 @@ public sealed class RaftConsensus : IConsensusHost, IPeerReceiver
         }
     }
 
-    /// <summary>Halts and enters diagnosis mode, because of a fault that other members found.</summary>
-    /// <param name="sentence">The reason, and what to do.</param>
-    internal void Retire(string sentence) => Host.Retire(sentence);
+    /// <inheritdoc cref="RaftHost.HaltInDiagnosisMode"/>
+    /// <param name="reason">The reason, and what to do.</param>
+    internal void HaltInDiagnosisMode(string reason) => Host.HaltInDiagnosisMode(reason);
 
     private void OnManifestDurable(JournalPosition position)
     {

@@ -13,15 +13,18 @@ namespace Rookery.Cluster;
 /// <para>The fields and properties that a summary marks "under the lock" are touched only while <see cref="Gate"/> is
 /// held. No I/O is done under it. Members without such a mark may be called from any thread.</para>
 /// <para>A node stops in two independent ways. <see cref="IsHalted"/>: the core takes no more steps, so the node
-/// neither votes nor replicates; reads of its tables go on. <see cref="IsLatched"/>: diagnosis mode, every write is
-/// refused with the reason.</para>
-/// <list type="bullet">
-/// <item><description><see cref="RefuseBecauseStopping"/>: refuses writes; consensus goes on until the process
+/// neither votes nor replicates; reads of its tables go on. <see cref="IsInDiagnosisMode"/>: every write is refused
+/// with the reason.</para>
+/// <list type="table">
+/// <item><term><see cref="BeginShutdown"/></term><description>Refuses writes; consensus goes on until the process
 /// ends.</description></item>
-/// <item><description><see cref="End"/>: halts. <see cref="StopTakingPart"/>: steps down, then
-/// halts.</description></item>
-/// <item><description><see cref="Latch"/>: enters diagnosis mode.</description></item>
-/// <item><description><see cref="Halt"/> and <see cref="Retire"/>: halt and enter diagnosis mode.</description></item>
+/// <item><term><see cref="Halt"/></term><description>Halts.</description></item>
+/// <item><term><see cref="StepDownAndHalt"/></term><description>Steps down, then halts.</description></item>
+/// <item><term><see cref="EnterDiagnosisMode"/></term><description>Enters diagnosis mode.</description></item>
+/// <item><term><see cref="HaltInDiagnosisMode"/></term><description>Halts and enters diagnosis
+/// mode.</description></item>
+/// <item><term><see cref="HaltForGood"/></term><description>The same, also after every later
+/// start.</description></item>
 /// </list>
 /// </remarks>
 internal sealed class RaftHost
@@ -90,10 +93,10 @@ internal sealed class RaftHost
     public Rejection? Refusal => Volatile.Read(ref _refusal);
 
     /// <summary>Whether the node is in diagnosis mode: it refuses every write and reports the reason.</summary>
-    public bool IsLatched => Refusal is { Kind: RejectionKind.Diagnosis };
+    public bool IsInDiagnosisMode => Refusal is { Kind: RejectionKind.Diagnosis };
 
     /// <summary>Invoked once, with the reason, when the node enters diagnosis mode.</summary>
-    public Action<string>? Latched { get; set; }
+    public Action<string>? DiagnosisModeEntered { get; set; }
 
     /// <summary>The rejection of a node that is shutting down.</summary>
     public static Rejection Stopping { get; } = new(RejectionKind.Stopping, "The node is stopping.");
@@ -118,7 +121,7 @@ internal sealed class RaftHost
         }
         catch (ConsensusException broken)
         {
-            Halt(
+            HaltForGood(
                 $"A rule of consensus was found broken, so this node stopped taking part: {broken.Rule}. "
                     + $"{(broken.IsCommitLostElsewhere ? OnlyCopy : KeepForReport)}"
             );
@@ -139,28 +142,34 @@ internal sealed class RaftHost
     public void EndStep() => Handler.EndStep();
 
     /// <summary>Refuses new writes because the node is shutting down.</summary>
-    public void RefuseBecauseStopping() => Interlocked.CompareExchange(ref _refusal, Stopping, null);
+    public void BeginShutdown() => Interlocked.CompareExchange(ref _refusal, Stopping, null);
 
-    /// <summary>Halts and enters diagnosis mode, because of a fault that other members found.</summary>
-    /// <param name="sentence">The reason, and what the operator must do.</param>
-    public void Retire(string sentence)
+    /// <summary>
+    /// Halts and enters diagnosis mode. A later start takes part again, unless the caller prevents that.
+    /// </summary>
+    /// <param name="reason">The reason, and what the operator must do.</param>
+    public void HaltInDiagnosisMode(string reason)
     {
-        End();
-        Latch(sentence);
+        Halt();
+        EnterDiagnosisMode(reason);
     }
 
-    /// <summary>Halts and enters diagnosis mode, because of a fault that this node found. Under the lock.</summary>
-    public void Halt(string found)
+    /// <summary>
+    /// Halts and enters diagnosis mode, in this and every later start, because a rule of consensus is broken
+    /// (<see cref="ConsensusOptions.Halted"/>). Under the lock.
+    /// </summary>
+    /// <param name="found">What is broken.</param>
+    public void HaltForGood(string found)
     {
         IsHalted = true;
-        Latch(Options.Halted(found));
+        EnterDiagnosisMode(Options.Halted(found));
     }
 
     /// <summary>
     /// Steps down and halts, because the journal failed or a committed entry cannot be applied. A leader that stayed
     /// would block the cluster.
     /// </summary>
-    public void StopTakingPart()
+    public void StepDownAndHalt()
     {
         lock (Gate)
         {
@@ -170,7 +179,7 @@ internal sealed class RaftHost
     }
 
     /// <summary>Halts: the core takes no more steps.</summary>
-    public void End()
+    public void Halt()
     {
         lock (Gate)
         {
@@ -179,16 +188,16 @@ internal sealed class RaftHost
     }
 
     /// <summary>Enters diagnosis mode until the process is restarted: refuses every write with the reason.</summary>
-    public void Latch(string sentence)
+    public void EnterDiagnosisMode(string reason)
     {
         if (
-            Interlocked.Exchange(ref _refusal, new Rejection(RejectionKind.Diagnosis, sentence))
+            Interlocked.Exchange(ref _refusal, new Rejection(RejectionKind.Diagnosis, reason))
             is not { Kind: RejectionKind.Diagnosis }
         )
         {
-            Latched?.Invoke(sentence);
+            DiagnosisModeEntered?.Invoke(reason);
         }
 
-        Handler.EndLatched();
+        Handler.RefuseAllWaiting();
     }
 }

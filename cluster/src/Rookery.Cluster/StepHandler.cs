@@ -9,7 +9,7 @@ namespace Rookery.Cluster;
 /// Executes the output of a core step. The order matters: entries are cached before they are written or sent, and the
 /// applicable index is raised last.
 /// </summary>
-/// <remarks>Called under the lock of <see cref="RaftHost"/>, except <see cref="EndLatched"/>.</remarks>
+/// <remarks>Called under the lock of <see cref="RaftHost"/>, except <see cref="RefuseAllWaiting"/>.</remarks>
 internal sealed class StepHandler(
     RaftHost host,
     ReadIndexService reads,
@@ -63,7 +63,7 @@ internal sealed class StepHandler(
     /// Refuses the waiting readers, and wakes the threads that refuse the waiting writers: the node is in diagnosis
     /// mode.
     /// </summary>
-    public void EndLatched()
+    public void RefuseAllWaiting()
     {
         reads.End();
         threads.RefuseNext();

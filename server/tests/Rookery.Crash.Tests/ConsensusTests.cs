@@ -40,7 +40,7 @@ public sealed class ConsensusTests : IDisposable
     public async Task A_node_that_stops_commits_what_is_queued_and_refuses_what_comes()
     {
         var queued = _node.Propose(Put("users/1"));
-        _node.Consensus.Host.RefuseBecauseStopping();
+        _node.Consensus.Host.BeginShutdown();
         var late = await _node.Propose(Put("users/2"));
         _node.Commit();
         Assert.Equal(RejectionKind.Stopping, late.Rejection?.Kind);
@@ -52,7 +52,7 @@ public sealed class ConsensusTests : IDisposable
     {
         var queued = _node.Propose(Put("users/1"));
         long writes = _disk.CallCount(DiskCalls.Write);
-        _node.Consensus.Host.RefuseBecauseStopping();
+        _node.Consensus.Host.BeginShutdown();
         _node.Consensus.Threads.RefuseWaiting();
         Assert.Equal(RejectionKind.Stopping, (await queued).Rejection?.Kind);
         Assert.Equal(writes, _disk.CallCount(DiskCalls.Write));

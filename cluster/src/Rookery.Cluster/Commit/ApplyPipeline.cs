@@ -37,7 +37,7 @@ internal sealed class ApplyPipeline(
     public long Commands => Volatile.Read(ref _commands);
 
     /// <summary>Whether an entry can be applied now, or, in diagnosis mode, callers must be refused.</summary>
-    public bool HasToApply => host.IsLatched ? Volatile.Read(ref _hasToRefuse) : host.Progress.HasNext;
+    public bool HasToApply => host.IsInDiagnosisMode ? Volatile.Read(ref _hasToRefuse) : host.Progress.HasNext;
 
     /// <summary>Whether applying may block until a flush ends.</summary>
     public bool ApplyMayWait => store.Storage.IsFlushBehind;
@@ -46,7 +46,7 @@ internal sealed class ApplyPipeline(
     /// <returns>True when an entry was applied.</returns>
     public bool ApplyOnce()
     {
-        if (host.IsLatched)
+        if (host.IsInDiagnosisMode)
         {
             Volatile.Write(ref _hasToRefuse, false);
             lock (host.Gate)
@@ -91,8 +91,8 @@ internal sealed class ApplyPipeline(
     /// <summary>Enters diagnosis mode and halts, because an entry cannot be applied.</summary>
     public void StopBecause(Exception failure)
     {
-        host.Latch($"A durable write could not be applied: {CauseOf(failure)} {NextStepAfter(failure)}");
-        host.StopTakingPart();
+        host.EnterDiagnosisMode($"A durable write could not be applied: {CauseOf(failure)} {NextStepAfter(failure)}");
+        host.StepDownAndHalt();
     }
 
     /// <summary>

@@ -126,7 +126,7 @@ internal sealed class CommitThreads
     /// <summary>Commits what is queued, ends both threads, and refuses proposals that arrive later.</summary>
     public void Stop()
     {
-        _host.RefuseBecauseStopping();
+        _host.BeginShutdown();
         Volatile.Write(ref _isStopping, true);
         _queue.Wake();
         if (_writer.ThreadState.HasFlag(ThreadState.Unstarted))

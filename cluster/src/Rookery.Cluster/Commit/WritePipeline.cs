@@ -35,7 +35,12 @@ internal sealed class WritePipeline(
         log.Journal.IsDue
         || (
             _waiting.Count > 0
-            && (host.Leadership.MayPropose || !host.Leadership.IsLeader || host.Progress.IsBlocked || host.IsLatched)
+            && (
+                host.Leadership.MayPropose
+                || !host.Leadership.IsLeader
+                || host.Progress.IsBlocked
+                || host.IsInDiagnosisMode
+            )
         );
 
     /// <summary>

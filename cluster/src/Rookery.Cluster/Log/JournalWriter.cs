@@ -167,7 +167,7 @@ internal sealed class JournalWriter(
 
     private void FailWrite(Exception failure)
     {
-        host.Latch(
+        host.EnterDiagnosisMode(
             $"The journal could not be written, so nothing more is acknowledged: {failure.Message} Restart "
                 + $"the node when the cause is removed."
         );
@@ -183,7 +183,7 @@ internal sealed class JournalWriter(
             }
 
             Release();
-            host.StopTakingPart();
+            host.StepDownAndHalt();
         }
     }
 }

@@ -190,7 +190,7 @@ public sealed class ClusterMember : IAsyncDisposable
                 FetchState = (from, cancellationToken) => FetchStateAsync(store, from, cancellationToken),
             }
         );
-        _network.Excluded = why => _consensus!.Retire(Retire(RetirementCause.Excluded, why));
+        _network.Excluded = why => _consensus!.HaltInDiagnosisMode(Retire(RetirementCause.Excluded, why));
         _state = new StateRoutes(store.Offers, _consensus.OfferStateAsync, _time);
         _recordStore = new ClusterRecordStore(_consensus, store.ClusterRecords, AddLearner);
         Membership = new MembershipService(_consensus, _recordStore, _network.ClientOf, _time);

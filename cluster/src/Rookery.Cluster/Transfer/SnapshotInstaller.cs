@@ -265,7 +265,7 @@ internal sealed class SnapshotInstaller(
         {
             // After the two excluded disk exceptions everything is unchanged, and the fetch is tried again. After any
             // other, storage, journal and tables may be inconsistent until a restart.
-            host.Retire(
+            host.HaltInDiagnosisMode(
                 $"A state that was fetched from another member could not be put in place: {failure.Message} "
                     + $"Restart the node."
             );

@@ -81,7 +81,7 @@ internal sealed class HostObserver(SteppedCluster cluster)
             SeeCommit(member, watched, core);
         }
 
-        (watched.Durable, watched.IsLatched) = (core.DurableIndex, consensus.Refusal is not null);
+        (watched.Durable, watched.Refuses) = (core.DurableIndex, consensus.Refusal is not null);
     }
 
     /// <summary>A start has what the one before it said, or knows that it lost it.</summary>
@@ -89,7 +89,7 @@ internal sealed class HostObserver(SteppedCluster cluster)
     {
         var acknowledged = member.Store!.Journal.Recovery.MayHaveAcknowledged;
         var lost = new LogPosition(acknowledged.Term, acknowledged.Index);
-        if (watched.Core is { } before && !watched.IsLatched)
+        if (watched.Core is { } before && !watched.Refuses)
         {
             var durable = new LogPosition(before.TermAt(watched.Durable), watched.Durable);
             Holds(
@@ -247,6 +247,6 @@ internal sealed class HostObserver(SteppedCluster cluster)
         public long Durable { get; set; }
 
         /// <summary>Whether a write of its journal failed: nobody knows what is durable.</summary>
-        public bool IsLatched { get; set; }
+        public bool Refuses { get; set; }
     }
 }

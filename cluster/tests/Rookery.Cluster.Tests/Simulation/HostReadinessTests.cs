@@ -194,7 +194,7 @@ public sealed class HostReadinessTests
     {
         using var cluster = SteppedCluster.Of(3);
         var copy = cluster.AwaitLeader().Consensus!;
-        copy.Retire("There are two copies.");
+        copy.HaltInDiagnosisMode("There are two copies.");
         var statistics = copy.ReadCluster();
         Assert.Equal(
             ("None", null, "There are two copies.", null),

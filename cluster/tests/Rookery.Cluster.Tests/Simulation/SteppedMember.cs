@@ -154,7 +154,7 @@ internal sealed class SteppedMember
     /// <summary>Stops it as an owner would.</summary>
     public void StopCleanly()
     {
-        Consensus!.Host.RefuseBecauseStopping();
+        Consensus!.Host.BeginShutdown();
         Consensus.RunUntilIdle();
         try
         {

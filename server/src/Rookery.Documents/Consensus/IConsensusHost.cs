@@ -12,7 +12,7 @@ public interface IConsensusHost : IConsensus, IDisposable
     /// Receives one sentence when the journal or apply fails, at most once. No write is acknowledged afterwards. Set it
     /// before <see cref="Start"/>.
     /// </summary>
-    Action<string>? Latched { get; set; }
+    Action<string>? DiagnosisModeEntered { get; set; }
 
     /// <summary>Called after each journal write, on the thread that wrote. Set it before <see cref="Start"/>.</summary>
     Action? FrameWritten { get; set; }

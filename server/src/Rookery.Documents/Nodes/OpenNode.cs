@@ -26,7 +26,7 @@ internal sealed class OpenNode : Node
     {
         _store = store;
         _consensus = consensus;
-        consensus.Latched = sentence =>
+        consensus.DiagnosisModeEntered = sentence =>
         {
             Volatile.Write(ref _diagnosis, sentence);
             options.TroubleFound?.Invoke(sentence);

@@ -65,7 +65,7 @@ public sealed class PreviousVersionsTests
         using var node = OpenWithDocumentsInRuns(200);
         _reads.Reading = () =>
         {
-            node.Consensus.Host.RefuseBecauseStopping();
+            node.Consensus.Host.BeginShutdown();
             node.Consensus.Threads.RefuseWaiting();
         };
         var outcome = node.Consensus.ProposeAsync(Put(node, "d/7"), CancellationToken.None).AsTask();

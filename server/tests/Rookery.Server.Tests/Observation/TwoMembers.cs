@@ -215,10 +215,10 @@ public sealed class TwoMembers : IAsyncLifetime
         TimeProvider? time
     ) : IConsensusHost
     {
-        public Action<string>? Latched
+        public Action<string>? DiagnosisModeEntered
         {
-            get => alone.Latched;
-            set => alone.Latched = value;
+            get => alone.DiagnosisModeEntered;
+            set => alone.DiagnosisModeEntered = value;
         }
 
         public Action? FrameWritten

@@ -10,10 +10,10 @@ internal sealed class OneOfThree(IConsensusHost alone, Func<IConsensus, Task> at
 {
     private readonly TaskCompletionSource _readWaitIsOver = new();
 
-    public Action<string>? Latched
+    public Action<string>? DiagnosisModeEntered
     {
-        get => alone.Latched;
-        set => alone.Latched = value;
+        get => alone.DiagnosisModeEntered;
+        set => alone.DiagnosisModeEntered = value;
     }
 
     public Action? FrameWritten
