@@ -497,7 +497,7 @@ public sealed class ClusterMember : IAsyncDisposable
         string? refusal =
             !isRecorded ? "This is for members of the cluster only."
             : onlyLooks ? null
-            : _network!.Refuse(http);
+            : _network!.AdmitOrRefuse(http);
         return refusal is null ? answer(http) : AnswerAsync(http, StatusCodes.Status403Forbidden, refusal);
     }
 

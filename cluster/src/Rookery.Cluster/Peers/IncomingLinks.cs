@@ -83,7 +83,7 @@ internal sealed class IncomingLinks(PeerHello self, LinkContext context, Action<
         foreach (var connection in All())
         {
             connection.Watch(asks: context.Gate.Starts.IsChallenged(connection.Remote));
-            if (context.Gate.RefuseLater(connection.Remote, connection.Answered) is { } refusal)
+            if (context.Gate.Recheck(connection.Remote, connection.Answered) is { } refusal)
             {
                 connection.Close(refusal.Sentence);
             }
@@ -145,7 +145,7 @@ internal sealed class IncomingLinks(PeerHello self, LinkContext context, Action<
                 incoming.Verdict.NodeId is not { } proven
                     ? new PeerRefusal(incoming.Verdict.Refusal ?? "It has no certificate.")
                 : Volatile.Read(ref _isClosed) ? new PeerRefusal(TakesNoPart)
-                : context.Gate.Refuse(hello, proven);
+                : context.Gate.AdmitOrRefuse(hello, proven);
             if (reason is null)
             {
                 await PeerHandshake.WriteAsync(
@@ -199,14 +199,14 @@ internal sealed class IncomingLinks(PeerHello self, LinkContext context, Action<
             _connections.Add(key, connection);
         }
 
-        context.Gate.Starts.Connected(connection.Remote);
+        context.Gate.Starts.CountConnected(connection.Remote);
         older?.Close("It called again.");
         return true;
     }
 
     private void Remove(PeerConnection connection)
     {
-        context.Gate.Starts.Disconnected(connection.Remote);
+        context.Gate.Starts.CountDisconnected(connection.Remote);
         lock (_gate)
         {
             var key = (connection.Remote.NodeId, connection.Remote.Kind);

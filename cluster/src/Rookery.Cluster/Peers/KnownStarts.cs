@@ -40,28 +40,29 @@ internal sealed class KnownStarts(Func<NodeId, string?> nameOf, TimeProvider tim
         }
     }
 
-    /// <summary>Registers the start of a hello as the current one of its store, or refuses it.</summary>
-    public PeerRefusal? Refuse(PeerHello hello)
+    /// <summary>Admits the start of a hello as the current one of its store, or refuses it.</summary>
+    /// <returns>Null when it is admitted.</returns>
+    public PeerRefusal? AdmitOrRefuse(PeerHello hello)
     {
         lock (_gate)
         {
             var store = Find(hello) ?? Add(hello);
             if (store.Copies.Contains(hello.Run))
             {
-                return Twin(hello);
+                return DuplicateRefusal(hello);
             }
 
             if (hello.BootCounter < store.BootCounter)
             {
-                return Old(hello, store);
+                return StaleCopyRefusal(hello, store);
             }
 
             if (hello.BootCounter == store.BootCounter)
             {
-                return hello.Run == store.Run ? null : Twin(hello);
+                return hello.Run == store.Run ? null : DuplicateRefusal(hello);
             }
 
-            if (store.Connections > 0 && Challenge(store, hello) is { } refusal)
+            if (store.Connections > 0 && JudgeChallenger(store, hello) is { } refusal)
             {
                 return refusal;
             }
@@ -78,7 +79,7 @@ internal sealed class KnownStarts(Func<NodeId, string?> nameOf, TimeProvider tim
     /// <param name="hello">The hello of the connection.</param>
     /// <param name="answered">The newest ping that was answered on that connection, as the timestamp of sending; 0 for
     /// none.</param>
-    public PeerRefusal? RefuseLater(PeerHello hello, long answered)
+    public PeerRefusal? Recheck(PeerHello hello, long answered)
     {
         lock (_gate)
         {
@@ -93,7 +94,7 @@ internal sealed class KnownStarts(Func<NodeId, string?> nameOf, TimeProvider tim
                 return null;
             }
 
-            return hello.BootCounter < store.BootCounter ? Old(hello, store) : Twin(hello);
+            return hello.BootCounter < store.BootCounter ? StaleCopyRefusal(hello, store) : DuplicateRefusal(hello);
         }
     }
 
@@ -111,7 +112,7 @@ internal sealed class KnownStarts(Func<NodeId, string?> nameOf, TimeProvider tim
     }
 
     /// <summary>Counts an opened connection.</summary>
-    public void Connected(PeerHello hello)
+    public void CountConnected(PeerHello hello)
     {
         lock (_gate)
         {
@@ -121,7 +122,7 @@ internal sealed class KnownStarts(Func<NodeId, string?> nameOf, TimeProvider tim
     }
 
     /// <summary>Counts a closed connection.</summary>
-    public void Disconnected(PeerHello hello)
+    public void CountDisconnected(PeerHello hello)
     {
         lock (_gate)
         {
@@ -136,7 +137,7 @@ internal sealed class KnownStarts(Func<NodeId, string?> nameOf, TimeProvider tim
     /// Decides about a later start while the current one is connected. Each later start waits for an answer to a ping
     /// that was sent after its own first attempt. Under the lock.
     /// </summary>
-    private PeerRefusal? Challenge(Store store, PeerHello hello)
+    private PeerRefusal? JudgeChallenger(Store store, PeerHello hello)
     {
         int found = store.Challengers.FindIndex(challenger => challenger.Run == hello.Run);
         if (found < 0)
@@ -147,7 +148,7 @@ internal sealed class KnownStarts(Func<NodeId, string?> nameOf, TimeProvider tim
         {
             store.Challengers.RemoveAt(found);
             AddBounded(store.Copies, hello.Run, MostCopies);
-            return Twin(hello);
+            return DuplicateRefusal(hello);
         }
         else if (time.GetElapsedTime(store.Challengers[found].Since) > Patience)
         {
@@ -155,7 +156,7 @@ internal sealed class KnownStarts(Func<NodeId, string?> nameOf, TimeProvider tim
         }
 
         return new PeerRefusal(
-            $"An earlier start of node {Called(hello)} is still connected. If it has ended, this one is let "
+            $"An earlier start of node {NameOf(hello)} is still connected. If it has ended, this one is let "
                 + $"in within {Patience.TotalSeconds:0} s."
         );
     }
@@ -195,18 +196,18 @@ internal sealed class KnownStarts(Func<NodeId, string?> nameOf, TimeProvider tim
         items.Add(item);
     }
 
-    private string Called(PeerHello hello) => nameOf(hello.Member) ?? hello.NodeId;
+    private string NameOf(PeerHello hello) => nameOf(hello.Member) ?? hello.NodeId;
 
-    private PeerRefusal Twin(PeerHello hello) =>
+    private PeerRefusal DuplicateRefusal(PeerHello hello) =>
         new(
-            $"There are two copies of node {Called(hello)}, and this is not the one that the cluster met "
+            $"There are two copies of node {NameOf(hello)}, and this is not the one that the cluster met "
                 + $"first: stop it for good. It may join again with an empty card.",
             PeerRefusalKind.ForGood
         );
 
-    private PeerRefusal Old(PeerHello hello, Store store) =>
+    private PeerRefusal StaleCopyRefusal(PeerHello hello, Store store) =>
         new(
-            $"This is an old copy of node {Called(hello)}: its store was started {hello.BootCounter} times, "
+            $"This is an old copy of node {NameOf(hello)}: its store was started {hello.BootCounter} times, "
                 + $"and the cluster has met it after {store.BootCounter}. "
                 + "An old card must not vote: take it out, remove the node, and let an empty card join.",
             PeerRefusalKind.ForGood

@@ -140,7 +140,7 @@ internal sealed class OutgoingLink : IAsyncDisposable
         if (Volatile.Read(ref _carrier) is { } carried)
         {
             carried.Connection.Watch(asks: _context.Gate.Starts.IsChallenged(carried.Connection.Remote));
-            if (_context.Gate.RefuseLater(carried.Connection.Remote, carried.Connection.Answered) is { } refusal)
+            if (_context.Gate.Recheck(carried.Connection.Remote, carried.Connection.Answered) is { } refusal)
             {
                 carried.Connection.Close(refusal.Sentence);
             }
@@ -254,14 +254,14 @@ internal sealed class OutgoingLink : IAsyncDisposable
         Refusal = null;
         Volatile.Write(ref _attempts, []);
         _told.Clear();
-        _context.Gate.Starts.Connected(connection.Remote);
+        _context.Gate.Starts.CountConnected(connection.Remote);
         if (_kind == LinkKind.Control && connection.Remote.FeatureLevel >= PeerProtocol.PlacesSince)
         {
             connection.Queue.TryPut(new PlacesBody([.. _context.Places().Take(PeerPlaces.Most)]));
         }
 
         string? end = await connection.RunAsync(carried.Forwards);
-        _context.Gate.Starts.Disconnected(connection.Remote);
+        _context.Gate.Starts.CountDisconnected(connection.Remote);
         Volatile.Write(ref _carrier, null);
         carried.Forwards.Break();
         Interlocked.Add(ref _droppedBefore, connection.Queue.Dropped);

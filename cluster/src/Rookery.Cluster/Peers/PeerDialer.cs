@@ -51,7 +51,7 @@ internal sealed class PeerDialer(
 
             await PeerHandshake.WriteAsync(stream, new HelloBody(self with { Kind = kind }), either.Token);
             var (remote, refused) = await ReadAnswerAsync(reader, node, proven, either.Token);
-            if (gate.Refuse(remote, proven) is { } refusal)
+            if (gate.AdmitOrRefuse(remote, proven) is { } refusal)
             {
                 await PeerHandshake.WriteAsync(stream, new RefusalBody(refusal), either.Token);
                 throw new PeerProtocolException($"It was refused: {refusal.Sentence}");

@@ -19,10 +19,11 @@ internal sealed class PeerGate(
     /// <summary>The current start of each store.</summary>
     public KnownStarts Starts { get; } = new(nameOf, time);
 
-    /// <summary>Returns why the other end may not connect, as a sentence for it; null when it may.</summary>
+    /// <summary>Admits the other end of a connection, or refuses it.</summary>
     /// <param name="hello">The other end's hello.</param>
     /// <param name="proven">The node that its certificate proves.</param>
-    public PeerRefusal? Refuse(PeerHello hello, string proven)
+    /// <returns>The refusal, with a sentence for the other end; null when it is admitted.</returns>
+    public PeerRefusal? AdmitOrRefuse(PeerHello hello, string proven)
     {
         if (!string.Equals(hello.ClusterId, self.ClusterId, StringComparison.Ordinal))
         {
@@ -50,13 +51,13 @@ internal sealed class PeerGate(
             );
         }
 
-        return admission.Refuse(hello) ?? Starts.Refuse(hello);
+        return admission.Refuse(hello) ?? Starts.AdmitOrRefuse(hello);
     }
 
     /// <summary>Returns why an open connection must be closed; null when it may stay.</summary>
     /// <param name="hello">The other end's hello.</param>
     /// <param name="answered">The newest ping that was answered on the connection, as the timestamp of sending; 0 for
     /// none.</param>
-    public PeerRefusal? RefuseLater(PeerHello hello, long answered) =>
-        admission.Refuse(hello) ?? Starts.RefuseLater(hello, answered);
+    public PeerRefusal? Recheck(PeerHello hello, long answered) =>
+        admission.Refuse(hello) ?? Starts.Recheck(hello, answered);
 }

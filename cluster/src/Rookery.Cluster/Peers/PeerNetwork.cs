@@ -177,11 +177,11 @@ public sealed class PeerNetwork : IPeerNetwork, IAsyncDisposable
     /// Returns why a request to the port for members is refused, as a sentence; null when it comes from a member. The
     /// checks are those of a link.
     /// </summary>
-    internal string? Refuse(HttpContext http) =>
+    internal string? AdmitOrRefuse(HttpContext http) =>
         http.Features.Get<ProvenPeer>()?.Verdict is not { NodeId: { } node }
             ? "This is for members of the cluster only."
         : PeerHttp.HelloIn(http.Request) is not { } hello ? "A member says who it is, and how often it was started."
-        : _gate.Refuse(hello, node)?.Sentence;
+        : _gate.AdmitOrRefuse(hello, node)?.Sentence;
 
     /// <summary>
     /// Makes an HTTPS client for another member's port, which the caller disposes; null when no address is known.

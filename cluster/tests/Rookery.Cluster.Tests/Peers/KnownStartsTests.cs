@@ -17,19 +17,19 @@ public sealed class KnownStartsTests
         var original = Start(counter: 5, run: 1);
         var copy = Start(counter: 9, run: 2);
         Connect(original);
-        Assert.Equal(PeerRefusalKind.Passing, _starts.Refuse(copy)!.Kind);
+        Assert.Equal(PeerRefusalKind.Passing, _starts.AdmitOrRefuse(copy)!.Kind);
         Assert.True(_starts.IsChallenged(original));
         _time.Advance(TimeSpan.FromMilliseconds(500));
-        Assert.Null(_starts.RefuseLater(original, _time.GetTimestamp()));
-        Assert.Equal(PeerRefusalKind.ForGood, _starts.Refuse(copy)!.Kind);
-        Assert.Null(_starts.Refuse(original));
+        Assert.Null(_starts.Recheck(original, _time.GetTimestamp()));
+        Assert.Equal(PeerRefusalKind.ForGood, _starts.AdmitOrRefuse(copy)!.Kind);
+        Assert.Null(_starts.AdmitOrRefuse(original));
 
-        _starts.Disconnected(original);
-        Assert.Equal(PeerRefusalKind.ForGood, _starts.Refuse(copy)!.Kind);
+        _starts.CountDisconnected(original);
+        Assert.Equal(PeerRefusalKind.ForGood, _starts.AdmitOrRefuse(copy)!.Kind);
         var restarted = Start(counter: 6, run: 3);
-        Assert.Null(_starts.Refuse(restarted));
-        _starts.Connected(restarted);
-        Assert.Equal(PeerRefusalKind.ForGood, _starts.RefuseLater(original, _time.GetTimestamp())!.Kind);
+        Assert.Null(_starts.AdmitOrRefuse(restarted));
+        _starts.CountConnected(restarted);
+        Assert.Equal(PeerRefusalKind.ForGood, _starts.Recheck(original, _time.GetTimestamp())!.Kind);
     }
 
     [Fact]
@@ -37,10 +37,10 @@ public sealed class KnownStartsTests
     {
         var before = Start(counter: 5, run: 1);
         Connect(before);
-        _starts.Disconnected(before);
+        _starts.CountDisconnected(before);
         var restarted = Start(counter: 6, run: 2);
-        Assert.Null(_starts.Refuse(restarted));
-        _starts.Connected(restarted);
+        Assert.Null(_starts.AdmitOrRefuse(restarted));
+        _starts.CountConnected(restarted);
 
         // What was written before it ended goes on to come, the answer to the last question too.
         long asked = _time.GetTimestamp();
@@ -48,25 +48,25 @@ public sealed class KnownStartsTests
         var again = Start(counter: 7, run: 3);
         for (int second = 0; second < 4; second++)
         {
-            Assert.Equal(PeerRefusalKind.Passing, _starts.Refuse(again)!.Kind);
+            Assert.Equal(PeerRefusalKind.Passing, _starts.AdmitOrRefuse(again)!.Kind);
             Assert.True(_starts.IsChallenged(restarted));
             _time.Advance(TimeSpan.FromSeconds(1));
-            Assert.Null(_starts.RefuseLater(restarted, answered: 0));
-            Assert.Null(_starts.RefuseLater(restarted, asked));
+            Assert.Null(_starts.Recheck(restarted, answered: 0));
+            Assert.Null(_starts.Recheck(restarted, asked));
         }
 
         _time.Advance(TimeSpan.FromMilliseconds(1));
-        Assert.Null(_starts.Refuse(again));
+        Assert.Null(_starts.AdmitOrRefuse(again));
         Assert.False(_starts.IsChallenged(again));
     }
 
     [Fact]
     public void Fewer_starts_and_as_many_in_another_run_are_copies_whoever_is_connected()
     {
-        Assert.Null(_starts.Refuse(Start(counter: 5, run: 1)));
-        Assert.Equal(PeerRefusalKind.ForGood, _starts.Refuse(Start(counter: 4, run: 2))!.Kind);
-        Assert.Equal(PeerRefusalKind.ForGood, _starts.Refuse(Start(counter: 5, run: 3))!.Kind);
-        Assert.Null(_starts.Refuse(Start(counter: 5, run: 1)));
+        Assert.Null(_starts.AdmitOrRefuse(Start(counter: 5, run: 1)));
+        Assert.Equal(PeerRefusalKind.ForGood, _starts.AdmitOrRefuse(Start(counter: 4, run: 2))!.Kind);
+        Assert.Equal(PeerRefusalKind.ForGood, _starts.AdmitOrRefuse(Start(counter: 5, run: 3))!.Kind);
+        Assert.Null(_starts.AdmitOrRefuse(Start(counter: 5, run: 1)));
     }
 
     [Fact]
@@ -77,16 +77,16 @@ public sealed class KnownStartsTests
         var other = Start(counter: 7, run: 3);
         for (int i = 0; i < 8; i++)
         {
-            Assert.Equal(PeerRefusalKind.Passing, _starts.Refuse(one)!.Kind);
+            Assert.Equal(PeerRefusalKind.Passing, _starts.AdmitOrRefuse(one)!.Kind);
             _time.Advance(TimeSpan.FromMilliseconds(250));
-            Assert.Equal(PeerRefusalKind.Passing, _starts.Refuse(other)!.Kind);
+            Assert.Equal(PeerRefusalKind.Passing, _starts.AdmitOrRefuse(other)!.Kind);
             _time.Advance(TimeSpan.FromMilliseconds(250));
         }
 
         _time.Advance(TimeSpan.FromMilliseconds(1));
-        Assert.Null(_starts.Refuse(one));
-        _starts.Connected(one);
-        Assert.Equal(PeerRefusalKind.Passing, _starts.Refuse(other)!.Kind);
+        Assert.Null(_starts.AdmitOrRefuse(one));
+        _starts.CountConnected(one);
+        Assert.Equal(PeerRefusalKind.Passing, _starts.AdmitOrRefuse(other)!.Kind);
     }
 
     [Fact]
@@ -97,12 +97,12 @@ public sealed class KnownStartsTests
         PeerHello[] copies = [Start(counter: 6, run: 2), Start(counter: 7, run: 3)];
         foreach (var copy in copies)
         {
-            Assert.Equal(PeerRefusalKind.Passing, _starts.Refuse(copy)!.Kind);
+            Assert.Equal(PeerRefusalKind.Passing, _starts.AdmitOrRefuse(copy)!.Kind);
             _time.Advance(TimeSpan.FromMilliseconds(250));
         }
 
-        Assert.Null(_starts.RefuseLater(original, _time.GetTimestamp()));
-        Assert.All(copies, copy => Assert.Equal(PeerRefusalKind.ForGood, _starts.Refuse(copy)!.Kind));
+        Assert.Null(_starts.Recheck(original, _time.GetTimestamp()));
+        Assert.All(copies, copy => Assert.Equal(PeerRefusalKind.ForGood, _starts.AdmitOrRefuse(copy)!.Kind));
     }
 
     [Fact]
@@ -110,11 +110,11 @@ public sealed class KnownStartsTests
     {
         var original = Start(counter: 5, run: 1);
         Connect(original);
-        Assert.Equal(PeerRefusalKind.Passing, _starts.Refuse(Start(counter: 6, run: 2))!.Kind);
+        Assert.Equal(PeerRefusalKind.Passing, _starts.AdmitOrRefuse(Start(counter: 6, run: 2))!.Kind);
         _time.Advance(TimeSpan.FromMilliseconds(250));
-        Assert.Null(_starts.RefuseLater(original, _time.GetTimestamp()));
+        Assert.Null(_starts.Recheck(original, _time.GetTimestamp()));
         _time.Advance(TimeSpan.FromMilliseconds(250));
-        Assert.Equal(PeerRefusalKind.Passing, _starts.Refuse(Start(counter: 7, run: 3))!.Kind);
+        Assert.Equal(PeerRefusalKind.Passing, _starts.AdmitOrRefuse(Start(counter: 7, run: 3))!.Kind);
     }
 
     [Fact]
@@ -124,20 +124,22 @@ public sealed class KnownStartsTests
         Connect(connected);
         for (int i = 0; i < 1000; i++)
         {
-            Assert.Null(_starts.Refuse(Start(counter: 1, run: 2) with { StoreId = new Guid(i + 2, 0, 0, new byte[8]) }));
+            Assert.Null(
+                _starts.AdmitOrRefuse(Start(counter: 1, run: 2) with { StoreId = new Guid(i + 2, 0, 0, new byte[8]) })
+            );
         }
 
         Assert.InRange(_starts.StoreCount, 1, 16);
-        Assert.Equal(PeerRefusalKind.ForGood, _starts.Refuse(Start(counter: 4, run: 3))!.Kind);
+        Assert.Equal(PeerRefusalKind.ForGood, _starts.AdmitOrRefuse(Start(counter: 4, run: 3))!.Kind);
     }
 
     [Fact]
     public void A_store_is_remembered_only_once_a_start_of_it_is_let_in()
     {
         var unknown = Start(counter: 5, run: 1);
-        Assert.Null(_starts.RefuseLater(unknown, answered: 0));
+        Assert.Null(_starts.Recheck(unknown, answered: 0));
         Assert.False(_starts.IsChallenged(unknown));
-        _starts.Disconnected(unknown);
+        _starts.CountDisconnected(unknown);
         Assert.Equal(0, _starts.StoreCount);
     }
 
@@ -150,8 +152,8 @@ public sealed class KnownStartsTests
 
     private void Connect(PeerHello start)
     {
-        Assert.Null(_starts.Refuse(start));
-        _starts.Connected(start);
-        Assert.Null(_starts.RefuseLater(start, _time.GetTimestamp()));
+        Assert.Null(_starts.AdmitOrRefuse(start));
+        _starts.CountConnected(start);
+        Assert.Null(_starts.Recheck(start, _time.GetTimestamp()));
     }
 }

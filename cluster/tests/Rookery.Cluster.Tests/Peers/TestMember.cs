@@ -101,7 +101,7 @@ internal sealed class TestMember : IAsyncDisposable
             served =>
                 served.Run(http =>
                     http.Request.Path == HeldPath ? held!(http)
-                    : http.Request.Path == GatePath ? http.Response.WriteAsync(network.Refuse(http) ?? "welcome")
+                    : http.Request.Path == GatePath ? http.Response.WriteAsync(network.AdmitOrRefuse(http) ?? "welcome")
                     : TellWhoAsks(http)
                 )
         );

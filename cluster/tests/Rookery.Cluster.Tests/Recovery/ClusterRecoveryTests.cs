@@ -113,7 +113,7 @@ public sealed class ClusterRecoveryTests : IDisposable
         );
         Assert.Contains(
             "it may join this one with an empty data directory",
-            gate.Refuse(Hello(NodeIdOf(2), ClusterId), NodeIdOf(2))!.Sentence,
+            gate.AdmitOrRefuse(Hello(NodeIdOf(2), ClusterId), NodeIdOf(2))!.Sentence,
             StringComparison.Ordinal
         );
     }
