@@ -8,15 +8,15 @@ namespace Rookery.Cluster.Joining;
 
 /// <summary>A member's announcement of itself at each start.</summary>
 /// <param name="StoreId">The id of its store, new each time a data directory is formatted.</param>
-/// <param name="BootCounter">The number of starts of its store.</param>
-/// <param name="Run">A random id of this start of the program.</param>
+/// <param name="StartNumber">The number of starts of its store.</param>
+/// <param name="StartId">A random id of this start of the program.</param>
 /// <param name="Addresses">Where it listens for members, <c>host:port</c>.</param>
 /// <param name="ClientUrls">Where it listens for clients, by address.</param>
 /// <param name="PublicUrl">The URL at which clients reach it, as configured by the owner; null for none.</param>
 public sealed record MemberFacts(
     Guid StoreId,
-    long BootCounter,
-    ulong Run,
+    long StartNumber,
+    ulong StartId,
     IReadOnlyList<string> Addresses,
     IReadOnlyList<string> ClientUrls,
     string? PublicUrl
@@ -161,11 +161,11 @@ public sealed class Announcement(Func<NodeIdentity> identity, IJoinRecordStore r
                 );
             }
 
-            if (known.BootCounter > facts.BootCounter)
+            if (known.StartNumber > facts.StartNumber)
             {
                 throw new IdentityException(
-                    $"This is an old copy of node {known.Name}: its store was started {facts.BootCounter} "
-                        + $"times, and the cluster has met it after {known.BootCounter}. Take it out, remove the "
+                    $"This is an old copy of node {known.Name}: its store was started {facts.StartNumber} "
+                        + $"times, and the cluster has met it after {known.StartNumber}. Take it out, remove the "
                         + $"node with `rookery cluster node rm {known.Name}`, and let an empty card join."
                 );
             }
@@ -175,8 +175,8 @@ public sealed class Announcement(Func<NodeIdentity> identity, IJoinRecordStore r
             var told = known with
             {
                 StoreId = facts.StoreId,
-                BootCounter = facts.BootCounter,
-                Run = facts.Run,
+                StartNumber = facts.StartNumber,
+                StartId = facts.StartId,
                 Addresses = facts.Addresses,
                 ClientUrls = facts.ClientUrls,
                 PublicUrl = facts.PublicUrl,
@@ -203,8 +203,8 @@ public sealed class Announcement(Func<NodeIdentity> identity, IJoinRecordStore r
     private static bool Same(MemberRecord known, MemberFacts facts, ClusterRecord? stored) =>
         stored is not null
         && known.StoreId == facts.StoreId
-        && known.BootCounter == facts.BootCounter
-        && known.Run == facts.Run
+        && known.StartNumber == facts.StartNumber
+        && known.StartId == facts.StartId
         && known.NewestFormatLevel == facts.NewestFormatLevel
         && known.Addresses.SequenceEqual(facts.Addresses, StringComparer.Ordinal)
         && known.ClientUrls.SequenceEqual(facts.ClientUrls, StringComparer.Ordinal)

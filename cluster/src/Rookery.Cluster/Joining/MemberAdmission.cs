@@ -58,7 +58,7 @@ internal sealed class MemberAdmission(
             );
         }
 
-        if (hello.BootCounter == member.BootCounter && member.Run != 0 && hello.Run != member.Run)
+        if (hello.StartNumber == member.StartNumber && member.StartId != 0 && hello.StartId != member.StartId)
         {
             // Since it was copied, the copy has been started as often as the original.
             return new PeerRefusal(
@@ -70,10 +70,10 @@ internal sealed class MemberAdmission(
             );
         }
 
-        return hello.BootCounter < member.BootCounter
+        return hello.StartNumber < member.StartNumber
             ? new PeerRefusal(
                 $"This is an old copy of node {member.Name} ({member.Tag}): its store was started "
-                    + $"{hello.BootCounter} times, and the cluster has met it after {member.BootCounter}. "
+                    + $"{hello.StartNumber} times, and the cluster has met it after {member.StartNumber}. "
                     + $"An old card must not vote: take it out, remove the node with `rookery cluster node rm "
                     + $"{member.Name}`, and let an empty card join.",
                 PeerRefusalKind.ForGood

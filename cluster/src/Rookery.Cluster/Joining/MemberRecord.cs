@@ -1,4 +1,5 @@
 using System.Text.Json;
+using System.Text.Json.Serialization;
 using Rookery.Documents.Nodes;
 using Rookery.Documents.Records;
 
@@ -37,12 +38,14 @@ public sealed record MemberRecord
     public Guid? StoreId { get; init; }
 
     /// <summary>The number of starts of its store, as last announced.</summary>
-    public long BootCounter { get; init; }
+    [JsonPropertyName("bootCounter")]
+    public long StartNumber { get; init; }
 
     /// <summary>
-    /// A random id of its last announced start. A start with the same boot counter and another id is that of a copy.
+    /// A random id of its last announced start. Another id with the same <see cref="StartNumber"/> is that of a copy.
     /// </summary>
-    public ulong Run { get; init; }
+    [JsonPropertyName("run")]
+    public ulong StartId { get; init; }
 
     /// <summary>
     /// The newest <see cref="FormatLevel"/> that its version supports, announced at each start; 0 before.

@@ -157,9 +157,9 @@ public sealed class ClusterMember : IAsyncDisposable
             ClusterId = Identity.ClusterId,
             NodeId = Identity.NodeId,
             StoreId = store.Storage.StoreId,
-            BootCounter = LogStart.NextIncarnation(store.Journal),
+            StartNumber = LogStart.NextIncarnation(store.Journal),
             FeatureLevel = PeerProtocol.FeatureLevel,
-            Run = BitConverter.ToUInt64(RandomNumberGenerator.GetBytes(sizeof(ulong))),
+            StartId = BitConverter.ToUInt64(RandomNumberGenerator.GetBytes(sizeof(ulong))),
             Port = _options.Listen.Port,
         };
         _network = new PeerNetwork(
@@ -202,8 +202,8 @@ public sealed class ClusterMember : IAsyncDisposable
             () =>
                 new MemberFacts(
                     store.Storage.StoreId,
-                    hello.BootCounter,
-                    hello.Run,
+                    hello.StartNumber,
+                    hello.StartId,
                     MemberFacts.AddressesOf(_options.Addresses(), Identity.SaidAddresses),
                     _options.ClientUrls(),
                     _options.PublicUrl ?? Identity.SaidUrl
@@ -375,7 +375,7 @@ public sealed class ClusterMember : IAsyncDisposable
     }
 
     /// <summary>
-    /// Excludes this data for good, across all later starts. A check by boot counter would admit a copy once it has
+    /// Excludes this data for good, across all later starts. A check by start number would admit a copy once it has
     /// started more often than the original, and it would vote without what the original acknowledged. A restart must
     /// not continue after a broken rule either.
     /// </summary>

@@ -36,7 +36,7 @@ internal sealed record LeaderView(
                         Name = entry.Record.Name,
                         Urls = entry.Record.ClientUrls,
                         PublicUrl = entry.Record.PublicUrl,
-                        Starts = entry.Record.BootCounter,
+                        Starts = entry.Record.StartNumber,
                         IsVoter = Configuration.IsVoter(entry.Member),
                         IsLeader = entry.Member == Self,
                         IsUp = entry.Member == Self || Reachable.Contains(entry.Member),

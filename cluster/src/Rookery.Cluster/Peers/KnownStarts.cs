@@ -4,7 +4,7 @@ namespace Rookery.Cluster.Peers;
 
 /// <summary>
 /// The current start of each store that this process is or was connected with, so that copies of a store are refused. A
-/// store with a higher boot counter is either the same store after a restart or a copy: the counter cannot tell,
+/// store with a higher start number is either the same store after a restart or a copy: the number cannot tell,
 /// because the starts of a copy count too. Only the original can be connected already. So a later start is a challenger
 /// and must wait until it is known whether the earlier start still answers. If it answers, the challenger is a copy; if
 /// not, the challenger replaces it. Only the pong to a ping that was sent after the challenge proves that a process
@@ -47,19 +47,19 @@ internal sealed class KnownStarts(Func<NodeId, string?> nameOf, TimeProvider tim
         lock (_gate)
         {
             var store = Find(hello) ?? Add(hello);
-            if (store.Copies.Contains(hello.Run))
+            if (store.Copies.Contains(hello.StartId))
             {
                 return DuplicateRefusal(hello);
             }
 
-            if (hello.BootCounter < store.BootCounter)
+            if (hello.StartNumber < store.StartNumber)
             {
                 return StaleCopyRefusal(hello, store);
             }
 
-            if (hello.BootCounter == store.BootCounter)
+            if (hello.StartNumber == store.StartNumber)
             {
-                return hello.Run == store.Run ? null : DuplicateRefusal(hello);
+                return hello.StartId == store.StartId ? null : DuplicateRefusal(hello);
             }
 
             if (store.Connections > 0 && JudgeChallenger(store, hello) is { } refusal)
@@ -67,7 +67,7 @@ internal sealed class KnownStarts(Func<NodeId, string?> nameOf, TimeProvider tim
                 return refusal;
             }
 
-            (store.BootCounter, store.Run, store.Connections) = (hello.BootCounter, hello.Run, 0);
+            (store.StartNumber, store.StartId, store.Connections) = (hello.StartNumber, hello.StartId, 0);
             store.Challengers.Clear();
             return null;
         }
@@ -88,13 +88,13 @@ internal sealed class KnownStarts(Func<NodeId, string?> nameOf, TimeProvider tim
                 return null;
             }
 
-            if (hello.Run == store.Run)
+            if (hello.StartId == store.StartId)
             {
                 store.Answered = Math.Max(store.Answered, answered);
                 return null;
             }
 
-            return hello.BootCounter < store.BootCounter ? StaleCopyRefusal(hello, store) : DuplicateRefusal(hello);
+            return hello.StartNumber < store.StartNumber ? StaleCopyRefusal(hello, store) : DuplicateRefusal(hello);
         }
     }
 
@@ -106,7 +106,7 @@ internal sealed class KnownStarts(Func<NodeId, string?> nameOf, TimeProvider tim
         lock (_gate)
         {
             return Find(hello) is { } store
-                && hello.Run == store.Run
+                && hello.StartId == store.StartId
                 && store.Challengers.Exists(challenger => time.GetElapsedTime(challenger.Since) < Patience);
         }
     }
@@ -117,7 +117,7 @@ internal sealed class KnownStarts(Func<NodeId, string?> nameOf, TimeProvider tim
         lock (_gate)
         {
             var store = Find(hello) ?? Add(hello);
-            store.Connections += store.Run == hello.Run ? 1 : 0;
+            store.Connections += store.StartId == hello.StartId ? 1 : 0;
         }
     }
 
@@ -126,7 +126,7 @@ internal sealed class KnownStarts(Func<NodeId, string?> nameOf, TimeProvider tim
     {
         lock (_gate)
         {
-            if (Find(hello) is { } store && store.Run == hello.Run)
+            if (Find(hello) is { } store && store.StartId == hello.StartId)
             {
                 store.Connections--;
             }
@@ -139,15 +139,15 @@ internal sealed class KnownStarts(Func<NodeId, string?> nameOf, TimeProvider tim
     /// </summary>
     private PeerRefusal? JudgeChallenger(Store store, PeerHello hello)
     {
-        int found = store.Challengers.FindIndex(challenger => challenger.Run == hello.Run);
+        int found = store.Challengers.FindIndex(challenger => challenger.Id == hello.StartId);
         if (found < 0)
         {
-            AddBounded(store.Challengers, (hello.Run, time.GetTimestamp()), MostChallengers);
+            AddBounded(store.Challengers, (hello.StartId, time.GetTimestamp()), MostChallengers);
         }
         else if (store.Answered > store.Challengers[found].Since)
         {
             store.Challengers.RemoveAt(found);
-            AddBounded(store.Copies, hello.Run, MostCopies);
+            AddBounded(store.Copies, hello.StartId, MostCopies);
             return DuplicateRefusal(hello);
         }
         else if (time.GetElapsedTime(store.Challengers[found].Since) > Patience)
@@ -180,7 +180,7 @@ internal sealed class KnownStarts(Func<NodeId, string?> nameOf, TimeProvider tim
             _stores.Remove(ofNode[0]);
         }
 
-        var store = new Store(++_lastNumber) { BootCounter = hello.BootCounter, Run = hello.Run };
+        var store = new Store(++_lastNumber) { StartNumber = hello.StartNumber, StartId = hello.StartId };
         _stores.Add((hello.NodeId, hello.StoreId), store);
         return store;
     }
@@ -207,8 +207,8 @@ internal sealed class KnownStarts(Func<NodeId, string?> nameOf, TimeProvider tim
 
     private PeerRefusal StaleCopyRefusal(PeerHello hello, Store store) =>
         new(
-            $"This is an old copy of node {NameOf(hello)}: its store was started {hello.BootCounter} times, "
-                + $"and the cluster has met it after {store.BootCounter}. "
+            $"This is an old copy of node {NameOf(hello)}: its store was started {hello.StartNumber} times, "
+                + $"and the cluster has met it after {store.StartNumber}. "
                 + "An old card must not vote: take it out, remove the node, and let an empty card join.",
             PeerRefusalKind.ForGood
         );
@@ -218,9 +218,9 @@ internal sealed class KnownStarts(Func<NodeId, string?> nameOf, TimeProvider tim
         /// <summary>Grows from one added store to the next.</summary>
         public long Number { get; } = number;
 
-        public long BootCounter { get; set; }
+        public long StartNumber { get; set; }
 
-        public ulong Run { get; set; }
+        public ulong StartId { get; set; }
 
         /// <summary>The number of open connections of the current start.</summary>
         public int Connections { get; set; }
@@ -229,7 +229,7 @@ internal sealed class KnownStarts(Func<NodeId, string?> nameOf, TimeProvider tim
         public long Answered { get; set; }
 
         /// <summary>Later starts that wait, oldest first, with the timestamps of their first attempts.</summary>
-        public List<(ulong Run, long Since)> Challengers { get; } = [];
+        public List<(ulong Id, long Since)> Challengers { get; } = [];
 
         /// <summary>Later starts that were found to be copies.</summary>
         public List<ulong> Copies { get; } = [];

@@ -44,7 +44,7 @@ internal sealed class PeerGate(
         if (string.Equals(hello.NodeId, self.NodeId, StringComparison.Ordinal))
         {
             return new PeerRefusal(
-                hello.Run == self.Run
+                hello.StartId == self.StartId
                     ? $"This node called itself: one of the addresses of a member is its own."
                     : $"There are two copies of node {nameOf(self.Member) ?? self.NodeId}, and both run: stop "
                         + $"one of them for good. It may join again with an empty card."

@@ -36,7 +36,7 @@ public sealed record PeerHello
     public required Guid StoreId { get; init; }
 
     /// <summary>The number of starts of the store.</summary>
-    public required long BootCounter { get; init; }
+    public required long StartNumber { get; init; }
 
     /// <summary>The highest feature level that the node's version supports.</summary>
     public required int FeatureLevel { get; init; }
@@ -48,9 +48,10 @@ public sealed record PeerHello
     public int Port { get; init; }
 
     /// <summary>
-    /// A random id of this start of the program. Two ids with the same boot counter are a store and its copy.
+    /// A random id of this start of the program. Two ids with the same <see cref="StartNumber"/> are a store and its
+    /// copy.
     /// </summary>
-    public ulong Run { get; init; }
+    public ulong StartId { get; init; }
 
     /// <summary>The kind of the connection.</summary>
     public LinkKind Kind { get; init; }
@@ -77,8 +78,8 @@ public sealed record PeerHello
         writer.PutText(NodeId); // so far in all versions
         writer.PutText(ClusterId);
         writer.PutGuid(StoreId);
-        writer.PutInt64(BootCounter);
-        writer.PutUInt64(Run);
+        writer.PutInt64(StartNumber);
+        writer.PutUInt64(StartId);
         writer.PutInt32(FeatureLevel);
         writer.PutUInt16((ushort)Port);
         writer.PutByte((byte)Kind);
@@ -111,8 +112,8 @@ public sealed record PeerHello
             NodeId = node,
             ClusterId = TakeId(ref reader),
             StoreId = reader.TakeGuid(),
-            BootCounter = reader.TakeInt64(),
-            Run = reader.TakeUInt64(),
+            StartNumber = reader.TakeInt64(),
+            StartId = reader.TakeUInt64(),
             FeatureLevel = reader.TakeInt32(),
             Port = reader.TakeUInt16(),
             Kind = (LinkKind)reader.TakeByte(),

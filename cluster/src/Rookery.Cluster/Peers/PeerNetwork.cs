@@ -53,11 +53,11 @@ public sealed class PeerNetwork : IPeerNetwork, IAsyncDisposable
     {
         _memory = memory?.AddShare("peers", memory.TotalBytes / 4);
         _self =
-            self.Run != 0
+            self.StartId != 0
                 ? self
                 : self with
                 {
-                    Run = BitConverter.ToUInt64(RandomNumberGenerator.GetBytes(sizeof(ulong))),
+                    StartId = BitConverter.ToUInt64(RandomNumberGenerator.GetBytes(sizeof(ulong))),
                 };
         _time = time;
         _log = new RepeatedLog(log, time);

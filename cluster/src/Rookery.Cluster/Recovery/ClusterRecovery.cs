@@ -209,7 +209,7 @@ public sealed class ClusterRecovery : IDisposable
 
     private static long StartsOf(StoppedStore store, string nodeId) =>
         store.FindRecord(MemberRecord.KeyOf(nodeId)) is { } record && MemberRecord.Parse(record.Span) is { } member
-            ? member.BootCounter
+            ? member.StartNumber
             : 0;
 
     /// <summary>

@@ -40,7 +40,7 @@ public sealed class AnnouncementTests : IDisposable
         var (node, record, _) = Assert.Single(MemberRecord.All(_recordStore));
         Assert.Equal(
             (_identity.NodeId, "A", "pi-1", Facts.StoreId, 3L),
-            (node, record.Tag, record.Name, record.StoreId!.Value, record.BootCounter)
+            (node, record.Tag, record.Name, record.StoreId!.Value, record.StartNumber)
         );
         Assert.Equal(_identity.Key.ExportSubjectPublicKeyInfo(), record.PublicKey);
         Assert.Null(await _announcement.AnnounceAsync(Facts, CancellationToken.None));
@@ -125,7 +125,7 @@ public sealed class AnnouncementTests : IDisposable
             ],
             CancellationToken.None
         );
-        Assert.Null(await mirror.AnnounceAsync(Facts with { BootCounter = 4 }, CancellationToken.None));
+        Assert.Null(await mirror.AnnounceAsync(Facts with { StartNumber = 4 }, CancellationToken.None));
         Assert.Null(MemberRecord.Parse(_recordStore.Find(key)!.Value.Span)!.IsMirror);
     }
 
@@ -144,7 +144,7 @@ public sealed class AnnouncementTests : IDisposable
     {
         await _announcement.AnnounceAsync(Facts, CancellationToken.None);
         var refused = await Assert.ThrowsAsync<IdentityException>(async () =>
-            await _announcement.AnnounceAsync(Facts with { BootCounter = 2 }, CancellationToken.None)
+            await _announcement.AnnounceAsync(Facts with { StartNumber = 2 }, CancellationToken.None)
         );
         Assert.StartsWith(
             "This is an old copy of node pi-1: its store was started 2 times, and the cluster has met it after 3.",

@@ -16,8 +16,8 @@ public sealed class MemberAdmissionTests
             Addresses = [],
             PublicKey = [],
             StoreId = Store,
-            BootCounter = 7,
-            Run = 77,
+            StartNumber = 7,
+            StartId = 77,
         },
         ["fresh"] = new MemberRecord
         {
@@ -31,9 +31,9 @@ public sealed class MemberAdmissionTests
     [Fact]
     public void A_member_with_its_store_is_let_in_and_one_that_never_started_with_any()
     {
-        Assert.Null(Judge(Hello("other", bootCounter: 7)));
-        Assert.Null(Judge(Hello("other", bootCounter: 8)));
-        Assert.Null(Judge(Hello("fresh", bootCounter: 1)));
+        Assert.Null(Judge(Hello("other", startNumber: 7)));
+        Assert.Null(Judge(Hello("other", startNumber: 8)));
+        Assert.Null(Judge(Hello("fresh", startNumber: 1)));
     }
 
     [Fact]
@@ -41,12 +41,12 @@ public sealed class MemberAdmissionTests
         Assert.Equal(
             "Node gone is no member of this cluster (any more), as far as the member that says this knows. "
                 + "`rookery status` of that node says whether most members do, and what to do then.",
-            Judge(Hello("gone", bootCounter: 1))
+            Judge(Hello("gone", startNumber: 1))
         );
 
     [Fact]
     public void A_node_that_has_just_joined_knows_nobody_and_listens_to_all_members() =>
-        Assert.Null(MemberAdmission.Judge(Hello("other", bootCounter: 7), member: null, mustBeRecorded: false));
+        Assert.Null(MemberAdmission.Judge(Hello("other", startNumber: 7), member: null, mustBeRecorded: false));
 
     /// <summary>
     /// Its journal names a member; the entry with that one's record is not applied yet, and only that member can say
@@ -63,7 +63,7 @@ public sealed class MemberAdmissionTests
             node => isConfigured && node == Rookery.Cluster.Members.IdOf("joined"),
             static () => true
         );
-        Assert.Equal(isConfigured, admission.Refuse(Hello("joined", bootCounter: 1)) is null);
+        Assert.Equal(isConfigured, admission.Refuse(Hello("joined", startNumber: 1)) is null);
     }
 
     /// <summary>
@@ -75,16 +75,16 @@ public sealed class MemberAdmissionTests
     {
         bool hasCaughtUp = false;
         var admission = new MemberAdmission("fresh", Members.GetValueOrDefault, static _ => false, () => hasCaughtUp);
-        Assert.Null(admission.Refuse(Hello("replacement", bootCounter: 1)));
+        Assert.Null(admission.Refuse(Hello("replacement", startNumber: 1)));
         Assert.Contains(
             "an old copy",
-            admission.Refuse(Hello("other", bootCounter: 6))!.Sentence,
+            admission.Refuse(Hello("other", startNumber: 6))!.Sentence,
             StringComparison.Ordinal
         );
         hasCaughtUp = true;
         Assert.Contains(
             "is no member of this cluster (any more)",
-            admission.Refuse(Hello("replacement", bootCounter: 1))!.Sentence,
+            admission.Refuse(Hello("replacement", startNumber: 1))!.Sentence,
             StringComparison.Ordinal
         );
     }
@@ -92,7 +92,7 @@ public sealed class MemberAdmissionTests
     [Fact]
     public void An_empty_card_under_a_known_id_is_refused()
     {
-        string? refusal = Judge(Hello("other", bootCounter: 8) with { StoreId = default });
+        string? refusal = Judge(Hello("other", startNumber: 8) with { StoreId = default });
         Assert.StartsWith(
             "The store of node pi-2 (B) is not the one that the cluster knows: its card was replaced or formatted",
             refusal,
@@ -111,28 +111,28 @@ public sealed class MemberAdmissionTests
             "This is an old copy of node pi-2 (B): its store was started 6 times, and the cluster has met it "
                 + "after 7. An old card must not vote: take it out, remove the node with `rookery cluster node rm "
                 + "pi-2`, and let an empty card join.",
-            Judge(Hello("other", bootCounter: 6))
+            Judge(Hello("other", startNumber: 6))
         );
 
     [Fact]
     public void A_copy_that_was_started_as_often_is_refused_when_nobody_remembers_the_start_but_the_record() =>
         Assert.Contains(
             "this one lied about a sync and lost its last start with the power",
-            Judge(Hello("other", bootCounter: 7) with { Run = 78 }),
+            Judge(Hello("other", startNumber: 7) with { StartId = 78 }),
             StringComparison.Ordinal
         );
 
     private static string? Judge(PeerHello hello) =>
         MemberAdmission.Judge(hello, Members.GetValueOrDefault(hello.NodeId), mustBeRecorded: true)?.Sentence;
 
-    private static PeerHello Hello(string node, long bootCounter) =>
+    private static PeerHello Hello(string node, long startNumber) =>
         new()
         {
             ClusterId = "cluster",
             NodeId = node,
             StoreId = Store,
-            BootCounter = bootCounter,
-            Run = 77,
+            StartNumber = startNumber,
+            StartId = 77,
             FeatureLevel = 1,
         };
 }

@@ -71,7 +71,7 @@ public sealed class TopologyKeeperTests : IAsyncDisposable
                 [
                     static record => record with { ClientUrls = ["http://10.0.0.9:8080"] },
                     static record => record with { PublicUrl = "https://b.example" },
-                    static record => record with { BootCounter = 2 },
+                    static record => record with { StartNumber = 2 },
                 ]
         )
         {
@@ -180,6 +180,6 @@ public sealed class TopologyKeeperTests : IAsyncDisposable
             Addresses = [$"10.0.0.{number + 1}:9080"],
             ClientUrls = [$"http://10.0.0.{number + 1}:8080"],
             PublicKey = [],
-            BootCounter = 1,
+            StartNumber = 1,
         };
 }

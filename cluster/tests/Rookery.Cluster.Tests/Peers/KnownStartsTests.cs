@@ -14,8 +14,8 @@ public sealed class KnownStartsTests
     [Fact]
     public void A_copy_that_was_started_more_often_is_refused_for_good_while_the_original_answers_and_when_it_is_off()
     {
-        var original = Start(counter: 5, run: 1);
-        var copy = Start(counter: 9, run: 2);
+        var original = Start(number: 5, id: 1);
+        var copy = Start(number: 9, id: 2);
         Connect(original);
         Assert.Equal(PeerRefusalKind.Passing, _starts.AdmitOrRefuse(copy)!.Kind);
         Assert.True(_starts.IsChallenged(original));
@@ -26,7 +26,7 @@ public sealed class KnownStartsTests
 
         _starts.CountDisconnected(original);
         Assert.Equal(PeerRefusalKind.ForGood, _starts.AdmitOrRefuse(copy)!.Kind);
-        var restarted = Start(counter: 6, run: 3);
+        var restarted = Start(number: 6, id: 3);
         Assert.Null(_starts.AdmitOrRefuse(restarted));
         _starts.CountConnected(restarted);
         Assert.Equal(PeerRefusalKind.ForGood, _starts.Recheck(original, _time.GetTimestamp())!.Kind);
@@ -35,17 +35,17 @@ public sealed class KnownStartsTests
     [Fact]
     public void A_restart_is_let_in_at_once_when_its_connections_were_seen_to_end_and_soon_when_they_fell_silent()
     {
-        var before = Start(counter: 5, run: 1);
+        var before = Start(number: 5, id: 1);
         Connect(before);
         _starts.CountDisconnected(before);
-        var restarted = Start(counter: 6, run: 2);
+        var restarted = Start(number: 6, id: 2);
         Assert.Null(_starts.AdmitOrRefuse(restarted));
         _starts.CountConnected(restarted);
 
         // What was written before it ended goes on to come, the answer to the last question too.
         long asked = _time.GetTimestamp();
         _time.Advance(TimeSpan.FromMilliseconds(10));
-        var again = Start(counter: 7, run: 3);
+        var again = Start(number: 7, id: 3);
         for (int second = 0; second < 4; second++)
         {
             Assert.Equal(PeerRefusalKind.Passing, _starts.AdmitOrRefuse(again)!.Kind);
@@ -63,18 +63,18 @@ public sealed class KnownStartsTests
     [Fact]
     public void Fewer_starts_and_as_many_in_another_run_are_copies_whoever_is_connected()
     {
-        Assert.Null(_starts.AdmitOrRefuse(Start(counter: 5, run: 1)));
-        Assert.Equal(PeerRefusalKind.ForGood, _starts.AdmitOrRefuse(Start(counter: 4, run: 2))!.Kind);
-        Assert.Equal(PeerRefusalKind.ForGood, _starts.AdmitOrRefuse(Start(counter: 5, run: 3))!.Kind);
-        Assert.Null(_starts.AdmitOrRefuse(Start(counter: 5, run: 1)));
+        Assert.Null(_starts.AdmitOrRefuse(Start(number: 5, id: 1)));
+        Assert.Equal(PeerRefusalKind.ForGood, _starts.AdmitOrRefuse(Start(number: 4, id: 2))!.Kind);
+        Assert.Equal(PeerRefusalKind.ForGood, _starts.AdmitOrRefuse(Start(number: 5, id: 3))!.Kind);
+        Assert.Null(_starts.AdmitOrRefuse(Start(number: 5, id: 1)));
     }
 
     [Fact]
     public void Later_starts_that_take_turns_do_not_prolong_each_others_wait()
     {
-        Connect(Start(counter: 5, run: 1));
-        var one = Start(counter: 6, run: 2);
-        var other = Start(counter: 7, run: 3);
+        Connect(Start(number: 5, id: 1));
+        var one = Start(number: 6, id: 2);
+        var other = Start(number: 7, id: 3);
         for (int i = 0; i < 8; i++)
         {
             Assert.Equal(PeerRefusalKind.Passing, _starts.AdmitOrRefuse(one)!.Kind);
@@ -92,9 +92,9 @@ public sealed class KnownStartsTests
     [Fact]
     public void Copies_that_take_turns_are_all_refused_for_good_when_the_original_answers()
     {
-        var original = Start(counter: 5, run: 1);
+        var original = Start(number: 5, id: 1);
         Connect(original);
-        PeerHello[] copies = [Start(counter: 6, run: 2), Start(counter: 7, run: 3)];
+        PeerHello[] copies = [Start(number: 6, id: 2), Start(number: 7, id: 3)];
         foreach (var copy in copies)
         {
             Assert.Equal(PeerRefusalKind.Passing, _starts.AdmitOrRefuse(copy)!.Kind);
@@ -108,46 +108,46 @@ public sealed class KnownStartsTests
     [Fact]
     public void An_answer_before_a_start_asked_does_not_make_it_a_copy()
     {
-        var original = Start(counter: 5, run: 1);
+        var original = Start(number: 5, id: 1);
         Connect(original);
-        Assert.Equal(PeerRefusalKind.Passing, _starts.AdmitOrRefuse(Start(counter: 6, run: 2))!.Kind);
+        Assert.Equal(PeerRefusalKind.Passing, _starts.AdmitOrRefuse(Start(number: 6, id: 2))!.Kind);
         _time.Advance(TimeSpan.FromMilliseconds(250));
         Assert.Null(_starts.Recheck(original, _time.GetTimestamp()));
         _time.Advance(TimeSpan.FromMilliseconds(250));
-        Assert.Equal(PeerRefusalKind.Passing, _starts.AdmitOrRefuse(Start(counter: 7, run: 3))!.Kind);
+        Assert.Equal(PeerRefusalKind.Passing, _starts.AdmitOrRefuse(Start(number: 7, id: 3))!.Kind);
     }
 
     [Fact]
     public void A_member_that_names_many_stores_takes_bounded_memory()
     {
-        var connected = Start(counter: 5, run: 1);
+        var connected = Start(number: 5, id: 1);
         Connect(connected);
         for (int i = 0; i < 1000; i++)
         {
             Assert.Null(
-                _starts.AdmitOrRefuse(Start(counter: 1, run: 2) with { StoreId = new Guid(i + 2, 0, 0, new byte[8]) })
+                _starts.AdmitOrRefuse(Start(number: 1, id: 2) with { StoreId = new Guid(i + 2, 0, 0, new byte[8]) })
             );
         }
 
         Assert.InRange(_starts.StoreCount, 1, 16);
-        Assert.Equal(PeerRefusalKind.ForGood, _starts.AdmitOrRefuse(Start(counter: 4, run: 3))!.Kind);
+        Assert.Equal(PeerRefusalKind.ForGood, _starts.AdmitOrRefuse(Start(number: 4, id: 3))!.Kind);
     }
 
     [Fact]
     public void A_store_is_remembered_only_once_a_start_of_it_is_let_in()
     {
-        var unknown = Start(counter: 5, run: 1);
+        var unknown = Start(number: 5, id: 1);
         Assert.Null(_starts.Recheck(unknown, answered: 0));
         Assert.False(_starts.IsChallenged(unknown));
         _starts.CountDisconnected(unknown);
         Assert.Equal(0, _starts.StoreCount);
     }
 
-    private static PeerHello Start(long counter, ulong run) =>
+    private static PeerHello Start(long number, ulong id) =>
         TestMember.Hello("B2") with
         {
-            BootCounter = counter,
-            Run = run,
+            StartNumber = number,
+            StartId = id,
         };
 
     private void Connect(PeerHello start)

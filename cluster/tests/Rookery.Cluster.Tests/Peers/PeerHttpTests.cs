@@ -60,16 +60,16 @@ public sealed class PeerHttpTests : IDisposable
     public async Task An_old_copy_of_a_member_is_refused_as_on_its_other_connections()
     {
         await using var b = await TestMember.StartAsync(TestMember.Hello("B2"), TestMember.TrustOf(_authority, "B2"));
-        var hello = TestMember.Hello("A1") with { Run = 7 };
+        var hello = TestMember.Hello("A1") with { StartId = 7 };
         Assert.Equal("welcome", await AskAsync(b, hello));
         Assert.Contains(
             "This is an old copy of node A1",
-            await AskAsync(b, hello with { BootCounter = 4 }),
+            await AskAsync(b, hello with { StartNumber = 4 }),
             StringComparison.Ordinal
         );
         Assert.Contains(
             "There are two copies of node A1",
-            await AskAsync(b, hello with { Run = 8 }),
+            await AskAsync(b, hello with { StartId = 8 }),
             StringComparison.Ordinal
         );
         Assert.Contains(

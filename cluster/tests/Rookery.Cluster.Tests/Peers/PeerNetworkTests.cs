@@ -331,7 +331,7 @@ public sealed class PeerNetworkTests : IDisposable
         await using var again = await TestMember.StartAsync(
             TestMember.Hello("B2") with
             {
-                BootCounter = 6,
+                StartNumber = 6,
             },
             trust,
             b.Port

@@ -258,7 +258,7 @@ public sealed class PeerRefusalTests : IDisposable
         await using var old = await TestMember.StartAsync(
             TestMember.Hello("B2") with
             {
-                BootCounter = 4,
+                StartNumber = 4,
             },
             TestMember.TrustOf(_authority, "B2")
         );
@@ -297,7 +297,7 @@ public sealed class PeerRefusalTests : IDisposable
         await using var copy = await TestMember.StartAsync(
             TestMember.Hello("B2") with
             {
-                BootCounter = 9,
+                StartNumber = 9,
             },
             TestMember.TrustOf(_authority, "B2")
         );
@@ -322,7 +322,7 @@ public sealed class PeerRefusalTests : IDisposable
         await using var copy = await TestMember.StartAsync(
             TestMember.Hello("B2") with
             {
-                BootCounter = 9,
+                StartNumber = 9,
             },
             TestMember.TrustOf(_authority, "B2")
         );
@@ -348,7 +348,7 @@ public sealed class PeerRefusalTests : IDisposable
         listener.Start();
         await using var a = await StartAsync("A1");
         var trust = TestMember.TrustOf(_authority, "B2");
-        var before = TestMember.Hello("B2") with { Run = 1, Kind = LinkKind.Control };
+        var before = TestMember.Hello("B2") with { StartId = 1, Kind = LinkKind.Control };
         a.Network.SetPeers([
             new PeerAddress(before.Member, [$"127.0.0.1:{((IPEndPoint)listener.LocalEndpoint).Port}"]),
         ]);
@@ -357,7 +357,7 @@ public sealed class PeerRefusalTests : IDisposable
         await incoming.SayHelloAsync(before);
         var question = await dialled.ReceiveAsync();
 
-        await using var restarted = await TestMember.StartAsync(before with { BootCounter = 6, Run = 2 }, trust);
+        await using var restarted = await TestMember.StartAsync(before with { StartNumber = 6, StartId = 2 }, trust);
         string? excluded = null;
         restarted.Network.Excluded = why => Volatile.Write(ref excluded, why);
         restarted.Network.SetPeers([a.Address]);

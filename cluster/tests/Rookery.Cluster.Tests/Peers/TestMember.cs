@@ -64,7 +64,7 @@ internal sealed class TestMember : IAsyncDisposable
             ClusterId = cluster,
             NodeId = node,
             StoreId = Guid.Parse("00000000-0000-0000-0000-000000000001"),
-            BootCounter = 5,
+            StartNumber = 5,
             FeatureLevel = 1,
         };
 

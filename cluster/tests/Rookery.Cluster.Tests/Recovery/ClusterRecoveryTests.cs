@@ -426,7 +426,7 @@ public sealed class ClusterRecoveryTests : IDisposable
             ClusterId = cluster,
             NodeId = node,
             StoreId = Guid.Empty,
-            BootCounter = 1,
+            StartNumber = 1,
             FeatureLevel = 1,
         };
 
@@ -497,7 +497,7 @@ public sealed class ClusterRecoveryTests : IDisposable
                         Name = $"pi-{member}",
                         Addresses = [],
                         PublicKey = [],
-                        BootCounter = metAs.Member == member ? metAs.Starts : 0,
+                        StartNumber = metAs.Member == member ? metAs.Starts : 0,
                     }.ToJson()
                 );
             }
