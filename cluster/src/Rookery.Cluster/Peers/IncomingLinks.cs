@@ -38,7 +38,7 @@ internal sealed class IncomingLinks(PeerHello self, LinkContext context, Action<
                 incoming.Stream,
                 reader,
                 remote,
-                asks: false,
+                pings: false,
                 context.Time,
                 context.Memory
             )
@@ -82,7 +82,7 @@ internal sealed class IncomingLinks(PeerHello self, LinkContext context, Action<
     {
         foreach (var connection in All())
         {
-            connection.Watch(asks: context.Gate.Starts.IsChallenged(connection.Remote));
+            connection.Watch(pings: context.Gate.Starts.IsChallenged(connection.Remote));
             if (context.Gate.Recheck(connection.Remote, connection.Answered) is { } refusal)
             {
                 connection.Close(refusal.Sentence);

@@ -7,8 +7,8 @@ namespace Rookery.Cluster.Peers;
 /// <param name="time">The clock.</param>
 /// <param name="kind">The kind of the connection. On a bulk connection an answer may take longer, after large
 /// frames.</param>
-/// <param name="asks">Whether this end pings: it dialled.</param>
-internal sealed class Liveness(TimeProvider time, LinkKind kind, bool asks)
+/// <param name="pings">Whether this end pings: it dialled.</param>
+internal sealed class Liveness(TimeProvider time, LinkKind kind, bool pings)
 {
     private readonly TimeSpan _interval = kind == LinkKind.Control ? TimeSpan.FromSeconds(1) : TimeSpan.FromSeconds(5);
     private long _sign = time.GetTimestamp();
@@ -25,23 +25,23 @@ internal sealed class Liveness(TimeProvider time, LinkKind kind, bool asks)
     /// The longest permitted silence. For the end that pings, 3 s on a control connection (12 heartbeats), and 15 s on
     /// a bulk connection, in which 4 MiB of kernel buffers drain at 280 KB/s. Three times as long for the other end.
     /// </summary>
-    public TimeSpan Limit => _interval * (asks ? 3 : 9);
+    public TimeSpan Limit => _interval * (pings ? 3 : 9);
 
     /// <summary>
     /// Records a sign of life: a byte arrived, or the other end accepted bytes after a send had to wait.
     /// </summary>
-    public void Lives() => Volatile.Write(ref _sign, time.GetTimestamp());
+    public void RecordSignOfLife() => Volatile.Write(ref _sign, time.GetTimestamp());
 
     /// <summary>Records that a packet arrived, which also counts as the answer to an open ping.</summary>
-    public void Answers()
+    public void RecordPacket()
     {
         Volatile.Write(ref _asked, 0);
-        Lives();
+        RecordSignOfLife();
     }
 
     /// <summary>Records a pong.</summary>
     /// <param name="question">The question that the pong repeats; 0 for none.</param>
-    public void Answers(long question)
+    public void RecordPong(long question)
     {
         if (question <= time.GetTimestamp())
         {
@@ -53,7 +53,7 @@ internal sealed class Liveness(TimeProvider time, LinkKind kind, bool asks)
     public bool IsDead()
     {
         long since = Volatile.Read(ref _sign);
-        if (!asks)
+        if (!pings)
         {
             return time.GetElapsedTime(since) > Limit;
         }
@@ -63,16 +63,16 @@ internal sealed class Liveness(TimeProvider time, LinkKind kind, bool asks)
     }
 
     /// <summary>Returns the question of a ping to send now. An answer is expected from then on.</summary>
-    /// <param name="anyway">Whether to ping even if the other end was just heard, a ping is open, or this end usually
+    /// <param name="always">Whether to ping even if the other end was just heard, a ping is open, or this end usually
     /// does not ping.</param>
     /// <returns>The question, a timestamp, which the pong repeats; 0 when no ping is due.</returns>
-    public long Ask(bool anyway)
+    public long TakeDuePing(bool always)
     {
         bool isDue =
-            asks
+            pings
             && Volatile.Read(ref _asked) == 0
             && time.GetElapsedTime(Volatile.Read(ref _sign)) >= _interval - TimeSpan.FromMilliseconds(100);
-        if (!isDue && !anyway)
+        if (!isDue && !always)
         {
             return 0;
         }

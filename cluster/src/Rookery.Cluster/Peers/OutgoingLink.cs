@@ -139,7 +139,7 @@ internal sealed class OutgoingLink : IAsyncDisposable
     {
         if (Volatile.Read(ref _carrier) is { } carried)
         {
-            carried.Connection.Watch(asks: _context.Gate.Starts.IsChallenged(carried.Connection.Remote));
+            carried.Connection.Watch(pings: _context.Gate.Starts.IsChallenged(carried.Connection.Remote));
             if (_context.Gate.Recheck(carried.Connection.Remote, carried.Connection.Answered) is { } refusal)
             {
                 carried.Connection.Close(refusal.Sentence);

@@ -39,14 +39,14 @@ internal sealed class PeerConnection : IDisposable
     /// <param name="stream">The TLS stream; its owner disposes it.</param>
     /// <param name="reader">The reader that read the hello, and perhaps bytes after it.</param>
     /// <param name="remote">The other end's hello.</param>
-    /// <param name="asks">Whether this end dialled and therefore pings the other.</param>
+    /// <param name="pings">Whether this end dialled and therefore pings the other.</param>
     /// <param name="time">The clock.</param>
     /// <param name="memory">The share that counts the send buffers; null for none.</param>
     public PeerConnection(
         Stream stream,
         PacketReader reader,
         PeerHello remote,
-        bool asks,
+        bool pings,
         TimeProvider time,
         MemoryShare? memory = null
     )
@@ -55,7 +55,7 @@ internal sealed class PeerConnection : IDisposable
         _reader = reader;
         Remote = remote;
         Closing = _closing.Token;
-        _liveness = new Liveness(time, remote.Kind, asks);
+        _liveness = new Liveness(time, remote.Kind, pings);
         Queue = new OutgoingQueue(remote.Kind == LinkKind.Control ? ControlQueueBytes : BulkQueueBytes, time, memory);
         reader.MostPacketBytes =
             remote.Kind == LinkKind.Control ? PeerProtocol.MaxControlPacketBytes : PeerProtocol.MaxBulkPacketBytes;
@@ -121,14 +121,14 @@ internal sealed class PeerConnection : IDisposable
     /// Pings when a ping is due, and closes the connection when the other end has been silent too long. Called every
     /// second.
     /// </summary>
-    /// <param name="asks">Whether to ping even if the other end was just heard.</param>
-    public void Watch(bool asks)
+    /// <param name="pings">Whether to ping even if the other end was just heard.</param>
+    public void Watch(bool pings)
     {
         if (_liveness.IsDead())
         {
             Close($"It has been silent for more than {_liveness.Limit.TotalSeconds:0} s.");
         }
-        else if (_liveness.Ask(asks) is var question and not 0)
+        else if (_liveness.TakeDuePing(pings) is var question and not 0)
         {
             Queue.TryPut(new SignBody(PacketKind.Ping, question));
         }
@@ -160,7 +160,7 @@ internal sealed class PeerConnection : IDisposable
                 Handle(handler, kind, body);
             }
 
-            _liveness.Lives(); // what we took our time for is not the other's silence
+            _liveness.RecordSignOfLife(); // the time that this end took to handle packets is not the other end's silence
         } while (await FillAsync());
     }
 
@@ -168,14 +168,14 @@ internal sealed class PeerConnection : IDisposable
 
     private void Handle(IPacketHandler handler, PacketKind kind, ReadOnlyMemory<byte> body)
     {
-        _liveness.Answers();
+        _liveness.RecordPacket();
         switch (kind)
         {
             case PacketKind.Ping:
                 Queue.TryPut(new SignBody(PacketKind.Pong, SignBody.ReadQuestion(body.Span)));
                 break;
             case PacketKind.Pong:
-                _liveness.Answers(SignBody.ReadQuestion(body.Span));
+                _liveness.RecordPong(SignBody.ReadQuestion(body.Span));
                 break;
             case var _ when RefusalBody.TryRead(kind, body.Span) is { } refusal:
                 throw new PeerRefusedException(refusal);
@@ -201,7 +201,7 @@ internal sealed class PeerConnection : IDisposable
                     Queue.Written(piece.Length);
                     if (waits)
                     {
-                        _liveness.Lives();
+                        _liveness.RecordSignOfLife();
                     }
                 }
 

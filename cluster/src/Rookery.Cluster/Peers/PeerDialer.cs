@@ -73,7 +73,7 @@ internal sealed class PeerDialer(
                 throw new PeerProtocolException("It answered for a connection of another kind.");
             }
 
-            return (new PeerConnection(stream, reader, remote, asks: true, time, memory), stream);
+            return (new PeerConnection(stream, reader, remote, pings: true, time, memory), stream);
         }
         catch
         {
