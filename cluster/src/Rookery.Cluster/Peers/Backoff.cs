@@ -3,7 +3,7 @@ namespace Rookery.Cluster.Peers;
 /// <summary>
 /// Delays between connection attempts to one member. A delay is 50 ms at first and doubles up to 2 s; each is
 /// randomised between half and all of that, so members that lost each other together do not dial together.
-/// <see cref="Woken"/> cuts a delay short, because a member that is back may lead in a moment, but never below a
+/// <see cref="RecordWake"/> cuts a delay short, because a member that is back may lead in a moment, but never below a
 /// minimum: 20 ms at first, doubled by each wake up to 640 ms, because two members that dial each other in vain would
 /// wake each other without end.
 /// </summary>
@@ -28,7 +28,7 @@ internal sealed class Backoff(Random random)
     }
 
     /// <summary>Records that a wake cut a delay short.</summary>
-    public void Woken()
+    public void RecordWake()
     {
         _milliseconds = ShortestMilliseconds;
         _leastMilliseconds = Math.Min(2 * _leastMilliseconds, LongestLeastMilliseconds);

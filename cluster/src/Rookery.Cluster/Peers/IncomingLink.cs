@@ -9,7 +9,7 @@ internal sealed class IncomingLink(
     LinkContext context,
     PeerConnection connection,
     NodeId self,
-    Action<PeerConnection> placed
+    Action<PeerConnection> onAnnouncement
 ) : IPacketHandler
 {
     private readonly NodeId _from = connection.Remote.Member;
@@ -30,7 +30,7 @@ internal sealed class IncomingLink(
                 break;
             case PacketKind.Places:
                 connection.Places = PeerPlaces.Read(body.Span, connection.From);
-                placed(connection);
+                onAnnouncement(connection);
                 break;
             default:
                 throw new PeerProtocolException("A packet came that does not belong here.");

@@ -10,7 +10,7 @@ namespace Rookery.Cluster.Peers;
 internal sealed record IncomingStream(Stream Stream, PeerVerdict Verdict, IPAddress? From);
 
 /// <summary>The connections that other members dialled, the newest of each member and kind. Thread-safe.</summary>
-internal sealed class IncomingLinks(PeerHello self, LinkContext context, Action<PeerConnection> called)
+internal sealed class IncomingLinks(PeerHello self, LinkContext context, Action<PeerConnection> onContact)
 {
     private const string TakesNoPart =
         "It takes no part in the cluster any more, or stops: `rookery status` there says why.";
@@ -51,8 +51,8 @@ internal sealed class IncomingLinks(PeerHello self, LinkContext context, Action<
                 return;
             }
 
-            called(connection);
-            string? end = await connection.RunAsync(new IncomingLink(context, connection, self.Member, called));
+            onContact(connection);
+            string? end = await connection.RunAsync(new IncomingLink(context, connection, self.Member, onContact));
             Remove(connection);
             context.Refused(connection.Refusal);
             if (end is not null)
@@ -82,7 +82,7 @@ internal sealed class IncomingLinks(PeerHello self, LinkContext context, Action<
     {
         foreach (var connection in All())
         {
-            connection.Watch(pings: context.Gate.Starts.IsChallenged(connection.Remote));
+            connection.Watch(always: context.Gate.Starts.IsChallenged(connection.Remote));
             if (context.Gate.Recheck(connection.Remote, connection.Answered) is { } refusal)
             {
                 connection.Close(refusal.Sentence);

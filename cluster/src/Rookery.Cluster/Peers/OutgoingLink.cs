@@ -139,7 +139,7 @@ internal sealed class OutgoingLink : IAsyncDisposable
     {
         if (Volatile.Read(ref _carrier) is { } carried)
         {
-            carried.Connection.Watch(pings: _context.Gate.Starts.IsChallenged(carried.Connection.Remote));
+            carried.Connection.Watch(always: _context.Gate.Starts.IsChallenged(carried.Connection.Remote));
             if (_context.Gate.Recheck(carried.Connection.Remote, carried.Connection.Answered) is { } refusal)
             {
                 carried.Connection.Close(refusal.Sentence);
@@ -204,7 +204,7 @@ internal sealed class OutgoingLink : IAsyncDisposable
         try
         {
             var (connection, stream) = await _context.Dialer.DialAsync(_route.Node, address, _kind, _stopping.Token);
-            _route.Reached(address);
+            _route.RecordReached(address);
             _wasReached = true;
             await using (stream)
             {
@@ -290,7 +290,7 @@ internal sealed class OutgoingLink : IAsyncDisposable
             await Task.Delay(beginning, _context.Time, _stopping.Token);
             await _wake.Task.WaitAsync(remainder, _context.Time, _stopping.Token);
             Volatile.Write(ref _wake, NewWake());
-            _backoff.Woken();
+            _backoff.RecordWake();
         }
         catch (TimeoutException)
         {

@@ -121,14 +121,14 @@ internal sealed class PeerConnection : IDisposable
     /// Pings when a ping is due, and closes the connection when the other end has been silent too long. Called every
     /// second.
     /// </summary>
-    /// <param name="pings">Whether to ping even if the other end was just heard.</param>
-    public void Watch(bool pings)
+    /// <param name="always">Whether to ping even if the other end was just heard.</param>
+    public void Watch(bool always)
     {
         if (_liveness.IsDead())
         {
             Close($"It has been silent for more than {_liveness.Limit.TotalSeconds:0} s.");
         }
-        else if (_liveness.TakeDuePing(pings) is var question and not 0)
+        else if (_liveness.TakeDuePing(always) is var question and not 0)
         {
             Queue.TryPut(new SignBody(PacketKind.Ping, question));
         }
@@ -160,7 +160,8 @@ internal sealed class PeerConnection : IDisposable
                 Handle(handler, kind, body);
             }
 
-            _liveness.RecordSignOfLife(); // the time that this end took to handle packets is not the other end's silence
+            // The time that this end took to handle packets is not the other end's silence.
+            _liveness.RecordSignOfLife();
         } while (await FillAsync());
     }
 

@@ -8,7 +8,7 @@ internal sealed class PeerDialer(
     PeerHello self,
     Func<PeerTrust> trust,
     PeerGate gate,
-    Func<NodeId, string, bool> met,
+    Func<NodeId, string, bool> learnAddressOf,
     Func<NodeId, string?> nameOf,
     TimeProvider time,
     MemoryShare? memory
@@ -43,7 +43,7 @@ internal sealed class PeerDialer(
             if (
                 answering != node
                 && !string.Equals(proven, self.NodeId, StringComparison.Ordinal)
-                && met(answering, address)
+                && learnAddressOf(answering, address)
             )
             {
                 throw NotWhoWasLookedFor(proven);

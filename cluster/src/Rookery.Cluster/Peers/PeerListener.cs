@@ -128,7 +128,7 @@ public static class PeerListener
                 connection.Features.Set(new ProvenPeer(verdict));
                 if (verdict.NodeId is not null)
                 {
-                    strangers.Known(connection);
+                    strangers.RemoveProven(connection);
                 }
 
                 return true;

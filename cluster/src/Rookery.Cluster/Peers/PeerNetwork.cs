@@ -71,17 +71,17 @@ public sealed class PeerNetwork : IPeerNetwork, IAsyncDisposable
     internal Func<PeerTrust> Trust { get; }
 
     /// <summary>
-    /// Invoked, with the reason, when another member refuses this node's data for good. Called from any thread.
+    /// Invoked, with the reason, when another member refuses this node's data for good. LearnAddresses from any thread.
     /// </summary>
     public Action<string>? Excluded { get; set; }
 
     /// <summary>
-    /// Returns the addresses at which this node listens for members, <c>host:port</c>, most likely first. Called from
-    /// any thread.
+    /// Returns the addresses at which this node listens for members, <c>host:port</c>, most likely first.
+    /// LearnAddresses from any thread.
     /// </summary>
     public Func<IReadOnlyList<string>> Places { get; set; } = static () => [];
 
-    /// <summary>Returns a member's name; null when it is not known. Called from any thread.</summary>
+    /// <summary>Returns a member's name; null when it is not known. LearnAddresses from any thread.</summary>
     public Func<NodeId, string?> NameOf { get; set; } = static _ => null;
 
     /// <inheritdoc/>
@@ -93,7 +93,7 @@ public sealed class PeerNetwork : IPeerNetwork, IAsyncDisposable
     /// <inheritdoc/>
     public IReadOnlyList<FailedAttempt> AttemptsAt(NodeId member) => Find(member)?.Attempts ?? [];
 
-    /// <summary>Begins to accept connections, and to dial once peers are set. Called once.</summary>
+    /// <summary>Begins to accept connections, and to dial once peers are set. LearnAddresses once.</summary>
     /// <param name="receiver">Receives the network's events: consensus.</param>
     public void Start(IPeerReceiver receiver)
     {
@@ -101,7 +101,7 @@ public sealed class PeerNetwork : IPeerNetwork, IAsyncDisposable
         {
             Invariant.Holds(_context is null, "a network is started once");
             _context = new LinkContext(
-                new PeerDialer(_self, Trust, _gate, Met, node => NameOf(node), _time, _memory),
+                new PeerDialer(_self, Trust, _gate, LearnAddressOf, node => NameOf(node), _time, _memory),
                 _gate,
                 receiver,
                 _time,
@@ -113,7 +113,7 @@ public sealed class PeerNetwork : IPeerNetwork, IAsyncDisposable
                 () => Places(),
                 node => NameOf(node)
             );
-            Volatile.Write(ref _incoming, new IncomingLinks(_self, _context, Called));
+            Volatile.Write(ref _incoming, new IncomingLinks(_self, _context, LearnAddresses));
             _watch = _time.CreateTimer(
                 static network => ((PeerNetwork)network!).Watch(),
                 this,
@@ -165,7 +165,11 @@ public sealed class PeerNetwork : IPeerNetwork, IAsyncDisposable
             );
             foreach (var peer in kept)
             {
-                if (peer.Route.Update(Array.Find(wanted, address => address.Node == peer.Route.Node)!.Addresses))
+                if (
+                    peer.Route.ReplaceRecorded(
+                        Array.Find(wanted, address => address.Node == peer.Route.Node)!.Addresses
+                    )
+                )
                 {
                     peer.Wake();
                 }
@@ -244,7 +248,7 @@ public sealed class PeerNetwork : IPeerNetwork, IAsyncDisposable
     /// <summary>
     /// Handles a connection from a member, or its announcement of addresses: the member can be dialled there now.
     /// </summary>
-    private void Called(PeerConnection connection)
+    private void LearnAddresses(PeerConnection connection)
     {
         if (Find(connection.Remote.Member) is { } peer)
         {
@@ -255,7 +259,7 @@ public sealed class PeerNetwork : IPeerNetwork, IAsyncDisposable
                 && IncomingLinks.PlacesOf(connection) is { Length: > 0 } places
             )
             {
-                peer.Route.Seen(places, areAll: connection.Places.Count > 0);
+                peer.Route.RecordAnnounced(places, areAll: connection.Places.Count > 0);
             }
 
             peer.Wake();
@@ -264,14 +268,14 @@ public sealed class PeerNetwork : IPeerNetwork, IAsyncDisposable
 
     /// <summary>Records that a member answered at an address where another was expected, and dials it there.</summary>
     /// <returns>Whether the member is one of the peers.</returns>
-    private bool Met(NodeId node, string address)
+    private bool LearnAddressOf(NodeId node, string address)
     {
         if (Find(node) is not { } peer)
         {
             return false;
         }
 
-        if (!peer.Control.IsConnected && peer.Route.Reached(address))
+        if (!peer.Control.IsConnected && peer.Route.RecordReached(address))
         {
             peer.Wake();
         }

@@ -34,7 +34,7 @@ internal sealed class PeerRoute(NodeId node, IReadOnlyList<string> addresses)
 
     /// <summary>Replaces the addresses of the members' records.</summary>
     /// <returns>Whether they changed.</returns>
-    public bool Update(IReadOnlyList<string> addresses)
+    public bool ReplaceRecorded(IReadOnlyList<string> addresses)
     {
         lock (_gate)
         {
@@ -46,7 +46,7 @@ internal sealed class PeerRoute(NodeId node, IReadOnlyList<string> addresses)
 
     /// <summary>Records that the member was reached at an address.</summary>
     /// <returns>Whether the address was not known before.</returns>
-    public bool Reached(string address)
+    public bool RecordReached(string address)
     {
         lock (_gate)
         {
@@ -62,7 +62,7 @@ internal sealed class PeerRoute(NodeId node, IReadOnlyList<string> addresses)
     /// <param name="places">The addresses.</param>
     /// <param name="areAll">Whether the member announced where it listens. If not, earlier announcements stay
     /// valid.</param>
-    public void Seen(IReadOnlyList<string> places, bool areAll)
+    public void RecordAnnounced(IReadOnlyList<string> places, bool areAll)
     {
         lock (_gate)
         {

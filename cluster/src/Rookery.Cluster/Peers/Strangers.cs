@@ -22,8 +22,8 @@ internal sealed class Strangers
     private readonly List<BaseConnectionContext> _connections = [];
 
     /// <summary>
-    /// Serves an accepted connection until it ends. It counts as a stranger until <see cref="Known"/>, and may be
-    /// aborted to make room for a newer one.
+    /// Serves an accepted connection until it ends. It counts as a stranger until <see cref="RemoveProven"/>, and may
+    /// be aborted to make room for a newer one.
     /// </summary>
     public async Task CarryAsync(ConnectionContext connection, ConnectionDelegate next)
     {
@@ -39,7 +39,7 @@ internal sealed class Strangers
     }
 
     /// <summary>Removes a connection from the strangers: its other end has proven which node it is.</summary>
-    public void Known(BaseConnectionContext connection) => Remove(connection.ConnectionId);
+    public void RemoveProven(BaseConnectionContext connection) => Remove(connection.ConnectionId);
 
     private void Add(BaseConnectionContext connection)
     {

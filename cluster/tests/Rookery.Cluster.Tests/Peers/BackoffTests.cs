@@ -40,7 +40,7 @@ public sealed class BackoffTests
             passed += isWoken ? beginning : beginning + remainder;
             if (isWoken)
             {
-                backoff.Woken();
+                backoff.RecordWake();
             }
         }
 

@@ -17,9 +17,9 @@ public sealed class PeerRouteTests
     public void Where_a_member_was_looked_for_anyhow_it_is_no_news_that_it_answers()
     {
         var route = new PeerRoute(new NodeId(2), [One, Two]);
-        Assert.False(route.Reached(Two));
-        Assert.False(route.Reached(One));
-        Assert.True(route.Reached(Three));
+        Assert.False(route.RecordReached(Two));
+        Assert.False(route.RecordReached(One));
+        Assert.True(route.RecordReached(Three));
         Assert.Equal([Three, One, Two], route.Candidates());
     }
 
@@ -27,10 +27,10 @@ public sealed class PeerRouteTests
     public void A_call_that_does_not_say_where_its_member_listens_takes_nothing_back()
     {
         var route = new PeerRoute(new NodeId(2), [One]);
-        route.Seen([One, Two], areAll: true);
-        route.Seen([Three], areAll: false);
+        route.RecordAnnounced([One, Two], areAll: true);
+        route.RecordAnnounced([Three], areAll: false);
         Assert.Equal([Three, One, Two], route.Candidates());
-        route.Seen([Three], areAll: true);
+        route.RecordAnnounced([Three], areAll: true);
         Assert.Equal([Three, One], route.Candidates());
     }
 }
