@@ -299,7 +299,7 @@ public sealed class RaftConsensus : IConsensusHost, IPeerReceiver
         {
             if (message.To == Self)
             {
-                Proposals.Forwarder?.Hear(message.From);
+                Proposals.Forwarder?.RecordContact(message.From);
                 Host.Step(Input.Received(Host.Now, message, _log.Memory.EntriesOf(frames)), proposed: null, frames);
                 Host.EndStep();
             }
@@ -311,7 +311,7 @@ public sealed class RaftConsensus : IConsensusHost, IPeerReceiver
     {
         lock (Host.Gate)
         {
-            Proposals.Forwarder?.Lose(node);
+            Proposals.Forwarder?.RecordBrokenConnection(node);
             Host.Step(Input.PeerUnreachable(Host.Now, node));
             Host.EndStep();
         }

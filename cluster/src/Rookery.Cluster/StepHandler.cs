@@ -33,7 +33,7 @@ internal sealed class StepHandler(
         log.Memory.TakeIn(proposed, received);
         if (!proposals.Receipts.IsIdle)
         {
-            proposals.Receipts.See(host.Core, host.Now);
+            proposals.Receipts.Update(host.Core, host.Now);
         }
 
         installer.BeginIfOffered();

@@ -33,7 +33,7 @@ internal sealed class VoterSpace(RaftHost host, NodeStore store, MemberRoster ro
     /// cluster, otherwise by this node's. A new leader does not know the others' space in its first second and refuses
     /// nothing; then it knows, and transfers leadership if it lacks space itself.
     /// </summary>
-    public Rejection? GrowthRefusal(ReadOnlySpan<byte> command, Configuration configuration) =>
+    public Rejection? CheckGrowth(ReadOnlySpan<byte> command, Configuration configuration) =>
         Capacity?.Refusal is { } reason ? NodeStore.RefuseGrowth(command, reason)
         : configuration.Voters.Length > 1 ? null
         : store.GrowthRefusal(command);

@@ -19,7 +19,7 @@ internal sealed class CommitThreads
     private readonly object _gate = new();
     private bool _isStopping;
     private bool _writerEnded;
-    private bool _isApplying;
+    private bool _isApplyTurnTaken;
     private bool _isPauseRequested;
 
     // Used only by the holder of the write turn.
@@ -99,24 +99,25 @@ internal sealed class CommitThreads
     /// Takes the apply turn, waiting until no thread applies, and so blocks applying until
     /// <see cref="ResumeApplying"/>.
     /// </summary>
-    /// <returns>False on timeout. The applying thread may wait for a flush that the caller must run.</returns>
+    /// <returns>False on timeout, or when the wait ended early. The applying thread may wait for a flush that the
+    /// caller must run; then the caller tries again.</returns>
     public bool TryPauseApplying(TimeSpan patience)
     {
         lock (_gate)
         {
-            if (_isApplying)
+            if (_isApplyTurnTaken)
             {
                 _isPauseRequested = true;
                 Monitor.Wait(_gate, patience);
                 _isPauseRequested = false;
             }
 
-            if (_isApplying)
+            if (_isApplyTurnTaken)
             {
                 return false;
             }
 
-            return _isApplying = true;
+            return _isApplyTurnTaken = true;
         }
     }
 
@@ -180,9 +181,9 @@ internal sealed class CommitThreads
     {
         while (true)
         {
-            if (_writes.Callers > 1 && !_writes.HasWork)
+            if (_writes.ExpectedCallers > 1 && !_writes.HasWork)
             {
-                Gather();
+                AwaitCallers();
             }
 
             if (WriteFrame())
@@ -211,7 +212,7 @@ internal sealed class CommitThreads
     private void WriteOnTurn()
     {
         WriteFrame();
-        _queue.GiveTurnBack(ref _isStopping);
+        _queue.ReleaseTurn(ref _isStopping);
     }
 
     /// <summary>Writes and syncs one frame of waiting proposals.</summary>
@@ -238,20 +239,20 @@ internal sealed class CommitThreads
     /// back. While a write waits for another member's slow disk, the wait is a whole average sync, after which that
     /// disk has the write too; a shorter wait would let the two halves persist.
     /// </summary>
-    private void Gather()
+    private void AwaitCallers()
     {
         long most = _averageSyncTicks / 4;
         if (most >= _time.TimestampFrequency / 1000)
         {
             most = _writes.AwaitsOthers ? _averageSyncTicks : most;
             // At 1 ms or more, sleep: the other threads get the core.
-            _queue.WaitFor(_writes.Callers, (int)(most * 1000 / _time.TimestampFrequency));
+            _queue.WaitFor(_writes.ExpectedCallers, (int)(most * 1000 / _time.TimestampFrequency));
             return;
         }
 
         long begun = _time.GetTimestamp();
         while (
-            _queue.Count < _writes.Callers
+            _queue.Count < _writes.ExpectedCallers
             && !_writes.HasWork
             && _time.GetTimestamp() - begun < most
             && !Volatile.Read(ref _isStopping)
@@ -274,13 +275,13 @@ internal sealed class CommitThreads
         lock (_gate)
         {
             // Applying may block on a flush, and the journal thread must not.
-            if (_isApplying || _queue.Count > 0 || _writes.HasWork || _applies.ApplyMayWait)
+            if (_isApplyTurnTaken || _queue.Count > 0 || _writes.HasWork || _applies.ApplyMayWait)
             {
                 Monitor.PulseAll(_gate);
                 return;
             }
 
-            _isApplying = true;
+            _isApplyTurnTaken = true;
         }
 
         // Later entries are left to the apply thread as soon as a write waits: writers wait for this thread.
@@ -295,9 +296,9 @@ internal sealed class CommitThreads
         {
             lock (_gate)
             {
-                while (_isApplying || !_applies.HasToApply)
+                while (_isApplyTurnTaken || !_applies.HasToApply)
                 {
-                    if (_writerEnded && !_isApplying)
+                    if (_writerEnded && !_isApplyTurnTaken)
                     {
                         return;
                     }
@@ -305,7 +306,7 @@ internal sealed class CommitThreads
                     Monitor.Wait(_gate);
                 }
 
-                _isApplying = true;
+                _isApplyTurnTaken = true;
             }
 
             while (_applies.ApplyOnce()) { }
@@ -318,7 +319,7 @@ internal sealed class CommitThreads
     {
         lock (_gate)
         {
-            _isApplying = false;
+            _isApplyTurnTaken = false;
 
             // Without this condition a lone caller would wake the apply thread after each write, in vain.
             if (_isPauseRequested || _writerEnded || _applies.HasToApply)

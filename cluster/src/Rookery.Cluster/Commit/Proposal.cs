@@ -79,7 +79,7 @@ internal sealed class Proposal : IValueTaskSource<CommandOutcome>, IThreadPoolWo
     }
 
     /// <summary>Restores the command from a frame that did not get into the log.</summary>
-    public void TakeBack(ReadOnlySpan<byte> command)
+    public void RestoreCommand(ReadOnlySpan<byte> command)
     {
         _command = CommandBuffer.Rent(command.Length);
         _command.Write(command);

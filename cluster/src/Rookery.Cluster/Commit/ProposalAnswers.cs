@@ -49,7 +49,7 @@ internal sealed class ProposalAnswers(Admission admission, bool areInline)
     }
 
     /// <summary>Releases the room of a proposal that is forwarded; the leader admits it again.</summary>
-    public void GiveRoomBack(Proposal proposal) => admission.Leave(proposal.Bytes);
+    public void ReleaseRoom(Proposal proposal) => admission.Leave(proposal.Bytes);
 
     /// <summary>Answers the caller of a proposal whose room was released before.</summary>
     public void AnswerElsewhere(Proposal proposal, in CommandOutcome outcome)

@@ -29,14 +29,15 @@ internal sealed class ProposalForwarder(RaftHost host, IPeerNetwork network)
     private NodeId _lostLeader;
 
     /// <summary>Records that a message of a member arrived. Under the lock.</summary>
-    public void Hear(NodeId member)
+    public void RecordContact(NodeId member)
     {
         _lostLeader = member == _lostLeader ? NodeId.None : _lostLeader;
         _heard[member] = host.Now;
     }
 
     /// <summary>Records that the connection to a member broke. Under the lock.</summary>
-    public void Lose(NodeId member) => _lostLeader = member == host.Leadership.Leader ? member : _lostLeader;
+    public void RecordBrokenConnection(NodeId member) =>
+        _lostLeader = member == host.Leadership.Leader ? member : _lostLeader;
 
     /// <summary>
     /// Sends a command to the leader. If that leader reports that the command is in no log (for example because it

@@ -121,7 +121,7 @@ internal sealed class ProposalIntake(
     )
     {
         var reader = new CommandReader(command.Written.Span);
-        if ((host.Refusal ?? space.GrowthRefusal(command.Written.Span, host.Leadership.Configuration)) is { } refusal)
+        if ((host.Refusal ?? space.CheckGrowth(command.Written.Span, host.Leadership.Configuration)) is { } refusal)
         {
             command.Dispose();
             return ValueTask.FromResult(new CommandOutcome(refusal));

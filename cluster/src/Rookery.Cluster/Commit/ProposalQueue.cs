@@ -9,9 +9,9 @@ internal sealed class ProposalQueue
 {
     // Values of _turn: the holder of the write turn. Only the journal thread frees its turn, and only by going to
     // sleep.
-    private const int OfThread = 0;
+    private const int HeldByThread = 0;
     private const int Free = 1;
-    private const int OfCaller = 2;
+    private const int HeldByCaller = 2;
 
     // Replaces the newest proposal once the queue is closed.
     private static readonly Proposal Closed = Proposal.MakeMarker();
@@ -32,7 +32,7 @@ internal sealed class ProposalQueue
     /// <param name="proposal">The proposal.</param>
     /// <param name="mayTakeTurn">Whether the caller is willing to commit the queued proposals itself.</param>
     /// <param name="hasTurn">True when the caller now holds the write turn: it commits the queued proposals, then calls
-    /// <see cref="GiveTurnBack"/>.</param>
+    /// <see cref="ReleaseTurn"/>.</param>
     /// <returns>False when the queue is closed: the proposal was not added.</returns>
     public bool TryPut(Proposal proposal, bool mayTakeTurn, out bool hasTurn)
     {
@@ -71,7 +71,7 @@ internal sealed class ProposalQueue
 
         if (mayTakeTurn)
         {
-            hasTurn = Interlocked.CompareExchange(ref _turn, OfCaller, Free) == Free;
+            hasTurn = Interlocked.CompareExchange(ref _turn, HeldByCaller, Free) == Free;
         }
         else
         {
@@ -85,7 +85,7 @@ internal sealed class ProposalQueue
     /// Releases a caller's turn. Wakes the journal thread when proposals or other work wait, or when it must stop.
     /// </summary>
     /// <param name="isStopping">Set, before <see cref="Wake"/>, by the thread that stops the journal thread.</param>
-    public void GiveTurnBack(ref bool isStopping)
+    public void ReleaseTurn(ref bool isStopping)
     {
         Interlocked.Exchange(ref _turn, Free);
         if (HasOtherWork() || Volatile.Read(ref _newest) is not null || Volatile.Read(ref isStopping))
@@ -116,7 +116,7 @@ internal sealed class ProposalQueue
 
         lock (_gate)
         {
-            while (Volatile.Read(ref _turn) != OfThread)
+            while (Volatile.Read(ref _turn) != HeldByThread)
             {
                 Monitor.Wait(_gate);
             }
@@ -146,7 +146,7 @@ internal sealed class ProposalQueue
     /// </summary>
     public void Wake()
     {
-        if (Interlocked.CompareExchange(ref _turn, OfThread, Free) == Free)
+        if (Interlocked.CompareExchange(ref _turn, HeldByThread, Free) == Free)
         {
             lock (_gate)
             {

@@ -24,7 +24,7 @@ internal sealed class ReceiptKeeper(MemberRoster roster)
     /// Records which members have synced the watched entries, and completes the receipts of committed ones. A node that
     /// no longer leads drops all of them.
     /// </summary>
-    public void See(RaftCore core, long now)
+    public void Update(RaftCore core, long now)
     {
         if (core.Role != Role.Leader)
         {
@@ -37,14 +37,14 @@ internal sealed class ReceiptKeeper(MemberRoster roster)
         {
             if (core.DurableIndex >= watched.Index)
             {
-                watched.Note(core.Self, roster, now);
+                watched.Record(core.Self, roster, now);
             }
 
             foreach (var peer in peers)
             {
                 if (peer.Match >= watched.Index)
                 {
-                    watched.Note(peer.Node, roster, now);
+                    watched.Record(peer.Node, roster, now);
                 }
             }
         }
@@ -68,7 +68,7 @@ internal sealed class ReceiptKeeper(MemberRoster roster)
         List<(NodeId Node, SyncedMember Member)> Synced
     )
     {
-        public void Note(NodeId node, MemberRoster roster, long now)
+        public void Record(NodeId node, MemberRoster roster, long now)
         {
             if (!Synced.Exists(synced => synced.Node == node))
             {

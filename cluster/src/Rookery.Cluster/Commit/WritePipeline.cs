@@ -10,8 +10,9 @@ namespace Rookery.Cluster.Commit;
 /// which is placed in the log and written. The holder of the write turn writes one frame at a time.
 /// </summary>
 /// <remarks>
-/// <c>_waiting</c> and <see cref="Callers"/> belong to the holder of the turn of the <see cref="ProposalQueue"/>. The
-/// lock of <see cref="RaftHost"/> is held to place a frame in the log and after the write, never during it.
+/// <c>_waiting</c> and <see cref="ExpectedCallers"/> belong to the holder of the turn of the
+/// <see cref="ProposalQueue"/>. The lock of <see cref="RaftHost"/> is held to place a frame in the log and after the
+/// write, never during it.
 /// </remarks>
 internal sealed class WritePipeline(
     RaftHost host,
@@ -46,7 +47,7 @@ internal sealed class WritePipeline(
     /// <summary>
     /// The callers of the last written frame plus the queued ones: how many are likely to send a write soon.
     /// </summary>
-    public int Callers { get; private set; }
+    public int ExpectedCallers { get; private set; }
 
     /// <summary>Whether entries that are written here still wait for other members' acknowledgements.</summary>
     public bool AwaitsOthers => host.Progress.Through < log.Journal.WrittenThrough;
@@ -61,7 +62,7 @@ internal sealed class WritePipeline(
         int proposed = Propose();
         if (!log.Journal.IsDue)
         {
-            Callers = 0;
+            ExpectedCallers = 0;
             return false;
         }
 
@@ -70,7 +71,7 @@ internal sealed class WritePipeline(
             return false;
         }
 
-        Callers = proposed + proposals.Queue.Count;
+        ExpectedCallers = proposed + proposals.Queue.Count;
         lock (host.Gate)
         {
             log.Journal.EndWrite();
@@ -164,7 +165,7 @@ internal sealed class WritePipeline(
             if (!host.IsHalted && (!isInTime || host.Core.Role != Role.Leader || host.Core.IsTransferring))
             {
                 // A leadership transfer or a new term began while the frame was filled.
-                frame.GiveBack(_waiting);
+                frame.ReturnProposals(_waiting);
             }
             else
             {
@@ -208,7 +209,7 @@ internal sealed class WritePipeline(
 
     private async Task PassOnAsync(Proposal proposal)
     {
-        proposals.Answers.GiveRoomBack(proposal);
+        proposals.Answers.ReleaseRoom(proposal);
         CommandOutcome outcome;
         try
         {

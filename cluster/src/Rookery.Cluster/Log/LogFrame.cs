@@ -129,7 +129,7 @@ internal sealed class LogFrame
                 .Complete(_proposals[i].WantsReceipt ? _outcomes[i] with { Receipt = Receipt } : _outcomes[i], inline);
         }
 
-        Forget();
+        Reset();
     }
 
     /// <summary>Refuses every caller of the frame. The entry itself may stay in the log.</summary>
@@ -141,7 +141,7 @@ internal sealed class LogFrame
             proposal.Complete(new CommandOutcome(rejection), inline);
         }
 
-        Forget();
+        Reset();
     }
 
     /// <summary>
@@ -150,12 +150,12 @@ internal sealed class LogFrame
     /// </summary>
     /// <exception cref="OutOfMemoryException">There is no memory for their commands. All proposals stay
     /// here.</exception>
-    public void GiveBack(Queue<Proposal> waiting)
+    public void ReturnProposals(Queue<Proposal> waiting)
     {
         var content = new FrameContent(_content.Span[.._contentLength]);
         foreach (var proposal in _proposals)
         {
-            proposal.TakeBack(content.Next());
+            proposal.RestoreCommand(content.Next());
         }
 
         int later = waiting.Count;
@@ -165,7 +165,7 @@ internal sealed class LogFrame
             waiting.Enqueue(waiting.Dequeue());
         }
 
-        Forget();
+        Reset();
     }
 
     /// <summary>Releases the payload if the frame still has its content.</summary>
@@ -220,7 +220,7 @@ internal sealed class LogFrame
         _encodedLength = Payload.Encode(content, _encoded.Span);
     }
 
-    private void Forget()
+    private void Reset()
     {
         _proposals.Clear();
         WantsReceipt = false;

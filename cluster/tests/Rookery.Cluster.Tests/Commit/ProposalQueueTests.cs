@@ -17,10 +17,10 @@ public sealed class ProposalQueueTests
         Assert.True(Put(queue, mayTakeTurn: true));
         Assert.False(Put(queue, mayTakeTurn: true));
         Assert.Equal(2, Take(queue).Count);
-        queue.GiveTurnBack(ref _isStopping);
+        queue.ReleaseTurn(ref _isStopping);
         Assert.True(Put(queue, mayTakeTurn: true));
         Assert.True(thread.IsAlive);
-        queue.GiveTurnBack(ref _isStopping);
+        queue.ReleaseTurn(ref _isStopping);
         thread.Join();
     }
 
@@ -33,7 +33,7 @@ public sealed class ProposalQueueTests
         Assert.True(Put(queue, mayTakeTurn: true));
         Take(queue);
         isLeft = true;
-        queue.GiveTurnBack(ref _isStopping);
+        queue.ReleaseTurn(ref _isStopping);
         thread.Join();
     }
 
@@ -46,7 +46,7 @@ public sealed class ProposalQueueTests
         Take(queue);
         Volatile.Write(ref _isStopping, true);
         queue.Wake();
-        queue.GiveTurnBack(ref _isStopping);
+        queue.ReleaseTurn(ref _isStopping);
         thread.Join();
     }
 
@@ -106,7 +106,7 @@ public sealed class ProposalQueueTests
                         if (Put(queue, mayTakeTurn: (i + caller) % 3 != 0))
                         {
                             TakeAlone();
-                            queue.GiveTurnBack(ref _isStopping);
+                            queue.ReleaseTurn(ref _isStopping);
                         }
                     }
                 })),

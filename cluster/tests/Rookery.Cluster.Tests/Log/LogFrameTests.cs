@@ -20,7 +20,7 @@ public sealed class LogFrameTests
         var frame = new LogFrame();
         frame.Fill(waiting, new LogTime(Ticks: 1, IsSteady: true));
         Assert.Equal(3, frame.Count);
-        frame.GiveBack(waiting);
+        frame.ReturnProposals(waiting);
 
         Assert.Equal(0, frame.Count);
         Assert.Equal([0, 1, 2, 3, 4], waiting.Select(static proposal => proposal.Command.Span[0]));
