@@ -2,8 +2,8 @@ namespace Rookery.Cluster;
 
 /// <summary>The applied and the applicable index of this node. Readable from any thread without the lock.</summary>
 /// <remarks>
-/// <see cref="MayApplyThrough"/> and <see cref="BlockAt"/> are called under the lock of <see cref="RaftHost"/>;
-/// <see cref="AppliedThrough"/> and <see cref="Install"/> by the holder of the apply turn.
+/// <see cref="SetApplicableThrough"/> and <see cref="BlockAt"/> are called under the lock of <see cref="RaftHost"/>;
+/// <see cref="SetAppliedThrough"/> and <see cref="Install"/> by the holder of the apply turn.
 /// </remarks>
 internal sealed class ApplyProgress(long applied)
 {
@@ -15,7 +15,7 @@ internal sealed class ApplyProgress(long applied)
     public long Applied => Volatile.Read(ref _applied);
 
     /// <summary>The highest index that may be applied.</summary>
-    public long Through => Volatile.Read(ref _through);
+    public long ApplicableThrough => Volatile.Read(ref _through);
 
     /// <summary>The damage that prevents the next entry from being applied; null for none.</summary>
     public IOException? Damage => Volatile.Read(ref _damage);
@@ -26,13 +26,13 @@ internal sealed class ApplyProgress(long applied)
     public bool IsBlocked => Damage is not null;
 
     /// <summary>Whether an entry can be applied now.</summary>
-    public bool HasNext => !IsBlocked && Through > Applied;
+    public bool HasNext => !IsBlocked && ApplicableThrough > Applied;
 
     /// <summary>Sets the highest index that may be applied.</summary>
-    public void MayApplyThrough(long index) => Volatile.Write(ref _through, index);
+    public void SetApplicableThrough(long index) => Volatile.Write(ref _through, index);
 
     /// <summary>Sets the highest index that the tables contain.</summary>
-    public void AppliedThrough(long index) => Volatile.Write(ref _applied, index);
+    public void SetAppliedThrough(long index) => Volatile.Write(ref _applied, index);
 
     /// <summary>Blocks applying, because the next entry needs data that cannot be read.</summary>
     public void BlockAt(IOException damage) => Volatile.Write(ref _damage, damage);
@@ -41,7 +41,7 @@ internal sealed class ApplyProgress(long applied)
     /// <returns>Whether applying was blocked before.</returns>
     public bool Install(long index)
     {
-        AppliedThrough(index);
+        SetAppliedThrough(index);
         return Interlocked.Exchange(ref _damage, null) is not null;
     }
 }

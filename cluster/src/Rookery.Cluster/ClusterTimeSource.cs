@@ -88,7 +88,7 @@ internal sealed class ClusterTimeSource(RaftHost host, NodeStore store)
     /// Takes the last applied log time as the last one of the log, when the first entry of this node's term is applied.
     /// The times of its proposals in earlier terms do not count: other leaders may have replaced them.
     /// </summary>
-    public void TellLogTime()
+    public void ReportLogTime()
     {
         lock (host.Gate)
         {

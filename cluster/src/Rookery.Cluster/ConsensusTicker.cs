@@ -57,7 +57,7 @@ internal sealed class ConsensusTicker(
                 host.Step(Input.Released(host.Now, store.Journal.FirstIndex - 1));
                 measures.TakeUnderLock();
                 reads.AskWhetherCaughtUp();
-                installer.SeekStateIfNeeded();
+                installer.FetchStateIfBlocked();
             }
 
             measures.Time.ReadIfDue();

@@ -7,7 +7,7 @@ namespace Rookery.Cluster;
 /// without the lock.
 /// </summary>
 /// <remarks>
-/// <see cref="See"/> is called under the lock of <see cref="RaftHost"/>, the other members from any thread unless
+/// <see cref="Publish"/> is called under the lock of <see cref="RaftHost"/>, the other members from any thread unless
 /// marked.
 /// </remarks>
 internal sealed class Leadership(RaftHost host)
@@ -72,7 +72,7 @@ internal sealed class Leadership(RaftHost host)
     public void ForgetLoss() => LostAt = null;
 
     /// <summary>Publishes the changes of the last step. Under the lock.</summary>
-    public LeadershipChange See()
+    public LeadershipChange Publish()
     {
         var core = host.Core;
         var change = LeadershipChange.None;
@@ -103,10 +103,10 @@ internal sealed class Leadership(RaftHost host)
             change |= LeadershipChange.RoleOrMembers;
         }
 
-        return host.Output.RoleChanged ? change | SeeRole(core) : change;
+        return host.Output.RoleChanged ? change | PublishRole(core) : change;
     }
 
-    private LeadershipChange SeeRole(RaftCore core)
+    private LeadershipChange PublishRole(RaftCore core)
     {
         bool wasLeader = _isLeader;
         bool isLeader = core.Role == Role.Leader;

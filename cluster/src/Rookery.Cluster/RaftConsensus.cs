@@ -69,7 +69,7 @@ public sealed class RaftConsensus : IConsensusHost, IPeerReceiver
         Threads = new CommitThreads(Host, Proposals.Queue, Writes, Applies, store.Time);
         Intake.CommitHere = Threads.CommitHere;
         Installer = new SnapshotInstaller(Host, store, Roster, _reads, _log, Applies, Threads);
-        Applies.Blocked = Installer.SeekStateIfNeeded;
+        Applies.Blocked = Installer.FetchStateIfBlocked;
         _provider = new SnapshotProvider(Host, store);
         var diagnosis = new MemberDiagnosis(Host, Roster, _reads, Applies, Installer);
         Report = new ClusterReport(Host, store, Roster, _reads, _measures, diagnosis);
@@ -271,10 +271,10 @@ public sealed class RaftConsensus : IConsensusHost, IPeerReceiver
     public NodeId Leader => Host.Leadership.Leader;
 
     /// <summary>Invoked under the lock when leader or term may have changed. It must return at once.</summary>
-    internal Action? RoleSeen
+    internal Action? LeadershipChanged
     {
-        get => _handler.RoleSeen;
-        set => _handler.RoleSeen = value;
+        get => _handler.LeadershipChanged;
+        set => _handler.LeadershipChanged = value;
     }
 
     /// <summary>The newest format level that this node's version supports.</summary>

@@ -22,7 +22,7 @@ internal sealed class StepHandler(
 )
 {
     /// <summary>Invoked under the lock when leader or term may have changed. It must return at once.</summary>
-    public Action? RoleSeen { get; set; }
+    public Action? LeadershipChanged { get; set; }
 
     /// <summary>
     /// Executes <see cref="RaftHost.Output"/>: caches entries, starts the journal write, sends messages. Under the
@@ -44,8 +44,8 @@ internal sealed class StepHandler(
 
         log.Members.Send();
         reads.Serve();
-        SeeRole();
-        host.Progress.MayApplyThrough(host.Core.ApplyThrough);
+        HandleLeadershipChange();
+        host.Progress.SetApplicableThrough(host.Core.ApplyThrough);
         events.Tell();
     }
 
@@ -73,9 +73,9 @@ internal sealed class StepHandler(
     /// Publishes the leader and the configuration. After a change of role, lets forwards, queued proposals and waiting
     /// callers look for the new leader. Under the lock.
     /// </summary>
-    private void SeeRole()
+    private void HandleLeadershipChange()
     {
-        var change = host.Leadership.See();
+        var change = host.Leadership.Publish();
         if (change.HasFlag(LeadershipChange.ConfigurationMade))
         {
             ticker.Start();
@@ -99,6 +99,6 @@ internal sealed class StepHandler(
         proposals.Forwarder?.GiveUpSilent();
         proposals.Queue.Wake();
         proposals.Forwarder?.WakeLeaderWaiters();
-        RoleSeen?.Invoke();
+        LeadershipChanged?.Invoke();
     }
 }

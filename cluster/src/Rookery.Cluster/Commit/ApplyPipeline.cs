@@ -158,10 +158,10 @@ internal sealed class ApplyPipeline(
         Volatile.Write(ref _commands, _commands + count);
         if (index == host.Leadership.ReadyIndex)
         {
-            measures.Time.TellLogTime();
+            measures.Time.ReportLogTime();
         }
 
-        host.Progress.AppliedThrough(index);
+        host.Progress.SetAppliedThrough(index);
         if (count > 0)
         {
             proposals.Answers.Answer(frame!);
@@ -215,7 +215,7 @@ internal sealed class ApplyPipeline(
             "entries are applied in their order"
         );
         store.ApplyStored(entry);
-        if (index == host.Progress.Through)
+        if (index == host.Progress.ApplicableThrough)
         {
             EndReplay();
         }
@@ -236,7 +236,7 @@ internal sealed class ApplyPipeline(
     /// </summary>
     public void RefuseUnapplied(long through)
     {
-        long durable = Math.Max(host.Progress.Through, host.Progress.Applied);
+        long durable = Math.Max(host.Progress.ApplicableThrough, host.Progress.Applied);
         log.RefuseBetween(
             host.Progress.Applied + 1,
             Math.Min(durable, through),

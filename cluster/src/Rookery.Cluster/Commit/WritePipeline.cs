@@ -50,7 +50,7 @@ internal sealed class WritePipeline(
     public int ExpectedCallers { get; private set; }
 
     /// <summary>Whether entries that are written here still wait for other members' acknowledgements.</summary>
-    public bool AwaitsOthers => host.Progress.Through < log.Journal.WrittenThrough;
+    public bool AwaitsOthers => host.Progress.ApplicableThrough < log.Journal.WrittenThrough;
 
     /// <summary>
     /// Proposes the waiting commands as one frame, and writes and syncs the due journal records. By the holder of the

@@ -195,7 +195,7 @@ public sealed class ClusterMember : IAsyncDisposable
         _recordStore = new ClusterRecordStore(_consensus, store.ClusterRecords, AddLearner);
         Membership = new MembershipService(_consensus, _recordStore, _network.ClientOf, _time);
         _topology = new TopologyKeeper(_consensus.Report.ReadAsLeader, _recordStore, _options.Log, _time);
-        _consensus.RoleSeen = _topology.Wake;
+        _consensus.LeadershipChanged = _topology.Wake;
         Rotation = new AuthorityRotation(() => Identity, _keeper.Change, _recordStore, _time);
         _whereabouts = new Whereabouts(
             _keeper,

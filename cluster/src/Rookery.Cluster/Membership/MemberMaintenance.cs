@@ -99,7 +99,7 @@ internal sealed class MemberMaintenance(
         }
 
         _duty.Try(_seats.DoRound, _stopping.Token);
-        _duty.Try(SeeThatNobodyLeads, _stopping.Token);
+        _duty.Try(WatchForLeader, _stopping.Token);
         _roundsWithDamage = hasDamage() ? _roundsWithDamage + 1 : 0;
         if (_roundsWithDamage % RoundsBetweenRepairs == 1 && _repairing.IsCompleted)
         {
@@ -179,7 +179,7 @@ internal sealed class MemberMaintenance(
     /// <summary>
     /// Logs a missing leader once, and browses the network for the members' addresses until there is a leader.
     /// </summary>
-    private void SeeThatNobodyLeads()
+    private void WatchForLeader()
     {
         _roundsWithoutLeader = consensus.Leader.IsNone ? _roundsWithoutLeader + 1 : 0;
         if (

@@ -88,14 +88,14 @@ internal sealed class SnapshotInstaller(
     /// can reach. A leader itself does not fetch: its poor health makes it transfer leadership to a member that can
     /// apply. Under the lock.
     /// </summary>
-    public void SeekStateIfNeeded()
+    public void FetchStateIfBlocked()
     {
         if (!host.Progress.IsBlocked || host.IsHalted)
         {
             return;
         }
 
-        applies.RefuseUnapplied(through: host.Progress.Through);
+        applies.RefuseUnapplied(through: host.Progress.ApplicableThrough);
         threads.WakeToWrite();
         if (!applies.MayBeGivenState)
         {
