@@ -7,7 +7,7 @@ namespace Rookery.Raft;
 public sealed class EntryLog
 {
     /// <summary>The first index of each term. The list grows with elections, not with entries.</summary>
-    private readonly List<(long FirstIndex, long Term)> _runs = [];
+    private readonly List<(long FirstIndex, long Term)> _terms = [];
     private readonly List<(long Index, Configuration Configuration)> _configurations = [];
     private readonly SizeRing _sizes = new();
 
@@ -29,7 +29,7 @@ public sealed class EntryLog
     public long LastIndex { get; private set; }
 
     /// <summary>The position of the last entry.</summary>
-    public LogPosition Last => new(_runs.Count == 0 ? Base.Term : _runs[^1].Term, LastIndex);
+    public LogPosition Last => new(_terms.Count == 0 ? Base.Term : _terms[^1].Term, LastIndex);
 
     /// <summary>The configuration in force: the newest one in the log, committed or not.</summary>
     public Configuration Configuration => _configurations[^1].Configuration;
@@ -52,9 +52,9 @@ public sealed class EntryLog
             entry.Configuration is not null == (entry.Type == EntryType.Configuration),
             "a configuration entry, and no other, has a configuration"
         );
-        if (entry.Term != Last.Term || _runs.Count == 0)
+        if (entry.Term != Last.Term || _terms.Count == 0)
         {
-            _runs.Add((entry.Index, entry.Term));
+            _terms.Add((entry.Index, entry.Term));
         }
 
         if (entry.Configuration is not null)
@@ -73,7 +73,7 @@ public sealed class EntryLog
     public void TruncateAfter(long index)
     {
         ConsensusException.Unless(index >= Base.Index && index <= LastIndex, "a log is truncated where it has entries");
-        _runs.RemoveAll(run => run.FirstIndex > index);
+        _terms.RemoveAll(range => range.FirstIndex > index);
         _configurations.RemoveAll(configuration => configuration.Index > index);
         ConsensusException.Unless(_configurations.Count > 0, "a log has a configuration");
         _sizes.RemoveLast((int)(LastIndex - index));
@@ -94,16 +94,16 @@ public sealed class EntryLog
         ConsensusException.Unless(index <= LastIndex, "what is released is in the log");
         var position = new LogPosition(TermAt(index), index);
         _sizes.RemoveFirst((int)(index - Base.Index));
-        int kept = _runs.FindLastIndex(run => run.FirstIndex <= index + 1);
-        _runs.RemoveRange(0, Math.Max(kept, 0));
-        if (_runs.Count > 0 && _runs[0].FirstIndex <= index)
+        int kept = _terms.FindLastIndex(range => range.FirstIndex <= index + 1);
+        _terms.RemoveRange(0, Math.Max(kept, 0));
+        if (_terms.Count > 0 && _terms[0].FirstIndex <= index)
         {
-            _runs[0] = (index + 1, _runs[0].Term);
+            _terms[0] = (index + 1, _terms[0].Term);
         }
 
         if (index == LastIndex)
         {
-            _runs.Clear();
+            _terms.Clear();
         }
 
         int inForce = _configurations.FindLastIndex(configuration => configuration.Index <= index);
@@ -114,7 +114,7 @@ public sealed class EntryLog
     /// <summary>Empties the log, to start after a manifest.</summary>
     public void Reset(LogPosition position, Configuration configuration, long configurationIndex)
     {
-        _runs.Clear();
+        _terms.Clear();
         _configurations.Clear();
         _sizes.RemoveLast(_sizes.Count);
         _configurations.Add((configurationIndex, configuration));
@@ -136,11 +136,11 @@ public sealed class EntryLog
         }
 
         // The newest term is searched first: nearly all calls ask for it.
-        for (int run = _runs.Count - 1; run >= 0; run--)
+        for (int range = _terms.Count - 1; range >= 0; range--)
         {
-            if (_runs[run].FirstIndex <= index)
+            if (_terms[range].FirstIndex <= index)
             {
-                return _runs[run].Term;
+                return _terms[range].Term;
             }
         }
 
@@ -200,7 +200,7 @@ public sealed class EntryLog
 
     private long FirstOfTerm(long index)
     {
-        int run = _runs.FindLastIndex(candidate => candidate.FirstIndex <= index);
-        return _runs[run].FirstIndex;
+        int range = _terms.FindLastIndex(candidate => candidate.FirstIndex <= index);
+        return _terms[range].FirstIndex;
     }
 }

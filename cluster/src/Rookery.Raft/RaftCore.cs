@@ -158,7 +158,7 @@ public sealed class RaftCore
     /// Whether the journal keeps the entries after a manifest at <paramref name="position"/>: true when that entry is
     /// durable in the log. Otherwise the journal is emptied and starts after the manifest.
     /// </summary>
-    public bool KeepsTailBehind(LogPosition position) => _log.KeepsTailBehind(position);
+    public bool KeepsTailAfter(LogPosition position) => _log.KeepsTailAfter(position);
 
     /// <summary>Processes one input.</summary>
     /// <param name="input">The event.</param>

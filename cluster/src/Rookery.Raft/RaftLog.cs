@@ -71,7 +71,7 @@ internal sealed class RaftLog
     /// Whether the journal keeps the entries after a manifest at <paramref name="position"/>: true when that entry is
     /// durable in the log. Otherwise the journal is emptied and starts after the manifest.
     /// </summary>
-    public bool KeepsTailBehind(LogPosition position) =>
+    public bool KeepsTailAfter(LogPosition position) =>
         _rules.KeepsTail(Entries.Has(position), position.Index <= Durability.DurableIndex);
 
     /// <summary>

@@ -45,7 +45,7 @@ internal sealed class SnapshotReceiver(MemberState state, Follower follower, Out
     /// <inheritdoc cref="RaftCore.MayReplaceTables"/>
     public bool MayReplaceTables(LogPosition position, long committedBy) =>
         !state.IsLeader
-        && _log.KeepsTailBehind(position)
+        && _log.KeepsTailAfter(position)
         && state.Rules.MayInstall(position, committedBy, state.Term)
         && state.Rules.MayCommitAsFollower(_log.Durability.VoteIsDurable);
 
@@ -58,7 +58,7 @@ internal sealed class SnapshotReceiver(MemberState state, Follower follower, Out
             "a manifest is installed only above what is committed, when the journal rests, or where the log "
                 + "has its entry, and of a term that is known"
         );
-        bool tailIsKept = _log.KeepsTailBehind(position);
+        bool tailIsKept = _log.KeepsTailAfter(position);
         if (!tailIsKept)
         {
             outbox.Output.DroppedAfter = _log.Entries.Base.Index;

@@ -248,7 +248,7 @@ internal sealed class SnapshotInstaller(
             return false;
         }
 
-        bool tailIsKept = host.Core.KeepsTailBehind(position);
+        bool tailIsKept = host.Core.KeepsTailAfter(position);
         try
         {
             store.Install(fetched, tailIsKept);

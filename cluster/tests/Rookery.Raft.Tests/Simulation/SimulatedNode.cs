@@ -252,7 +252,7 @@ internal sealed class SimulatedNode(NodeId id, SimulatedStore store, INodeWorld 
             return;
         }
 
-        bool keepsTail = core.KeepsTailBehind(manifest.Position);
+        bool keepsTail = core.KeepsTailAfter(manifest.Position);
         Store.Install(manifest, keepsTail, isOneStep: world.Mistake != HostMistake.InstallsInTwoSteps);
         if (world.DiesInInstall(this))
         {
