@@ -82,7 +82,7 @@ public sealed class RaftConsensus : IConsensusHost, IPeerReceiver
             Threads,
             Installer,
             Ticker,
-            new CoreEventTeller(Host, Roster)
+            new CoreEventReporter(Host, Roster)
         );
         Host.Handler = _handler;
         _log.Journal.KeepEntries();

@@ -18,7 +18,7 @@ internal sealed class StepHandler(
     CommitThreads threads,
     SnapshotInstaller installer,
     ConsensusTicker ticker,
-    CoreEventTeller events
+    CoreEventReporter events
 )
 {
     /// <summary>Invoked under the lock when leader or term may have changed. It must return at once.</summary>
@@ -46,7 +46,7 @@ internal sealed class StepHandler(
         reads.Serve();
         HandleLeadershipChange();
         host.Progress.SetApplicableThrough(host.Core.ApplyThrough);
-        events.Tell();
+        events.Report();
     }
 
     /// <summary>

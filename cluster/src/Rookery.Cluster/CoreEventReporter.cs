@@ -6,14 +6,14 @@ namespace Rookery.Cluster;
 /// <summary>
 /// Reports the events of a step as sentences to the operator, and halts the node when its state diverged.
 /// </summary>
-internal sealed class CoreEventTeller(RaftHost host, MemberRoster roster)
+internal sealed class CoreEventReporter(RaftHost host, MemberRoster roster)
 {
     private const string Diverged =
         "This node came to other results than a majority by applying the same writes, so it stopped taking "
         + "part. Keep its data for a report, and let another, empty card join in its place.";
 
     /// <summary>Reports the events of the last step. Under the lock.</summary>
-    public void Tell()
+    public void Report()
     {
         foreach (var (what, node) in host.Output.Events)
         {
