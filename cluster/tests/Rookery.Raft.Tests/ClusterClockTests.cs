@@ -21,7 +21,7 @@ public sealed class ClusterClockTests
     [Theory]
     [InlineData(1970)]
     [InlineData(2080)]
-    public void An_unsynchronised_jump_moves_nothing(int year)
+    public void An_unsynchronised_jump_does_not_move_the_time(int year)
     {
         _clock.HearLogTime(0, Noon);
         Judge(0, (Year(year), false), (Year(year), false), (Year(year), true));
@@ -63,7 +63,7 @@ public sealed class ClusterClockTests
     }
 
     [Fact]
-    public void Less_than_a_majority_says_nothing()
+    public void Less_than_a_majority_does_not_move_the_time()
     {
         _clock.Judge(0, null, new (long, bool)[] { (Noon, true) }, majority: 2);
         Assert.Equal(default, _clock.At(0));
@@ -74,7 +74,7 @@ public sealed class ClusterClockTests
     [InlineData(1970, false)]
     [InlineData(2027, true)]
     [InlineData(2080, false)]
-    public void A_cluster_that_never_knew_the_time_believes_what_can_be(int year, bool isBelieved)
+    public void A_cluster_without_a_known_time_accepts_a_plausible_one(int year, bool isBelieved)
     {
         Judge(0, (Year(year), false));
         Assert.Equal(
@@ -96,7 +96,7 @@ public sealed class ClusterClockTests
     }
 
     [Fact]
-    public void A_follower_takes_the_leaders_word()
+    public void A_follower_adopts_the_leaders_time()
     {
         _clock.HearLeader(0, default);
         Assert.Equal(default, _clock.At(0));

@@ -6,7 +6,7 @@ public sealed class LostContactTests
 {
     /// <summary>Else it would be said to lack everything that the new leader has.</summary>
     [Fact]
-    public void How_far_a_follower_is_a_new_leader_does_not_know_before_it_confirmed_anything()
+    public void A_new_leader_does_not_know_a_followers_progress_before_it_confirms_something()
     {
         var world = new ScriptedWorld(PlantedBug.None, voters: 3);
         world.Elect(1);

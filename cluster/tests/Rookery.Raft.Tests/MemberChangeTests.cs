@@ -10,7 +10,7 @@ public sealed class MemberChangeTests
     /// rotted meanwhile.
     /// </summary>
     [Fact]
-    public void Nobody_is_removed_while_who_remains_still_fetches_a_state()
+    public void No_member_is_removed_while_a_remaining_one_fetches_a_state()
     {
         var world = new ScriptedWorld(PlantedBug.None, voters: 3);
         world.Elect(1);

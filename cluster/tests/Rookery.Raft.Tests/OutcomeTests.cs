@@ -6,7 +6,7 @@ public sealed class OutcomeTests
 {
     /// <summary>What a node came to before it was filled anew is not what it has now.</summary>
     [Fact]
-    public void A_node_that_was_filled_anew_is_not_judged_by_its_former_state()
+    public void A_node_with_an_installed_state_is_not_compared_by_its_former_one()
     {
         var three = new NodeId(3);
         var world = new ScriptedWorld(PlantedBug.None, voters: 3);

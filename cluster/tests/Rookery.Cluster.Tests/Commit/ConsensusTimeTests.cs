@@ -12,7 +12,7 @@ public sealed class ConsensusTimeTests
     /// not stand in line behind a state that is put in place.
     /// </summary>
     [Fact]
-    public void The_time_goes_on_and_members_are_known_while_consensus_is_busy()
+    public void The_time_and_the_members_are_readable_while_consensus_is_busy()
     {
         var time = new SimulatedTimeProvider(new DateTimeOffset(2026, 11, 22, 8, 0, 0, TimeSpan.Zero));
         var clock = new SkewedTime(time);

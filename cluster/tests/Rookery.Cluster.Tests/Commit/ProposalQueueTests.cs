@@ -8,7 +8,7 @@ public sealed class ProposalQueueTests
     private bool _isStopping;
 
     [Fact]
-    public void The_turn_is_lent_only_while_the_thread_sleeps_and_to_one_caller()
+    public void Only_one_caller_gets_the_turn_and_only_while_the_thread_sleeps()
     {
         var queue = new ProposalQueue { HasOtherWork = static () => false };
         Assert.False(Put(queue, mayTakeTurn: true));
@@ -25,7 +25,7 @@ public sealed class ProposalQueueTests
     }
 
     [Fact]
-    public void What_a_caller_leaves_wakes_the_thread()
+    public void Proposals_that_a_caller_leaves_wake_the_thread()
     {
         bool isLeft = false;
         var queue = new ProposalQueue { HasOtherWork = () => isLeft };
@@ -38,7 +38,7 @@ public sealed class ProposalQueueTests
     }
 
     [Fact]
-    public void The_thread_wakes_to_stop_whoever_has_the_turn()
+    public void The_thread_wakes_to_stop_even_while_a_caller_has_the_turn()
     {
         var queue = new ProposalQueue { HasOtherWork = static () => false };
         var thread = Sleeper(queue);
@@ -72,7 +72,7 @@ public sealed class ProposalQueueTests
     }
 
     [Fact]
-    public void Of_many_callers_and_the_thread_each_proposal_is_taken_once_and_none_waits_for_ever()
+    public void Each_proposal_of_concurrent_callers_is_taken_exactly_once()
     {
         const int Callers = 4;
         const int Each = 20_000;
@@ -127,7 +127,7 @@ public sealed class ProposalQueueTests
     }
 
     [Fact]
-    public void A_closed_queue_gives_what_waits_and_takes_nothing_more()
+    public void A_closed_queue_returns_waiting_proposals_and_refuses_new_ones()
     {
         var queue = new ProposalQueue { HasOtherWork = static () => false };
         Put(queue, mayTakeTurn: true);

@@ -30,11 +30,11 @@ public sealed class FormedJoinTests : IAsyncLifetime, IDisposable
     public void Dispose() => _cluster.Dispose();
 
     [Fact]
-    public void A_node_that_nobody_let_in_joins_nothing() =>
+    public void A_node_that_no_founder_admitted_joins_nothing() =>
         Assert.Null(FormedJoin.In(new SimulatedDisk(Directory), Directory));
 
     [Fact]
-    public async Task A_power_cut_anywhere_leaves_a_card_that_goes_on_or_has_joined()
+    public async Task A_card_joins_after_a_power_cut_at_any_point()
     {
         string token = await TokenAsync(_cluster, _address);
         int joined = 0,
@@ -83,7 +83,7 @@ public sealed class FormedJoinTests : IAsyncLifetime, IDisposable
     }
 
     [Fact]
-    public async Task A_card_that_was_used_meanwhile_is_kept_and_takes_no_part()
+    public async Task A_card_that_is_used_before_it_joins_keeps_its_data_and_takes_no_part()
     {
         var disk = Card((await _cluster.CreateTokenAsync()).ToText());
         using (var file = disk.Open($"{Directory}/letters.txt", DiskOpen.CreateNew))

@@ -25,7 +25,7 @@ public sealed class FormingDutyTests : IDisposable
     public void Dispose() => _cluster.Dispose();
 
     [Fact]
-    public async Task What_fails_is_seen_and_tried_again()
+    public async Task A_failure_is_reported_and_tried_again()
     {
         (_phraseTrouble, _browseTrouble) = ("The phrase cannot be read.", "There is no avahi-browse here.");
         await using var duty = Start();
@@ -37,7 +37,7 @@ public sealed class FormingDutyTests : IDisposable
     }
 
     [Fact]
-    public async Task Who_forms_another_cluster_is_named_for_as_long_as_it_does()
+    public async Task A_card_that_forms_another_cluster_is_named_in_the_status()
     {
         _announced.Add(new AnnouncedNode("strangenodestrangenode", "pi-9", "stranger", "192.0.2.9:9443", "ffff"));
         _announced.Add(new AnnouncedNode("strangenodestrangenode", "pi-9", "stranger", "192.0.2.8:9443", "ffff"));
@@ -61,7 +61,7 @@ public sealed class FormingDutyTests : IDisposable
     }
 
     [Fact]
-    public async Task A_disk_that_refuses_a_note_ends_nothing()
+    public async Task A_failed_write_of_the_note_does_not_end_forming()
     {
         _disk.Inject(new DiskFault(1, Errno.NoSpace) { Calls = DiskCalls.Changing, Sticky = true });
         await using var duty = Start(isUnclaimed: false);

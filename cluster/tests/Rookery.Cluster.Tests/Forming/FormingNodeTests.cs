@@ -13,7 +13,7 @@ public sealed class FormingNodeTests
     private readonly HashSet<string> _claimed = new(StringComparer.Ordinal);
 
     [Fact]
-    public void Who_sees_too_few_waits_and_says_whom_it_sees()
+    public void A_node_that_sees_too_few_others_waits_and_names_them()
     {
         var (a, b) = (Make("a"), Make("b"));
         Round(a, b);
@@ -22,7 +22,7 @@ public sealed class FormingNodeTests
     }
 
     [Fact]
-    public void Three_found_and_each_says_how_far_it_is()
+    public void Three_nodes_form_a_cluster_and_each_reports_its_state()
     {
         var (a, b, c) = (Make("a"), Make("b"), Make("c"));
         Round(a, b, c);
@@ -68,7 +68,7 @@ public sealed class FormingNodeTests
     }
 
     [Fact]
-    public void Who_expects_another_number_is_named_and_not_counted()
+    public void A_node_that_expects_another_number_is_named_and_not_counted()
     {
         var (a, b, c) = (Make("a"), Make("b"), Make("c", expect: 4));
         Round(a, b, c);
@@ -87,7 +87,7 @@ public sealed class FormingNodeTests
     }
 
     [Fact]
-    public void The_vow_of_a_second_of_one_name_is_not_counted_and_both_hear_why()
+    public void The_vow_of_a_second_node_of_the_same_name_is_not_counted_and_both_are_told()
     {
         var (a, b, c) = (Make("a"), Make("b", name: "pi"), Make("c", name: "pi"));
         Round(a, b, c);
@@ -105,7 +105,7 @@ public sealed class FormingNodeTests
     }
 
     [Fact]
-    public void Whom_a_candidate_that_was_claimed_held_is_let_go()
+    public void A_candidate_that_is_claimed_releases_the_nodes_that_vowed_to_it()
     {
         var (a, b, c) = (Make("a"), Make("b"), Make("c"));
         Round(a, b, c);
@@ -123,7 +123,7 @@ public sealed class FormingNodeTests
     }
 
     [Fact]
-    public void A_vow_that_was_not_said_again_for_long_does_not_count()
+    public void A_vow_that_was_not_repeated_for_long_does_not_count()
     {
         var (a, b, c, d) = (Make("a"), Make("b"), Make("c"), Make("d"));
         Round(a, b, c);
@@ -150,7 +150,7 @@ public sealed class FormingNodeTests
     }
 
     [Fact]
-    public void Who_vowed_to_one_that_went_to_another_founder_is_let_go_by_that()
+    public void A_node_whose_candidate_joined_another_founder_is_released()
     {
         var (a, b, c, d) = (Make("a"), Make("b"), Make("c"), Make("d"));
         Round(b, c, d);
@@ -171,7 +171,7 @@ public sealed class FormingNodeTests
     }
 
     [Fact]
-    public void What_is_noted_holds_after_a_start_and_damage_forms_nothing()
+    public void The_note_survives_a_restart_and_a_damaged_note_prevents_forming()
     {
         FormingNote[] notes =
         [

@@ -69,7 +69,7 @@ public sealed class FormingRouteTests : IAsyncLifetime, IDisposable
     public void Dispose() => _cluster.Dispose();
 
     [Fact]
-    public async Task Who_knows_the_phrase_and_vows_gets_the_same_token_however_often_it_asks()
+    public async Task A_caller_with_the_phrase_and_a_vow_always_gets_the_same_token()
     {
         var call = new FormingCall
         {
@@ -99,7 +99,7 @@ public sealed class FormingRouteTests : IAsyncLifetime, IDisposable
     }
 
     [Fact]
-    public async Task Who_has_another_phrase_or_name_of_the_cluster_is_refused_and_named()
+    public async Task A_caller_with_another_phrase_or_cluster_name_is_refused_and_named()
     {
         var refused = await Assert.ThrowsAsync<IOException>(() =>
             AskAsync(
@@ -123,7 +123,7 @@ public sealed class FormingRouteTests : IAsyncLifetime, IDisposable
     }
 
     [Fact]
-    public async Task What_is_no_call_is_refused()
+    public async Task A_malformed_call_is_refused()
     {
         await Assert.ThrowsAsync<IOException>(() =>
             AskAsync(
@@ -175,7 +175,7 @@ public sealed class FormingRouteTests : IAsyncLifetime, IDisposable
     }
 
     [Fact]
-    public async Task Who_answers_without_the_phrase_is_not_believed()
+    public async Task An_answer_without_the_phrase_is_not_believed()
     {
         string elsewhere = $"127.0.0.1:{TestMember.FreePort()}";
         var answer = new FormingAnswer
@@ -236,7 +236,7 @@ public sealed class FormingRouteTests : IAsyncLifetime, IDisposable
     }
 
     [Fact]
-    public void Cards_of_one_phrase_and_name_have_one_mark()
+    public void Cards_with_the_same_phrase_and_cluster_name_have_the_same_mark()
     {
         Assert.Equal(Phrase.Mark, FormingPhrase.Derive(" correct horse battery\n", "home").Mark);
         Assert.Matches("^[0-9a-f]{4}$", Phrase.Mark);

@@ -107,7 +107,7 @@ public sealed class AuthorityRotationTests : IDisposable
     }
 
     [Fact]
-    public async Task What_the_old_authority_could_sign_the_next_can_and_clients_of_the_old_go_on_until_it_is_retired()
+    public async Task The_next_authority_has_the_old_constraints_and_old_client_certificates_hold_until_it_is_retired()
     {
         var a = await AddAsync("a");
         using var key = NodeKey.Create();
@@ -125,7 +125,7 @@ public sealed class AuthorityRotationTests : IDisposable
     }
 
     [Fact]
-    public async Task Clients_are_shown_what_the_old_authority_signed_until_it_is_retired()
+    public async Task Clients_see_a_certificate_of_the_old_authority_until_it_is_retired()
     {
         var a = await AddAsync("a");
         await a.Rotation.BeginAsync(CancellationToken.None);
@@ -145,7 +145,7 @@ public sealed class AuthorityRotationTests : IDisposable
     }
 
     [Fact]
-    public async Task One_rotation_at_a_time_and_none_retired_before_its_time()
+    public async Task Only_one_rotation_runs_and_it_cannot_be_retired_early()
     {
         var (a, b) = (await AddAsync("a"), await AddAsync("b"));
         Assert.StartsWith(
@@ -202,7 +202,7 @@ public sealed class AuthorityRotationTests : IDisposable
 
     /// <summary>What a stolen card is worth: all, until the authority that it has the key of is retired.</summary>
     [Fact]
-    public async Task Who_has_the_key_of_the_retired_authority_can_act_as_nobody()
+    public async Task The_key_of_a_retired_authority_proves_no_identity()
     {
         var (a, b) = (await AddAsync("a"), await AddAsync("b"));
         using var stolen = b.Identity.OpenAuthority();

@@ -11,7 +11,7 @@ namespace Rookery.Cluster.Tests.Identity;
 public sealed class CertificateRuleTests
 {
     [Fact]
-    public void A_member_is_known_by_its_certificate_however_old()
+    public void A_member_is_accepted_with_a_certificate_of_any_age()
     {
         using var authority = Create();
         foreach (var signed in new[] { Now, Now.AddYears(-5), DateTimeOffset.UnixEpoch, Now.AddYears(60) })
@@ -63,7 +63,7 @@ public sealed class CertificateRuleTests
     }
 
     [Fact]
-    public void A_client_is_no_member_and_a_member_no_client()
+    public void A_client_certificate_proves_no_member_and_a_member_certificate_no_client()
     {
         using var authority = Create();
         using var key = NodeKey.Create();
@@ -101,7 +101,7 @@ public sealed class CertificateRuleTests
     }
 
     [Fact]
-    public void A_clients_certificate_ends_but_does_not_wait_for_a_slow_clock()
+    public void A_client_certificate_expires_but_is_accepted_by_a_slow_clock()
     {
         using var authority = Create();
         using var key = NodeKey.Create();

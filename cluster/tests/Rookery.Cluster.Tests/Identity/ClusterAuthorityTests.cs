@@ -28,7 +28,7 @@ public sealed class ClusterAuthorityTests
     }
 
     [Fact]
-    public void What_an_authority_may_sign_is_read_back_from_its_certificate()
+    public void The_constraints_of_an_authority_are_read_back_from_its_certificate()
     {
         using var authority = Create();
         var constraints = NameConstraints.In(authority.Certificate);
@@ -95,7 +95,7 @@ public sealed class ClusterAuthorityTests
     }
 
     [Fact]
-    public void A_certificate_covers_what_a_node_is_called_now_or_is_to_be_signed_again()
+    public void A_certificate_that_does_not_cover_the_nodes_names_must_be_signed_again()
     {
         using var authority = Create();
         using var leaf = SignNode(authority);
@@ -120,7 +120,7 @@ public sealed class ClusterAuthorityTests
     [InlineData("1970-01-01T00:00:10Z")]
     [InlineData("2026-11-21T12:00:00Z")]
     [InlineData("2080-01-01T00:00:00Z")]
-    public void What_was_signed_on_a_wrong_clock_is_signed_again_on_a_right_one(string clock)
+    public void A_certificate_signed_with_a_wrong_clock_is_signed_again_with_a_right_one(string clock)
     {
         var signing = DateTimeOffset.Parse(clock);
         using var authority = Create();

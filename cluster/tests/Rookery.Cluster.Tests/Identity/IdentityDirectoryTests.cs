@@ -25,7 +25,7 @@ public sealed class IdentityDirectoryTests : IDisposable
     }
 
     [Fact]
-    public void What_was_made_is_read_back()
+    public void An_identity_is_read_back_as_it_was_written()
     {
         Assert.Null(IdentityDirectory.TryLoad(_disk, Data));
         IdentityDirectory.Create(_disk, Data, _identity);
@@ -45,7 +45,7 @@ public sealed class IdentityDirectoryTests : IDisposable
     }
 
     [Fact]
-    public void A_power_cut_while_it_is_made_leaves_all_of_it_or_nothing()
+    public void A_power_cut_while_an_identity_is_created_leaves_all_of_it_or_nothing()
     {
         IdentityDirectory.Create(_disk, Data, _identity);
         for (int operation = 0; operation <= _disk.OperationCount; operation++)
@@ -68,7 +68,7 @@ public sealed class IdentityDirectoryTests : IDisposable
     }
 
     [Fact]
-    public void A_power_cut_while_it_is_updated_leaves_a_certificate_that_is_trusted()
+    public void A_power_cut_while_an_identity_is_updated_leaves_a_trusted_certificate()
     {
         IdentityDirectory.Create(_disk, Data, _identity);
         int made = _disk.OperationCount;
@@ -107,7 +107,7 @@ public sealed class IdentityDirectoryTests : IDisposable
     [Theory]
     [InlineData(RetirementCause.Excluded)]
     [InlineData(RetirementCause.Halted)]
-    public void What_keeps_the_data_out_is_noted_whole_or_not_at_all(RetirementCause cause)
+    public void A_retirement_note_is_written_completely_or_not_at_all(RetirementCause cause)
     {
         IdentityDirectory.Create(_disk, Data, _identity);
         var retirement = new Retirement(cause, "There are two copies.");
@@ -133,7 +133,7 @@ public sealed class IdentityDirectoryTests : IDisposable
     [InlineData("node.pem")]
     [InlineData("authority.pem")]
     [InlineData("authority.key")]
-    public void A_file_that_is_missing_is_named(string name)
+    public void A_missing_file_is_named(string name)
     {
         IdentityDirectory.Create(_disk, Data, _identity);
         _disk.Delete($"/data/cluster/{name}");
@@ -152,7 +152,7 @@ public sealed class IdentityDirectoryTests : IDisposable
     [InlineData("node.pem")]
     [InlineData("authority.pem")]
     [InlineData("authority.key")]
-    public void No_rotten_byte_is_believed(string name)
+    public void A_rotten_byte_in_any_file_is_detected(string name)
     {
         IdentityDirectory.Create(_disk, Data, _identity);
         string path = $"/data/cluster/{name}";
@@ -183,7 +183,7 @@ public sealed class IdentityDirectoryTests : IDisposable
     }
 
     [Fact]
-    public void An_identity_beside_data_of_which_nobody_can_say_whose_they_are_is_refused()
+    public void An_identity_beside_data_of_unknown_ownership_is_refused()
     {
         IdentityDirectory.Create(_disk, Data, _identity);
         TestFormat.Write(_disk, Data, new NodeIds(NodeId, ClusterId));
@@ -216,7 +216,7 @@ public sealed class IdentityDirectoryTests : IDisposable
 
     [Fact]
     [UnsupportedOSPlatform("windows")]
-    public void Keys_on_a_real_disk_are_for_their_owner_only()
+    public void Only_the_owner_can_read_keys_on_a_real_disk()
     {
         string data = Directory.CreateTempSubdirectory("rookery-identity-").FullName;
         try

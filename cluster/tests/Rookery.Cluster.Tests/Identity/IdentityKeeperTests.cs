@@ -48,7 +48,7 @@ public sealed class IdentityKeeperTests : IDisposable
 
     /// <summary>A rotation goes on beside the maintenance, which notes peers and renews certificates.</summary>
     [Fact]
-    public void What_is_noted_while_the_identity_is_changed_is_not_lost()
+    public void Peers_that_are_stored_while_the_identity_changes_are_not_lost()
     {
         using var next = Create();
         using var signed = next.SignNode(new(_keeper.Current.Key), NodeId, Home, Now);
@@ -70,7 +70,7 @@ public sealed class IdentityKeeperTests : IDisposable
     }
 
     [Fact]
-    public void A_machine_that_moved_shows_clients_no_certificate_of_before()
+    public void A_machine_that_moved_shows_clients_no_earlier_certificate()
     {
         using var next = Create();
         using var signed = next.SignNode(new(_keeper.Current.Key), NodeId, Home, Now);

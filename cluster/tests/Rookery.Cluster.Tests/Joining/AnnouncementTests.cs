@@ -34,7 +34,7 @@ public sealed class AnnouncementTests : IDisposable
     }
 
     [Fact]
-    public async Task The_first_member_makes_its_own_record_and_says_nothing_twice()
+    public async Task The_first_member_creates_its_own_record_and_writes_nothing_twice()
     {
         Assert.Null(await _announcement.AnnounceAsync(Facts, CancellationToken.None));
         var (node, record, _) = Assert.Single(MemberRecord.All(_recordStore));
@@ -48,7 +48,7 @@ public sealed class AnnouncementTests : IDisposable
     }
 
     [Fact]
-    public async Task A_member_says_what_its_program_can_write_and_the_first_one_brings_its_level()
+    public async Task A_member_announces_its_newest_format_level_and_the_founder_sets_the_clusters()
     {
         var newer = Facts with { NewestFormatLevel = 3, FormatLevel = new FormatLevel(2, "0.9.2") };
         Assert.Null(await _announcement.AnnounceAsync(newer, CancellationToken.None));
@@ -69,7 +69,7 @@ public sealed class AnnouncementTests : IDisposable
     }
 
     [Fact]
-    public async Task A_new_address_is_told_even_when_the_record_changes_meanwhile()
+    public async Task A_new_address_is_announced_even_after_a_concurrent_change_of_the_record()
     {
         await _announcement.AnnounceAsync(Facts, CancellationToken.None);
         _recordStore.BeforeChange = () =>
@@ -95,7 +95,7 @@ public sealed class AnnouncementTests : IDisposable
     [Theory]
     [InlineData(null, true)]
     [InlineData(false, false)]
-    public async Task A_chosen_mirror_says_so_at_its_first_start_unless_it_was_demoted_before(
+    public async Task A_chosen_mirror_announces_that_at_its_first_start_unless_it_was_demoted(
         bool? recorded,
         bool? told
     )
@@ -130,7 +130,7 @@ public sealed class AnnouncementTests : IDisposable
     }
 
     [Fact]
-    public async Task A_formatted_store_does_not_take_the_place_of_the_one_before()
+    public async Task A_formatted_store_does_not_replace_the_recorded_one()
     {
         await _announcement.AnnounceAsync(Facts, CancellationToken.None);
         var refused = await Assert.ThrowsAsync<IdentityException>(async () =>
@@ -140,7 +140,7 @@ public sealed class AnnouncementTests : IDisposable
     }
 
     [Fact]
-    public async Task An_old_copy_does_not_take_the_place_of_the_original()
+    public async Task An_old_copy_does_not_replace_the_original()
     {
         await _announcement.AnnounceAsync(Facts, CancellationToken.None);
         var refused = await Assert.ThrowsAsync<IdentityException>(async () =>
@@ -154,7 +154,7 @@ public sealed class AnnouncementTests : IDisposable
     }
 
     [Fact]
-    public async Task A_removed_member_does_not_make_itself_a_record()
+    public async Task A_removed_member_does_not_create_a_record_again()
     {
         await _announcement.AnnounceAsync(Facts, CancellationToken.None);
         await _recordStore.ChangeAsync(

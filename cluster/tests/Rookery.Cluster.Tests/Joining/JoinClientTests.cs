@@ -31,7 +31,7 @@ public sealed class JoinClientTests : IAsyncLifetime, IDisposable
     public void Dispose() => _cluster.Dispose();
 
     [Fact]
-    public async Task A_fresh_node_joins_and_knows_who_it_is()
+    public async Task A_fresh_node_joins_and_stores_its_identity()
     {
         var joined = await JoinAsync(await TokenAsync());
         Assert.Equal(("home", "B", "pi-1"), (joined.ClusterName, joined.Tag, Assert.Single(joined.Members)));
@@ -46,7 +46,7 @@ public sealed class JoinClientTests : IAsyncLifetime, IDisposable
     }
 
     [Fact]
-    public async Task What_the_owner_said_of_where_it_is_is_kept_and_said_to_the_others()
+    public async Task Configured_addresses_are_kept_and_announced()
     {
         var told = Node with
         {
@@ -76,7 +76,7 @@ public sealed class JoinClientTests : IAsyncLifetime, IDisposable
     }
 
     [Fact]
-    public async Task That_a_mirror_was_chosen_is_kept_until_the_first_start_and_after()
+    public async Task The_choice_of_a_mirror_survives_the_first_start()
     {
         await JoinAsync(await TokenAsync());
         using var standby = IdentityDirectory.TryLoad(_disk, "/data")!;
@@ -89,7 +89,7 @@ public sealed class JoinClientTests : IAsyncLifetime, IDisposable
     }
 
     [Fact]
-    public async Task A_fresh_node_with_its_clock_in_1970_joins_all_the_same()
+    public async Task A_fresh_node_with_its_clock_in_1970_joins()
     {
         // Nothing in the client reads a clock; the certificates of a cluster whose own clocks are right begin long
         // after 1970.
@@ -113,7 +113,7 @@ public sealed class JoinClientTests : IAsyncLifetime, IDisposable
     }
 
     [Fact]
-    public async Task Who_shows_the_right_authority_without_its_certificate_never_sees_the_secret()
+    public async Task A_node_that_shows_the_authority_without_a_certificate_of_it_never_sees_the_secret()
     {
         // Anybody can ask a member for the authority's certificate, and show it.
         using var impostor = new TestCluster();
@@ -140,7 +140,7 @@ public sealed class JoinClientTests : IAsyncLifetime, IDisposable
     }
 
     [Fact]
-    public async Task Nothing_else_begins_where_a_join_began_until_it_has_ended()
+    public async Task A_directory_with_an_unfinished_join_serves_nothing_else()
     {
         Assert.Null(JoinClient.WhyUnfinished(_disk, "/data"));
         var token = await TokenAsync();
@@ -157,7 +157,7 @@ public sealed class JoinClientTests : IAsyncLifetime, IDisposable
     }
 
     [Fact]
-    public async Task A_member_that_is_off_is_passed_over_and_a_follower_sends_on_to_the_leader()
+    public async Task A_member_that_is_off_is_skipped_and_a_follower_refers_to_the_leader()
     {
         using var following = new TestCluster();
         following.RecordStore.IsLeader = false;
@@ -171,7 +171,7 @@ public sealed class JoinClientTests : IAsyncLifetime, IDisposable
     }
 
     [Fact]
-    public async Task Nobody_in_reach_is_said_with_what_was_tried()
+    public async Task When_no_member_is_reachable_the_tried_addresses_are_named()
     {
         var token = (await TokenAsync()) with { Addresses = ["127.0.0.1:1"] };
         var refused = await Assert.ThrowsAsync<JoinException>(() => JoinAsync(token));
@@ -183,7 +183,7 @@ public sealed class JoinClientTests : IAsyncLifetime, IDisposable
     }
 
     [Fact]
-    public async Task A_node_whose_answer_was_lost_asks_again_as_the_same_one_and_is_let_in()
+    public async Task A_node_whose_answer_was_lost_asks_again_with_the_same_id_and_joins()
     {
         var requests = _server.Services.GetRequiredService<RequestCount>();
         requests.LosesAnswers = 1;
@@ -197,7 +197,7 @@ public sealed class JoinClientTests : IAsyncLifetime, IDisposable
     }
 
     [Fact]
-    public async Task A_node_that_was_stopped_while_it_joined_gets_its_seat_when_the_command_is_given_again()
+    public async Task A_node_that_was_stopped_while_joining_gets_its_seat_when_the_join_is_repeated()
     {
         // With the same token or another one, under the name that the seat was given for.
         var first = await TokenAsync();

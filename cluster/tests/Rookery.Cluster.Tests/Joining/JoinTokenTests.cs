@@ -22,7 +22,7 @@ public sealed class JoinTokenTests
     }
 
     [Fact]
-    public async Task No_garbled_token_is_taken_for_one()
+    public async Task A_garbled_token_is_rejected()
     {
         using var cluster = new TestCluster();
         string text = (await cluster.CreateTokenAsync()).ToText();
@@ -69,7 +69,7 @@ public sealed class JoinTokenTests
     }
 
     [Fact]
-    public async Task The_cluster_keeps_no_secret_and_logs_none()
+    public async Task The_cluster_stores_and_logs_no_secret()
     {
         using var cluster = new TestCluster();
         var token = await cluster.CreateTokenAsync();
@@ -84,7 +84,7 @@ public sealed class JoinTokenTests
     }
 
     [Fact]
-    public async Task While_the_time_is_in_doubt_none_is_made_and_none_forgotten()
+    public async Task While_the_time_is_in_doubt_no_token_is_issued_or_forgotten()
     {
         using var cluster = new TestCluster();
         await cluster.CreateTokenAsync();

@@ -29,7 +29,7 @@ public sealed class MemberAdmissionTests
     };
 
     [Fact]
-    public void A_member_with_its_store_is_let_in_and_one_that_never_started_with_any()
+    public void A_member_is_admitted_with_its_recorded_store_or_with_any_before_its_first_start()
     {
         Assert.Null(Judge(Hello("other", startNumber: 7)));
         Assert.Null(Judge(Hello("other", startNumber: 8)));
@@ -45,7 +45,7 @@ public sealed class MemberAdmissionTests
         );
 
     [Fact]
-    public void A_node_that_has_just_joined_knows_nobody_and_listens_to_all_members() =>
+    public void A_node_that_has_just_joined_admits_every_member() =>
         Assert.Null(MemberAdmission.Judge(Hello("other", startNumber: 7), member: null, mustBeRecorded: false));
 
     /// <summary>
@@ -71,7 +71,7 @@ public sealed class MemberAdmissionTests
     /// knows stay out all the same.
     /// </summary>
     [Fact]
-    public void Nobody_is_refused_as_removed_by_records_that_may_be_old()
+    public void Records_that_may_be_old_refuse_no_member_as_removed()
     {
         bool hasCaughtUp = false;
         var admission = new MemberAdmission("fresh", Members.GetValueOrDefault, static _ => false, () => hasCaughtUp);
@@ -115,7 +115,7 @@ public sealed class MemberAdmissionTests
         );
 
     [Fact]
-    public void A_copy_that_was_started_as_often_is_refused_when_nobody_remembers_the_start_but_the_record() =>
+    public void A_copy_with_the_same_number_of_starts_is_refused_by_the_record_alone() =>
         Assert.Contains(
             "this one lied about a sync and lost its last start with the power",
             Judge(Hello("other", startNumber: 7) with { StartId = 78 }),

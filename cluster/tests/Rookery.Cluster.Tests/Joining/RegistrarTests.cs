@@ -36,7 +36,7 @@ public sealed class RegistrarTests : IDisposable
     }
 
     [Fact]
-    public async Task A_program_that_is_older_than_what_the_cluster_writes_is_not_let_in_and_keeps_its_token()
+    public async Task A_version_older_than_the_clusters_format_is_not_admitted_and_keeps_its_token()
     {
         var request = TestCluster.Request(await _cluster.CreateTokenAsync());
         await _cluster.RecordStore.ChangeAsync(
@@ -52,7 +52,7 @@ public sealed class RegistrarTests : IDisposable
     }
 
     [Fact]
-    public async Task Two_at_once_get_different_letters()
+    public async Task Two_concurrent_joins_get_different_letters()
     {
         var first = TestCluster.Request(await _cluster.CreateTokenAsync());
         var second = TestCluster.Request(await _cluster.CreateTokenAsync(), "pi-3");
@@ -63,7 +63,7 @@ public sealed class RegistrarTests : IDisposable
     }
 
     [Fact]
-    public async Task Who_lost_the_answer_asks_again_and_gets_the_same_seat()
+    public async Task A_node_that_lost_the_answer_asks_again_and_gets_the_same_seat()
     {
         var request = TestCluster.Request(await _cluster.CreateTokenAsync());
         _cluster.RecordStore.LearnerAnswers.Enqueue(ChangeAnswer.NotLeader);
@@ -84,7 +84,7 @@ public sealed class RegistrarTests : IDisposable
     [InlineData("fe80::6:9443")]
     [InlineData("")]
     [InlineData(null)]
-    public async Task An_address_that_is_none_is_refused_and_of_a_record_left_out(string? address)
+    public async Task An_invalid_address_is_refused_in_a_request_and_dropped_from_a_record(string? address)
     {
         var request = TestCluster.Request(await _cluster.CreateTokenAsync());
         var refusal = await _cluster.RefuseAsync(request with { Addresses = ["192.168.1.6:9443", address!] });
@@ -107,7 +107,7 @@ public sealed class RegistrarTests : IDisposable
     [InlineData("pi-2.lan:8443")]
     [InlineData("https://pi-2.lan:8443/studio")]
     [InlineData("https://pi 2.lan:8443")]
-    public async Task A_url_for_clients_that_is_none_is_refused(string url)
+    public async Task An_invalid_url_for_clients_is_refused(string url)
     {
         var refusal = await _cluster.RefuseAsync(
             TestCluster.Request(await _cluster.CreateTokenAsync()) with
@@ -128,7 +128,7 @@ public sealed class RegistrarTests : IDisposable
     [InlineData("name")]
     [InlineData("secret")]
     [InlineData("certificateRequest")]
-    public async Task A_request_with_nothing_where_something_belongs_is_none(string member)
+    public async Task A_request_with_null_in_a_required_field_is_malformed(string member)
     {
         var request = JsonSerializer.SerializeToNode(
             TestCluster.Request(await _cluster.CreateTokenAsync()),
@@ -186,7 +186,7 @@ public sealed class RegistrarTests : IDisposable
     }
 
     [Fact]
-    public async Task A_token_lets_in_one_node_only()
+    public async Task A_token_admits_one_node_only()
     {
         var token = await _cluster.CreateTokenAsync();
         var first = TestCluster.Request(token);

@@ -33,7 +33,7 @@ public sealed class UnclaimedNodeTests
     [InlineData(false, false)]
     [InlineData(true, false)]
     [InlineData(true, true)]
-    public void A_node_that_nobody_claimed_makes_way_for_one_that_joins(bool wasServed, bool isFlushed)
+    public void An_unclaimed_node_is_replaced_by_a_join(bool wasServed, bool isFlushed)
     {
         Make();
         if (wasServed)
@@ -72,7 +72,7 @@ public sealed class UnclaimedNodeTests
 
     [Theory]
     [MemberData(nameof(Used))]
-    public void Who_was_claimed_or_let_others_in_is_kept(string key, string reason)
+    public void A_node_that_was_claimed_or_admitted_others_is_kept(string key, string reason)
     {
         foreach (bool isFlushed in (bool[])[false, true])
         {
@@ -106,7 +106,7 @@ public sealed class UnclaimedNodeTests
     [InlineData(true, false)]
     [InlineData(false, true)]
     [InlineData(true, true)]
-    public void Who_held_a_database_is_kept_also_when_that_was_deleted(bool isFlushed, bool isDeleted)
+    public void A_node_that_held_a_database_is_kept_even_after_its_deletion(bool isFlushed, bool isDeleted)
     {
         Make();
         Serve(
@@ -135,14 +135,14 @@ public sealed class UnclaimedNodeTests
     }
 
     [Fact]
-    public void Who_knows_of_other_members_is_kept()
+    public void A_node_with_known_peers_is_kept()
     {
         Make(peers: [new KnownPeer("anothernodeanothernode", ["192.0.2.2:9443"])]);
         AssertKept("it has other members");
     }
 
     [Fact]
-    public void Who_counts_another_as_a_member_is_kept()
+    public void A_node_whose_configuration_has_another_member_is_kept()
     {
         Make();
         Serve(static _ => { }, isFlushed: false, learner: "anothernodeanothernode");
@@ -150,7 +150,7 @@ public sealed class UnclaimedNodeTests
     }
 
     [Fact]
-    public void Who_halted_is_kept()
+    public void A_halted_node_is_kept()
     {
         Make();
         IdentityDirectory.Retire(_disk, Directory, new Retirement(RetirementCause.Halted, "A rule was broken."));
@@ -161,7 +161,7 @@ public sealed class UnclaimedNodeTests
     [InlineData("letters.txt")]
     [InlineData("storage.before-abc")]
     [InlineData("restore-unfinished")]
-    public void Files_of_others_are_kept(string name)
+    public void A_node_beside_foreign_files_is_kept(string name)
     {
         Make();
         Serve(static _ => { }, isFlushed: false);
@@ -171,7 +171,7 @@ public sealed class UnclaimedNodeTests
 
     /// <summary>Rot may hide who owns it.</summary>
     [Fact]
-    public void What_cannot_be_read_is_kept()
+    public void A_node_that_cannot_be_read_is_kept()
     {
         Make();
         Serve(static _ => { }, isFlushed: true);
@@ -207,7 +207,7 @@ public sealed class UnclaimedNodeTests
     }
 
     [Fact]
-    public void A_node_that_runs_is_kept()
+    public void A_running_node_is_kept()
     {
         Make();
         using var store = Open();

@@ -6,7 +6,7 @@ namespace Rookery.Cluster.Tests.Log;
 public sealed class FrameCacheTests
 {
     [Fact]
-    public void Entries_without_payload_are_let_go_of_too()
+    public void Entries_without_payload_are_released_too()
     {
         var cache = new FrameCache();
         Fill(cache, entries: 100, payloadBytes: 0);

@@ -32,7 +32,7 @@ public sealed class ClusterMemberTests : IDisposable
     public void Dispose() => _authority.Dispose();
 
     [Fact]
-    public async Task A_member_opens_its_data_as_who_it_is()
+    public async Task A_member_opens_its_data_under_its_identity()
     {
         await using var member = Load();
         var configured = member.Configure(new NodeOptions { DataDirectory = Data });
@@ -54,7 +54,7 @@ public sealed class ClusterMemberTests : IDisposable
     }
 
     [Fact]
-    public async Task A_member_that_found_a_rule_broken_says_what_helps_at_once_and_at_each_later_start()
+    public async Task A_member_that_found_a_rule_broken_says_what_to_do_at_once_and_at_each_start()
     {
         string halted = await BreakARuleAsync();
         Assert.StartsWith(
@@ -88,7 +88,7 @@ public sealed class ClusterMemberTests : IDisposable
     [Theory]
     [InlineData(RetirementCause.Excluded)]
     [InlineData(RetirementCause.Halted)]
-    public async Task Who_takes_no_part_any_more_stays_up_in_diagnosis_mode_and_counts_no_start(RetirementCause cause)
+    public async Task A_retired_member_stays_in_diagnosis_mode_and_counts_no_start(RetirementCause cause)
     {
         Assert.Null(await DiagnosisOfStartAsync());
         IdentityDirectory.Retire(_disk, Data, new Retirement(cause, "There are two copies."));
@@ -134,7 +134,7 @@ public sealed class ClusterMemberTests : IDisposable
     }
 
     [Fact]
-    public async Task That_the_halt_cannot_be_noted_hides_neither_the_halt_nor_what_it_means()
+    public async Task A_failed_write_of_the_halt_note_hides_neither_the_halt_nor_its_meaning()
     {
         _disk.Inject(
             new DiskFault(1, Errno.NoSpace)

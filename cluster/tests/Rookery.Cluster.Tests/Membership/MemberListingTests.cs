@@ -7,7 +7,7 @@ namespace Rookery.Cluster.Tests.Membership;
 public sealed class MemberListingTests
 {
     [Fact]
-    public void Of_two_members_it_is_said_what_may_be_lost_and_how_to_change_it()
+    public void The_note_on_two_members_tells_what_may_be_lost_and_how_to_change_it()
     {
         Assert.Contains(
             "`rookery cluster node promote b`",
@@ -22,7 +22,7 @@ public sealed class MemberListingTests
     }
 
     [Fact]
-    public void Spares_do_not_add_to_what_the_cluster_bears() =>
+    public void Spares_do_not_add_to_the_failure_tolerance() =>
         Assert.Equal(
             "3 members vote: with 1 of them off, writes go on.",
             NoteOn(
@@ -54,7 +54,7 @@ public sealed class MemberListingTests
     }
 
     [Fact]
-    public void What_only_the_leader_knows_is_left_out_elsewhere()
+    public void Figures_that_only_the_leader_knows_are_omitted_elsewhere()
     {
         using var listing = JsonDocument.Parse(
             MemberListing.ToJson(Cluster(null, [One("a", isVoter: true, isLeader: true)]))
@@ -66,7 +66,7 @@ public sealed class MemberListingTests
     /// Who leads knows that a member does not answer, and nothing else of one that has not answered since.
     /// </summary>
     [Fact]
-    public void Each_figure_is_left_out_that_is_not_known()
+    public void Unknown_figures_are_omitted()
     {
         using var listing = JsonDocument.Parse(
             MemberListing.ToJson(Cluster(null, [One("a", isVoter: true) with { IsReachable = false }]))
@@ -81,7 +81,7 @@ public sealed class MemberListingTests
 
     /// <summary>Who restarts a member has to know whether the others have room for what is written meanwhile.</summary>
     [Fact]
-    public void What_a_member_has_free_is_said()
+    public void The_spare_bytes_of_a_member_are_listed()
     {
         using var listing = JsonDocument.Parse(
             MemberListing.ToJson(Cluster(null, [One("a", isVoter: true) with { SpareBytes = -5 }]))
@@ -90,7 +90,7 @@ public sealed class MemberListingTests
     }
 
     [Fact]
-    public void Where_voters_are_looked_for_stands_beside_the_note()
+    public void The_addresses_of_unreached_voters_are_listed_beside_the_note()
     {
         using var listing = JsonDocument.Parse(
             MemberListing.ToJson(
@@ -107,7 +107,7 @@ public sealed class MemberListingTests
     }
 
     [Fact]
-    public void Trouble_is_said_before_anything_else()
+    public void Trouble_replaces_the_note()
     {
         using var listing = JsonDocument.Parse(
             MemberListing.ToJson(Cluster("Nobody leads.", [One("a", isVoter: true)]))

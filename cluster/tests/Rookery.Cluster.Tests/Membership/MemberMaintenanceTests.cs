@@ -41,7 +41,7 @@ public sealed class MemberMaintenanceTests : IDisposable
     }
 
     [Fact]
-    public async Task A_member_that_waits_for_a_leader_to_announce_itself_connects_meanwhile_to_whom_it_hears_of()
+    public async Task A_member_that_waits_for_a_leader_connects_to_newly_known_members()
     {
         using var store = NodeStore.Open(
             new NodeOptions
@@ -84,7 +84,7 @@ public sealed class MemberMaintenanceTests : IDisposable
     }
 
     [Fact]
-    public async Task A_member_that_reaches_no_leader_looks_for_the_others_where_they_are_announced()
+    public async Task A_member_without_a_leader_dials_announced_addresses()
     {
         using var store = NodeStore.Open(
             new NodeOptions

@@ -50,7 +50,7 @@ public sealed class MemberStatisticsTests
     }
 
     [Fact]
-    public void While_nobody_leads_it_is_said_who_is_missing_and_where_it_is_looked_for()
+    public void Without_a_leader_the_missing_voters_and_their_addresses_are_named()
     {
         using var cluster = MembershipServiceTests.Form(3);
         cluster.AwaitEqual();
@@ -90,7 +90,7 @@ public sealed class MemberStatisticsTests
     }
 
     [Fact]
-    public void Of_a_mirror_the_half_that_is_left_names_the_other()
+    public void The_remaining_half_of_a_mirror_names_the_other()
     {
         using var cluster = MembershipServiceTests.Form(2);
         cluster.Change(Rookery.Raft.MemberChange.Voter, cluster.B);
@@ -107,7 +107,7 @@ public sealed class MemberStatisticsTests
 
     /// <summary>A card of before a recovery finds the new cluster where the old one was.</summary>
     [Fact]
-    public void Who_finds_another_cluster_where_its_own_was_says_so()
+    public void A_member_that_finds_another_cluster_at_its_peers_addresses_says_so()
     {
         using var cluster = MembershipServiceTests.Form(3);
         cluster.AwaitEqual();

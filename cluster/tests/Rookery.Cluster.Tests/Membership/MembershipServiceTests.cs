@@ -66,7 +66,7 @@ public sealed class MembershipServiceTests
     }
 
     [Fact]
-    public void The_leader_makes_voters_of_three_of_four_and_of_all_five()
+    public void The_leader_makes_three_of_four_members_voters_and_all_of_five()
     {
         using var cluster = Form(3);
         Assert.Equal((3, "3 members"), Shown(cluster));
@@ -134,7 +134,7 @@ public sealed class MembershipServiceTests
     }
 
     [Fact]
-    public void Of_a_mirror_nobody_is_removed_whose_loss_leaves_no_majority()
+    public void A_half_of_a_mirror_that_the_majority_needs_is_not_removed()
     {
         using var cluster = Form(3);
         cluster.B.Kill();
@@ -190,7 +190,7 @@ public sealed class MembershipServiceTests
     }
 
     [Fact]
-    public void Leadership_goes_to_who_is_named_and_not_to_who_does_not_vote()
+    public void Leadership_goes_to_the_named_voter_and_never_to_a_learner()
     {
         using var cluster = Form(4);
         Assert.Equal("c leads now.", Done(cluster, MemberOrder.Transfer, "c"));
@@ -211,7 +211,7 @@ public sealed class MembershipServiceTests
     [InlineData(MemberOrder.Remove, "without it nothing could be written")]
     [InlineData(MemberOrder.Demote, "without its vote nothing could be written")]
     [InlineData(MemberOrder.Transfer, "nobody could take over")]
-    public void The_only_voter_stays_one_and_it_is_said_what_to_do_first(MemberOrder order, string why)
+    public void The_only_voter_is_kept_and_the_refusal_says_what_to_do_first(MemberOrder order, string why)
     {
         using var one = Form(1);
         using var two = Form(2);
@@ -236,7 +236,7 @@ public sealed class MembershipServiceTests
     }
 
     [Fact]
-    public void Who_votes_or_does_not_already_is_told_so()
+    public void An_order_that_changes_nothing_is_answered_so()
     {
         using var cluster = Form(4);
         Assert.Equal(
@@ -251,7 +251,7 @@ public sealed class MembershipServiceTests
     }
 
     [Fact]
-    public void A_standby_says_whose_vote_is_missing()
+    public void A_standby_without_its_voter_names_it()
     {
         using var cluster = Form(2);
         cluster.A.Kill();
@@ -264,7 +264,7 @@ public sealed class MembershipServiceTests
     }
 
     [Fact]
-    public void An_upgrade_is_ended_when_all_programs_can_and_until_then_each_may_be_put_back()
+    public void An_upgrade_is_finalized_only_when_all_members_support_it()
     {
         using var cluster = Form(3);
         Assert.Equal(
@@ -333,7 +333,7 @@ public sealed class MembershipServiceTests
     }
 
     [Fact]
-    public void An_upgrade_is_not_ended_over_a_program_that_is_put_back_meanwhile()
+    public void An_upgrade_is_not_finalized_over_a_concurrent_downgrade()
     {
         using var cluster = Form(1);
         Install(cluster, cluster.A, newest: 2);
@@ -345,7 +345,7 @@ public sealed class MembershipServiceTests
     }
 
     [Fact]
-    public void A_name_that_nobody_has_is_answered_with_those_there_are()
+    public void An_unknown_name_is_answered_with_the_known_ones()
     {
         using var cluster = Form(2);
         var answer = Ask(cluster, cluster.A, MemberOrder.Promote, "x");

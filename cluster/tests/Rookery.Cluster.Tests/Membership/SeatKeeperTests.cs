@@ -48,7 +48,7 @@ public sealed class SeatKeeperTests
     }
 
     [Fact]
-    public void A_seat_that_was_given_and_not_completed_is_completed_by_who_leads()
+    public void An_incomplete_admission_is_completed_by_the_leader()
     {
         using var cluster = Begin();
         Write(cluster, 'b', new Guid("6f9619ff-8b86-d011-b42d-00c04fc964ff"));

@@ -35,7 +35,7 @@ public sealed class TopologyKeeperTests : IAsyncDisposable
     }
 
     [Fact]
-    public async Task Whatever_goes_wrong_is_told_and_it_looks_again_a_second_later()
+    public async Task A_failure_is_logged_and_the_next_check_comes_a_second_later()
     {
         var told = new List<string>();
         Queue<Exception> wrong = new([
@@ -111,7 +111,7 @@ public sealed class TopologyKeeperTests : IAsyncDisposable
     }
 
     [Fact]
-    public async Task A_new_leader_says_nobody_is_down_before_it_could_hear()
+    public async Task A_new_leader_reports_no_member_down_before_it_could_hear_it()
     {
         _view = Cluster("aaa", unheard: "ccc");
         Assert.All((await KeepAsync()).Members, static member => Assert.True(member.IsUp));
@@ -126,7 +126,7 @@ public sealed class TopologyKeeperTests : IAsyncDisposable
     }
 
     [Fact]
-    public async Task Etags_go_on_behind_those_of_the_node_when_it_was_alone_and_of_leaders_before()
+    public async Task Etags_exceed_those_of_the_node_alone_and_of_earlier_leaders()
     {
         _view = Cluster("aaa") with { EtagBefore = 100 };
         Assert.True((await KeepAsync()).Etag > 100);
@@ -136,7 +136,7 @@ public sealed class TopologyKeeperTests : IAsyncDisposable
     }
 
     [Fact]
-    public async Task Who_lost_leadership_overwrites_nothing()
+    public async Task A_former_leader_overwrites_nothing()
     {
         await KeepAsync();
         _view = Cluster("bbb") with { Term = 8 };

@@ -41,7 +41,7 @@ public sealed class WhereaboutsTests : IDisposable
     [InlineData("shop", true)]
     [InlineData("pi-1", false)]
     [InlineData("bank.example", false)]
-    public void The_certificate_is_for_whatever_clients_are_told_to_use_as_far_as_it_may_be(string host, bool isCovered)
+    public void The_certificate_covers_every_permitted_name_that_clients_use(string host, bool isCovered)
     {
         _facts = Facts("192.168.1.5", peer: "10.8.0.1", publicUrl: "https://DB.home.arpa:8443");
         Rounds(1);
@@ -49,7 +49,7 @@ public sealed class WhereaboutsTests : IDisposable
     }
 
     [Fact]
-    public void A_machine_that_moves_says_so_and_gets_another_certificate_within_a_minute()
+    public void A_machine_that_moves_announces_it_and_gets_a_new_certificate_within_a_minute()
     {
         Rounds(1);
         var before = _whereabouts.Facts;
@@ -62,7 +62,7 @@ public sealed class WhereaboutsTests : IDisposable
     }
 
     [Fact]
-    public void A_machine_that_stays_or_loses_its_network_for_a_while_has_nothing_to_say()
+    public void A_machine_that_stays_or_loses_its_network_announces_nothing()
     {
         Rounds(1);
         var (before, certificate) = (_whereabouts.Facts, _keeper.Current.Certificate);
@@ -94,7 +94,7 @@ public sealed class WhereaboutsTests : IDisposable
     [InlineData("https://pi-1.example.org:8443", null)]
     [InlineData("https://192.168.1.5:8443", null)]
     [InlineData(null, null)]
-    public void A_public_URL_that_cannot_be_signed_is_told(string? url, string? sentence)
+    public void A_public_URL_that_cannot_be_signed_is_reported(string? url, string? sentence)
     {
         string? told = Facts("192.168.1.5", publicUrl: url).WhyNotSigned(_keeper.Current);
         Assert.Equal(sentence is null, told is null);

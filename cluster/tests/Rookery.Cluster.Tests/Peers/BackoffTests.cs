@@ -8,14 +8,14 @@ public sealed class BackoffTests
 
     /// <summary>Each handshake costs two small boards some milliseconds.</summary>
     [Fact]
-    public void Who_is_woken_in_vain_without_end_calls_no_more_often_than_every_640_ms()
+    public void Endless_wakes_in_vain_lead_to_at_most_one_attempt_every_640_ms()
     {
         var backoff = new Backoff(new Random(1));
         Assert.InRange(CallsIn(Minute, backoff, isWoken: true), 60, 60_000 / 640 + 6);
     }
 
     [Fact]
-    public void Who_is_woken_is_called_at_once_when_wakes_were_not_in_vain()
+    public void A_wake_after_a_success_leads_to_an_attempt_at_once()
     {
         var backoff = new Backoff(new Random(1));
         CallsIn(Minute, backoff, isWoken: false);
@@ -26,7 +26,7 @@ public sealed class BackoffTests
     }
 
     [Fact]
-    public void Who_is_not_there_is_called_every_two_seconds_at_least_and_less_and_less_often_at_first()
+    public void An_absent_member_is_dialled_ever_more_rarely_down_to_every_two_seconds()
     {
         Assert.InRange(CallsIn(Minute, new Backoff(new Random(1)), isWoken: false), 30, 66);
     }

@@ -41,7 +41,7 @@ public sealed class ForwardTests : IDisposable
     [InlineData(PeerProtocol.FeatureLevel, false, 7)]
     [InlineData(PeerProtocol.ForwardInTermSince - 1, true, 0)]
     [InlineData(PeerProtocol.ForwardInTermSince - 1, false, 0)]
-    public async Task A_leader_is_told_in_which_term_it_shall_propose(int level, bool wantsReceipt, long term)
+    public async Task A_forwarded_command_names_the_term_to_propose_in(int level, bool wantsReceipt, long term)
     {
         await using var a = await StartAsync("A1", PeerProtocol.FeatureLevel);
         await using var b = await StartAsync("B2", level);
@@ -71,7 +71,7 @@ public sealed class ForwardTests : IDisposable
     }
 
     [Fact]
-    public async Task A_refusal_comes_back_and_a_failure_is_one()
+    public async Task A_refusal_and_a_failure_come_back_as_refusals()
     {
         var members = await TestMember.StartAllAsync(_authority, "A1", "B2");
         await using var a = members[0];
@@ -105,7 +105,7 @@ public sealed class ForwardTests : IDisposable
     }
 
     [Fact]
-    public async Task One_command_that_takes_its_time_keeps_no_other_from_its_outcome()
+    public async Task A_slow_command_does_not_delay_the_outcomes_of_others()
     {
         var members = await TestMember.StartAllAsync(_authority, "A1", "B2");
         await using var a = members[0];
@@ -129,7 +129,7 @@ public sealed class ForwardTests : IDisposable
     }
 
     [Fact]
-    public async Task What_was_never_sent_has_no_leader_and_what_was_sent_is_unknown_when_the_connection_breaks()
+    public async Task A_broken_connection_answers_unsent_commands_with_no_leader_and_sent_ones_as_unknown()
     {
         await using var a = await TestMember.StartAsync(TestMember.Hello("A1"), TestMember.TrustOf(_authority, "A1"));
         var b = await TestMember.StartAsync(TestMember.Hello("B2"), TestMember.TrustOf(_authority, "B2"));
@@ -154,7 +154,7 @@ public sealed class ForwardTests : IDisposable
     }
 
     [Fact]
-    public async Task Who_gives_up_after_it_was_sent_does_not_know()
+    public async Task A_caller_that_gives_up_after_sending_gets_an_unknown_outcome()
     {
         var members = await TestMember.StartAllAsync(_authority, "A1", "B2");
         await using var a = members[0];

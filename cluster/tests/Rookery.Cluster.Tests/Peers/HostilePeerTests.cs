@@ -117,7 +117,7 @@ public sealed class HostilePeerTests : IAsyncLifetime, IDisposable
 
     /// <summary>More than the port takes in all: half of them in the handshake, half behind it.</summary>
     [Fact]
-    public async Task Silent_strangers_shut_no_member_out()
+    public async Task Silent_strangers_lock_no_member_out()
     {
         var strangers = new List<Stream>();
         try
@@ -189,7 +189,7 @@ public sealed class HostilePeerTests : IAsyncLifetime, IDisposable
 
     /// <summary>A peer whose power went answers nothing and closes nothing.</summary>
     [Fact]
-    public async Task A_peer_that_falls_silent_is_left()
+    public async Task A_silent_peer_is_disconnected()
     {
         var time = new SimulatedTimeProvider();
         using var listener = new TcpListener(IPAddress.Loopback, 0);

@@ -33,7 +33,7 @@ public sealed class KnownStartsTests
     }
 
     [Fact]
-    public void A_restart_is_let_in_at_once_when_its_connections_were_seen_to_end_and_soon_when_they_fell_silent()
+    public void A_restart_is_admitted_at_once_after_its_connections_ended_and_soon_after_they_fell_silent()
     {
         var before = Start(number: 5, id: 1);
         Connect(before);
@@ -61,7 +61,7 @@ public sealed class KnownStartsTests
     }
 
     [Fact]
-    public void Fewer_starts_and_as_many_in_another_run_are_copies_whoever_is_connected()
+    public void A_start_with_a_lower_number_or_the_same_number_and_another_id_is_a_copy()
     {
         Assert.Null(_starts.AdmitOrRefuse(Start(number: 5, id: 1)));
         Assert.Equal(PeerRefusalKind.ForGood, _starts.AdmitOrRefuse(Start(number: 4, id: 2))!.Kind);

@@ -110,7 +110,7 @@ public sealed class MessageCodecTests
 
     [Theory]
     [MemberData(nameof(BadFrames), DisableDiscoveryEnumeration = true)]
-    public void What_the_journal_could_not_take_is_refused(string flaw, JournalFrame frame)
+    public void A_message_that_the_journal_could_not_store_is_refused(string flaw, JournalFrame frame)
     {
         Assert.NotEmpty(flaw);
         var sent = Samples.Message(new Random(3), MessageKind.Append, From, To) with

@@ -11,7 +11,7 @@ public sealed class OutgoingQueueTests
     private static readonly NodeId To = new(2);
 
     [Fact]
-    public void What_was_put_is_taken_at_once_and_in_order()
+    public void Queued_packets_are_taken_together_and_in_order()
     {
         var queue = new OutgoingQueue(1 << 16, TimeProvider.System);
         for (int i = 0; i < 3; i++)
@@ -27,7 +27,7 @@ public sealed class OutgoingQueueTests
     }
 
     [Fact]
-    public void What_does_not_fit_is_dropped_unless_it_is_alone()
+    public void A_packet_that_does_not_fit_is_dropped_unless_the_queue_is_empty()
     {
         var queue = new OutgoingQueue(1_000, TimeProvider.System);
         var frame = Samples.Frame(FrameType.Batch, 1, 1, 0, 1, new byte[2_000]);
@@ -47,7 +47,7 @@ public sealed class OutgoingQueueTests
     }
 
     [Fact]
-    public void Its_memory_is_counted_while_it_holds_any()
+    public void The_buffers_of_a_queue_are_counted()
     {
         var budget = new MemoryBudget(64 << 20);
         var queue = new OutgoingQueue(1 << 20, TimeProvider.System, budget.AddShare("peers", 16 << 20));

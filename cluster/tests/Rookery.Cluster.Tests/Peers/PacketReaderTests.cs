@@ -6,7 +6,7 @@ namespace Rookery.Cluster.Tests.Peers;
 public sealed class PacketReaderTests
 {
     [Fact]
-    public async Task Packets_come_out_as_they_went_in_however_the_stream_is_cut()
+    public async Task Packets_are_read_as_written_however_the_stream_is_split()
     {
         for (int seed = 0; seed < 50; seed++)
         {
@@ -30,7 +30,7 @@ public sealed class PacketReaderTests
     }
 
     [Fact]
-    public async Task An_announced_packet_takes_no_memory_before_it_comes_and_none_after_it_went()
+    public async Task An_announced_packet_takes_memory_only_as_it_arrives_and_until_it_is_read()
     {
         byte[] announced = new byte[100_000];
         BinaryPrimitives.WriteInt32LittleEndian(announced, 39 << 20);

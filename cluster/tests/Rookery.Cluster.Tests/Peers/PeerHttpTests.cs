@@ -15,7 +15,7 @@ public sealed class PeerHttpTests : IDisposable
     /// As a record looks that names a bridge of containers, which each machine has, and a network that is gone.
     /// </summary>
     [Fact]
-    public async Task A_member_is_asked_at_the_first_address_at_which_it_is()
+    public async Task A_client_uses_the_first_address_at_which_the_member_answers()
     {
         await using var b = await TestMember.StartAsync(TestMember.Hello("B2"), TestMember.TrustOf(_authority, "B2"));
         await using var another = await TestMember.StartAsync(
@@ -83,7 +83,7 @@ public sealed class PeerHttpTests : IDisposable
     }
 
     [Fact]
-    public async Task Where_a_member_was_reached_comes_before_what_the_records_say()
+    public async Task The_last_reached_address_comes_before_the_recorded_ones()
     {
         await using var a = await TestMember.StartAsync(TestMember.Hello("A1"), TestMember.TrustOf(_authority, "A1"));
         await using var b = await TestMember.StartAsync(TestMember.Hello("B2"), TestMember.TrustOf(_authority, "B2"));

@@ -23,7 +23,7 @@ public sealed class PeerNetworkTests : IDisposable
     /// It was off while all others were replaced: it is called by one that it does not know, and answers.
     /// </summary>
     [Fact]
-    public async Task Who_calls_and_is_not_known_is_called_back_where_it_listens()
+    public async Task An_unknown_caller_is_dialled_where_it_listens()
     {
         int port = TestMember.FreePort();
         await using var old = await TestMember.StartAsync(
@@ -50,7 +50,7 @@ public sealed class PeerNetworkTests : IDisposable
     }
 
     [Fact]
-    public async Task That_a_member_is_not_there_yet_is_a_note_at_first_and_trouble_when_it_stays_away()
+    public async Task A_member_that_is_not_up_yet_is_a_note_at_first_and_trouble_later()
     {
         var time = new SimulatedTimeProvider();
         var (log, notes) = (new ConcurrentQueue<string>(), new ConcurrentQueue<string>());
@@ -85,7 +85,7 @@ public sealed class PeerNetworkTests : IDisposable
     /// The name is read from records, and whatever goes wrong with them: nobody else would dial that member again.
     /// </summary>
     [Fact]
-    public async Task A_member_whose_name_cannot_be_read_is_called_all_the_same()
+    public async Task A_member_whose_name_cannot_be_read_is_dialled()
     {
         await using var a = await TestMember.StartAsync(TestMember.Hello("A1"), TestMember.TrustOf(_authority, "A1"));
         a.Network.NameOf = static _ => throw new InvalidOperationException("The records rot.");
@@ -104,7 +104,7 @@ public sealed class PeerNetworkTests : IDisposable
     [Theory]
     [InlineData(true)]
     [InlineData(false)]
-    public async Task Who_moved_to_another_address_than_its_calls_come_from_is_called_back_there(bool isKnown)
+    public async Task A_member_that_listens_elsewhere_than_its_source_address_is_dialled_there(bool isKnown)
     {
         int port = TestMember.FreePort();
         await using var stayed = await TestMember.StartAsync(
@@ -188,7 +188,7 @@ public sealed class PeerNetworkTests : IDisposable
 
     /// <summary>A packet that it does not know closes a connection.</summary>
     [Fact]
-    public async Task Who_runs_a_program_from_before_is_not_told_where_this_one_listens()
+    public async Task An_older_version_is_sent_no_addresses()
     {
         await using var older = await TestMember.StartAsync(
             TestMember.Hello("older") with
@@ -317,7 +317,7 @@ public sealed class PeerNetworkTests : IDisposable
     }
 
     [Fact]
-    public async Task A_member_that_restarts_is_found_again_and_the_break_is_told()
+    public async Task A_restarted_member_is_connected_again_and_the_break_is_reported()
     {
         await using var a = await TestMember.StartAsync(TestMember.Hello("A1"), TestMember.TrustOf(_authority, "A1"));
         var trust = TestMember.TrustOf(_authority, "B2");
@@ -381,7 +381,7 @@ public sealed class PeerNetworkTests : IDisposable
     }
 
     [Fact]
-    public async Task Who_asks_for_HTTP_is_served_it_and_known_by_its_certificate()
+    public async Task An_HTTP_request_is_served_with_the_identity_of_its_certificate()
     {
         await using var a = await TestMember.StartAsync(TestMember.Hello("A1"), TestMember.TrustOf(_authority, "A1"));
         using var impostor = TestAuthority.Create();

@@ -9,14 +9,14 @@ namespace Rookery.Cluster.Tests.Peers;
 public sealed class PeerPlacesTests
 {
     [Fact]
-    public void Places_are_read_as_they_were_said() =>
+    public void Addresses_are_read_as_they_were_sent() =>
         Assert.Equal(
             ["192.168.1.12:9443", "pi-2.lan:9443", "[fd00::2]:9443"],
             Read("192.168.1.7", "192.168.1.12:9443", "pi-2.lan:9443", "[fd00::2]:9443")
         );
 
     [Fact]
-    public void Places_that_lead_nowhere_are_left_out() =>
+    public void Addresses_that_lead_nowhere_are_dropped() =>
         Assert.Equal(
             ["192.168.1.12:9443"],
             Read(
@@ -45,11 +45,11 @@ public sealed class PeerPlacesTests
     [InlineData("127.0.0.1")]
     [InlineData("::1")]
     [InlineData("::ffff:127.0.0.1")]
-    public void Loopback_leads_to_whom_it_comes_from(string from) =>
+    public void Loopback_addresses_are_accepted_only_over_loopback(string from) =>
         Assert.Equal(["127.0.0.2:9443"], Read(from, "127.0.0.2:9443"));
 
     [Fact]
-    public void Only_the_first_places_are_believed() =>
+    public void Only_the_first_addresses_are_accepted() =>
         Assert.Equal(
             PeerPlaces.Most,
             Read(
@@ -63,7 +63,7 @@ public sealed class PeerPlacesTests
         );
 
     [Fact]
-    public void The_most_and_longest_places_fit_a_packet()
+    public void The_most_and_longest_addresses_fit_a_packet()
     {
         string longest =
             string.Join('.', new string('a', 63), new string('b', 63), new string('c', 63), new string('d', 56))

@@ -20,7 +20,7 @@ public sealed class PeerRefusalTests : IDisposable
     }
 
     [Fact]
-    public async Task A_certificate_of_another_authority()
+    public async Task A_certificate_of_another_authority_is_refused()
     {
         var believing = new PeerTrust(
             TestMember.TrustOf(_other, "B2")().Certificate,
@@ -33,7 +33,7 @@ public sealed class PeerRefusalTests : IDisposable
     }
 
     [Fact]
-    public async Task Another_cluster()
+    public async Task Another_cluster_is_refused()
     {
         await using var a = await StartAsync("A1");
         await using var b = await TestMember.StartAsync(
@@ -49,7 +49,7 @@ public sealed class PeerRefusalTests : IDisposable
     }
 
     [Fact]
-    public async Task Another_nodes_certificate()
+    public async Task Another_nodes_certificate_is_refused()
     {
         await using var a = await StartAsync("A1");
         await using var b = await TestMember.StartAsync(TestMember.Hello("B2"), TestMember.TrustOf(_authority, "C3"));
@@ -58,7 +58,7 @@ public sealed class PeerRefusalTests : IDisposable
     }
 
     [Fact]
-    public async Task Another_node_at_the_address()
+    public async Task Another_node_at_the_address_is_refused()
     {
         await using var a = await StartAsync("A1");
         await using var c = await StartAsync("C3");
@@ -72,7 +72,7 @@ public sealed class PeerRefusalTests : IDisposable
 
     /// <summary>The one that is looked for may be off, and says nothing.</summary>
     [Fact]
-    public async Task Another_node_at_the_address_whose_refusal_is_not_that_of_the_one_that_is_sought()
+    public async Task The_refusal_of_another_node_at_the_address_does_not_count()
     {
         await using var a = await StartAsync("A1");
         await using var c = await StartAsync("C3");
@@ -91,7 +91,7 @@ public sealed class PeerRefusalTests : IDisposable
     /// its own.
     /// </summary>
     [Fact]
-    public async Task Another_node_at_the_address_which_keeps_the_connection_that_it_has()
+    public async Task Another_node_at_the_address_keeps_its_existing_connection()
     {
         await using var a = await StartAsync("A1");
         await using var c = await StartAsync("C3");
@@ -113,7 +113,7 @@ public sealed class PeerRefusalTests : IDisposable
     /// is.
     /// </summary>
     [Fact]
-    public async Task Another_node_at_the_address_which_says_nothing_of_who_hung_up()
+    public async Task Another_node_at_the_address_does_not_log_the_hang_up()
     {
         await using var c = await StartAsync("C3");
         using var ended = new CancellationTokenSource();
@@ -127,7 +127,7 @@ public sealed class PeerRefusalTests : IDisposable
     }
 
     [Fact]
-    public async Task Another_node_at_the_address_by_its_name_and_what_was_tried()
+    public async Task Another_node_at_the_address_is_named_with_the_tried_address()
     {
         await using var a = await StartAsync("A1");
         await using var c = await StartAsync("C3");
@@ -153,7 +153,7 @@ public sealed class PeerRefusalTests : IDisposable
     [Theory]
     [InlineData(LinkKind.Control)]
     [InlineData(LinkKind.Bulk)]
-    public async Task A_removed_member_by_whom_it_looked_for(LinkKind kind)
+    public async Task A_removed_member_is_refused_by_the_member_that_it_dials(LinkKind kind)
     {
         await using var a = await StartAsync("A1");
         a.Admission.Kind = PeerRefusalKind.NoMember;
@@ -176,7 +176,7 @@ public sealed class PeerRefusalTests : IDisposable
 
     /// <summary>Its port still listens, to say why it takes no part.</summary>
     [Fact]
-    public async Task By_a_member_that_takes_no_part_any_more()
+    public async Task A_retired_member_refuses_connections()
     {
         await using var a = await StartAsync("A1");
         await using var b = await StartAsync("B2");
@@ -195,7 +195,7 @@ public sealed class PeerRefusalTests : IDisposable
     }
 
     [Fact]
-    public async Task A_member_that_was_removed_while_connected()
+    public async Task A_member_that_is_removed_while_connected_is_disconnected()
     {
         var members = await TestMember.StartAllAsync(_authority, "A1", "B2");
         await using var a = members[0];
@@ -207,7 +207,7 @@ public sealed class PeerRefusalTests : IDisposable
 
     /// <summary>It cannot learn it from the log, which it is not sent any more.</summary>
     [Fact]
-    public async Task A_member_that_was_removed_while_it_was_off()
+    public async Task A_member_that_was_removed_while_it_was_off_is_refused()
     {
         await using var a = await StartAsync("A1");
         await using var b = await StartAsync("B2");
@@ -231,7 +231,7 @@ public sealed class PeerRefusalTests : IDisposable
     }
 
     [Fact]
-    public async Task What_a_member_said_that_is_off_now_does_not_last()
+    public async Task The_refusal_of_a_member_that_is_off_does_not_last()
     {
         await using var b = await StartAsync("B2");
         await using (var a = await StartAsync("A1"))
@@ -246,7 +246,7 @@ public sealed class PeerRefusalTests : IDisposable
     }
 
     [Fact]
-    public async Task An_old_copy_of_a_store()
+    public async Task An_old_copy_of_a_store_is_refused()
     {
         await using var a = await StartAsync("A1");
         await using (var b = await StartAsync("B2"))
@@ -271,7 +271,7 @@ public sealed class PeerRefusalTests : IDisposable
     }
 
     [Fact]
-    public async Task A_twin()
+    public async Task A_second_running_copy_is_refused()
     {
         var members = await TestMember.StartAllAsync(_authority, "A1", "B2");
         await using var a = members[0];
@@ -289,7 +289,7 @@ public sealed class PeerRefusalTests : IDisposable
     /// Each start counts, also those of a copy: it must not take the place of the original by being started once more.
     /// </summary>
     [Fact]
-    public async Task A_copy_that_was_started_more_often()
+    public async Task A_copy_that_was_started_more_often_is_refused()
     {
         var members = await TestMember.StartAllAsync(_authority, "A1", "B2");
         await using var a = members[0];
@@ -311,7 +311,7 @@ public sealed class PeerRefusalTests : IDisposable
 
     /// <summary>No answer comes over connections that this node dialled: it has none to the original.</summary>
     [Fact]
-    public async Task A_copy_of_a_member_that_dials_and_is_not_dialled()
+    public async Task A_copy_of_a_member_that_dials_and_is_not_dialled_is_refused()
     {
         await using var a = await StartAsync("A1");
         await using var b = await StartAsync("B2");
@@ -342,7 +342,7 @@ public sealed class PeerRefusalTests : IDisposable
     /// an earlier question makes the start after it a copy.
     /// </summary>
     [Fact]
-    public async Task But_not_a_restart_while_bytes_of_the_start_before_still_come()
+    public async Task A_restart_is_admitted_while_bytes_of_the_earlier_start_still_arrive()
     {
         using var listener = new TcpListener(IPAddress.Loopback, 0);
         listener.Start();
@@ -380,7 +380,7 @@ public sealed class PeerRefusalTests : IDisposable
     [Theory]
     [InlineData(false)]
     [InlineData(true)]
-    public async Task An_old_card_that_is_dialled_only(bool knowsNobody)
+    public async Task An_old_card_that_is_only_dialled_learns_that_it_is_old(bool knowsNobody)
     {
         await using var old = await StartAsync("A1");
         await using var b = await StartAsync("B2");
@@ -406,7 +406,7 @@ public sealed class PeerRefusalTests : IDisposable
 
     /// <summary>An address that another member had before it moved.</summary>
     [Fact]
-    public async Task What_a_node_says_to_itself_is_not_another_members_refusal()
+    public async Task A_node_that_dials_itself_records_no_refusal()
     {
         await using var a = await StartAsync("A1");
         a.Network.NameOf = static _ => "pi-2";
@@ -425,7 +425,7 @@ public sealed class PeerRefusalTests : IDisposable
 
     /// <summary>Who is refused otherwise than as no member is not listened to any more.</summary>
     [Fact]
-    public async Task But_not_by_the_word_of_who_is_not_let_in()
+    public async Task A_refusal_by_a_node_that_is_itself_refused_does_not_count()
     {
         await using var a = await StartAsync("A1");
         string? excluded = null;
@@ -451,7 +451,7 @@ public sealed class PeerRefusalTests : IDisposable
     }
 
     [Fact]
-    public async Task Another_version_of_the_protocol()
+    public async Task Another_version_of_the_protocol_is_refused()
     {
         await using var a = await StartAsync("A1");
         await using var raw = await RawPeer.DialAsync(a.Port, TestMember.TrustOf(_authority, "B2")());
@@ -466,7 +466,7 @@ public sealed class PeerRefusalTests : IDisposable
     }
 
     [Fact]
-    public async Task But_not_a_certificate_that_has_expired()
+    public async Task An_expired_certificate_of_a_member_is_accepted()
     {
         await using var a = await TestMember.StartAsync(
             TestMember.Hello("A1"),
@@ -487,7 +487,7 @@ public sealed class PeerRefusalTests : IDisposable
     /// A renewed certificate and a new authority are looked at in the next handshake, without a restart.
     /// </summary>
     [Fact]
-    public async Task Nor_one_of_an_authority_that_was_added_since_the_start()
+    public async Task A_certificate_of_an_authority_added_since_the_start_is_accepted()
     {
         var trust = TestMember.TrustOf(_authority, "A1")();
         await using var a = await TestMember.StartAsync(TestMember.Hello("A1"), () => Volatile.Read(ref trust));

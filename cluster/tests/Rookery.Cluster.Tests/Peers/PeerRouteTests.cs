@@ -14,7 +14,7 @@ public sealed class PeerRouteTests
     /// rest.
     /// </summary>
     [Fact]
-    public void Where_a_member_was_looked_for_anyhow_it_is_no_news_that_it_answers()
+    public void An_answer_at_a_known_address_is_no_news()
     {
         var route = new PeerRoute(new NodeId(2), [One, Two]);
         Assert.False(route.RecordReached(Two));
@@ -24,7 +24,7 @@ public sealed class PeerRouteTests
     }
 
     [Fact]
-    public void A_call_that_does_not_say_where_its_member_listens_takes_nothing_back()
+    public void A_call_without_addresses_keeps_the_announced_ones()
     {
         var route = new PeerRoute(new NodeId(2), [One]);
         route.RecordAnnounced([One, Two], areAll: true);

@@ -33,7 +33,7 @@ public sealed class ClusterRecoveryTests : IDisposable
     public void Dispose() => _authority.Dispose();
 
     [Fact]
-    public async Task The_last_of_three_says_what_may_be_lost_and_becomes_one_of_one()
+    public async Task The_last_of_three_reports_possible_losses_and_becomes_the_only_voter()
     {
         WriteMember("/data/one", 1, entries: 5);
         RecoveredCluster recovered;
@@ -119,7 +119,7 @@ public sealed class ClusterRecoveryTests : IDisposable
     }
 
     [Fact]
-    public async Task Of_two_stores_the_one_that_holds_more_is_to_be_recovered()
+    public async Task The_store_with_the_newer_log_must_be_recovered()
     {
         WriteMember("/data/one", 1, entries: 3, voters: 5);
         WriteMember("/data/two", 2, entries: 5, voters: 5);
@@ -138,7 +138,7 @@ public sealed class ClusterRecoveryTests : IDisposable
     }
 
     [Fact]
-    public async Task Cards_that_are_a_majority_are_to_be_started_and_not_recovered()
+    public async Task Cards_that_are_a_majority_must_be_started_instead_of_recovered()
     {
         WriteMember("/data/one", 1, entries: 3);
         WriteMember("/data/two", 2, entries: 5);
@@ -158,7 +158,7 @@ public sealed class ClusterRecoveryTests : IDisposable
     [Theory]
     [InlineData(6, 9)]
     [InlineData(7, 8)]
-    public async Task An_old_copy_counts_for_nobody_and_is_named(long startsOfThree, long startsOfOne)
+    public async Task An_old_copy_is_not_counted_and_is_named(long startsOfThree, long startsOfOne)
     {
         WriteMember("/data/one", 1, entries: 5, starts: startsOfOne, metAs: (3, 7));
         WriteMember("/data/three", 3, entries: 3, starts: startsOfThree, metAs: (1, 9));
@@ -220,7 +220,7 @@ public sealed class ClusterRecoveryTests : IDisposable
     [Theory]
     [InlineData(RetirementCause.Excluded)]
     [InlineData(RetirementCause.Halted)]
-    public async Task A_card_that_takes_no_part_counts_for_nobody(RetirementCause cause)
+    public async Task A_retired_card_is_not_counted(RetirementCause cause)
     {
         WriteMember("/data/one", 1, entries: 3);
         WriteMember("/data/two", 2, entries: 3);
@@ -239,7 +239,7 @@ public sealed class ClusterRecoveryTests : IDisposable
     }
 
     [Fact]
-    public async Task The_only_voter_of_its_cluster_is_to_be_started_and_not_recovered()
+    public async Task The_only_voter_of_its_cluster_must_be_started_instead_of_recovered()
     {
         WriteMember("/data/one", 1, entries: 3, voters: 1);
         using var recovery = Open("/data/one");
@@ -272,7 +272,7 @@ public sealed class ClusterRecoveryTests : IDisposable
     }
 
     [Fact]
-    public async Task Where_a_majority_runs_nothing_is_recovered()
+    public async Task While_a_majority_runs_nothing_is_recovered()
     {
         WriteMember("/data/one", 1, entries: 3);
         using var recovery = Open("/data/one", answers: 1);
@@ -287,7 +287,7 @@ public sealed class ClusterRecoveryTests : IDisposable
 
     /// <summary>Guesses in their place would be kept for ever; what an export writes begins anew.</summary>
     [Fact]
-    public async Task A_card_without_the_rows_of_a_start_is_to_be_exported_and_not_recovered()
+    public async Task A_card_without_the_rows_of_a_start_must_be_exported_instead_of_recovered()
     {
         WriteMember("/data/one", 1, entries: 3, isFlushed: true);
         WriteMember("/data/alone", 1, entries: 3, voters: 1, isFlushed: true);
@@ -374,7 +374,7 @@ public sealed class ClusterRecoveryTests : IDisposable
     }
 
     [Fact]
-    public void A_power_cut_leaves_the_member_of_before_or_the_new_one_whole()
+    public void A_power_cut_leaves_either_the_old_member_or_the_new_one()
     {
         int isNew = 0;
         new CrashSearch { Points = 120, Runs = 1 }.Verify(

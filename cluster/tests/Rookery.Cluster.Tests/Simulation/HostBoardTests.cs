@@ -28,7 +28,7 @@ public sealed class HostBoardTests
     }
 
     [Fact]
-    public void Of_the_others_the_one_with_the_best_board_leads_next()
+    public void The_member_with_the_best_board_leads_next()
     {
         using var cluster = SteppedCluster.Of(3);
         cluster.A.Board.Next = new BoardReading { Now = Throttling.UnderVoltage };
@@ -37,7 +37,7 @@ public sealed class HostBoardTests
     }
 
     [Fact]
-    public void Boards_that_are_all_as_hot_hand_nothing_over()
+    public void Equally_hot_boards_transfer_no_leadership()
     {
         using var cluster = SteppedCluster.Of(3);
         cluster.Members.ForEach(static member => member.Board.Next = Hot);

@@ -391,7 +391,7 @@ public sealed class HostDamageScriptTests
 
     /// <summary>The same row has rotted on both of two: nobody can help, and nobody is kept waiting for it.</summary>
     [Fact]
-    public async Task Who_writes_to_a_leader_that_cannot_apply_gets_an_answer_though_nobody_can_take_over()
+    public async Task A_write_to_a_leader_that_cannot_apply_is_answered_even_without_a_successor()
     {
         using var cluster = SteppedCluster.Of(2);
         cluster.Put(cluster.A, "users/rotten", 1);

@@ -13,7 +13,7 @@ public sealed class HostForwardTests
     [Theory]
     [InlineData(true)]
     [InlineData(false)]
-    public void Who_waits_for_a_leader_that_is_silent_is_answered_when_another_node_leads(bool stands)
+    public void A_write_sent_to_a_silent_leader_is_answered_when_another_node_leads(bool stands)
     {
         using var cluster = Begin(out var leader, out var follower);
         Silence(cluster, leader, stands);
@@ -31,7 +31,7 @@ public sealed class HostForwardTests
     }
 
     [Fact]
-    public void Who_waits_for_a_leader_that_is_silent_is_answered_although_nobody_else_leads()
+    public void A_write_sent_to_a_silent_leader_is_answered_even_without_another_leader()
     {
         using var cluster = Begin(out var leader, out var follower);
         cluster.Wire.Isolate(cluster.Members.Find(member => member != leader && member != follower)!);
@@ -45,7 +45,7 @@ public sealed class HostForwardTests
 
     /// <summary>A hand-over loses nothing: the leader of before answers what it was sent.</summary>
     [Fact]
-    public void Who_waits_for_a_leader_that_hands_over_gets_the_outcome()
+    public void A_write_sent_to_a_leader_that_transfers_leadership_gets_its_outcome()
     {
         using var cluster = Begin(out var leader, out var follower);
         var next = cluster.Members.Find(member => member != leader && member != follower)!;
@@ -82,7 +82,7 @@ public sealed class HostForwardTests
     /// </summary>
     [Theory]
     [MemberData(nameof(Seeds))]
-    public void What_a_leader_finds_when_it_wakes_is_not_passed_on_to_the_next(int seed)
+    public void A_leader_that_wakes_does_not_forward_its_waiting_commands(int seed)
     {
         using var cluster = Begin(out var leader, out var follower, seed);
         leader.Pause(UntilAConnectionBreaks / 2);
@@ -100,7 +100,7 @@ public sealed class HostForwardTests
 
     /// <summary>A command may be long on its way, and its receiver lead again when it comes.</summary>
     [Fact]
-    public void What_was_sent_to_a_leader_of_an_earlier_term_is_refused_by_the_same_node_in_a_later_one()
+    public void A_command_sent_in_an_earlier_term_is_refused_by_the_same_leader_in_a_later_one()
     {
         using var cluster = Begin(out var leader, out _);
         long term = leader.Consensus!.Term;

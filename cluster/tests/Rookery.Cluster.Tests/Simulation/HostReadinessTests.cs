@@ -190,7 +190,7 @@ public sealed class HostReadinessTests
 
     /// <summary>What it was before, and whom it heard, is no word of now.</summary>
     [Fact]
-    public void A_leader_that_is_refused_as_a_copy_neither_leads_nor_hears_anybody()
+    public void A_leader_that_is_refused_as_a_copy_stops_leading_and_listening()
     {
         using var cluster = SteppedCluster.Of(3);
         var copy = cluster.AwaitLeader().Consensus!;
@@ -209,7 +209,7 @@ public sealed class HostReadinessTests
     }
 
     [Fact]
-    public void Nobody_is_sent_to_a_leader_that_is_not_known()
+    public void No_client_is_referred_to_an_unknown_leader()
     {
         using var cluster = SteppedCluster.Of(3);
         cluster.C.Kill();

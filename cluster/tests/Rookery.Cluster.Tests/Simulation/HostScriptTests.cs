@@ -30,7 +30,7 @@ public sealed class HostScriptTests
     /// Each write tells the journal what was committed before it: without anybody to ask, all but the last can be read.
     /// </summary>
     [Fact]
-    public void Who_starts_without_a_majority_shows_what_it_knew_to_be_committed()
+    public void A_member_that_starts_without_a_majority_shows_what_it_knew_to_be_committed()
     {
         using var cluster = SteppedCluster.Of(3);
         for (int i = 1; i <= 10; i++)
@@ -72,7 +72,7 @@ public sealed class HostScriptTests
     }
 
     [Fact]
-    public void A_receipt_names_who_had_the_write_on_disk_wherever_it_was_asked_for()
+    public void A_receipt_names_the_members_that_synced_the_write_through_any_member()
     {
         using var cluster = SteppedCluster.Of(3);
         Assert.Null(cluster.Do(cluster.A, SteppedCluster.PutOf("users/unasked", 1)).Receipt);
@@ -148,7 +148,7 @@ public sealed class HostScriptTests
     }
 
     [Fact]
-    public void What_was_acknowledged_outlives_its_leader()
+    public void Acknowledged_writes_outlive_their_leader()
     {
         using var cluster = SteppedCluster.Of(3);
         cluster.Put(cluster.A, "users/1", 1);
@@ -163,7 +163,7 @@ public sealed class HostScriptTests
     }
 
     [Fact]
-    public void A_leader_that_was_cut_off_answers_that_it_does_not_know_and_gives_its_tail_up()
+    public void A_leader_that_was_cut_off_answers_unknown_and_drops_its_tail()
     {
         using var cluster = SteppedCluster.Of(3);
         cluster.Put(cluster.A, "users/1", 1);
@@ -186,7 +186,7 @@ public sealed class HostScriptTests
     }
 
     [Fact]
-    public void What_the_next_leader_commits_is_answered_by_the_last_one_that_proposed_it()
+    public void A_write_that_the_next_leader_commits_is_answered_by_the_leader_that_proposed_it()
     {
         using var cluster = SteppedCluster.Of(3);
         cluster.Put(cluster.A, "users/1", 1);
@@ -252,7 +252,7 @@ public sealed class HostScriptTests
     }
 
     [Fact]
-    public void Of_two_members_one_alone_refuses_in_time()
+    public void One_member_of_two_refuses_in_time()
     {
         using var cluster = SteppedCluster.Of(2);
         cluster.Put(cluster.B, "users/1", 1);

@@ -24,7 +24,7 @@ public sealed class HostSpaceTests
     }
 
     [Fact]
-    public void Two_full_disks_of_three_stop_growth_through_every_member_and_the_seat_is_named()
+    public void Two_full_disks_of_three_stop_growth_through_every_member_and_the_limiting_member_is_named()
     {
         using var cluster = SteppedCluster.Of(3);
         cluster.Put(cluster.A, "users/1");
@@ -59,7 +59,7 @@ public sealed class HostSpaceTests
     }
 
     [Fact]
-    public void A_full_leader_lets_one_lead_that_has_room()
+    public void A_full_leader_transfers_leadership_to_a_member_with_room()
     {
         using var cluster = SteppedCluster.Of(3);
         Leave(cluster, TooFew, Plenty / 2, Plenty);
@@ -111,7 +111,7 @@ public sealed class HostSpaceTests
     }
 
     [Fact]
-    public void Of_two_voters_both_need_room_and_of_one_itself()
+    public void All_of_two_voters_need_room_and_a_single_one_too()
     {
         using var two = SteppedCluster.Of(2);
         Leave(two, Plenty, TooFew, null);

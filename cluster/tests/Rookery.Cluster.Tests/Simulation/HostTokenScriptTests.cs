@@ -30,11 +30,7 @@ public sealed class HostTokenScriptTests : IDisposable
     [InlineData(2080, 1, 1)]
     [InlineData(2080, 2, 1)]
     [InlineData(2080, 0, 0)]
-    public void A_token_holds_as_long_as_it_was_meant_to_whoever_of_three_has_a_wrong_clock(
-        int year,
-        int wrong,
-        int maker
-    )
+    public void A_token_expires_on_time_whichever_of_three_clocks_is_wrong(int year, int wrong, int maker)
     {
         using var cluster = SteppedCluster.Of(3);
         var leader = cluster.AwaitLeader();
@@ -61,7 +57,7 @@ public sealed class HostTokenScriptTests : IDisposable
     [Theory]
     [InlineData(1970)]
     [InlineData(2080)]
-    public void While_most_clocks_are_wrong_tokens_hold_and_none_is_made(int year)
+    public void While_most_clocks_are_wrong_tokens_stay_valid_and_none_is_issued(int year)
     {
         using var cluster = SteppedCluster.Of(3);
         string token = Make(cluster, cluster.B);

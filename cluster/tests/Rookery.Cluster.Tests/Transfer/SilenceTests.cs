@@ -15,7 +15,7 @@ public sealed class SilenceTests : IDisposable
     };
 
     [Fact]
-    public async Task A_member_that_took_the_request_and_says_nothing_is_not_waited_for_for_ever()
+    public async Task A_request_to_a_silent_member_times_out()
     {
         var fetching = new StateFetch(_member, _receiver.Core.Inbox, _time).RunAsync(CancellationToken.None);
         Assert.False(fetching.IsCompleted);
@@ -28,7 +28,7 @@ public sealed class SilenceTests : IDisposable
     }
 
     [Fact]
-    public async Task Who_gives_up_himself_is_told_that_and_not_of_silence()
+    public async Task A_cancelled_request_is_not_reported_as_silence()
     {
         using var given = new CancellationTokenSource();
         var fetching = new StateFetch(_member, _receiver.Core.Inbox, _time).RunAsync(given.Token);

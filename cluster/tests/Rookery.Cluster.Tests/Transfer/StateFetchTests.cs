@@ -36,7 +36,7 @@ public sealed class StateFetchTests : IDisposable
     /// A member that has most of it gets the rest, over connections that break, and both ends count what it was.
     /// </summary>
     [Fact]
-    public async Task What_changed_is_fetched_when_it_is_less_and_counted_apart()
+    public async Task Changes_are_fetched_when_they_are_smaller_and_counted_separately()
     {
         _receiver.Fill(500);
         StateOffer? chosen = null;
@@ -105,7 +105,7 @@ public sealed class StateFetchTests : IDisposable
     }
 
     [Fact]
-    public async Task A_member_that_breaks_off_for_ever_is_left_and_what_came_stays()
+    public async Task A_member_that_always_breaks_off_is_abandoned_and_received_bytes_stay()
     {
         await using (
             var broken = await StateServer.StartAsync(_sender.Routes, static request => (request == 1 ? 5_000 : 0, -1))
@@ -156,7 +156,7 @@ public sealed class StateFetchTests : IDisposable
     [InlineData("/state/OFFER/manifest-0", "bytes=99999999-", "GET", 416)]
     [InlineData("/state/OFFER/manifest-0", "bytes=-5", "GET", 416)]
     [InlineData("/state/OFFER/manifest-0", "lines=1-", "GET", 416)]
-    public async Task Requests_are_answered_by_the_book(string path, string? range, string method, int status)
+    public async Task Requests_are_answered_as_documented(string path, string? range, string method, int status)
     {
         var offer = _sender.Core.Offers.Make();
         await using var server = await StateServer.StartAsync(_sender.Routes);

@@ -14,7 +14,7 @@ public sealed class StateStopTests : IDisposable
     public void Dispose() => _node.Dispose();
 
     [Fact]
-    public async Task A_file_that_nobody_takes_is_broken_off_and_no_other_begins()
+    public async Task A_file_without_a_reader_is_aborted_and_no_other_begins()
     {
         _node.Fill(20);
         var offer = _node.Core.Offers.Make(0)!;

@@ -247,7 +247,7 @@ public sealed class HistoryTests
     }
 
     [Fact]
-    public void A_beginning_is_cut_by_count_and_by_unknown_outcomes()
+    public void A_prefix_is_limited_by_count_and_by_unknown_outcomes()
     {
         var many = Enumerable
             .Range(1, 500)

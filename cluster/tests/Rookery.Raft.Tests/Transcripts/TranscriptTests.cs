@@ -25,7 +25,7 @@ public sealed class TranscriptTests
 
     [Theory]
     [MemberData(nameof(Names))]
-    public void What_a_transcript_expects_comes_about(string name)
+    public void The_expectations_of_a_transcript_hold(string name)
     {
         var transcript = Transcript.Read(name);
         string played = transcript.Play(PlantedBug.None);
@@ -41,7 +41,7 @@ public sealed class TranscriptTests
 
     [Theory]
     [MemberData(nameof(Falls))]
-    public void A_planted_bug_changes_what_comes_about(string name, string bug)
+    public void A_planted_bug_breaks_an_expectation(string name, string bug)
     {
         var transcript = Transcript.Read(name);
         string? found;
