@@ -38,7 +38,7 @@ public sealed class Configuration
         ConsensusException.Unless(voting.Length is > 0 and <= MostVoters, "a configuration has one to five voters");
         ConsensusException.Unless(
             voting.Concat(learning).Distinct().Count() == voting.Length + learning.Length,
-            "a member has one part in a configuration"
+            "a member occurs once in a configuration"
         );
         ConsensusException.Unless(!voting.Concat(learning).Contains(NodeId.None), "a member has an id");
         return new Configuration(voting, learning);

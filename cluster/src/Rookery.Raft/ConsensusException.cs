@@ -13,7 +13,7 @@ public sealed class ConsensusException(string rule) : Exception($"Consensus rule
     /// The rule that is broken when the others replace an entry that this node knows to be committed: they lost it, and
     /// this node has it.
     /// </summary>
-    internal const string CommitStays = "what is committed is never replaced";
+    internal const string CommitStays = "committed entries are never replaced";
 
     /// <summary>The rule that is broken.</summary>
     public string Rule => rule;

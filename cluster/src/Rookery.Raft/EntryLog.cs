@@ -91,7 +91,7 @@ public sealed class EntryLog
             return;
         }
 
-        ConsensusException.Unless(index <= LastIndex, "what is released is in the log");
+        ConsensusException.Unless(index <= LastIndex, "released entries are in the log");
         var position = new LogPosition(TermAt(index), index);
         _sizes.RemoveFirst((int)(index - Base.Index));
         int kept = _terms.FindLastIndex(range => range.FirstIndex <= index + 1);

@@ -30,7 +30,7 @@ internal sealed class Follower(MemberState state, Outbox outbox)
     {
         ConsensusException.Unless(
             message.Position.Index + entries.Length == message.LastIndex,
-            "a message brings the entries it names"
+            "a message carries the entries that it names"
         );
         if (message.Position.Index > _log.Entries.Base.Index && !_log.Entries.Has(message.Position))
         {

@@ -84,7 +84,7 @@ internal sealed class Member
 
     public void Take(in Message message, ReadOnlySpan<Entry> entries)
     {
-        ConsensusException.Unless(message.To == State.Self, "a message comes to whom it is for");
+        ConsensusException.Unless(message.To == State.Self, "a message arrives at its receiver");
         switch (message.Kind)
         {
             // These may carry a later term, which a refusing node need not adopt.
@@ -187,10 +187,7 @@ internal sealed class Member
     public void CheckRules(long termBefore)
     {
         ConsensusException.Unless(State.Term >= termBefore, "terms never fall");
-        ConsensusException.Unless(
-            State.Term >= State.Log.Entries.Last.Term,
-            "no entry is of a later term than the node"
-        );
+        ConsensusException.Unless(State.Term >= State.Log.Entries.Last.Term, "no entry has a later term than the node");
         State.Log.CheckRules();
         if (State.IsLeader)
         {

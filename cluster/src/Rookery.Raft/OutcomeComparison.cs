@@ -31,7 +31,7 @@ internal sealed class OutcomeComparison(MemberState state, ProgressTracker track
     {
         ConsensusException.Unless(
             outcome.Index <= state.Log.ApplyThrough,
-            "only what is committed and durable is applied"
+            "only committed and durable entries are applied"
         );
         _history.Add(outcome);
         if (outcome.Index == _toCompare.Index)

@@ -233,7 +233,7 @@ internal sealed class ProgressTracker(MemberState state, Outbox outbox)
         {
             ConsensusException.Unless(
                 peer.Match < peer.Next && peer.Match <= _log.Entries.LastIndex,
-                "a peer has what was sent to it"
+                "a peer acknowledges only entries that were sent to it"
             );
         }
     }

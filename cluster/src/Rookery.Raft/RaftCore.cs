@@ -212,7 +212,7 @@ public sealed class RaftCore
                 _member.Outcomes.Applied(input.Outcome);
                 break;
             case InputKind.Released:
-                ConsensusException.Unless(input.Number <= ApplyThrough, "only what is applied is given back");
+                ConsensusException.Unless(input.Number <= ApplyThrough, "only applied entries are released");
                 _log.Entries.ReleaseThrough(input.Number);
                 break;
             case InputKind.Unreadable:

@@ -10,7 +10,7 @@ internal sealed class RaftLog
     {
         ConsensusException.Unless(
             start.CommitIndex >= start.Log.Base.Index && start.CommitIndex <= start.Log.LastIndex,
-            "what the manifest holds is in the log, or before it"
+            "the commit index is within the log"
         );
         ConsensusException.Unless(start.Vote.Term >= start.Log.Last.Term, "the vote record is as new as the log");
         (_rules, Entries, CommitIndex, _appliedThrough) = (rules, start.Log, start.CommitIndex, start.CommitIndex);
@@ -114,12 +114,12 @@ internal sealed class RaftLog
     /// <summary>Checks invariants after each step.</summary>
     public void CheckRules()
     {
-        ConsensusException.Unless(CommitIndex <= Entries.LastIndex, "what is committed is in the log");
+        ConsensusException.Unless(CommitIndex <= Entries.LastIndex, "committed entries are in the log");
         ConsensusException.Unless(
             Durability.DurableIndex <= Durability.WrittenIndex && Durability.WrittenIndex <= Entries.LastIndex,
-            "what is durable was written, and what was written is in the log"
+            "durable entries are written, and written entries are in the log"
         );
-        ConsensusException.Unless(ApplyThrough >= _appliedThrough, "what was applied stays committed and durable");
+        ConsensusException.Unless(ApplyThrough >= _appliedThrough, "applied entries stay committed and durable");
         _appliedThrough = ApplyThrough;
     }
 }

@@ -55,8 +55,8 @@ internal sealed class SnapshotReceiver(MemberState state, Follower follower, Out
         _fetching = default;
         ConsensusException.Unless(
             MayInstall(position, committedBy) || MayReplaceTables(position, committedBy),
-            "a manifest is installed only above what is committed, when the journal rests, or where the log "
-                + "has its entry, and of a term that is known"
+            "a manifest of a known term is installed above the commit index while no journal write is in "
+                + "flight, or where the log has its entry"
         );
         bool tailIsKept = _log.KeepsTailAfter(position);
         if (!tailIsKept)

@@ -172,7 +172,7 @@ internal static class PlantedBugs
             ["what is only written is noted as committed"] = [Replaced, AppliedAnother],
             ["a follower commits what it did not verify"] =
             [
-                "what is committed is in the log",
+                "committed entries are in the log",
                 Replaced,
                 AppliedAnother,
             ],
@@ -195,7 +195,7 @@ internal static class PlantedBugs
         };
 
     private const string NotOnDisk = "have on disk";
-    private const string Replaced = "what is committed is never replaced";
+    private const string Replaced = "committed entries are never replaced";
     private const string AppliedAnother = ", another (";
 
     private sealed class AcknowledgeBeforeSync : SafetyRules

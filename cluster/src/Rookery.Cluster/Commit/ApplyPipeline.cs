@@ -207,7 +207,7 @@ internal sealed class ApplyPipeline(
             // since.
             EndReplay();
             _replay = store.Journal.Read(index);
-            Invariant.Holds(_replay.Next(out entry), "what is committed and durable is in the journal");
+            Invariant.Holds(_replay.Next(out entry), "committed and durable entries are in the journal");
         }
 
         Invariant.Holds(

@@ -57,7 +57,7 @@ internal sealed class JournalWriter(
         {
             Invariant.Holds(
                 log.Frames.TryGet(write.FirstIndex, out var first) && write.FirstIndex == write.TruncateAfter + 1,
-                "a truncation is followed by what replaces it"
+                "a truncation is followed by the replacing entries"
             );
             Add(
                 new JournalFrame(
@@ -73,7 +73,7 @@ internal sealed class JournalWriter(
 
         for (long index = write.FirstIndex; index <= write.LastIndex; index++)
         {
-            Invariant.Holds(log.Frames.TryGet(index, out var frame), "what is to be written is in memory");
+            Invariant.Holds(log.Frames.TryGet(index, out var frame), "entries to write are cached");
             frame!.Retain();
             _writing.Add(frame);
             Add(frame.Entry);

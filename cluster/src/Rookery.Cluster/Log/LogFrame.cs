@@ -185,13 +185,13 @@ internal sealed class LogFrame
     /// <returns>Whether it was the last reference.</returns>
     public bool Release()
     {
-        Invariant.Holds(_references > 0, "a frame is released by who retained it");
+        Invariant.Holds(_references > 0, "a frame is released as often as it is retained");
         if (--_references > 0)
         {
             return false;
         }
 
-        Invariant.Holds(_proposals.Count == 0, "nobody waits for a frame that is gone");
+        Invariant.Holds(_proposals.Count == 0, "a released frame has no waiting proposals");
         _encoded.Return();
         (_encodedLength, OperationCount) = (0, 0);
         return true;

@@ -81,7 +81,7 @@ internal sealed class ReplicatedLog(RaftHost host, ProposalAnswers answers, long
             Append(frame);
         }
 
-        Invariant.Holds(LastIndex == host.Core.Last.Index, "the host has the entries that the core knows of");
+        Invariant.Holds(LastIndex == host.Core.Last.Index, "the host's log ends where the core's does");
     }
 
     /// <summary>Returns the core's view of received entries, valid until the next call.</summary>

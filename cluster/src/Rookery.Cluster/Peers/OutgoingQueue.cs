@@ -180,7 +180,7 @@ internal sealed class OutgoingQueue(long limitBytes, TimeProvider time, MemorySh
         long charge;
         lock (_gate)
         {
-            Invariant.Holds(_isClosed, "a queue gives its memory back when nobody puts any more");
+            Invariant.Holds(_isClosed, "only a closed queue releases its buffers");
             charge = _fillingCharge + _sendingCharge;
             (_fillingCharge, _sendingCharge, _fillingBytes) = (0, 0, 0);
             _filling.Return();

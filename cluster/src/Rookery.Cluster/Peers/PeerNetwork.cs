@@ -147,7 +147,7 @@ public sealed class PeerNetwork : IPeerNetwork, IAsyncDisposable
     {
         lock (_peersGate)
         {
-            Invariant.Holds(_context is not null, "peers are named to a network that was started");
+            Invariant.Holds(_context is not null, "peers are set after the network is started");
             var wanted = _isStopped ? [] : peers.Where(peer => peer.Node != _self.Member).ToArray();
             var kept = _peers.Where(peer => Array.Exists(wanted, address => address.Node == peer.Route.Node)).ToArray();
             foreach (var gone in _peers.Except(kept))

@@ -24,7 +24,7 @@ internal static class DamageScenarios
             "manifest-of-later-term",
             "a manifest of a later term than the node has heard of waits",
             "a manifest is installed whatever its term",
-            "no entry is of a later term than the node",
+            "no entry has a later term than the node",
             ManifestOfLaterTerm
         ),
         new(

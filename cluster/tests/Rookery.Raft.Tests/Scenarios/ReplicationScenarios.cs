@@ -10,7 +10,7 @@ internal static class ReplicationScenarios
             "old-term-commit",
             "an old term's entry on a majority can still be replaced",
             "an older term's entry is committed by counting",
-            "what is committed is never replaced",
+            "committed entries are never replaced",
             OldTermCommit
         )
         {
@@ -34,14 +34,14 @@ internal static class ReplicationScenarios
             "late-append-shortens",
             "a late duplicate shortens nothing",
             "a late append shortens the log",
-            "what is committed is never replaced",
+            "committed entries are never replaced",
             LateAppendShortens
         ),
         new(
             "late-append-below-base",
             "a late duplicate of what lies in the manifest changes nothing",
             "a late append shortens the log",
-            "what is committed is never replaced",
+            "committed entries are never replaced",
             LateAppendBelowBase
         ),
         new(
