@@ -55,7 +55,7 @@ internal sealed class ConsensusTicker(
                 // The manifest that released the segments was reported while a reader still held one; report the
                 // release again.
                 host.Step(Input.Released(host.Now, store.Journal.FirstIndex - 1));
-                measures.TakeUnderLock();
+                measures.MeasureUnderLock();
                 reads.AskWhetherCaughtUp();
                 installer.FetchStateIfBlocked();
             }

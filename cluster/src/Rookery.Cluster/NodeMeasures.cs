@@ -7,7 +7,7 @@ namespace Rookery.Cluster;
 internal sealed record NodeMeasures(ClusterTimeSource Time, StoreHealthMeter Health, VoterSpace Space)
 {
     /// <summary>Measures disk and space, once a second. Under the lock of <see cref="RaftHost"/>.</summary>
-    public void TakeUnderLock()
+    public void MeasureUnderLock()
     {
         Health.Measure();
         Space.Measure();

@@ -30,7 +30,7 @@ internal sealed class StepHandler(
     /// </summary>
     public void CarryOut(LogFrame? proposed, ReadOnlySpan<JournalFrame> received)
     {
-        log.Memory.TakeIn(proposed, received);
+        log.Memory.FollowStep(proposed, received);
         if (!proposals.Receipts.IsIdle)
         {
             proposals.Receipts.Update(host.Core, host.Now);

@@ -133,7 +133,7 @@ internal sealed class Election(MemberState state, Outbox outbox, StartingPoint s
     }
 
     /// <summary>Counts a granted pre-vote.</summary>
-    public void TakePreVote(in Message message)
+    public void CountPreVote(in Message message)
     {
         if (state.Role == Role.PreCandidate && message.Term == state.Term + 1)
         {
@@ -179,7 +179,7 @@ internal sealed class Election(MemberState state, Outbox outbox, StartingPoint s
         outbox.Send(outbox.Make(MessageKind.VoteReply, message.From) with { Refused = !granted });
     }
 
-    public void TakeVote(in Message message)
+    public void HandleVoteReply(in Message message)
     {
         if (state.Role == Role.Candidate && !message.Refused)
         {

@@ -26,7 +26,7 @@ internal sealed class Follower(MemberState state, Outbox outbox)
         (_acknowledged, _isAskedToAcknowledge) = (0, false);
     }
 
-    public void TakeEntries(in Message message, ReadOnlySpan<Entry> entries)
+    public void HandleAppend(in Message message, ReadOnlySpan<Entry> entries)
     {
         ConsensusException.Unless(
             message.Position.Index + entries.Length == message.LastIndex,
@@ -52,7 +52,7 @@ internal sealed class Follower(MemberState state, Outbox outbox)
             known++;
         }
 
-        TakeOver(message.Position.Index + known, entries[known..]);
+        AppendReceived(message.Position.Index + known, entries[known..]);
 
         _verified = Math.Max(_verified, message.LastIndex);
         Commit(message.Commit);
@@ -94,7 +94,7 @@ internal sealed class Follower(MemberState state, Outbox outbox)
     /// Acknowledges the commit index, which is also in the leader's log. Sent each time, because the leader may have
     /// the later entries, and an earlier acknowledgement after an install may have been lost.
     /// </summary>
-    public void AcknowledgeCommitted()
+    public void AcknowledgeCommitIndex()
     {
         _verified = Math.Max(_verified, _log.CommitIndex);
         _isAskedToAcknowledge = true;
@@ -142,7 +142,7 @@ internal sealed class Follower(MemberState state, Outbox outbox)
     /// Appends received entries. Both logs match through <paramref name="agreed"/>; a contradicting tail is truncated
     /// first.
     /// </summary>
-    private void TakeOver(long agreed, ReadOnlySpan<Entry> entries)
+    private void AppendReceived(long agreed, ReadOnlySpan<Entry> entries)
     {
         long last = _log.Entries.LastIndex;
         long kept = state.Rules.KeptAfterAppend(agreed, last, contradicts: !entries.IsEmpty && agreed < last);

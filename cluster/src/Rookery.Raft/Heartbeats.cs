@@ -50,14 +50,14 @@ internal sealed class Heartbeats(
                 Clock = clocks.Own,
             }
         );
-        outcomes.HearAgreed(message.Outcome);
+        outcomes.HandleAgreed(message.Outcome);
     }
 
     /// <summary>Records a member's health, clock, round trip and confirmed round from its answer.</summary>
-    public void TakeAnswer(Progress peer, in Message message)
+    public void RecordReply(Progress peer, in Message message)
     {
         (peer.Health, peer.HasToldHealth) = (message.Health, true);
-        clocks.TakeOf(peer, message.Clock);
+        clocks.RecordPeer(peer, message.Clock);
         if (message.SentAtMicroseconds > 0)
         {
             peer.RoundTrips.Add(Math.Max(state.Now - message.SentAtMicroseconds, 1));

@@ -10,7 +10,7 @@ internal sealed class LeadershipTransfer(MemberState state, ProgressTracker trac
     public bool IsActive => !_target.IsNone;
 
     /// <summary>Transfers leadership to <paramref name="node"/>, or to the best peer for none.</summary>
-    public void To(NodeId node)
+    public void TransferTo(NodeId node)
     {
         if (!state.IsLeader)
         {

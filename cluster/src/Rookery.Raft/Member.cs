@@ -82,7 +82,7 @@ internal sealed class Member
         }
     }
 
-    public void Take(in Message message, ReadOnlySpan<Entry> entries)
+    public void HandleMessage(in Message message, ReadOnlySpan<Entry> entries)
     {
         ConsensusException.Unless(message.To == State.Self, "a message arrives at its receiver");
         switch (message.Kind)
@@ -92,10 +92,10 @@ internal sealed class Member
                 _election.AnswerPreVote(message);
                 break;
             case MessageKind.PreVoteReply:
-                TakePreVote(message);
+                HandlePreVoteReply(message);
                 break;
             case MessageKind.Vote:
-                TakeVoteRequest(message);
+                HandleVoteRequest(message);
                 break;
             default:
                 if (message.Term < State.Term)
@@ -105,7 +105,7 @@ internal sealed class Member
                 else
                 {
                     EnterTermOf(message);
-                    TakeOfTerm(message, entries);
+                    HandleInTerm(message, entries);
                 }
 
                 break;
@@ -113,7 +113,7 @@ internal sealed class Member
     }
 
     /// <summary>Handles a completed journal write.</summary>
-    public void JournalDurable(long write)
+    public void HandleJournalDurable(long write)
     {
         State.Log.Durability.Completed(write);
         _election.CountGoodSync();
@@ -132,14 +132,14 @@ internal sealed class Member
     }
 
     /// <summary>Handles the installation of a fetched manifest.</summary>
-    public void ManifestInstalled(
+    public void HandleManifestInstalled(
         LogPosition position,
         long committedBy,
         Configuration configuration,
         long configurationIndex
     )
     {
-        Snapshots.Installed(position, committedBy, configuration, configurationIndex);
+        Snapshots.HandleInstalled(position, committedBy, configuration, configurationIndex);
 
         // A later leader offers this manifest. The host reports the next one only with its next flush, which an idle
         // cluster never makes.
@@ -159,9 +159,9 @@ internal sealed class Member
     }
 
     /// <summary>Handles a health measurement.</summary>
-    public void TakeHealth(StoreHealth measured)
+    public void HandleHealth(StoreHealth measured)
     {
-        if (_storeWatch.Take(measured))
+        if (_storeWatch.HandleHealth(measured))
         {
             StepDown();
         }
@@ -203,11 +203,11 @@ internal sealed class Member
     /// Handles the answer to a pre-vote. A refusal's higher term is adopted. Otherwise a node with a long log and an
     /// old term and one with a short log and a new term would refuse each other for ever.
     /// </summary>
-    private void TakePreVote(in Message message)
+    private void HandlePreVoteReply(in Message message)
     {
         if (!message.Refused)
         {
-            _election.TakePreVote(message);
+            _election.CountPreVote(message);
             LeadIfElected();
         }
         else if (message.Term > State.Term)
@@ -217,7 +217,7 @@ internal sealed class Member
         }
     }
 
-    private void TakeVoteRequest(in Message message)
+    private void HandleVoteRequest(in Message message)
     {
         if (_election.Ignores(message))
         {
@@ -265,19 +265,19 @@ internal sealed class Member
         }
     }
 
-    private void TakeOfTerm(in Message message, ReadOnlySpan<Entry> entries)
+    private void HandleInTerm(in Message message, ReadOnlySpan<Entry> entries)
     {
         switch (message.Kind)
         {
             case MessageKind.VoteReply:
-                _election.TakeVote(message);
+                _election.HandleVoteReply(message);
                 LeadIfElected();
                 break;
             case MessageKind.Append:
-                _follower.TakeEntries(message, entries);
+                _follower.HandleAppend(message, entries);
                 break;
             case MessageKind.AppendReply:
-                Replication.TakeAnswer(message);
+                Replication.HandleAppendReply(message);
                 break;
             case MessageKind.Heartbeat:
                 State.ElectionTimeoutMicroseconds = message.ElectionTimeoutMicroseconds;
@@ -285,41 +285,41 @@ internal sealed class Member
                 _heartbeats.Answer(message);
                 break;
             case MessageKind.HeartbeatReply:
-                TakeHeartbeatReply(message);
+                HandleHeartbeatReply(message);
                 break;
             case MessageKind.Commit:
                 _follower.Commit(message.Commit);
                 break;
             case MessageKind.Read:
-                Reads.TakeOfFollower(message);
+                Reads.HandleFollowerRead(message);
                 break;
             case MessageKind.ReadReply:
-                Reads.TakeAnswer(message);
+                Reads.HandleReadReply(message);
                 break;
             case MessageKind.TimeoutNow:
                 _election.CampaignByTransfer();
                 LeadIfElected();
                 break;
             case MessageKind.SnapshotOffer:
-                Snapshots.TakeOffer(message);
+                Snapshots.HandleOffer(message);
                 break;
             default:
                 throw new ConsensusException("a message has a kind");
         }
     }
 
-    private void TakeHeartbeatReply(in Message message)
+    private void HandleHeartbeatReply(in Message message)
     {
         if (!State.IsLeader || _tracker.Hear(message) is not { } peer)
         {
             return;
         }
 
-        _heartbeats.TakeAnswer(peer, message);
+        _heartbeats.RecordReply(peer, message);
         peer.CountRound(State.Log.Entries.LastIndex, State.Now, State.ElectionTimeoutMicroseconds);
         Reads.FinishRound();
         Replication.Replicate(peer);
-        Outcomes.TakeOf(peer, message.Outcome);
+        Outcomes.HandlePeerOutcome(peer, message.Outcome);
     }
 
     /// <summary>

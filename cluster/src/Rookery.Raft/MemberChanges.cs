@@ -4,7 +4,7 @@ namespace Rookery.Raft;
 internal sealed class MemberChanges(MemberState state, ProgressTracker tracker, Replication replication)
 {
     /// <summary>Changes a member's role, if that is safe now.</summary>
-    public ChangeAnswer Take(MemberChange change, NodeId node)
+    public ChangeAnswer Change(MemberChange change, NodeId node)
     {
         if (!state.IsLeader)
         {
@@ -14,13 +14,13 @@ internal sealed class MemberChanges(MemberState state, ProgressTracker tracker, 
         var answer = Judge(change, node);
         if (answer == ChangeAnswer.Accepted)
         {
-            replication.AppendOwn(EntryType.Configuration, After(change, node));
+            replication.AppendOwn(EntryType.Configuration, ConfigurationAfter(change, node));
         }
 
         return answer;
     }
 
-    private Configuration After(MemberChange change, NodeId node) =>
+    private Configuration ConfigurationAfter(MemberChange change, NodeId node) =>
         change switch
         {
             MemberChange.Voter => state.Configuration.WithVoter(node),
@@ -52,7 +52,7 @@ internal sealed class MemberChanges(MemberState state, ProgressTracker tracker, 
         {
             MemberChange.Voter => JudgePromotion(node),
             _ when node == state.Self => ChangeAnswer.LeaderItself,
-            _ when isVoter && !tracker.MajorityFollows(After(change, node)) => ChangeAnswer.NoMajority,
+            _ when isVoter && !tracker.MajorityFollows(ConfigurationAfter(change, node)) => ChangeAnswer.NoMajority,
             _ => ChangeAnswer.Accepted,
         };
     }
@@ -71,7 +71,7 @@ internal sealed class MemberChanges(MemberState state, ProgressTracker tracker, 
 
         return tracker.Find(node) is not { IsCaughtUp: true } learner || !tracker.Answers(learner)
                 ? ChangeAnswer.NotCaughtUp
-            : tracker.MajorityFollows(After(MemberChange.Voter, node)) ? ChangeAnswer.Accepted
+            : tracker.MajorityFollows(ConfigurationAfter(MemberChange.Voter, node)) ? ChangeAnswer.Accepted
             : ChangeAnswer.NoMajority;
     }
 }

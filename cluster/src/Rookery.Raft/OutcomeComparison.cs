@@ -27,7 +27,7 @@ internal sealed class OutcomeComparison(MemberState state, ProgressTracker track
     /// <summary>Returns this node's outcome hash at <paramref name="index"/>; zeros when unknown.</summary>
     public OutcomeHash At(long index) => _history.At(index);
 
-    public void Applied(OutcomeHash outcome)
+    public void RecordApplied(OutcomeHash outcome)
     {
         ConsensusException.Unless(
             outcome.Index <= state.Log.ApplyThrough,
@@ -63,7 +63,7 @@ internal sealed class OutcomeComparison(MemberState state, ProgressTracker track
     }
 
     /// <summary>As a leader: records a peer's outcome hash and looks for a majority.</summary>
-    public void TakeOf(Progress peer, OutcomeHash outcome)
+    public void HandlePeerOutcome(Progress peer, OutcomeHash outcome)
     {
         if (outcome.Index == 0 || outcome.Index != _askedIndex || _askedIndex <= Agreed.Index)
         {
@@ -99,7 +99,7 @@ internal sealed class OutcomeComparison(MemberState state, ProgressTracker track
     /// <summary>
     /// As a follower: compares with the majority's hash, as soon as this node has applied that entry.
     /// </summary>
-    public void HearAgreed(OutcomeHash agreed)
+    public void HandleAgreed(OutcomeHash agreed)
     {
         if (_toCompare.Index <= _history.Last.Index)
         {

@@ -175,7 +175,7 @@ public sealed class RaftCore
 
         var before = (Role, Term, Leader);
         PassTime(input.NowMicroseconds);
-        Take(input, into);
+        Dispatch(input, into);
         if (_member.Outcomes.HasDiverged)
         {
             Fail();
@@ -192,7 +192,7 @@ public sealed class RaftCore
         into.RoleChanged = before != (Role, Term, Leader);
     }
 
-    private void Take(in Input input, Output into)
+    private void Dispatch(in Input input, Output into)
     {
         switch (input.Kind)
         {
@@ -200,29 +200,29 @@ public sealed class RaftCore
                 _member.Tick();
                 break;
             case InputKind.Message:
-                _member.Take(input.Message, input.Entries.Span);
+                _member.HandleMessage(input.Message, input.Entries.Span);
                 break;
             case InputKind.JournalDurable:
-                _member.JournalDurable(input.Number);
+                _member.HandleJournalDurable(input.Number);
                 break;
             case InputKind.JournalFailed:
                 Fail();
                 break;
             case InputKind.Applied:
-                _member.Outcomes.Applied(input.Outcome);
+                _member.Outcomes.RecordApplied(input.Outcome);
                 break;
             case InputKind.Released:
                 ConsensusException.Unless(input.Number <= ApplyThrough, "only applied entries are released");
                 _log.Entries.ReleaseThrough(input.Number);
                 break;
             case InputKind.Unreadable:
-                _member.Replication.Unreadable(input.Node, input.Number);
+                _member.Replication.HandleUnreadable(input.Node, input.Number);
                 break;
             case InputKind.ManifestDurable:
                 _member.Replication.Manifest = input.Position;
                 break;
             case InputKind.ManifestInstalled:
-                _member.ManifestInstalled(
+                _member.HandleManifestInstalled(
                     input.Position,
                     input.CommittedBy,
                     input.Configuration!,
@@ -230,31 +230,31 @@ public sealed class RaftCore
                 );
                 break;
             case InputKind.ManifestFailed:
-                _member.Snapshots.Failed();
+                _member.Snapshots.HandleFailure();
                 break;
             case InputKind.Propose:
                 _member.Propose(input.Entry);
                 break;
             case InputKind.Read:
-                _member.Reads.Take(input.Number);
+                _member.Reads.HandleHostRead(input.Number);
                 break;
             case InputKind.ChangeMember:
-                into.ChangeAnswer = _member.Changes.Take(input.Change, input.Node);
+                into.ChangeAnswer = _member.Changes.Change(input.Change, input.Node);
                 break;
             case InputKind.Transfer:
-                _member.Transfer.To(input.Node);
+                _member.Transfer.TransferTo(input.Node);
                 break;
             case InputKind.PeerUnreachable:
-                _member.Replication.Unreachable(input.Node);
+                _member.Replication.HandleUnreachable(input.Node);
                 break;
             case InputKind.Health:
-                _member.TakeHealth(input.Health);
+                _member.HandleHealth(input.Health);
                 break;
             case InputKind.Clock:
-                _member.Clocks.TakeOwn(input.Clock);
+                _member.Clocks.RecordOwn(input.Clock);
                 break;
             case InputKind.LogTime:
-                _member.Clocks.TakeLogTime(input.Number);
+                _member.Clocks.RecordLogTime(input.Number);
                 break;
             case InputKind.ConfirmClock:
                 into.ClockAnswer = _member.Clocks.Confirm();

@@ -25,7 +25,7 @@ internal sealed class ReadIndex(
     private bool HasRoom => _waiting.Count + _ofRound.Count + _ofRequest.Count < RaftCore.MostWaitingReads;
 
     /// <summary>Handles a read of this node's host.</summary>
-    public void Take(long number)
+    public void HandleHostRead(long number)
     {
         if (!HasRoom)
         {
@@ -39,7 +39,7 @@ internal sealed class ReadIndex(
     }
 
     /// <summary>Handles a follower's read request. When the request is dropped, the follower repeats it.</summary>
-    public void TakeOfFollower(in Message message)
+    public void HandleFollowerRead(in Message message)
     {
         if (state.IsLeader && HasRoom)
         {
@@ -155,7 +155,7 @@ internal sealed class ReadIndex(
         }
     }
 
-    public void TakeAnswer(in Message message)
+    public void HandleReadReply(in Message message)
     {
         if (state.Role != Role.Follower || message.From != state.Leader || message.Sequence != _request)
         {

@@ -110,7 +110,7 @@ internal sealed class Replication(
     /// Handles entries for a peer that cannot be read here: offers the manifest if it contains them, otherwise
     /// transfers leadership.
     /// </summary>
-    public void Unreadable(NodeId node, long index)
+    public void HandleUnreadable(NodeId node, long index)
     {
         if (!state.IsLeader || tracker.Find(node) is not { } peer || peer.Match >= index)
         {
@@ -126,11 +126,11 @@ internal sealed class Replication(
         else
         {
             Coverage.Took(RareBranch.HandedOverUnreadable);
-            transfer.To(NodeId.None);
+            transfer.TransferTo(NodeId.None);
         }
     }
 
-    public void TakeAnswer(in Message message)
+    public void HandleAppendReply(in Message message)
     {
         if (!state.IsLeader || tracker.Hear(message) is not { } peer)
         {
@@ -144,7 +144,7 @@ internal sealed class Replication(
         else if (message.Position.Index <= _log.Entries.LastIndex)
         {
             // An acknowledgement covers only entries sent in this term, so the index alone identifies them.
-            TakeMatch(peer, message.Position.Index);
+            HandleMatch(peer, message.Position.Index);
         }
         else
         {
@@ -155,7 +155,7 @@ internal sealed class Replication(
     }
 
     /// <summary>Handles a broken connection to a peer: probes again.</summary>
-    public void Unreachable(NodeId node)
+    public void HandleUnreachable(NodeId node)
     {
         if (state.IsLeader && tracker.Find(node) is { State: not ProgressState.Manifest } peer)
         {
@@ -230,7 +230,7 @@ internal sealed class Replication(
         outbox.Send(outbox.Make(MessageKind.SnapshotOffer, peer.Node) with { Position = Manifest });
     }
 
-    private void TakeMatch(Progress peer, long match)
+    private void HandleMatch(Progress peer, long match)
     {
         if (peer.State == ProgressState.Manifest && match < Math.Max(_log.Entries.Base.Index, peer.FetchesThrough))
         {

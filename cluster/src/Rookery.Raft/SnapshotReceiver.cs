@@ -9,9 +9,9 @@ internal sealed class SnapshotReceiver(MemberState state, Follower follower, Out
     private readonly RaftLog _log = state.Log;
     private LogPosition _fetching;
 
-    public void TakeOffer(in Message message)
+    public void HandleOffer(in Message message)
     {
-        follower.AcknowledgeCommitted();
+        follower.AcknowledgeCommitIndex();
 
         // Only a state above the commit index helps.
         if (message.Position.Index <= _log.CommitIndex)
@@ -30,7 +30,7 @@ internal sealed class SnapshotReceiver(MemberState state, Follower follower, Out
     }
 
     /// <summary>Records that the fetch failed, or that the fetched state must not be installed.</summary>
-    public void Failed()
+    public void HandleFailure()
     {
         Coverage.Took(RareBranch.FetchedForNothing);
         _fetching = default;
@@ -50,7 +50,12 @@ internal sealed class SnapshotReceiver(MemberState state, Follower follower, Out
         && state.Rules.MayCommitAsFollower(_log.Durability.VoteIsDurable);
 
     /// <summary>Handles the installation of a manifest.</summary>
-    public void Installed(LogPosition position, long committedBy, Configuration configuration, long configurationIndex)
+    public void HandleInstalled(
+        LogPosition position,
+        long committedBy,
+        Configuration configuration,
+        long configurationIndex
+    )
     {
         _fetching = default;
         ConsensusException.Unless(

@@ -19,7 +19,7 @@ internal sealed class StoreWatch(
 
     /// <summary>Handles a health measurement.</summary>
     /// <returns>Whether this leader must step down at once.</returns>
-    public bool Take(StoreHealth measured)
+    public bool HandleHealth(StoreHealth measured)
     {
         state.Health = measured;
         if (

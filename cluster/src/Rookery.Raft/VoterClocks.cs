@@ -37,13 +37,13 @@ internal sealed class VoterClocks(MemberState state, ProgressTracker tracker, Ou
     /// </summary>
     public void BeginLeading() => _knowsLogTime = false;
 
-    public void TakeOwn(ClockReading reading)
+    public void RecordOwn(ClockReading reading)
     {
         _own = (ClusterClock.DifferenceOf(reading.UtcTicks, state.Now), reading.IsSure);
         Judge();
     }
 
-    public void TakeOf(Progress peer, ClockReading reading)
+    public void RecordPeer(Progress peer, ClockReading reading)
     {
         if (reading.UtcTicks > 0)
         {
@@ -53,7 +53,7 @@ internal sealed class VoterClocks(MemberState state, ProgressTracker tracker, Ou
         }
     }
 
-    public void TakeLogTime(long ticks)
+    public void RecordLogTime(long ticks)
     {
         if (state.IsLeader)
         {

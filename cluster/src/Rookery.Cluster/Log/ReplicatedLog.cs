@@ -30,7 +30,7 @@ internal sealed class ReplicatedLog(RaftHost host, ProposalAnswers answers, long
     /// <summary>Updates the cached entries to match the log after the core's last step.</summary>
     /// <param name="proposed">The frame that was proposed; null for none.</param>
     /// <param name="received">The entries of the received message.</param>
-    public void TakeIn(LogFrame? proposed, ReadOnlySpan<JournalFrame> received)
+    public void FollowStep(LogFrame? proposed, ReadOnlySpan<JournalFrame> received)
     {
         if (host.Output.DroppedAfter >= 0)
         {
