@@ -183,7 +183,7 @@ internal static class FormedMember
     {
         try
         {
-            return FormedJoin.In(disk, directory);
+            return FormedJoin.Find(disk, directory);
         }
         catch (IdentityException damaged)
         {

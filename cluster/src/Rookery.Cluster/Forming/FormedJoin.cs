@@ -15,7 +15,7 @@ public sealed record FormedJoin(JoinToken Token, string NodeName)
 {
     /// <summary>Returns the pending join of a data directory; null when no founder admitted its node.</summary>
     /// <exception cref="IdentityException">The forming note cannot be read.</exception>
-    public static FormedJoin? In(IDisk disk, string dataDirectory) =>
+    public static FormedJoin? Find(IDisk disk, string dataDirectory) =>
         FormingNote.Read(disk, dataDirectory) is { Step: FormingStep.Admitted } note
         && JoinToken.TryParse(note.Token!, out var token)
             ? new FormedJoin(token, note.Name!)
@@ -62,7 +62,7 @@ public sealed record FormedJoin(JoinToken Token, string NodeName)
     )
     {
         using var held = StoppedDirectory.Hold(disk, dataDirectory);
-        if (In(disk, dataDirectory) is null)
+        if (Find(disk, dataDirectory) is null)
         {
             return;
         }

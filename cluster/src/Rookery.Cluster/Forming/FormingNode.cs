@@ -122,10 +122,10 @@ internal sealed class FormingNode(
                 case FormingStep.Open
                 or FormingStep.Candidate
                     when Array.Find(alike, static answer => answer.Step == FormingStep.Founded) is { } founder:
-                    GoTo(founder);
+                    JoinOrLeave(founder);
                     break;
                 case FormingStep.Open:
-                    Choose(alike);
+                    VowOrStand(alike);
                     break;
                 case FormingStep.Candidate
                     when Array.Exists(alike, answer => answer.Step == FormingStep.Candidate && IsBefore(answer.NodeId)):
@@ -134,14 +134,14 @@ internal sealed class FormingNode(
                     break;
                 case FormingStep.Vowed
                     when answers.FirstOrDefault(answer => Same(answer.NodeId, _note.Founder)) is { } founder:
-                    GoBy(founder);
+                    FollowCandidate(founder);
                     break;
                 case FormingStep.Vowed
                     when Array.Find(alike, answer => answer.Members.Contains(_note.Founder!, StringComparer.Ordinal))
                         is { } other:
                     // The founder vowed to the other node, so it had released its own candidacy, and joined that
                     // cluster.
-                    GoTo(other);
+                    JoinOrLeave(other);
                     break;
             }
         }
@@ -278,7 +278,7 @@ internal sealed class FormingNode(
     /// <summary>
     /// Vows to a candidate that exists, or becomes a candidate. Does neither before enough nodes are visible.
     /// </summary>
-    private void Choose(FormingAnswer[] alike)
+    private void VowOrStand(FormingAnswer[] alike)
     {
         FormingAnswer[] open = [.. alike.Where(static answer => answer.Step == FormingStep.Open)];
         if (
@@ -309,11 +309,11 @@ internal sealed class FormingNode(
         }
     }
 
-    private void GoBy(FormingAnswer founder)
+    private void FollowCandidate(FormingAnswer founder)
     {
         if (founder.Step == FormingStep.Founded)
         {
-            GoTo(founder);
+            JoinOrLeave(founder);
         }
         else if (founder.Step != FormingStep.Candidate || !Same(founder.Candidacy, _note.Candidacy))
         {
@@ -325,7 +325,7 @@ internal sealed class FormingNode(
     /// Joins a founder's cluster as soon as the founder sends a token, or stops taking part when this node is not among
     /// its members, because a founder never adds any.
     /// </summary>
-    private void GoTo(FormingAnswer founder)
+    private void JoinOrLeave(FormingAnswer founder)
     {
         bool isMember = founder.Members.Contains(self.NodeId, StringComparer.Ordinal);
         if (isMember && founder.Token is null)

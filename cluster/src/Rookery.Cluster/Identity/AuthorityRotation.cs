@@ -58,7 +58,7 @@ public sealed class AuthorityRotation(
         using var next = ClusterAuthority.Create(
             self.ClusterId,
             self.ClusterName,
-            NameConstraints.In(self.Authorities[0]).Domains
+            NameConstraints.ReadFrom(self.Authorities[0]).Domains
         );
         var rotation = new RotationRecord
         {
@@ -212,7 +212,7 @@ public sealed class AuthorityRotation(
             sealedKey,
             self.Key
         );
-        var present = SubjectAlternativeNames.In(self.Certificate);
+        var present = SubjectAlternativeNames.ReadFrom(self.Certificate);
         var names = new NodeNames(self.NodeName, self.ClusterName, present?.Addresses ?? [])
         {
             OtherDnsNames = present?.DnsNames ?? [],

@@ -35,7 +35,9 @@ public sealed class ClientCertificateRule(IReadOnlyList<X509Certificate2> author
             return $"The client certificate of {presented.Subject} {reason}.";
         }
 
-        return SubjectAlternativeNames.In(presented) is { } names && NodeUri.ClientIn(names.Uri, clusterId) is not null
+        return
+            SubjectAlternativeNames.ReadFrom(presented) is { } names
+            && NodeUri.ClientIn(names.Uri, clusterId) is not null
             ? null
             : $"The certificate of {presented.Subject} is not that of a client of this cluster.";
     }

@@ -18,7 +18,12 @@ public sealed class ClusterAuthority : IDisposable
     private readonly NameConstraints _constraints;
 
     private ClusterAuthority(string clusterId, X509Certificate2 certificate, ECDsa key) =>
-        (ClusterId, Certificate, _key, _constraints) = (clusterId, certificate, key, NameConstraints.In(certificate));
+        (ClusterId, Certificate, _key, _constraints) = (
+            clusterId,
+            certificate,
+            key,
+            NameConstraints.ReadFrom(certificate)
+        );
 
     /// <summary>The cluster's random id.</summary>
     public string ClusterId { get; }
@@ -181,7 +186,7 @@ public sealed class ClusterAuthority : IDisposable
     /// Whether a member's certificate covers those of its current names and addresses that the authority may sign.
     /// </summary>
     internal bool Covers(X509Certificate2 certificate, NodeNames names) =>
-        SubjectAlternativeNames.In(certificate) is { } covered
+        SubjectAlternativeNames.ReadFrom(certificate) is { } covered
         && DnsNamesOf(names).All(name => covered.DnsNames.Contains(name, StringComparer.Ordinal))
         && names.Addresses.Where(_constraints.Permits).All(covered.Addresses.Contains);
 

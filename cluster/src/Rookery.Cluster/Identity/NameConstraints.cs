@@ -64,7 +64,7 @@ internal sealed class NameConstraints
 
     /// <summary>Reads the constraints in an authority's certificate.</summary>
     /// <exception cref="IdentityException">The certificate has none: Rookery did not make it.</exception>
-    public static NameConstraints In(X509Certificate2 authority)
+    public static NameConstraints ReadFrom(X509Certificate2 authority)
     {
         var extension =
             authority.Extensions[ObjectId]

@@ -38,7 +38,8 @@ public sealed class PeerCertificateRule(IReadOnlyList<X509Certificate2> authorit
             );
         }
 
-        return SubjectAlternativeNames.In(presented) is { } names && NodeUri.NodeIn(names.Uri, clusterId) is { } node
+        return
+            SubjectAlternativeNames.ReadFrom(presented) is { } names && NodeUri.NodeIn(names.Uri, clusterId) is { } node
             ? new PeerVerdict(node, null)
             : PeerVerdict.Refused(
                 $"The certificate of {SubjectOf(presented)} is not that of a member of this cluster."

@@ -48,7 +48,7 @@ internal sealed record SubjectAlternativeNames(
     /// <summary>
     /// Reads the names of an untrusted certificate; null when it has none, not exactly one URI, or they are malformed.
     /// </summary>
-    public static SubjectAlternativeNames? In(X509Certificate2 certificate)
+    public static SubjectAlternativeNames? ReadFrom(X509Certificate2 certificate)
     {
         try
         {

@@ -72,7 +72,7 @@ public sealed record MemberFacts(
             return null;
         }
 
-        var permitted = NameConstraints.In(self.Authorities[0]);
+        var permitted = NameConstraints.ReadFrom(self.Authorities[0]);
         return (IPAddress.TryParse(host, out var address) ? permitted.Permits(address) : permitted.Permits(host))
             ? null
             : $"Clients that are led to {PublicUrl} will refuse this node there: its certificate cannot be for "

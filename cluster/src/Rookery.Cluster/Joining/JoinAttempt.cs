@@ -21,7 +21,7 @@ internal sealed record JoinAttempt(string ClusterId, string NodeId, ECDsa Key)
     /// Returns the attempt that was started here for this cluster, or a new one, persisted durably, when there is none
     /// that can be read.
     /// </summary>
-    public static JoinAttempt Take(IDisk disk, string dataDirectory, string clusterId)
+    public static JoinAttempt ResumeOrBegin(IDisk disk, string dataDirectory, string clusterId)
     {
         string path = PathIn(dataDirectory);
         if (disk.Exists(path) && TryRead(disk, path) is { } begun)

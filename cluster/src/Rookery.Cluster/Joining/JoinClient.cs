@@ -80,7 +80,7 @@ public sealed class JoinClient(JoinToken token, JoiningNode node, TimeProvider t
     /// same directory, whatever the cluster did.</exception>
     public async Task<JoinedCluster> JoinAsync(IDisk disk, string dataDirectory, CancellationToken cancellationToken)
     {
-        var attempt = JoinAttempt.Take(disk, dataDirectory, token.ClusterId);
+        var attempt = JoinAttempt.ResumeOrBegin(disk, dataDirectory, token.ClusterId);
         var request = new JoinRequest
         {
             Secret = token.Secret,

@@ -96,7 +96,7 @@ public static class UnclaimedNode
                 return Refusal(directory, identity, reason);
             }
 
-            JoinAttempt.Take(disk, directory, clusterId).Key.Dispose();
+            JoinAttempt.ResumeOrBegin(disk, directory, clusterId).Key.Dispose();
             IdentityDirectory.PutAway(disk, directory);
             return null;
         }

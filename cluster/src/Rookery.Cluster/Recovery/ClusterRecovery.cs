@@ -177,7 +177,7 @@ public sealed class ClusterRecovery : IDisposable
         using var founded = ClusterFounding.Found(
             ids,
             new NodeNames(Identity.NodeName, Identity.ClusterName, addresses),
-            NameConstraints.In(Identity.Authorities[0]).Domains,
+            NameConstraints.ReadFrom(Identity.Authorities[0]).Domains,
             _time.GetUtcNow()
         );
         IdentityDirectory.Create(_disk, recovery.WorkDirectory, founded);

@@ -21,7 +21,7 @@ internal static class Silence
     /// <summary>Runs <paramref name="ask"/> with a time limit.</summary>
     /// <exception cref="TimeoutException">The time limit passed.</exception>
     /// <exception cref="OperationCanceledException">The caller cancelled.</exception>
-    public static async Task<T> AtMost<T>(
+    public static async Task<T> RunAsync<T>(
         TimeSpan patience,
         TimeProvider time,
         Func<CancellationToken, Task<T>> ask,

@@ -143,7 +143,7 @@ public sealed class StateFetch(HttpClient member, StateInbox inbox, TimeProvider
     {
         try
         {
-            using var answer = await Silence.AtMost(
+            using var answer = await Silence.RunAsync(
                 Silence.BeforeOffer,
                 time,
                 ended => member.GetAsync(path, HttpCompletionOption.ResponseHeadersRead, ended),
@@ -161,7 +161,7 @@ public sealed class StateFetch(HttpClient member, StateInbox inbox, TimeProvider
                 );
             }
 
-            byte[] body = await Silence.AtMost(
+            byte[] body = await Silence.RunAsync(
                 Silence.BetweenPieces,
                 time,
                 answer.Content.ReadAsByteArrayAsync,
@@ -262,7 +262,7 @@ public sealed class StateFetch(HttpClient member, StateInbox inbox, TimeProvider
         HttpResponseMessage? answer = null;
         try
         {
-            answer = await Silence.AtMost(
+            answer = await Silence.RunAsync(
                 Silence.BetweenPieces,
                 time,
                 ended => member.SendAsync(request, HttpCompletionOption.ResponseHeadersRead, ended),
@@ -339,7 +339,7 @@ public sealed class StateFetch(HttpClient member, StateInbox inbox, TimeProvider
     {
         try
         {
-            return await Silence.AtMost(
+            return await Silence.RunAsync(
                 Silence.BetweenPieces,
                 time,
                 ended => body.ReadAsync(buffer, ended).AsTask(),

@@ -55,7 +55,7 @@ public sealed class StateRepair(NodeStore store, Func<Action, Task> onBackground
     {
         try
         {
-            using var answer = await Silence.AtMost(
+            using var answer = await Silence.RunAsync(
                 Silence.BeforeFlushed,
                 time,
                 ended => member.GetAsync(RowsQuery.PathOf(request), HttpCompletionOption.ResponseHeadersRead, ended),
@@ -93,7 +93,12 @@ public sealed class StateRepair(NodeStore store, Func<Action, Task> onBackground
     }
 
     private Task<int> ReadAsync(Stream body, byte[] buffer, CancellationToken cancellationToken) =>
-        Silence.AtMost(Silence.BetweenPieces, time, ended => body.ReadAsync(buffer, ended).AsTask(), cancellationToken);
+        Silence.RunAsync(
+            Silence.BetweenPieces,
+            time,
+            ended => body.ReadAsync(buffer, ended).AsTask(),
+            cancellationToken
+        );
 
     private async Task WaitForAsync(long index, CancellationToken cancellationToken)
     {

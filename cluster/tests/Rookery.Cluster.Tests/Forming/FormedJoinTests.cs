@@ -31,7 +31,7 @@ public sealed class FormedJoinTests : IAsyncLifetime, IDisposable
 
     [Fact]
     public void A_node_that_no_founder_admitted_joins_nothing() =>
-        Assert.Null(FormedJoin.In(new SimulatedDisk(Directory), Directory));
+        Assert.Null(FormedJoin.Find(new SimulatedDisk(Directory), Directory));
 
     [Fact]
     public async Task A_card_joins_after_a_power_cut_at_any_point()
@@ -54,7 +54,7 @@ public sealed class FormedJoinTests : IAsyncLifetime, IDisposable
                     return;
                 }
 
-                if (FormedJoin.In(image, Directory) is null)
+                if (FormedJoin.Find(image, Directory) is null)
                 {
                     AssertJoined(image);
                     joined++;
@@ -93,10 +93,10 @@ public sealed class FormedJoinTests : IAsyncLifetime, IDisposable
 
         Assert.Contains(
             "letters.txt is nothing that a node has which was never used",
-            Begin(disk, FormedJoin.In(disk, Directory)!),
+            Begin(disk, FormedJoin.Find(disk, Directory)!),
             StringComparison.Ordinal
         );
-        Assert.Null(FormedJoin.In(disk, Directory));
+        Assert.Null(FormedJoin.Find(disk, Directory));
         Assert.Contains("did not join it", FormingNote.Read(disk, Directory).Why, StringComparison.Ordinal);
         Assert.True(IdentityDirectory.ExistsIn(disk, Directory));
     }
@@ -106,7 +106,7 @@ public sealed class FormedJoinTests : IAsyncLifetime, IDisposable
     {
         using var gone = new TestCluster("goneclustergonecluster");
         var disk = Card(await TokenAsync(gone, "127.0.0.1:1"));
-        var join = FormedJoin.In(disk, Directory)!;
+        var join = FormedJoin.Find(disk, Directory)!;
         Assert.Null(Begin(disk, join));
         await Assert.ThrowsAsync<JoinException>(() =>
             join.CompleteAsync(disk, Directory, [], Node, TimeProvider.System, CancellationToken.None)
@@ -153,7 +153,7 @@ public sealed class FormedJoinTests : IAsyncLifetime, IDisposable
     /// <summary>As `serve` does it at each start.</summary>
     private static void GoOn(SimulatedDisk disk)
     {
-        var join = FormedJoin.In(disk, Directory)!;
+        var join = FormedJoin.Find(disk, Directory)!;
         Assert.Null(Begin(disk, join));
         join.CompleteAsync(disk, Directory, [], Node, TimeProvider.System, CancellationToken.None)
             .GetAwaiter()
@@ -163,7 +163,7 @@ public sealed class FormedJoinTests : IAsyncLifetime, IDisposable
 
     private static void AssertJoined(SimulatedDisk disk)
     {
-        Assert.Null(FormedJoin.In(disk, Directory));
+        Assert.Null(FormedJoin.Find(disk, Directory));
         using var identity = IdentityDirectory.TryLoad(disk, Directory)!;
         Assert.Equal(TestAuthority.ClusterId, identity.ClusterId);
         Assert.Equal(["cluster", "lock"], disk.List(Directory).Order(StringComparer.Ordinal));

@@ -115,8 +115,8 @@ public sealed class AuthorityRotationTests : IDisposable
         await a.Rotation.BeginAsync(CancellationToken.None);
         await StepAsync(a, 3);
         Assert.Equal(
-            NameConstraints.In(_authority.Certificate).Domains,
-            NameConstraints.In(a.Identity.Authorities[0]).Domains
+            NameConstraints.ReadFrom(_authority.Certificate).Domains,
+            NameConstraints.ReadFrom(a.Identity.Authorities[0]).Domains
         );
         Assert.Null(a.Identity.ClientRule.WhyRefused(client, Now));
         await a.Rotation.RetireAsync(CancellationToken.None);

@@ -31,7 +31,7 @@ public sealed class ClusterAuthorityTests
     public void The_constraints_of_an_authority_are_read_back_from_its_certificate()
     {
         using var authority = Create();
-        var constraints = NameConstraints.In(authority.Certificate);
+        var constraints = NameConstraints.ReadFrom(authority.Certificate);
         Assert.Equal(["local", "localhost", "home.arpa", "internal", "home.rookery", "pi-1"], constraints.Domains);
         Assert.All(
             ["pi-7.local", "PI-7.LOCAL", "localhost", "a.b.internal", "pi-2.home.rookery", "pi-1"],
@@ -72,7 +72,7 @@ public sealed class ClusterAuthorityTests
             Names("192.168.1.5", "::ffff:10.0.0.9", "2001:db8::1", "fe80::1%3"),
             Now
         );
-        var names = SubjectAlternativeNames.In(leaf)!;
+        var names = SubjectAlternativeNames.ReadFrom(leaf)!;
         Assert.Equal(["pi-1", "pi-1.local", "pi-1.home.rookery", "localhost"], names.DnsNames);
         Assert.Equal(
             ["192.168.1.5", "10.0.0.9", "fe80::1", "127.0.0.1", "::1"],
@@ -90,7 +90,10 @@ public sealed class ClusterAuthorityTests
         using var authority = ClusterAuthority.Create(ClusterId, "home", []);
         using var key = NodeKey.Create();
         using var leaf = authority.SignNode(PublicKeyOf(key), NodeId, new NodeNames("pi-2", "home", []), Now);
-        Assert.Equal(["pi-2.local", "pi-2.home.rookery", "localhost"], SubjectAlternativeNames.In(leaf)!.DnsNames);
+        Assert.Equal(
+            ["pi-2.local", "pi-2.home.rookery", "localhost"],
+            SubjectAlternativeNames.ReadFrom(leaf)!.DnsNames
+        );
         Assert.Null(AuthorityChain.WhyRefused(leaf, [authority.Certificate], ClusterAuthority.Server, Now));
     }
 

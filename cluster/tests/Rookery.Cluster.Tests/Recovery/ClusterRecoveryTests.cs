@@ -58,7 +58,7 @@ public sealed class ClusterRecoveryTests : IDisposable
             ("home", "pi-1", recovered.Ids.ClusterId, 0),
             (identity.ClusterName, identity.NodeName, identity.ClusterId, identity.Peers.Count)
         );
-        Assert.Contains("pi-1.example.org", NameConstraints.In(identity.Authorities[0]).Domains);
+        Assert.Contains("pi-1.example.org", NameConstraints.ReadFrom(identity.Authorities[0]).Domains);
 
         using var store = NodeStore.Open(
             Options("/data/one"),
