@@ -1,8 +1,6 @@
 namespace Rookery.Histories;
 
-/// <summary>
-/// Which transaction comes before which: by real time, and by the versions of lists that they read and wrote.
-/// </summary>
+/// <summary>The order of transactions: by real time, and by the versions of lists that they read and wrote.</summary>
 internal sealed class DependencyGraph
 {
     private readonly List<Operation> _transactions;
@@ -18,8 +16,8 @@ internal sealed class DependencyGraph
     public void AddEdge(int from, int to) => _after[from].Add(to);
 
     /// <summary>
-    /// All of <paramref name="from"/> come before all of <paramref name="to"/>; who is in <paramref name="both"/>, one
-    /// at most, before the others.
+    /// Adds edges from all of <paramref name="from"/> to all of <paramref name="to"/>. A transaction in
+    /// <paramref name="both"/>, at most one, comes before the other ones of <paramref name="to"/>.
     /// </summary>
     public void AddEdges(List<int> from, List<int> to, List<int> both)
     {
@@ -32,7 +30,7 @@ internal sealed class DependencyGraph
         }
     }
 
-    /// <summary>Topological order (Kahn 1962): what is left over lies on a cycle, or behind one.</summary>
+    /// <summary>Sorts topologically (Kahn 1962). What remains is on a cycle or after one.</summary>
     public string? FindCycle()
     {
         int[] before = new int[_after.Count];
@@ -61,7 +59,8 @@ internal sealed class DependencyGraph
     }
 
     /// <summary>
-    /// A chain of moments: what ended comes before the next moment, and that before what began later.
+    /// Adds a chain of moments: a transaction that ended comes before the next moment, and that before a transaction
+    /// that began later.
     /// </summary>
     private void AddRealTime()
     {
@@ -98,7 +97,9 @@ internal sealed class DependencyGraph
         return _after.Count - 1;
     }
 
-    /// <summary>Everything left over has something left over before it: going back, one comes round.</summary>
+    /// <summary>
+    /// Returns a cycle: each remaining transaction has a remaining predecessor, so going back leads around a cycle.
+    /// </summary>
     private IEnumerable<Operation> CycleAmong(int[] before)
     {
         Dictionary<int, int> predecessors = [];

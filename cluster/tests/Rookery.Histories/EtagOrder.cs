@@ -1,14 +1,14 @@
 namespace Rookery.Histories;
 
 /// <summary>
-/// Holds a history to the order that the etags of its answers claim: for documents whose values are all different. O(n
-/// log n), so that every history can be checked. Within a document the order of etags is the order of versions, and
-/// over all documents that of writes; either must agree with real time (Herlihy and Wing 1990: linearizability is
-/// local, and an order that real time does not contradict is a witness).
+/// Checks a history against the order that the etags of its answers claim, for documents whose values all differ. O(n
+/// log n), so every history can be checked. Within a document the order of etags is the order of versions, and over all
+/// documents that of writes; each must agree with real time (Herlihy and Wing 1990: linearizability is local, and an
+/// order that real time does not contradict is a witness).
 /// </summary>
 public static class EtagOrder
 {
-    /// <summary>Looks for a first contradiction; null when there is none.</summary>
+    /// <summary>Returns a first contradiction; null when there is none.</summary>
     public static string? FindViolation(IEnumerable<Operation> history)
     {
         var operations = history.Where(operation => operation.Outcome != Outcome.Unknown || operation.Writes).ToList();
@@ -44,7 +44,9 @@ public static class EtagOrder
         return versions;
     }
 
-    /// <summary>What saw a version: a get, or a compare-and-set that found another than it expected.</summary>
+    /// <summary>
+    /// Returns the operations that saw a version: gets, and compare-and-sets that found another value than expected.
+    /// </summary>
     private static IEnumerable<Placed> ReadsAmong(List<Operation> operations) =>
         from operation in operations
         where
@@ -52,7 +54,7 @@ public static class EtagOrder
             || operation is { Kind: OperationKind.CompareAndSet, Outcome: Outcome.Refused }
         select new Placed(operation.Etag, IsWrite: false, operation);
 
-    /// <summary>An operation earlier in the order may not have begun after a later one had ended.</summary>
+    /// <summary>Finds an operation that began after one ended which the order places later.</summary>
     private static string? FindDisorder(List<Placed> placed)
     {
         placed.Sort((one, other) => (one.Etag, !one.IsWrite).CompareTo((other.Etag, !other.IsWrite)));
@@ -83,7 +85,10 @@ public static class EtagOrder
         return null;
     }
 
-    /// <summary>A compare-and-set was done on the version before it, and refused on another than it expected.</summary>
+    /// <summary>
+    /// Finds a compare-and-set that was not done on the version before it, or was refused although it expected that
+    /// one.
+    /// </summary>
     private static string? FindBrokenChain(List<Placed> versions, WrittenValues writes)
     {
         long value = 0,
@@ -107,10 +112,10 @@ public static class EtagOrder
         return null;
     }
 
-    /// <summary>An operation at its place in the order.</summary>
+    /// <summary>An operation with its place in the order.</summary>
     private readonly record struct Placed(long Etag, bool IsWrite, Operation Operation);
 
-    /// <summary>The writes with their etags: of unknown outcomes, those that somebody read.</summary>
+    /// <summary>The writes with their etags; those with unknown outcomes only if their values were read.</summary>
     private sealed class WrittenValues
     {
         private readonly Dictionary<long, (Operation Write, long Etag)> _byValue = [];
@@ -119,8 +124,8 @@ public static class EtagOrder
         public IEnumerable<Placed> All => _byEtag.Select(write => new Placed(write.Key, IsWrite: true, write.Value));
 
         /// <summary>
-        /// Whether what a compare-and-set expected was written by an operation whose outcome and etag nobody else was
-        /// told.
+        /// Whether the value that a compare-and-set expected was written by an operation whose outcome and etag are
+        /// unknown.
         /// </summary>
         public bool MayHaveBeenBefore(Operation operation) =>
             _byValue.TryGetValue(operation.Expected, out var expected)

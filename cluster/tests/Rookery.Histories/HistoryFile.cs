@@ -4,7 +4,7 @@ using System.Text.Json.Serialization;
 namespace Rookery.Histories;
 
 /// <summary>
-/// Histories as lines of JSON, one operation each, in any order:
+/// The file format of histories: one JSON line for each operation, in any order:
 /// <c>{"client":1,"invoked":10,"completed":20,"kind":"Put","outcome":"Done","key":"a","value":7,"etag":3}</c>.
 /// </summary>
 public static class HistoryFile
@@ -25,7 +25,7 @@ public static class HistoryFile
         return operations;
     }
 
-    /// <summary>One operation as a line, without its end.</summary>
+    /// <summary>Returns an operation as a line, without a line break.</summary>
     public static string Line(Operation operation) =>
         JsonSerializer.Serialize(operation, HistoryJson.Default.Operation);
 

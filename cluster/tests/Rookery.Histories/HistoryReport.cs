@@ -2,14 +2,14 @@ using System.Globalization;
 
 namespace Rookery.Histories;
 
-/// <summary>What all checks together say of a history.</summary>
-/// <param name="Operations">How many operations it has.</param>
-/// <param name="Unknown">How many have an unknown outcome.</param>
-/// <param name="Searched">For how many documents an order was searched and found without their etags.</param>
-/// <param name="Undecided">For how many the search was given up.</param>
-/// <param name="SearchedShare">Which share of the operations on single documents, from 0 to 1, an order was found for
-/// in that way: the search of a document ends before too much is unknown.</param>
-/// <param name="Violations">What is wrong, a sentence each.</param>
+/// <summary>The result of all checks of a history.</summary>
+/// <param name="Operations">The number of operations.</param>
+/// <param name="Unknown">The number of operations with an unknown outcome.</param>
+/// <param name="Searched">The number of documents for which an order was found without their etags.</param>
+/// <param name="Undecided">The number of documents whose search was abandoned.</param>
+/// <param name="SearchedShare">The share of operations on single documents, from 0 to 1, in those orders. The search of
+/// a document ends before too much is unknown.</param>
+/// <param name="Violations">The violations, one sentence each.</param>
 public sealed record HistoryReport(
     int Operations,
     int Unknown,
@@ -20,15 +20,14 @@ public sealed record HistoryReport(
 )
 {
     /// <summary>
-    /// The least share to search: of what is left out, only the etags that the store itself tells are known to be in
-    /// order.
+    /// The least share to search. For the rest, only the etags that the store itself returned confirm the order.
     /// </summary>
     public const double LeastShare = 0.8;
 
-    /// <summary>Whether nothing is wrong, and enough was searched to say so.</summary>
+    /// <summary>Whether there is no violation and enough was searched.</summary>
     public bool IsProof => Violations.Count == 0 && Undecided == 0 && SearchedShare >= LeastShare;
 
-    /// <summary>Checks the order of etags, each document by search, and transactions for cycles.</summary>
+    /// <summary>Checks the order of etags, searches each document, and looks for cycles among transactions.</summary>
     public static HistoryReport Of(IReadOnlyList<Operation> history)
     {
         List<string> violations = [];

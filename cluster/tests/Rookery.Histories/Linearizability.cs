@@ -1,31 +1,31 @@
 namespace Rookery.Histories;
 
-/// <summary>What a search for an order found.</summary>
+/// <summary>The result of a search for an order.</summary>
 public enum Verdict
 {
-    /// <summary>There is an order that explains every answer.</summary>
+    /// <summary>An order explains every answer.</summary>
     Linearizable,
 
-    /// <summary>There is none.</summary>
+    /// <summary>No order explains every answer.</summary>
     Violated,
 
-    /// <summary>The search was given up.</summary>
+    /// <summary>The search was abandoned.</summary>
     Undecided,
 }
 
 /// <summary>
-/// Searches an order of operations that explains every answer, trusting no etag: Wing and Gong's search with Lowe's
-/// memory of what was tried ("Testing for Linearizability", 2017). Exponential in how many operations overlap, so for
-/// one document and some 200 operations at a time.
+/// Searches an order of operations that explains every answer, without using etags: Wing and Gong's search with Lowe's
+/// cache of tried states ("Testing for Linearizability", 2017). Exponential in the number of overlapping operations, so
+/// for one document and some 200 operations at a time.
 /// </summary>
 public static class Linearizability
 {
-    /// <summary>The most operations of one search.</summary>
+    /// <summary>The most operations in one search.</summary>
     public const int MostOperations = 256;
 
-    /// <summary>Searches an order for the operations on one document, which begins empty.</summary>
+    /// <summary>Searches an order for the operations on one document, which does not exist at first.</summary>
     /// <param name="operations">At most <see cref="MostOperations"/>.</param>
-    /// <param name="mostSteps">How many steps to try.</param>
+    /// <param name="mostSteps">The most steps to try.</param>
     public static Verdict Check(IReadOnlyList<Operation> operations, int mostSteps = 2_000_000)
     {
         ArgumentOutOfRangeException.ThrowIfGreaterThan(operations.Count, MostOperations, nameof(operations));
@@ -35,8 +35,8 @@ public static class Linearizability
     }
 
     /// <summary>
-    /// The longest beginning of a document's history that can be checked. What had not ended by then has an unknown
-    /// outcome: any beginning of a history that has an order has one.
+    /// Returns the longest prefix of a document's history that can be checked. Operations that had not ended by then
+    /// get an unknown outcome. Every prefix of a history with an order has an order too.
     /// </summary>
     public static IReadOnlyList<Operation> BeginningOf(
         IEnumerable<Operation> operations,
@@ -86,7 +86,7 @@ public static class Linearizability
         return explained;
     }
 
-    /// <summary>The calls and returns by time, as a linked list from which what has a place is lifted out.</summary>
+    /// <summary>The calls and returns by time, as a linked list from which placed operations are removed.</summary>
     private sealed class Search
     {
         private const int Head = 0;
@@ -104,7 +104,7 @@ public static class Linearizability
 
         public Search(List<Operation> operations)
         {
-            // A refused put says only that it never was.
+            // A refused put only tells that it did not happen.
             _operations =
             [
                 .. operations.Where(operation =>
@@ -153,7 +153,7 @@ public static class Linearizability
                 }
                 else if (_placed.TryPop(out var last))
                 {
-                    // It had to have its place by now: try another for the one placed last.
+                    // The operation had to be placed before its return: undo the last placement and try another.
                     value = last.Value;
                     _taken = _taken.Without(_events[last.Call].Operation);
                     Unlift(_events[last.Call].Operation);
@@ -211,7 +211,7 @@ public static class Linearizability
         private void PutBack(int place) => (_next[_previous[place]], _previous[_next[place]]) = (place, place);
     }
 
-    /// <summary>Which operations have a place.</summary>
+    /// <summary>The set of placed operations.</summary>
     private readonly record struct Taken(UInt128 Low, UInt128 High)
     {
         public Taken With(int operation) =>

@@ -1,13 +1,13 @@
 namespace Rookery.Histories;
 
 /// <summary>
-/// Looks for cycles among transactions that read and append to lists (Kingsbury and Alvaro, "Elle", 2020): a list names
-/// the order of all that wrote it, so that every dependency between transactions is known, and no order explains a
-/// cycle of them and real time. Linear in the history, but for sorting it by time.
+/// Finds cycles among transactions that read and append to lists (Kingsbury and Alvaro, "Elle", 2020). A list shows the
+/// order of its writers, so every dependency between transactions is known, and no order explains a cycle of
+/// dependencies and real time. Linear in the history, except for sorting it by time.
 /// </summary>
 public static class ListAppends
 {
-    /// <summary>Looks for a first contradiction; null when there is none.</summary>
+    /// <summary>Returns a first contradiction; null when there is none.</summary>
     public static string? FindViolation(IEnumerable<Operation> history)
     {
         List<Operation> transactions =
@@ -54,8 +54,8 @@ public static class ListAppends
         select (number, read);
 
     /// <summary>
-    /// Every list read is a beginning of the longest, whose elements were appended once each, by transactions that were
-    /// not refused.
+    /// Checks that every read list is a prefix of the longest one, whose elements were appended once each, by
+    /// transactions that were not refused.
     /// </summary>
     private static string? FindWrongRead(
         List<Operation> transactions,
@@ -142,8 +142,8 @@ public static class ListAppends
     }
 
     /// <summary>
-    /// What was appended and is in no list that was read comes behind all that read the list. Of those that read its
-    /// end and appended, one at most can be the next.
+    /// Adds the appends that are in no read list: they come after all reads of the list. Of the transactions that read
+    /// its end and appended, at most one can be the next.
     /// </summary>
     private static string? AddUnread(
         DependencyGraph graph,

@@ -2,32 +2,34 @@ using System.Text.Json.Serialization;
 
 namespace Rookery.Histories;
 
-/// <summary>What a client asked.</summary>
+/// <summary>The kind of a client's operation.</summary>
 public enum OperationKind
 {
-    /// <summary>What has this document?</summary>
+    /// <summary>Reads a document.</summary>
     Get,
 
-    /// <summary>Give it this value, whatever it has.</summary>
+    /// <summary>Sets a document's value.</summary>
     Put,
 
-    /// <summary>Give it this value, if it has the expected one.</summary>
+    /// <summary>Sets a document's value if it has the expected one.</summary>
     CompareAndSet,
 
-    /// <summary>Read lists, then append to lists, all at one point of time.</summary>
+    /// <summary>Reads lists, then appends to lists, atomically.</summary>
     Transaction,
 }
 
-/// <summary>What the client was told.</summary>
+/// <summary>The answer to a client.</summary>
 public enum Outcome
 {
-    /// <summary>It was done.</summary>
+    /// <summary>The operation was carried out.</summary>
     Done,
 
-    /// <summary>It was not done and never will be. For a compare-and-set: the document had another value.</summary>
+    /// <summary>
+    /// The operation was not carried out and never will be. For a compare-and-set: the document had another value.
+    /// </summary>
     Refused,
 
-    /// <summary>No answer came, or one that leaves it open: it was done, or will be, or never.</summary>
+    /// <summary>There was no definite answer: the operation was carried out, will be, or never will.</summary>
     Unknown,
 }
 
@@ -38,27 +40,27 @@ public sealed record ListRead(string Key, IReadOnlyList<long> Elements);
 
 /// <summary>An element that a transaction appended.</summary>
 /// <param name="Key">The document.</param>
-/// <param name="Element">Not appended by any other transaction of the history.</param>
+/// <param name="Element">The element, appended by no other transaction of the history.</param>
 public sealed record ListAppend(string Key, long Element);
 
 /// <summary>
-/// One operation of one client. A history has those of one database, on one clock; a line of JSON each in a file.
+/// One operation of one client. A history contains the operations on one database, with the times of one clock.
 /// </summary>
 public sealed record Operation
 {
-    /// <summary>Who asked; for people who read the history.</summary>
+    /// <summary>The client's number, for readers of the history.</summary>
     public int Client { get; init; }
 
-    /// <summary>When it was asked; in any unit, on a clock that all clients share and that never runs back.</summary>
+    /// <summary>When it was requested, in any unit, on a monotonic clock that all clients share.</summary>
     public required long Invoked { get; init; }
 
-    /// <summary>When its answer came. Means nothing while the outcome is unknown.</summary>
+    /// <summary>When its answer arrived. Meaningless while the outcome is unknown.</summary>
     public long Completed { get; init; }
 
-    /// <summary>What was asked.</summary>
+    /// <summary>The kind of the operation.</summary>
     public required OperationKind Kind { get; init; }
 
-    /// <summary>What became of it.</summary>
+    /// <summary>The outcome.</summary>
     public required Outcome Outcome { get; init; }
 
     /// <summary>The document; empty for transactions.</summary>
@@ -69,7 +71,7 @@ public sealed record Operation
     }
 
     /// <summary>
-    /// The value written, which no other operation writes, or the one read. 0 for a document that is not there.
+    /// The value written, which no other operation writes, or the value read. 0 for a missing document.
     /// </summary>
     public long Value { get; init; }
 
@@ -77,8 +79,8 @@ public sealed record Operation
     public long Expected { get; init; }
 
     /// <summary>
-    /// The etag of what was written or read, or that a refused compare-and-set found; 0 for a document that is not
-    /// there.
+    /// The etag of the written or read version, or of the version that a refused compare-and-set found. 0 for a missing
+    /// document.
     /// </summary>
     public long Etag { get; init; }
 
@@ -89,14 +91,14 @@ public sealed record Operation
         init;
     }
 
-    /// <summary>What a transaction appended.</summary>
+    /// <summary>The elements that a transaction appended.</summary>
     public IReadOnlyList<ListAppend> Appends
     {
         get => field ?? [];
         init;
     }
 
-    /// <summary>When it had certainly taken place: never, for an unknown outcome.</summary>
+    /// <summary>The time by which it certainly took place; never, for an unknown outcome.</summary>
     [JsonIgnore]
     public long Ended => Outcome == Outcome.Unknown ? long.MaxValue : Completed;
 
@@ -105,7 +107,7 @@ public sealed record Operation
     public bool Writes =>
         Outcome != Outcome.Refused && (Kind is OperationKind.Put or OperationKind.CompareAndSet || Appends.Count > 0);
 
-    /// <summary>The operation as a sentence's subject.</summary>
+    /// <summary>Describes the operation, as the subject of a sentence.</summary>
     public override string ToString() =>
         $"{Kind} {Key} {(Kind == OperationKind.CompareAndSet ? $"{Expected}→" : "")}{Value} ({Outcome}, etag "
         + $"{Etag}, client {Client}, {Invoked} to {(Outcome == Outcome.Unknown ? "?" : Completed)})";

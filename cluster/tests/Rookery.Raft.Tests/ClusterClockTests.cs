@@ -1,6 +1,6 @@
 namespace Rookery.Raft.Tests;
 
-/// <summary>What the time of a cluster is, by its voters' clocks.</summary>
+/// <summary>How the cluster's time follows from the voters' clocks.</summary>
 public sealed class ClusterClockTests
 {
     private const long Minute = TimeSpan.TicksPerMinute;
@@ -110,7 +110,7 @@ public sealed class ClusterClockTests
 
     private static long Year(int year) => new DateTime(year, 6, 1).Ticks;
 
-    /// <summary>The first is the own clock; all voters' are known.</summary>
+    /// <summary>Judges clocks; the first is the node's own, and all voters' are known.</summary>
     private void Judge(long now, params (long Ticks, bool IsSure)[] clocks)
     {
         var differences = Array.ConvertAll(clocks, read => (ClusterClock.DifferenceOf(read.Ticks, now), read.IsSure));

@@ -7,8 +7,8 @@ using Xunit.Abstractions;
 namespace Rookery.Raft.Tests;
 
 /// <summary>
-/// The rare branches that the core names were all taken: by the scripts, and some known seeds and SIMULATE_FRESH ones
-/// of each profile, which `make simulate-long` sets. Only builds for debugging count them.
+/// Checks that all rare branches of the core are taken: by the scripts, some known seeds, and SIMULATE_FRESH fresh
+/// seeds of each profile, which `make simulate-long` sets. Only debug builds count them.
 /// </summary>
 public sealed class CoverageTests(ITestOutputHelper report)
 {

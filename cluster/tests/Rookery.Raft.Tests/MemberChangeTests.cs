@@ -2,12 +2,12 @@ using Rookery.Raft.Tests.Simulation;
 
 namespace Rookery.Raft.Tests;
 
-/// <summary>Which changes of members a leader takes.</summary>
+/// <summary>Which membership changes a leader accepts.</summary>
 public sealed class MemberChangeTests
 {
     /// <summary>
-    /// It answers, but each write would wait until it has the state; and it could not lead if the leader's tables
-    /// rotted meanwhile.
+    /// The remaining voter answers, but each write would wait until it has the state, and it could not lead if the
+    /// leader's tables rotted meanwhile.
     /// </summary>
     [Fact]
     public void No_member_is_removed_while_a_remaining_one_fetches_a_state()

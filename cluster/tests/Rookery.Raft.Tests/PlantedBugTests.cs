@@ -4,8 +4,8 @@ using Xunit.Abstractions;
 namespace Rookery.Raft.Tests;
 
 /// <summary>
-/// The simulator is worth as much as it finds: every planted bug falls within some seeds of all profiles, with what it
-/// must bring about, in a run that the sound rules survive. Those that no seed finds fall in
+/// A simulator is as good as what it finds: every planted bug is found within some seeds of all profiles, with its
+/// known symptom, in a run that the sound rules survive. Bugs that no seed finds are covered by
 /// <see cref="ScenarioTests"/>.
 /// </summary>
 public sealed class PlantedBugTests(ITestOutputHelper report)

@@ -1,26 +1,26 @@
 namespace Rookery.Raft.Tests;
 
-/// <summary>What a host of the core can do wrong.</summary>
+/// <summary>A mistake of the core's host.</summary>
 internal enum HostMistake
 {
     None,
 
-    /// <summary>A start after the one that found damage knows nothing of it.</summary>
+    /// <summary>A start after the one that found damage does not know about it.</summary>
     ForgetsDamage,
 
-    /// <summary>A command that a client sent again is done again.</summary>
+    /// <summary>A repeated command of a client is applied again.</summary>
     AppliesTwice,
 
     /// <summary>Starts of a store are not counted.</summary>
     ForgetsStarts,
 
-    /// <summary>An installed manifest is given to the core with the configuration that was in force before.</summary>
+    /// <summary>After an install, the core gets the previous configuration.</summary>
     KeepsOldConfiguration,
 
-    /// <summary>A manifest is put in place, and then the journal's beginning.</summary>
+    /// <summary>A manifest is installed first, and the journal's beginning is changed afterwards.</summary>
     InstallsInTwoSteps,
 
-    /// <summary>The core is not told that a journal write shows no sign of life.</summary>
+    /// <summary>The core is not told that a journal write stalls.</summary>
     HidesStalls,
 
     /// <summary>The core is not told that the journal cannot read what a peer misses.</summary>
@@ -30,10 +30,10 @@ internal enum HostMistake
     ReusesIds,
 }
 
-/// <summary>A mistake of the core, or of its host.</summary>
+/// <summary>A mistake of the core or of its host.</summary>
 internal sealed record PlantedBug(SafetyRules Rules, HostMistake Mistake = HostMistake.None)
 {
-    /// <summary>What a core takes in of a message; null when it ignores it.</summary>
+    /// <summary>Changes a received message; null when the core ignores it.</summary>
     public Func<Message, Message?> Reads { get; init; } = message => message;
 
     public static PlantedBug None { get; } = new(SafetyRules.Sound);
@@ -47,7 +47,7 @@ internal sealed record PlantedBug(SafetyRules Rules, HostMistake Mistake = HostM
 }
 
 /// <summary>
-/// Known mistakes, one decision each, some of them once made by well-known systems. The simulator must find every one.
+/// Known mistakes, one decision each; some were made by well-known systems. The simulator must find every one.
 /// </summary>
 internal static class PlantedBugs
 {
@@ -113,7 +113,7 @@ internal static class PlantedBugs
             ["a command that is sent again is done again"] = HostMistake.AppliesTwice,
         };
 
-    /// <summary>What no seeds find, or too few, so that only scripts do.</summary>
+    /// <summary>The bugs that seeds find rarely or never, so only scripts do.</summary>
     public static string[] OnlyInScripts { get; } =
     [
         "an older term's entry is committed by counting",
@@ -147,9 +147,7 @@ internal static class PlantedBugs
         "each clock counts as synchronised",
     ];
 
-    /// <summary>
-    /// What those that seeds find must bring about: one of these, the first that the simulator notices.
-    /// </summary>
+    /// <summary>The symptoms of the bugs that seeds find. The simulator must notice one of them first.</summary>
     public static IReadOnlyDictionary<string, string[]> Symptoms { get; } =
         new Dictionary<string, string[]>(StringComparer.Ordinal)
         {

@@ -3,9 +3,9 @@ using Rookery.Raft.Tests.Scenarios;
 namespace Rookery.Raft.Tests;
 
 /// <summary>
-/// The named scenarios of docs/explanation/consensus.md, each of which keeps out a bug seen elsewhere, as scripts: so
-/// rare that chance finds them late or never (an old term's commit at seed 670 or not at all, two changes in two
-/// terms not in 6,000).
+/// The named scenarios of docs/explanation/consensus.md as scripts. Each excludes a bug seen elsewhere, and is so rare
+/// that random runs find it late or never (an old term's commit at seed 670 or not at all, two changes in two terms not
+/// in 6,000).
 /// </summary>
 public sealed class ScenarioTests
 {

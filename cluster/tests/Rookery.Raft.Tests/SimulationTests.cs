@@ -4,14 +4,16 @@ using Xunit.Abstractions;
 namespace Rookery.Raft.Tests;
 
 /// <summary>
-/// Whole clusters under faults, a seed a run. SIMULATE_SEEDS and SIMULATE_FIRST choose how many and which; without
-/// them, some known ones and 84 fresh ones for each profile. `make simulate` passes them on.
+/// Whole clusters under faults, one seed for each run. SIMULATE_SEEDS and SIMULATE_FIRST set their number and the
+/// first; by default some known and 84 fresh ones of each profile. `make simulate` passes them on.
 /// </summary>
 public sealed class SimulationTests(ITestOutputHelper report)
 {
     private const int KnownSeeds = 5;
 
-    /// <summary>What must have happened in each profile's run, or the profile no longer tests what it is for.</summary>
+    /// <summary>
+    /// The events that each profile's runs must contain; without them the profile no longer tests its purpose.
+    /// </summary>
     private static readonly Dictionary<string, string[]> Expected = new(StringComparer.Ordinal)
     {
         ["lossy"] = ["AppendReply refused", "SnapshotOffer"],
@@ -66,7 +68,7 @@ public sealed class SimulationTests(ITestOutputHelper report)
         }
     }
 
-    /// <summary>Seeds that once found something, and are few.</summary>
+    /// <summary>The few seeds that once found a fault.</summary>
     [Theory]
     [InlineData("storm", 989317799)]
     [InlineData("storm", 5000)]

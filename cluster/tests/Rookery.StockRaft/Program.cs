@@ -69,7 +69,7 @@ async Task<IResult> StoreAsync(Dictionary<string, JsonElement> written, Cancella
     }
 }
 
-// Whatever its content type: the load sends none.
+// Ignores the content type, because the load sends none.
 static async Task<JsonElement> BodyOfAsync(HttpRequest request, CancellationToken token)
 {
     using var body = await JsonDocument.ParseAsync(request.Body, cancellationToken: token);

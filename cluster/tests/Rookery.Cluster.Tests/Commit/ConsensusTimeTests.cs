@@ -8,8 +8,8 @@ namespace Rookery.Cluster.Tests.Commit;
 public sealed class ConsensusTimeTests
 {
     /// <summary>
-    /// Each request with a token that ends asks for the time, and each connection who belongs to the cluster: they may
-    /// not stand in line behind a state that is put in place.
+    /// Each request with an expiring token reads the time, and each connection reads the members. Neither may wait for
+    /// the lock while a snapshot is installed.
     /// </summary>
     [Fact]
     public void The_time_and_the_members_are_readable_while_consensus_is_busy()
@@ -29,7 +29,7 @@ public sealed class ConsensusTimeTests
             store,
             new ConsensusOptions
             {
-                // Called with the lock held.
+                // Called while the lock is held.
                 IsClockSynchronised = () =>
                 {
                     isBusy.Set();
@@ -40,8 +40,7 @@ public sealed class ConsensusTimeTests
         );
         var first = consensus.Time.Known!.Value;
 
-        // Nobody asks for a while, and the clock is set meanwhile: what is told while the lock is held is what the tick
-        // has read since.
+        // Let the clock be set while no call reads it. The reading during the hold must be the one of the tick since.
         clock.Ahead = TimeSpan.FromHours(1);
         time.Advance(TimeSpan.FromSeconds(5));
         consensus.Ticker.Tick();
@@ -55,7 +54,7 @@ public sealed class ConsensusTimeTests
         isBusy.Wait();
         Assert.Equal(first + TimeSpan.FromSeconds(5), consensus.Time.Known);
 
-        // Connections are looked after each second by a timer, which would take one thread more each time.
+        // A timer checks connections each second, so each blocked check would take another pool thread.
         Assert.True(consensus.Configuration.IsVoter(consensus.Self));
         time.Advance(TimeSpan.FromSeconds(5));
         Assert.Equal(first + TimeSpan.FromSeconds(10), consensus.Time.Known);

@@ -114,7 +114,7 @@ public sealed class ProposalQueueTests
         Array.ForEach(callers, static caller => caller.Start());
         Array.ForEach(callers, static caller => caller.Join());
 
-        // Whatever was put last is taken without anybody's help: a lost wake-up would hang here.
+        // The last proposals must be taken without further calls: a lost wake-up would hang here.
         while (queue.Count > 0)
         {
             Thread.Yield();
@@ -168,7 +168,7 @@ public sealed class ProposalQueueTests
         return taken;
     }
 
-    // A thread that sleeps, and ends when something is left to it.
+    // Sleeps, and ends when work is left to the thread.
     private Thread Sleeper(ProposalQueue queue)
     {
         var thread = new Thread(() => queue.Wait(ref _isStopping));

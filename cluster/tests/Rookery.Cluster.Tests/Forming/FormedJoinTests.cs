@@ -12,7 +12,7 @@ using Rookery.Simulation;
 
 namespace Rookery.Cluster.Tests.Forming;
 
-/// <summary>A card that a founder let in gives its old identity up and joins, over TLS on loopback.</summary>
+/// <summary>A card that a founder admitted gives up its old identity and joins, over TLS on loopback.</summary>
 public sealed class FormedJoinTests : IAsyncLifetime, IDisposable
 {
     private const string Directory = "/data";
@@ -61,7 +61,7 @@ public sealed class FormedJoinTests : IAsyncLifetime, IDisposable
                     return;
                 }
 
-                // Each goes on with a cluster that has not heard of it: of the others' words none was said in its life.
+                // Each repetition starts with a cluster that has not heard of the card.
                 Assert.True(operation < when.Joined, "what was said to have joined has");
                 using var fresh = new TestCluster();
                 var (asked, place) = JoinClientTests.ServeAsync(fresh).GetAwaiter().GetResult();
@@ -113,13 +113,13 @@ public sealed class FormedJoinTests : IAsyncLifetime, IDisposable
         );
         Assert.Equal(["forming", "joining", "lock"], disk.List(Directory).Order(StringComparer.Ordinal));
 
-        // As `rookery cluster join` does it.
+        // Like `rookery cluster join`.
         Assert.True(JoinToken.TryParse(await TokenAsync(_cluster, _address), out var token));
         Assert.Null(JoinClient.WhyNot(disk, Directory, token));
         await new JoinClient(token, Node, TimeProvider.System).JoinAsync(disk, Directory, CancellationToken.None);
         AssertJoined(disk);
 
-        // Nor does one that was waiting meanwhile go on with the old one.
+        // A join that was waiting meanwhile must not go on with the old identity either.
         await join.CompleteAsync(disk, Directory, [], Node, TimeProvider.System, CancellationToken.None);
         AssertJoined(disk);
     }
@@ -150,7 +150,7 @@ public sealed class FormedJoinTests : IAsyncLifetime, IDisposable
             TimeProvider.System
         );
 
-    /// <summary>As `serve` does it at each start.</summary>
+    /// <summary>Continues a join like `serve` at each start.</summary>
     private static void GoOn(SimulatedDisk disk)
     {
         var join = FormedJoin.Find(disk, Directory)!;

@@ -11,7 +11,7 @@ using Rookery.Simulation;
 
 namespace Rookery.Cluster.Tests.Forming;
 
-/// <summary>The rounds of a card that forms: who is announced is called.</summary>
+/// <summary>The rounds of a forming card: it calls the announced ones.</summary>
 public sealed class FormingDutyTests : IDisposable
 {
     private const string Phrase = "correct horse battery";

@@ -4,7 +4,7 @@ using Rookery.Simulation;
 
 namespace Rookery.Cluster.Tests.Forming;
 
-/// <summary>What a card concludes and says, turn by turn.</summary>
+/// <summary>The conclusions and answers of a forming card, step by step.</summary>
 public sealed class FormingNodeTests
 {
     private const string Directory = "/data";
@@ -59,7 +59,7 @@ public sealed class FormingNodeTests
             StringComparison.Ordinal
         );
 
-        // It leads a moment later: until then it can give nobody a token.
+        // It becomes leader a moment later; until then it can issue no token.
         Assert.Equal(FormingStep.Vowed, c.Note.Step);
         Round(token: "token", c, a);
         Assert.Equal((FormingStep.Admitted, "token", "pi-c"), (c.Note.Step, c.Note.Token, c.Note.Name));
@@ -140,7 +140,7 @@ public sealed class FormingNodeTests
             a.Note.Members.Select(static member => member.Name).Order(StringComparer.Ordinal)
         );
 
-        // The one that was off comes back.
+        // The card that was off comes back.
         Round(b, a);
         Assert.StartsWith(
             "pi-a has founded the cluster home without this node, of which 3 were expected and more were on.",
@@ -157,7 +157,7 @@ public sealed class FormingNodeTests
         Round(c, b, d);
         Assert.Equal("pi-b", c.Note.FounderName);
 
-        // Of two candidates the one with the higher id gives up.
+        // Of two candidates, the one with the higher id withdraws.
         Round(a, d, Make("e"));
         Round(b, a);
         Assert.Equal(FormingStep.Open, b.Note.Step);

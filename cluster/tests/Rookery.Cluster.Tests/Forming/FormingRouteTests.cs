@@ -78,7 +78,7 @@ public sealed class FormingRouteTests : IAsyncLifetime, IDisposable
             Expect = 2,
         };
 
-        // Started again with its candidacy, it may have been claimed before, and not know that yet.
+        // After a restart with its candidacy it may have been claimed before and not know that yet.
         Assert.Equal(
             "it is starting",
             (await Assert.ThrowsAsync<IOException>(() => AskAsync(Phrase, call with { Vow = Caller }))).Message
@@ -139,7 +139,7 @@ public sealed class FormingRouteTests : IAsyncLifetime, IDisposable
         Assert.Equal(HttpStatusCode.BadRequest, (await PostAsync("no call"u8.ToArray())).StatusCode);
     }
 
-    /// <summary>Somebody in between has a certificate of his own, and passes on what he was told.</summary>
+    /// <summary>A man in the middle has a certificate of its own and relays the proofs.</summary>
     [Fact]
     public async Task A_proof_that_was_made_for_another_connection_proves_nothing()
     {

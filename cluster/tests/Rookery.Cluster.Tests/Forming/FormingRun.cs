@@ -5,26 +5,26 @@ using Rookery.Simulation;
 
 namespace Rookery.Cluster.Tests.Forming;
 
-/// <summary>What is wrong with a node on purpose, to show that it is found.</summary>
+/// <summary>A mistake planted in a node, to show that the run finds it.</summary>
 public enum FormingMistake
 {
-    /// <summary>Nothing.</summary>
+    /// <summary>No mistake.</summary>
     None,
 
-    /// <summary>Nothing that it notes is synced.</summary>
+    /// <summary>Notes are not synced.</summary>
     NotDurable,
 
-    /// <summary>It vows again before it was let go.</summary>
+    /// <summary>A node vows again before its first vow is released.</summary>
     TwoVows,
 
-    /// <summary>A founder is silent when it has let all in.</summary>
+    /// <summary>A founder stops answering once it has admitted all members.</summary>
     SilentFounder,
 }
 
 /// <summary>
-/// Cards that form, in one thread: real nodes' parts on simulated disks that lose what was not synced, with calls and
-/// answers that are lost or late, power cuts also within a write, and disks that refuse. In the end everything heals.
-/// Whatever a node is told is checked: nobody is among those of two founders.
+/// A simulation of forming cards on one thread: real state machines on simulated disks that lose unsynced data, with
+/// lost and late calls and answers, power cuts even within a write, and failing disks. In the end all faults heal.
+/// Checks every answer: no node is a member of two founders' clusters.
 /// </summary>
 internal sealed class FormingRun
 {
@@ -75,7 +75,7 @@ internal sealed class FormingRun
 
         foreach (var card in _cards.Take(cards))
         {
-            // Some are switched on late.
+            // Some cards are switched on late.
             card.OnFrom = _random.Next(3) == 0 ? _random.Next(FaultyRounds) : 0;
         }
 
@@ -85,10 +85,10 @@ internal sealed class FormingRun
         }
     }
 
-    /// <summary>What happened, to be counted over many runs.</summary>
+    /// <summary>The events of the run, counted over many runs.</summary>
     public HashSet<string> Seen { get; } = new(StringComparer.Ordinal);
 
-    /// <summary>How each card ended.</summary>
+    /// <summary>The final state of each card.</summary>
     public IReadOnlyList<FormingNote> Ends => [.. _cards.Select(static card => card.Node!.Note)];
 
     /// <summary>Runs all of it.</summary>
@@ -145,7 +145,7 @@ internal sealed class FormingRun
             return;
         }
 
-        // As the duty does it: first by what is known now.
+        // Like the duty: the first conclusion uses what is known at the start.
         if (!card.HasBegun && !(card.HasBegun = Try(card, () => card.Node!.Conclude([]))))
         {
             return;
@@ -156,7 +156,7 @@ internal sealed class FormingRun
             return;
         }
 
-        // A vow that is noted is said at once, as the duty does it.
+        // Like the duty: a new vow is sent at once.
         for (int part = 0; part < 2; part++)
         {
             List<FormingAnswer> answers = [];
@@ -197,7 +197,7 @@ internal sealed class FormingRun
         }
     }
 
-    /// <summary>As the route does it: a token for whom the founder has noted. Null when nothing was answered.</summary>
+    /// <summary>Like the route: adds a token for a recorded member. Null when there was no answer.</summary>
     private FormingAnswer? Ask(Card card, FormingCall call)
     {
         var node = card.Node!;
@@ -275,7 +275,7 @@ internal sealed class FormingRun
             }
             else
             {
-                // Nothing is to be replayed.
+                // There is no journal to replay.
                 card.Node.Conclude([]);
                 card.HasBegun = true;
             }
@@ -283,7 +283,7 @@ internal sealed class FormingRun
     }
 
     /// <summary>
-    /// Its owner claims it, which holds from then on, and is known after a start only when all is replayed.
+    /// Claims the node. The claim holds at once, and after a restart it is known once the journal is replayed.
     /// </summary>
     private static void Claim(Card card, int round)
     {
@@ -297,7 +297,7 @@ internal sealed class FormingRun
         }
     }
 
-    /// <summary>False when the disk refused, or power went before it was done: then nothing is said.</summary>
+    /// <summary>Runs an action; false when the disk failed or power was lost before it completed.</summary>
     private bool Try(Card card, Action action)
     {
         int before = card.Disk.OperationCount;
@@ -348,7 +348,7 @@ internal sealed class FormingRun
 
         public bool IsClaimed { get; set; }
 
-        /// <summary>Whether it was claimed before it had founded: then it never does.</summary>
+        /// <summary>Whether the node was claimed before it founded: then it must never found.</summary>
         public bool IsClaimedFirst { get; set; }
 
         public int RoundsToReplay { get; set; }
@@ -361,7 +361,7 @@ internal sealed class FormingRun
 
         public FormingNode? Node { get; set; }
 
-        /// <summary>Whether it answers: who was let in stops to join.</summary>
+        /// <summary>Whether the node answers; an admitted one is stopped to join.</summary>
         public bool IsOn => !IsSilent && Node is { Note.Step: not FormingStep.Admitted };
 
         public bool IsSilent { get; set; }

@@ -21,7 +21,7 @@ public sealed class FormingSeedTests
     {
         for (int seed = 0; seed < Seeds; seed++)
         {
-            // When all is done, as many again are switched on: they are left over.
+            // In the end as many cards again are switched on: they are left over.
             bool isEnough = cards >= expect;
             int later = isEnough ? expect : 0;
             var run = Play(seed, expect, cards, later: later);
@@ -55,7 +55,7 @@ public sealed class FormingSeedTests
         Assert.Contains("not answered yet", seen);
     }
 
-    /// <summary>A run that never meets a fault proves nothing of it.</summary>
+    /// <summary>A fault that no run meets proves nothing.</summary>
     [Fact]
     public void The_seeds_meet_every_fault_and_every_turn()
     {

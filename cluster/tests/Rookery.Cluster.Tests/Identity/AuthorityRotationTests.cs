@@ -20,7 +20,7 @@ public sealed class AuthorityRotationTests : IDisposable
         var (a, b, c) = (await AddAsync("a"), await AddAsync("b"), await AddAsync("c"));
         Assert.Null(await a.Rotation.BeginAsync(CancellationToken.None));
 
-        // In any order, with one member off for long stretches: no stage waits for less than everybody.
+        // In any order, with one member off for long: no stage ends before every member is done.
         for (int round = 0; round < 12; round++)
         {
             foreach (var member in round < 5 ? [a, b] : new[] { c, b, a })
@@ -82,7 +82,7 @@ public sealed class AuthorityRotationTests : IDisposable
         Assert.Equal(a.Identity.Authorities[0].RawData, signing.Certificate.RawData);
     }
 
-    /// <summary>It has no key of the next authority, and so none to seal.</summary>
+    /// <summary>Such a leader has no key of the next authority to seal.</summary>
     [Fact]
     public async Task A_member_that_joins_meanwhile_may_lead_and_another_seals_the_key_for_it()
     {
@@ -200,7 +200,7 @@ public sealed class AuthorityRotationTests : IDisposable
         }
     }
 
-    /// <summary>What a stolen card is worth: all, until the authority that it has the key of is retired.</summary>
+    /// <summary>A stolen card can do everything until the authority whose key it holds is retired.</summary>
     [Fact]
     public async Task The_key_of_a_retired_authority_proves_no_identity()
     {
@@ -273,7 +273,7 @@ public sealed class AuthorityRotationTests : IDisposable
         public Member(NodeIdentity identity, MemoryRecordStore recordStore)
             : this(Write(identity), recordStore) { }
 
-        /// <summary>The member whose disk it is, started.</summary>
+        /// <summary>Starts the member that owns the disk.</summary>
         public Member(SimulatedDisk disk, MemoryRecordStore recordStore)
         {
             Disk = disk;

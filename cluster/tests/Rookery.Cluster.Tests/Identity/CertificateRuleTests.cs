@@ -143,7 +143,7 @@ public sealed class CertificateRuleTests
     private static ClientCertificateRule ClientRuleOf(ClusterAuthority authority) =>
         new([authority.Certificate], ClusterId);
 
-    /// <summary>What the framework cannot read does not reach a rule.</summary>
+    /// <summary>Parses a certificate; null when the framework cannot, so that no rule sees it.</summary>
     private static X509Certificate2? TryRead(byte[] certificate)
     {
         try

@@ -101,8 +101,8 @@ public sealed class IdentityDirectoryTests : IDisposable
     }
 
     /// <summary>
-    /// A copy of a card must stay out after any number of starts, and so must a node that found a rule broken; half a
-    /// note stops the node rather than let it in.
+    /// A copy of a card, and a node that found a rule broken, must stay out after any number of starts. A half-written
+    /// note stops the node instead of letting it in.
     /// </summary>
     [Theory]
     [InlineData(RetirementCause.Excluded)]

@@ -46,7 +46,9 @@ public sealed class IdentityKeeperTests : IDisposable
         Assert.Equal(NodeId, _keeper.Current.PeerRule.Judge(_keeper.Current.Certificate, PeerRole.Client).NodeId);
     }
 
-    /// <summary>A rotation goes on beside the maintenance, which notes peers and renews certificates.</summary>
+    /// <summary>
+    /// A rotation runs concurrently with the maintenance, which stores peers and renews certificates.
+    /// </summary>
     [Fact]
     public void Peers_that_are_stored_while_the_identity_changes_are_not_lost()
     {
@@ -96,7 +98,7 @@ public sealed class IdentityKeeperTests : IDisposable
         Assert.False(_keeper.RenewIfDue(Home, _time.GetUtcNow()));
     }
 
-    /// <summary>Signed by that clock it would end years before the one that it replaces.</summary>
+    /// <summary>Signed with that clock, the new certificate would end years before the replaced one.</summary>
     [Fact]
     public void A_clock_in_1970_on_a_machine_that_moved_makes_no_certificate_that_ends_earlier()
     {

@@ -114,7 +114,7 @@ public sealed class AnnouncementTests : IDisposable
         Assert.Null(await mirror.AnnounceAsync(Facts, CancellationToken.None));
         Assert.Equal(told, MemberRecord.Parse(_recordStore.Find(key)!.Value.Span)!.IsMirror);
 
-        // A version that does not know of it, or an owner, took it back since.
+        // An older version, or an owner, has changed the record back.
         await _recordStore.ChangeAsync(
             [
                 new RecordChange(

@@ -64,7 +64,7 @@ public sealed class JoinClientTests : IAsyncLifetime, IDisposable
         using var identity = IdentityDirectory.TryLoad(_disk, "/data")!;
         Assert.Equal(told.PublicUrl, identity.SaidUrl);
 
-        // Where it listens on goes first, because it is of today; but not what only the machine itself reaches.
+        // Addresses it listens at come first, because they are current; loopback addresses come last.
         Assert.Equal(
             ["pi-2.lan:9443", "192.168.1.6:9443", "127.0.0.1:9080"],
             MemberFacts.AddressesOf(["127.0.0.1:9080"], identity.SaidAddresses)
@@ -91,8 +91,7 @@ public sealed class JoinClientTests : IAsyncLifetime, IDisposable
     [Fact]
     public async Task A_fresh_node_with_its_clock_in_1970_joins()
     {
-        // Nothing in the client reads a clock; the certificates of a cluster whose own clocks are right begin long
-        // after 1970.
+        // The client reads no clock. Certificates of a cluster with correct clocks begin long after 1970.
         _cluster.Time.SetUtcNow(TestAuthority.Now.AddYears(30));
         Assert.Equal("B", (await JoinAsync(await TokenAsync())).Tag);
     }
@@ -115,7 +114,7 @@ public sealed class JoinClientTests : IAsyncLifetime, IDisposable
     [Fact]
     public async Task A_node_that_shows_the_authority_without_a_certificate_of_it_never_sees_the_secret()
     {
-        // Anybody can ask a member for the authority's certificate, and show it.
+        // Any node can ask a member for the authority's certificate and show it.
         using var impostor = new TestCluster();
         await using var between = await ServeAsync(impostor, showing: _cluster)
             .ContinueWith(task => task.Result.Server, TaskScheduler.Default);
@@ -199,7 +198,7 @@ public sealed class JoinClientTests : IAsyncLifetime, IDisposable
     [Fact]
     public async Task A_node_that_was_stopped_while_joining_gets_its_seat_when_the_join_is_repeated()
     {
-        // With the same token or another one, under the name that the seat was given for.
+        // With the same or another token, under the name that the seat was assigned to.
         var first = await TokenAsync();
         var second = await TokenAsync();
         using var stopping = new CancellationTokenSource();
@@ -280,7 +279,8 @@ public sealed class JoinClientTests : IAsyncLifetime, IDisposable
     }
 
     /// <summary>
-    /// Serves with the certificate of one cluster's member, shows the authority of another, and answers as a third.
+    /// Starts a server with the certificate of one cluster's member that shows the authority of another and answers as
+    /// a third.
     /// </summary>
     internal static async Task<(WebApplication Server, string Address)> ServeAsync(
         TestCluster certificate,
@@ -320,10 +320,10 @@ public sealed class JoinClientTests : IAsyncLifetime, IDisposable
     {
         public int Joins { get; private set; }
 
-        /// <summary>How many of the next answers do not arrive.</summary>
+        /// <summary>The number of next answers to lose.</summary>
         public int LosesAnswers { get; set; }
 
-        /// <summary>Told when one did not.</summary>
+        /// <summary>Invoked when an answer was lost.</summary>
         public Action? Lost { get; set; }
 
         public async Task Count(HttpContext http, RequestDelegate next)

@@ -49,8 +49,8 @@ public sealed class MemberAdmissionTests
         Assert.Null(MemberAdmission.Judge(Hello("other", startNumber: 7), member: null, mustBeRecorded: false));
 
     /// <summary>
-    /// Its journal names a member; the entry with that one's record is not applied yet, and only that member can say
-    /// that it is committed.
+    /// The journal's configuration names a member whose record is not applied yet, and only that member can tell this
+    /// node that the record is committed.
     /// </summary>
     [Theory]
     [InlineData(true)]
@@ -67,8 +67,8 @@ public sealed class MemberAdmissionTests
     }
 
     /// <summary>
-    /// It was off while all others were replaced: who they are it learns from them alone. Old cards of those that it
-    /// knows stay out all the same.
+    /// The node was off while all others were replaced, and learns the new members only from them. Old cards of members
+    /// that it knows are refused all the same.
     /// </summary>
     [Fact]
     public void Records_that_may_be_old_refuse_no_member_as_removed()

@@ -21,20 +21,20 @@ internal sealed class MemoryRecordStore : IJoinRecordStore
 
     public List<NodeId> Learners { get; } = [];
 
-    /// <summary>What the next calls of <see cref="AddLearner"/> answer, before they succeed.</summary>
+    /// <summary>The answers of the next calls of <see cref="AddLearner"/>, before they succeed.</summary>
     public Queue<ChangeAnswer> LearnerAnswers { get; } = new();
 
-    /// <summary>Runs before the next change: somebody else's.</summary>
+    /// <summary>Runs before the next change, as a concurrent one.</summary>
     public Action? BeforeChange { get; set; }
 
     public int Changes { get; private set; }
 
     /// <summary>
-    /// Ends when a leader answers, and says whether this node may go on; at once when there is none to wait for.
+    /// Completes when a leader answers, with whether this node has caught up; null to complete at once.
     /// </summary>
     public TaskCompletionSource<bool>? CaughtUp { get; init; }
 
-    /// <summary>Who waits for that.</summary>
+    /// <summary>The number of callers that wait for <see cref="CaughtUp"/>.</summary>
     public int Waiting { get; private set; }
 
     public async ValueTask<bool> CatchUpAsync(CancellationToken cancellationToken)

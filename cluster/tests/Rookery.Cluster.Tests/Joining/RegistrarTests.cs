@@ -164,7 +164,7 @@ public sealed class RegistrarTests : IDisposable
             refusal.Message
         );
 
-        // Before any of its cryptography is looked at.
+        // Refused before its cryptography is checked.
         Assert.Equal(
             JoinError.TokenUnknown,
             (await _cluster.RefuseAsync(TestCluster.Request(stranger) with { CertificateRequest = [1] })).Error

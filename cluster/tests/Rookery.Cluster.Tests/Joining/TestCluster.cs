@@ -7,7 +7,7 @@ using Rookery.Simulation;
 
 namespace Rookery.Cluster.Tests.Joining;
 
-/// <summary>A cluster of one member, pi-1, that lets others in.</summary>
+/// <summary>A cluster of one member, pi-1, that admits nodes.</summary>
 internal sealed class TestCluster : IDisposable
 {
     private readonly ClusterAuthority _authority;

@@ -5,7 +5,7 @@ using Rookery.Simulation;
 
 namespace Rookery.Cluster.Tests.Joining;
 
-/// <summary>A data directory that a node was begun in, as far as its format file says so.</summary>
+/// <summary>Makes a data directory look like that of a started node, as far as its format file tells.</summary>
 internal static class TestFormat
 {
     public static void Write(IDisk disk, string directory, NodeIds ids)

@@ -14,7 +14,7 @@ using Rookery.Simulation;
 
 namespace Rookery.Cluster.Tests.Joining;
 
-/// <summary>A card was made a cluster of one at its first boot, and joins another.</summary>
+/// <summary>A card that became a cluster of one at its first boot joins another cluster.</summary>
 public sealed class UnclaimedNodeTests
 {
     private const string Directory = "/data";
@@ -25,10 +25,10 @@ public sealed class UnclaimedNodeTests
     private readonly SimulatedDisk _disk = new(Directory);
     private readonly SimulatedTimeProvider _time = new();
 
-    // Of the journal, when it was served last.
+    // The journal's first index when it was last served.
     private long _firstIndex;
 
-    /// <summary>What a node writes by itself: who it is, its authority, where clients find it.</summary>
+    /// <summary>A node itself writes its identity, its authority and its addresses for clients.</summary>
     [Theory]
     [InlineData(false, false)]
     [InlineData(true, false)]
@@ -118,7 +118,7 @@ public sealed class UnclaimedNodeTests
                     store.CommitAlone(CommandEncoder.DeleteDatabases(["Shop"]));
                 }
 
-                // More than the journal keeps behind a flush: then only the tables tell of it.
+                // More than the journal retains after a flush, so only the tables contain it.
                 for (int i = 0; i < 8 && isFlushed; i++)
                 {
                     Write(
@@ -169,7 +169,7 @@ public sealed class UnclaimedNodeTests
         AssertKept($"/data/{name} is nothing that a node has which was never used");
     }
 
-    /// <summary>Rot may hide who owns it.</summary>
+    /// <summary>Rot may hide the owner.</summary>
     [Fact]
     public void A_node_that_cannot_be_read_is_kept()
     {
@@ -256,7 +256,7 @@ public sealed class UnclaimedNodeTests
                     joining++;
                 }
 
-                // The same join, given again, finds its way from each.
+                // Repeating the same join succeeds from every point.
                 Assert.Null(JoinClient.WhyNot(image, Directory, TokenOf(Joined)));
                 Assert.Null(PutAway(image));
                 Clear(image);

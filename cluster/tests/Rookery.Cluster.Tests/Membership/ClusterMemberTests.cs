@@ -45,7 +45,7 @@ public sealed class ClusterMemberTests : IDisposable
     [Fact]
     public async Task A_mirror_that_was_chosen_after_the_identity_was_read_is_not_lost()
     {
-        // A join lets go of the directory between the two.
+        // A join releases the directory in between.
         await using var member = Load();
         JoinClient.ChooseMirror(_disk, Data);
         using var node = Open(member);
@@ -155,7 +155,7 @@ public sealed class ClusterMemberTests : IDisposable
         );
     }
 
-    /// <summary>Two members lead in one term.</summary>
+    /// <summary>Breaks a rule: two members lead in one term.</summary>
     /// <returns>Why the node takes no part.</returns>
     private async Task<string> BreakARuleAsync()
     {

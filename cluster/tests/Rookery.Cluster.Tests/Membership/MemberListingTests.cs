@@ -63,7 +63,7 @@ public sealed class MemberListingTests
     }
 
     /// <summary>
-    /// Who leads knows that a member does not answer, and nothing else of one that has not answered since.
+    /// A leader knows that a member does not answer, and nothing else about one that has never answered it.
     /// </summary>
     [Fact]
     public void Unknown_figures_are_omitted()
@@ -79,7 +79,9 @@ public sealed class MemberListingTests
         );
     }
 
-    /// <summary>Who restarts a member has to know whether the others have room for what is written meanwhile.</summary>
+    /// <summary>
+    /// Before restarting a member, an owner must know whether the others have space for the writes meanwhile.
+    /// </summary>
     [Fact]
     public void The_spare_bytes_of_a_member_are_listed()
     {

@@ -75,7 +75,7 @@ public sealed class MemberMaintenanceTests : IDisposable
             () => network.Status().Any(static peer => peer.Node == Members.IdOf(Moved.NodeId)),
             "it connects to whom it heard of"
         );
-        // and where its owner says, but not at its own address
+        // and where its owner configured, but not at this node's own address
         Assert.Equal([.. Moved.Addresses, "127.0.0.1:4"], network.AddressesOf(Members.IdOf(Moved.NodeId)));
         Assert.Equal((1, 0), (recordStore.Waiting, recordStore.Changes));
 

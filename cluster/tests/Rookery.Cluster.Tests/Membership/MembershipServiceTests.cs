@@ -13,7 +13,7 @@ using Rookery.Raft;
 namespace Rookery.Cluster.Tests.Membership;
 
 /// <summary>
-/// Orders of owners, carried out by members as in the program; those that one passes on go to the service of the other.
+/// Owners' orders, carried out as in the program. A forwarded order goes to the other member's service.
 /// </summary>
 public sealed class MembershipServiceTests
 {
@@ -42,7 +42,7 @@ public sealed class MembershipServiceTests
         Keep(cluster);
         Assert.Equal((1, "A standby"), Shown(cluster));
 
-        // A third ends the choice.
+        // A third member makes the choice void.
         Join(cluster);
         Assert.Equal((3, "3 members"), Shown(cluster));
     }
@@ -293,7 +293,7 @@ public sealed class MembershipServiceTests
             halfway.Members
         );
 
-        // The program of before is put back, reads what was written, and writes on.
+        // The previous version is reinstalled, reads what was written, and continues to write.
         Install(cluster, cluster.A, newest: 1);
         cluster.Put(cluster.AwaitLeader(), "by the one before");
         cluster.AwaitEqual();
@@ -367,7 +367,7 @@ public sealed class MembershipServiceTests
         return cluster;
     }
 
-    /// <summary>As the registrar and then the maintenance of the leader do it.</summary>
+    /// <summary>Adds a member, like the registrar and then the leader's maintenance.</summary>
     private static void Join(SteppedCluster cluster, int? number = null, bool isMirror = false)
     {
         var member = new SteppedMember(cluster, number ?? cluster.Members.Count, mayBegin: false);
@@ -390,7 +390,7 @@ public sealed class MembershipServiceTests
         );
     }
 
-    /// <summary>As the maintenance of each does it after its start.</summary>
+    /// <summary>Announces members, like the maintenance of each after its start.</summary>
     private static void Tell(SteppedCluster cluster, params SteppedMember[] members)
     {
         foreach (var member in members)
@@ -468,7 +468,7 @@ public sealed class MembershipServiceTests
             node => member.Consensus!.ChangeMember(MemberChange.Learner, node)
         );
 
-    /// <summary>Something happens just before the records are changed.</summary>
+    /// <summary>Runs an action just before the records are changed.</summary>
     private sealed class MeanwhileDesk(IJoinRecordStore recordStore, Action meanwhile) : IJoinRecordStore
     {
         public bool IsLeader => recordStore.IsLeader;
@@ -496,7 +496,7 @@ public sealed class MembershipServiceTests
         public ChangeAnswer AddLearner(NodeId node) => recordStore.AddLearner(node);
     }
 
-    /// <summary>The way of an order to the leader's port for members.</summary>
+    /// <summary>Forwards an order to the leader's port for members.</summary>
     private sealed class PassedOn(SteppedCluster cluster, NodeId leader) : HttpMessageHandler
     {
         protected override Task<HttpResponseMessage> SendAsync(
@@ -509,8 +509,8 @@ public sealed class MembershipServiceTests
             return answered.Task;
         }
 
-        // HttpClient leaves the context of the simulation, and would go on on the thread pool while simulated time runs
-        // away: it goes on here where there is no context to leave.
+        // HttpClient leaves the simulation's context and would continue on the thread pool while simulated time passes.
+        // Continue here, where there is no context to leave.
         private async Task AnswerAsync(HttpRequestMessage request, TaskCompletionSource<HttpResponseMessage> answered)
         {
             var http = new Microsoft.AspNetCore.Http.DefaultHttpContext();

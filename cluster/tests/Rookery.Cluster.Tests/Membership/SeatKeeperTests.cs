@@ -29,7 +29,7 @@ public sealed class SeatKeeperTests
             cluster.RunFor(100);
         }
 
-        // The third was never started, and the standby goes: what the first acknowledges alone is as before.
+        // The third was never started, and the standby is removed: the first member's acknowledgements need no other.
         Assert.Equal(1, Voters(cluster));
         cluster.B.Kill();
         cluster.Put(cluster.A, "still");

@@ -74,7 +74,9 @@ public sealed class WhereaboutsTests : IDisposable
         Assert.Same(certificate, _keeper.Current.Certificate);
     }
 
-    /// <summary>It was off for two years, and its clock found a source of time half a minute after the start.</summary>
+    /// <summary>
+    /// The node was off for two years, and its clock reaches a time source half a minute after the start.
+    /// </summary>
     [Theory]
     [InlineData(2)]
     [InlineData(-2)]

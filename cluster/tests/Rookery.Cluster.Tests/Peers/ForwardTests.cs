@@ -35,7 +35,7 @@ public sealed class ForwardTests : IDisposable
         );
     }
 
-    /// <summary>A program of before is not told the term: a packet that it does not know closes a connection.</summary>
+    /// <summary>An older version gets no term: an unknown packet would close its connection.</summary>
     [Theory]
     [InlineData(PeerProtocol.FeatureLevel, true, 7)]
     [InlineData(PeerProtocol.FeatureLevel, false, 7)]
@@ -166,7 +166,7 @@ public sealed class ForwardTests : IDisposable
         await cancel.CancelAsync();
         Assert.Equal(RejectionKind.OutcomeUnknown, (await waiting).Rejection!.Kind);
 
-        // The late answer harms nobody.
+        // The late answer has no effect.
         Release(held);
         b.Receiver.Propose = static (command, _) => TestReceiver.Echo(command);
         var next = await a.Network.ForwardAsync(b.Node, Command([1, 2]), CancellationToken.None);
@@ -178,7 +178,7 @@ public sealed class ForwardTests : IDisposable
     public async Task Callers_wait_while_8_MiB_are_in_flight_and_may_give_up()
     {
         const int Commands = 20;
-        // Its clock stands: nobody's patience ends.
+        // Its clock stands still, so nothing times out.
         await using var a = await TestMember.StartAsync(
             TestMember.Hello("A1"),
             TestMember.TrustOf(_authority, "A1"),

@@ -13,7 +13,7 @@ using Rookery.Simulation;
 
 namespace Rookery.Cluster.Tests.Peers;
 
-/// <summary>What a member does that is broken or hostile, with a good certificate.</summary>
+/// <summary>The behaviour of a broken or hostile member with a valid certificate.</summary>
 public sealed class HostilePeerTests : IAsyncLifetime, IDisposable
 {
     private readonly ClusterAuthority _authority = TestAuthority.Create();
@@ -52,7 +52,7 @@ public sealed class HostilePeerTests : IAsyncLifetime, IDisposable
                 await raw.SendAsync(Samples.Bytes(random, 100));
             }
 
-            // A change may have left a good hello; then the member is greeted.
+            // The change may have left a valid hello; then the member is greeted.
             var answer = await raw.ReceiveAsync();
             Assert.True(answer is null || answer.Value.Kind == PacketKind.Refusal || seed % 2 == 0, $"seed {seed}");
         }
@@ -115,7 +115,7 @@ public sealed class HostilePeerTests : IAsyncLifetime, IDisposable
         await AssertServesAsync();
     }
 
-    /// <summary>More than the port takes in all: half of them in the handshake, half behind it.</summary>
+    /// <summary>More connections than the port accepts: half of them in the handshake, half after it.</summary>
     [Fact]
     public async Task Silent_strangers_lock_no_member_out()
     {
@@ -144,7 +144,7 @@ public sealed class HostilePeerTests : IAsyncLifetime, IDisposable
 
             await AssertServesAsync();
 
-            // The oldest made room.
+            // The oldest connection was closed to make room.
             await Assert.ThrowsAnyAsync<IOException>(() => strangers[1].ReadExactlyAsync(new byte[1]).AsTask());
         }
         finally
@@ -187,7 +187,7 @@ public sealed class HostilePeerTests : IAsyncLifetime, IDisposable
         );
     }
 
-    /// <summary>A peer whose power went answers nothing and closes nothing.</summary>
+    /// <summary>A peer that lost power answers nothing and closes nothing.</summary>
     [Fact]
     public async Task A_silent_peer_is_disconnected()
     {
@@ -240,7 +240,7 @@ public sealed class HostilePeerTests : IAsyncLifetime, IDisposable
         return raw;
     }
 
-    /// <summary>Others are served as before.</summary>
+    /// <summary>Other members are served as before.</summary>
     private async Task AssertServesAsync()
     {
         await using var c = await TestMember.StartAsync(TestMember.Hello("C3"), TestMember.TrustOf(_authority, "C3"));

@@ -3,7 +3,7 @@ using Rookery.Simulation;
 
 namespace Rookery.Cluster.Tests.Peers;
 
-/// <summary>Of two starts of one store that want connections, which is the copy.</summary>
+/// <summary>Which of two starts of one store that connect is the copy.</summary>
 public sealed class KnownStartsTests
 {
     private readonly SimulatedTimeProvider _time = new();
@@ -42,7 +42,7 @@ public sealed class KnownStartsTests
         Assert.Null(_starts.AdmitOrRefuse(restarted));
         _starts.CountConnected(restarted);
 
-        // What was written before it ended goes on to come, the answer to the last question too.
+        // Bytes written before the end continue to arrive, including the answer to the last ping.
         long asked = _time.GetTimestamp();
         _time.Advance(TimeSpan.FromMilliseconds(10));
         var again = Start(number: 7, id: 3);

@@ -21,7 +21,7 @@ public sealed class MessageCodecTests
         Assert.Empty(frames);
     }
 
-    /// <summary>Half of all chains are negative numbers; a connection must not end over one.</summary>
+    /// <summary>Half of all hashes are negative numbers; they must not end a connection.</summary>
     [Theory]
     [InlineData(long.MinValue)]
     [InlineData(-1)]
@@ -66,8 +66,8 @@ public sealed class MessageCodecTests
     }
 
     /// <summary>
-    /// Consensus counts payloads: a member that catches up on writes that came one at a time gets thousands of frames
-    /// at once, and must not refuse them for their heads.
+    /// Consensus limits payload bytes. A member that catches up on single writes gets thousands of frames at once, and
+    /// must not refuse them for the size of their headers.
     /// </summary>
     [Fact]
     public void A_full_message_of_the_smallest_frames_arrives()
@@ -139,7 +139,7 @@ public sealed class MessageCodecTests
     }
 
     /// <summary>
-    /// Whatever bytes come: a message that could be sent, or one exception, and no more memory than they are worth.
+    /// Any bytes lead to a message that could have been sent or to one kind of exception, with bounded memory.
     /// </summary>
     [Fact]
     public void Changed_cut_and_random_bytes_are_refused_or_read_and_nothing_else()

@@ -12,7 +12,7 @@ public sealed class PeerHttpTests : IDisposable
     public void Dispose() => _authority.Dispose();
 
     /// <summary>
-    /// As a record looks that names a bridge of containers, which each machine has, and a network that is gone.
+    /// A record may name a bridge of containers, which every machine has, and a network that no longer exists.
     /// </summary>
     [Fact]
     public async Task A_client_uses_the_first_address_at_which_the_member_answers()
@@ -55,7 +55,7 @@ public sealed class PeerHttpTests : IDisposable
         Assert.All(elsewhere, address => Assert.Contains(address + ": ", failure.Message, StringComparison.Ordinal));
     }
 
-    /// <summary>Its certificate proves the node, which the copy has too.</summary>
+    /// <summary>The certificate proves the node; the copy has it too.</summary>
     [Fact]
     public async Task An_old_copy_of_a_member_is_refused_as_on_its_other_connections()
     {

@@ -20,7 +20,7 @@ public sealed class PeerNetworkTests : IDisposable
     public void Dispose() => _authority.Dispose();
 
     /// <summary>
-    /// It was off while all others were replaced: it is called by one that it does not know, and answers.
+    /// The node was off while all others were replaced: a member that it does not know dials it, and it answers.
     /// </summary>
     [Fact]
     public async Task An_unknown_caller_is_dialled_where_it_listens()
@@ -81,9 +81,7 @@ public sealed class PeerNetworkTests : IDisposable
         );
     }
 
-    /// <summary>
-    /// The name is read from records, and whatever goes wrong with them: nobody else would dial that member again.
-    /// </summary>
+    /// <summary>Reading the name from the records may fail. The member must be dialled nevertheless.</summary>
     [Fact]
     public async Task A_member_whose_name_cannot_be_read_is_dialled()
     {
@@ -100,7 +98,7 @@ public sealed class PeerNetworkTests : IDisposable
         await Eventually.HoldsAsync(() => a.IsConnectedToAll, "it was reached");
     }
 
-    /// <summary>Its calls come from 127.0.0.1, and there nobody listens.</summary>
+    /// <summary>Its connections come from 127.0.0.1, where it does not listen.</summary>
     [Theory]
     [InlineData(true)]
     [InlineData(false)]
@@ -145,8 +143,7 @@ public sealed class PeerNetworkTests : IDisposable
     }
 
     /// <summary>
-    /// Each has the address that the next one had: whoever answers where another is looked for is known from its
-    /// certificate.
+    /// Each member has the address that another had before. The certificate tells which member answers.
     /// </summary>
     [Fact]
     public async Task Members_that_changed_their_addresses_among_each_other_find_each_other()
@@ -186,7 +183,7 @@ public sealed class PeerNetworkTests : IDisposable
             );
     }
 
-    /// <summary>A packet that it does not know closes a connection.</summary>
+    /// <summary>An unknown packet would close the connection.</summary>
     [Fact]
     public async Task An_older_version_is_sent_no_addresses()
     {
@@ -271,9 +268,7 @@ public sealed class PeerNetworkTests : IDisposable
         Samples.AssertEqual([frame], b.Receiver.Messages.Single().Frames);
     }
 
-    /// <summary>
-    /// A peer whose reader of frames stands still costs us no more than the bound, and hears heartbeats all the same.
-    /// </summary>
+    /// <summary>A peer that stops reading frames costs no more than the limit, and still receives heartbeats.</summary>
     [Fact]
     public async Task Blocked_frames_hold_up_no_heartbeat_and_no_more_than_their_bound()
     {
@@ -342,7 +337,7 @@ public sealed class PeerNetworkTests : IDisposable
         Assert.Equal(2, a.Receiver.Unreachables);
     }
 
-    /// <summary>Whoever moved calls the others, and is called back where it calls from.</summary>
+    /// <summary>A member that moved dials the others, and is dialled at its source address.</summary>
     [Fact]
     public async Task A_member_that_moved_is_found_because_it_calls()
     {

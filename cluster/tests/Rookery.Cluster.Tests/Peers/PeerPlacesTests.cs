@@ -5,7 +5,7 @@ using Rookery.Cluster.Peers;
 
 namespace Rookery.Cluster.Tests.Peers;
 
-/// <summary>What is believed of what members say about where they listen.</summary>
+/// <summary>Which announced addresses are accepted.</summary>
 public sealed class PeerPlacesTests
 {
     [Fact]
@@ -90,7 +90,7 @@ public sealed class PeerPlacesTests
             }
             catch (PeerProtocolException)
             {
-                // As it should.
+                // Expected.
             }
         }
     }

@@ -7,7 +7,7 @@ using Rookery.Cluster.Tests.Identity;
 
 namespace Rookery.Cluster.Tests.Peers;
 
-/// <summary>Who is refused, and the sentence that both ends are told.</summary>
+/// <summary>Refused connections, and the sentence that both ends log.</summary>
 public sealed class PeerRefusalTests : IDisposable
 {
     private readonly ClusterAuthority _authority = TestAuthority.Create();
@@ -70,7 +70,7 @@ public sealed class PeerRefusalTests : IDisposable
         Assert.False(a.IsConnectedToAll);
     }
 
-    /// <summary>The one that is looked for may be off, and says nothing.</summary>
+    /// <summary>The wanted member may be off.</summary>
     [Fact]
     public async Task The_refusal_of_another_node_at_the_address_does_not_count()
     {
@@ -87,8 +87,8 @@ public sealed class PeerRefusalTests : IDisposable
     }
 
     /// <summary>
-    /// Each member of a list is looked for at all places of it: who is met there must not take that for another call of
-    /// its own.
+    /// Each configured member is looked for at all configured addresses. A member that is met there must not take that
+    /// for a second connection of its own.
     /// </summary>
     [Fact]
     public async Task Another_node_at_the_address_keeps_its_existing_connection()
@@ -109,8 +109,7 @@ public sealed class PeerRefusalTests : IDisposable
     }
 
     /// <summary>
-    /// The server cancels what it does for a connection that has ended, which may be seen before the end of the stream
-    /// is.
+    /// The server cancels its work for an ended connection, possibly before it reads the end of the stream.
     /// </summary>
     [Fact]
     public async Task Another_node_at_the_address_does_not_log_the_hang_up()
@@ -149,7 +148,7 @@ public sealed class PeerRefusalTests : IDisposable
         );
     }
 
-    /// <summary>The connection for frames too hears that it is refused, and not that somebody else answers.</summary>
+    /// <summary>The bulk connection gets the refusal too, and not the error that another node answers.</summary>
     [Theory]
     [InlineData(LinkKind.Control)]
     [InlineData(LinkKind.Bulk)]
@@ -174,7 +173,7 @@ public sealed class PeerRefusalTests : IDisposable
         Assert.Equal(PeerRefusalKind.NoMember, refused.Refusal.Kind);
     }
 
-    /// <summary>Its port still listens, to say why it takes no part.</summary>
+    /// <summary>Its port still listens, to report why it takes no part.</summary>
     [Fact]
     public async Task A_retired_member_refuses_connections()
     {
@@ -205,7 +204,7 @@ public sealed class PeerRefusalTests : IDisposable
         await Eventually.HoldsAsync(() => !a.IsConnectedToAll && !b.IsConnectedToAll, "the connections end");
     }
 
-    /// <summary>It cannot learn it from the log, which it is not sent any more.</summary>
+    /// <summary>The log cannot tell it, because it no longer receives entries.</summary>
     [Fact]
     public async Task A_member_that_was_removed_while_it_was_off_is_refused()
     {
@@ -285,9 +284,7 @@ public sealed class PeerRefusalTests : IDisposable
         Assert.True(a.IsConnectedToAll && b.IsConnectedToAll);
     }
 
-    /// <summary>
-    /// Each start counts, also those of a copy: it must not take the place of the original by being started once more.
-    /// </summary>
+    /// <summary>The starts of a copy count too: one more start must not make it replace the original.</summary>
     [Fact]
     public async Task A_copy_that_was_started_more_often_is_refused()
     {
@@ -309,7 +306,7 @@ public sealed class PeerRefusalTests : IDisposable
         Assert.True(a.IsConnectedToAll && b.IsConnectedToAll);
     }
 
-    /// <summary>No answer comes over connections that this node dialled: it has none to the original.</summary>
+    /// <summary>The original has only incoming connections here, so it must be pinged over them.</summary>
     [Fact]
     public async Task A_copy_of_a_member_that_dials_and_is_not_dialled_is_refused()
     {
@@ -338,8 +335,8 @@ public sealed class PeerRefusalTests : IDisposable
     }
 
     /// <summary>
-    /// The kernel of a program that was killed goes on to send what that had written: neither that nor a late answer to
-    /// an earlier question makes the start after it a copy.
+    /// The kernel of a killed process continues to send what it had written. Neither those bytes nor a late answer to
+    /// an earlier ping makes the next start a copy.
     /// </summary>
     [Fact]
     public async Task A_restart_is_admitted_while_bytes_of_the_earlier_start_still_arrive()
@@ -374,8 +371,8 @@ public sealed class PeerRefusalTests : IDisposable
     }
 
     /// <summary>
-    /// A card from when its node was alone dials nobody, and takes those who call for no members: it learns what it is
-    /// from them.
+    /// A card from when its node was alone dials no member and refuses those that dial it. It learns from them that it
+    /// is old.
     /// </summary>
     [Theory]
     [InlineData(false)]
@@ -404,7 +401,7 @@ public sealed class PeerRefusalTests : IDisposable
         Assert.Null(Assert.Single(b.Network.Answers).Refusal);
     }
 
-    /// <summary>An address that another member had before it moved.</summary>
+    /// <summary>The address belonged to another member before that one moved.</summary>
     [Fact]
     public async Task A_node_that_dials_itself_records_no_refusal()
     {
@@ -423,7 +420,7 @@ public sealed class PeerRefusalTests : IDisposable
         Assert.Null(Assert.Single(a.Network.Answers).Refusal);
     }
 
-    /// <summary>Who is refused otherwise than as no member is not listened to any more.</summary>
+    /// <summary>Only a node that is refused as no member is heard about what it thinks of this node.</summary>
     [Fact]
     public async Task A_refusal_by_a_node_that_is_itself_refused_does_not_count()
     {
@@ -483,9 +480,7 @@ public sealed class PeerRefusalTests : IDisposable
         );
     }
 
-    /// <summary>
-    /// A renewed certificate and a new authority are looked at in the next handshake, without a restart.
-    /// </summary>
+    /// <summary>A renewed certificate and a new authority count in the next handshake, without a restart.</summary>
     [Fact]
     public async Task A_certificate_of_an_authority_added_since_the_start_is_accepted()
     {
@@ -503,7 +498,7 @@ public sealed class PeerRefusalTests : IDisposable
         await Eventually.HoldsAsync(() => a.IsConnectedToAll && b.IsConnectedToAll, "it is accepted afterwards");
     }
 
-    /// <summary>Answers the connection of the hello's kind; another is closed.</summary>
+    /// <summary>Accepts connections until one has the hello's kind; closes the others.</summary>
     private static async Task<RawPeer> MeetAsync(TcpListener listener, PeerTrust trust, PeerHello hello)
     {
         while (true)

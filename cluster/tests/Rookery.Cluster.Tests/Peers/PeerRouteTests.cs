@@ -10,8 +10,8 @@ public sealed class PeerRouteTests
     private const string Three = "192.0.2.3:9443";
 
     /// <summary>
-    /// Who has several, and answers at each where another is looked for, would be called again and again without a
-    /// rest.
+    /// A member with several addresses that answers at each while another is wanted would otherwise be dialled again
+    /// and again without a delay.
     /// </summary>
     [Fact]
     public void An_answer_at_a_known_address_is_no_news()

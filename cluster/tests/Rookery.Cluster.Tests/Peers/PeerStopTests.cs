@@ -7,11 +7,11 @@ using Rookery.Simulation;
 namespace Rookery.Cluster.Tests.Peers;
 
 /// <summary>
-/// How the port for members stops. Its clock moves only when a test moves it: what ends before ends by itself.
+/// How the port for members stops. Its clock moves only when a test moves it, so what ends before has ended by itself.
 /// </summary>
 public sealed class PeerStopTests : IDisposable
 {
-    // A test that would otherwise hang ends; none that passes waits for it.
+    // Ends a test that would otherwise hang; a passing test does not wait for it.
     private static readonly TimeSpan Guard = TimeSpan.FromSeconds(60);
 
     private readonly ClusterAuthority _authority = TestAuthority.Create();

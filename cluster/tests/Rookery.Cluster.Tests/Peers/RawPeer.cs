@@ -7,7 +7,7 @@ using Rookery.Cluster.Peers;
 
 namespace Rookery.Cluster.Tests.Peers;
 
-/// <summary>A member with a good certificate that says whatever a test wants. Either end of a connection.</summary>
+/// <summary>One end of a connection with a valid certificate that sends any bytes a test wants.</summary>
 internal sealed class RawPeer : IAsyncDisposable
 {
     private readonly SslStream _stream;
@@ -72,7 +72,7 @@ internal sealed class RawPeer : IAsyncDisposable
         }
         catch (IOException)
         {
-            // The other end has had enough of us: that is what tests wait for.
+            // The other end closed the connection, which tests wait for.
         }
     }
 

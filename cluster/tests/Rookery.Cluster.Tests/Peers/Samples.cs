@@ -3,7 +3,7 @@ using Rookery.Raft;
 
 namespace Rookery.Cluster.Tests.Peers;
 
-/// <summary>Messages and frames by chance, from a seed.</summary>
+/// <summary>Random messages and frames from a seed.</summary>
 internal static class Samples
 {
     public static Message Message(Random random, MessageKind kind, NodeId from, NodeId to)
@@ -35,7 +35,7 @@ internal static class Samples
         };
     }
 
-    /// <summary>An append of some frames of every type that is sent.</summary>
+    /// <summary>Makes an append with frames of every type that is sent.</summary>
     public static Message Append(Random random, NodeId from, NodeId to, out JournalFrame[] frames)
     {
         var message = Message(random, MessageKind.Append, from, to) with { Term = 2_000 };
@@ -65,7 +65,7 @@ internal static class Samples
         };
     }
 
-    /// <summary>A frame; of no content none has a payload but those that need one.</summary>
+    /// <summary>Makes a frame; without content, only types that require a payload have one.</summary>
     public static JournalFrame Frame(
         FrameType type,
         long index,

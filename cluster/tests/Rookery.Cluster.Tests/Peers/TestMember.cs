@@ -16,10 +16,10 @@ namespace Rookery.Cluster.Tests.Peers;
 /// <summary>One member's network on loopback, with a real listener and real certificates.</summary>
 internal sealed class TestMember : IAsyncDisposable
 {
-    /// <summary>Where its port says what it thinks of who asks.</summary>
+    /// <summary>The path at which its port answers with its verdict on the caller.</summary>
     public const string GatePath = "/gate";
 
-    /// <summary>Where a test answers itself.</summary>
+    /// <summary>The path that a test answers itself.</summary>
     public const string HeldPath = "/held";
 
     private readonly WebApplication _listener;
@@ -51,7 +51,7 @@ internal sealed class TestMember : IAsyncDisposable
 
     public TestAdmission Admission { get; }
 
-    /// <summary>What its owner was told.</summary>
+    /// <summary>The sentences logged for its owner.</summary>
     public ConcurrentQueue<string> Log { get; }
 
     public int Port { get; private init; }
@@ -113,7 +113,7 @@ internal sealed class TestMember : IAsyncDisposable
         return new TestMember(self, network, receiver, admission, log, app) { Port = new Uri(address).Port };
     }
 
-    /// <summary>Members that all name each other.</summary>
+    /// <summary>Starts members that are each other's peers.</summary>
     public static async Task<TestMember[]> StartAllAsync(ClusterAuthority authority, params string[] nodes)
     {
         var members = await Task.WhenAll(nodes.Select(node => StartAsync(Hello(node), TrustOf(authority, node))));
@@ -126,7 +126,7 @@ internal sealed class TestMember : IAsyncDisposable
         return members;
     }
 
-    /// <summary>Stops its port as a member does.</summary>
+    /// <summary>Stops its port like a member.</summary>
     public Task StopAsync(TimeProvider time) => PeerListener.StopAsync(_listener, Log.Enqueue, time);
 
     public bool IsConnectedToAll => Network.Status().All(peer => peer.HasControl && peer.HasBulk);
@@ -148,7 +148,7 @@ internal sealed class TestMember : IAsyncDisposable
     }
 }
 
-/// <summary>Lets everybody in, until told otherwise.</summary>
+/// <summary>Admits every node that is not in <see cref="Refused"/>.</summary>
 internal sealed class TestAdmission : IPeerAdmission
 {
     public ConcurrentDictionary<string, string> Refused { get; } = new(StringComparer.Ordinal);
@@ -156,11 +156,11 @@ internal sealed class TestAdmission : IPeerAdmission
     public PeerRefusal? Refuse(PeerHello hello) =>
         Refused.TryGetValue(hello.NodeId, out string? why) ? new PeerRefusal(why, Kind) : null;
 
-    /// <summary>What they are refused as.</summary>
+    /// <summary>The kind of the refusals.</summary>
     public PeerRefusalKind Kind { get; set; }
 }
 
-/// <summary>Waits for what must come about.</summary>
+/// <summary>Waits for conditions.</summary>
 internal static class Eventually
 {
     public static async Task HoldsAsync(Func<bool> condition, string what)

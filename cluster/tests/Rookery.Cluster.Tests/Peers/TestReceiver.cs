@@ -8,7 +8,7 @@ using Rookery.Raft;
 
 namespace Rookery.Cluster.Tests.Peers;
 
-/// <summary>Keeps what comes, answers commands, and can be blocked.</summary>
+/// <summary>Stores received messages, answers commands, and can be blocked.</summary>
 internal sealed class TestReceiver : IPeerReceiver, IDisposable
 {
     private readonly ManualResetEventSlim _appendsMayPass = new(initialState: true);
@@ -17,12 +17,12 @@ internal sealed class TestReceiver : IPeerReceiver, IDisposable
 
     public ConcurrentQueue<(Message Message, JournalFrame[] Frames)> Messages { get; } = new();
 
-    /// <summary>Whether it keeps messages.</summary>
+    /// <summary>Whether it stores messages.</summary>
     public bool Keeps { get; set; } = true;
 
     public int Unreachables => Volatile.Read(ref _unreachable);
 
-    /// <summary>Appends that wait to be let through.</summary>
+    /// <summary>The number of blocked appends.</summary>
     public int Blocked => Volatile.Read(ref _blocked);
 
     public Func<CommandBuffer, CancellationToken, ValueTask<CommandOutcome>> Propose { get; set; } =

@@ -19,9 +19,7 @@ using Rookery.Storage;
 
 namespace Rookery.Cluster.Tests.Recovery;
 
-/// <summary>
-/// Members are written as they would be found: three voters that had the same entries, some of them fewer.
-/// </summary>
+/// <summary>Members as a recovery finds them: three voters with the same entries, some with fewer.</summary>
 public sealed class ClusterRecoveryTests : IDisposable
 {
     private const string ClusterId = "abcdefghijklmnopqrstuv";
@@ -104,7 +102,7 @@ public sealed class ClusterRecoveryTests : IDisposable
             StringComparison.Ordinal
         );
 
-        // Even who got a certificate of the new authority would be refused with the data of the old cluster.
+        // Even with a certificate of the new authority, the data of the old cluster would be refused.
         var gate = new PeerGate(
             Hello(identity.NodeId, identity.ClusterId),
             new Everybody(),
@@ -152,8 +150,8 @@ public sealed class ClusterRecoveryTests : IDisposable
     }
 
     /// <summary>
-    /// An image of last month: it would be refused, so who counts it for a majority is told to start what can never
-    /// choose a leader.
+    /// An image of last month would be refused. Counting it for a majority would tell the owner to start a cluster that
+    /// can never elect a leader.
     /// </summary>
     [Theory]
     [InlineData(6, 9)]
@@ -190,8 +188,8 @@ public sealed class ClusterRecoveryTests : IDisposable
     }
 
     /// <summary>
-    /// How often it was started stood in its journal: the last card of a cluster is not to be called worthless because
-    /// that is gone.
+    /// The number of starts was in the journal. A missing journal must not make the last card of a cluster look
+    /// worthless.
     /// </summary>
     [Theory]
     [InlineData(true)]
@@ -285,7 +283,7 @@ public sealed class ClusterRecoveryTests : IDisposable
         Assert.True(Assert.Single(survey.Others).IsRunning);
     }
 
-    /// <summary>Guesses in their place would be kept for ever; what an export writes begins anew.</summary>
+    /// <summary>Guessed rows would be kept for ever; an export begins anew instead.</summary>
     [Fact]
     public async Task A_card_without_the_rows_of_a_start_must_be_exported_instead_of_recovered()
     {
@@ -338,7 +336,7 @@ public sealed class ClusterRecoveryTests : IDisposable
                 StringComparison.Ordinal
             );
 
-            // Who cannot be started makes no majority with another, which can.
+            // A store that cannot be started makes no majority with one that can.
             using var other = Open("/data/three", on: rotten);
             Assert.Contains(
                 "instead, which loses less",
@@ -390,7 +388,7 @@ public sealed class ClusterRecoveryTests : IDisposable
             {
                 DataRecovery.Settle(image, Options("/data/one"));
 
-                // Loading checks that identity and data are one node's.
+                // Loading checks that identity and data belong to one node.
                 using var identity = IdentityDirectory.TryLoad(image, "/data/one")!;
                 using var store = NodeStore.Open(
                     Options("/data/one"),

@@ -1,8 +1,7 @@
 namespace Rookery.Cluster.Tests.Simulation;
 
 /// <summary>
-/// Keeps what goes on after an await until it is asked for, so that the code of the host runs on one thread and in one
-/// order.
+/// Queues continuations until they are run, so that the host's code runs on one thread and in one order.
 /// </summary>
 internal sealed class Continuations : SynchronizationContext
 {
@@ -10,7 +9,7 @@ internal sealed class Continuations : SynchronizationContext
 
     public override void Post(SendOrPostCallback d, object? state)
     {
-        // A thread of the pool would make the run another each time.
+        // A pool thread would make runs differ.
         lock (_waiting)
         {
             _waiting.Enqueue((d, state));
@@ -19,7 +18,7 @@ internal sealed class Continuations : SynchronizationContext
 
     public override void Send(SendOrPostCallback d, object? state) => d(state);
 
-    /// <summary>Runs what waits, and what that brings about.</summary>
+    /// <summary>Runs the queued continuations and those that they queue.</summary>
     public void Run()
     {
         while (_waiting.TryDequeue(out var next))

@@ -5,9 +5,9 @@ using Rookery.Documents.Consensus;
 namespace Rookery.Cluster.Tests.Simulation;
 
 /// <summary>
-/// Leaves behind what members that fall behind must be told of too, beside rows: deleted documents, deleted ranges (a
-/// database that is dropped, tombstones that may go) and large values that nothing refers to any more. Nobody else
-/// writes its documents, so that each is in the end as it was told last.
+/// Makes changes other than rows that lagging members must receive: deleted documents, deleted ranges (a dropped
+/// database, expired tombstones) and large values without references. No other client writes its documents, so each
+/// ends as last acknowledged.
 /// </summary>
 internal sealed class DeletingClient(SteppedCluster cluster, int seed)
 {
@@ -15,21 +15,21 @@ internal sealed class DeletingClient(SteppedCluster cluster, int seed)
     private const uint Database = 1;
     private const string Dropped = "dropped";
 
-    /// <summary>So much that it does not stay in its row.</summary>
+    /// <summary>Too large to stay in its row.</summary>
     private const int LargeBytes = 70_000;
 
     private readonly Random _random = new(seed * 41);
 
     /// <summary>
-    /// What each may have: what was acknowledged last, 0 when that was to delete it, and whatever nobody knows the
-    /// outcome of.
+    /// The possible values of each document: the last acknowledged one (0 for a deletion) and those of writes with
+    /// unknown outcome.
     /// </summary>
     private readonly Dictionary<string, (long Known, HashSet<long> Unknown)> _documents = new(StringComparer.Ordinal);
 
     private long _value;
     private long _etag;
 
-    /// <summary>What was acknowledged, and how often.</summary>
+    /// <summary>The acknowledged operations, with their numbers.</summary>
     public SortedDictionary<string, int> Done { get; } = new(StringComparer.Ordinal);
 
     public bool IsStopped { get; set; }
@@ -72,7 +72,7 @@ internal sealed class DeletingClient(SteppedCluster cluster, int seed)
         HasEnded = true;
     }
 
-    /// <summary>Fails unless a member has what may be there.</summary>
+    /// <summary>Fails unless a member's documents have possible values.</summary>
     public void Check(SteppedMember member)
     {
         foreach (var (document, (known, unknown)) in _documents)
@@ -105,7 +105,7 @@ internal sealed class DeletingClient(SteppedCluster cluster, int seed)
     }
 
     /// <summary>
-    /// A document of the database that is dropped now and then, in whose place another one comes under another number.
+    /// Writes a document of the database that is dropped now and then and created again under another number.
     /// </summary>
     private Task FillAsync() =>
         Up() is { } member && member.Store!.Databases.TryGet(Dropped, out var database)
@@ -120,7 +120,7 @@ internal sealed class DeletingClient(SteppedCluster cluster, int seed)
             )
             : Task.CompletedTask;
 
-    /// <summary>Whether it was done; null when nobody knows.</summary>
+    /// <summary>Proposes a command. Returns whether it was carried out; null when the outcome is unknown.</summary>
     private async Task<bool?> AskAsync(string what, CommandBuffer command)
     {
         if (Up() is not { } member)

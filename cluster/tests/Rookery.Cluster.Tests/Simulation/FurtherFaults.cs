@@ -2,19 +2,19 @@ using Rookery.Raft;
 
 namespace Rookery.Cluster.Tests.Simulation;
 
-/// <summary>Faults that only some runs have.</summary>
+/// <summary>Faults that only some seeds have.</summary>
 [Flags]
 internal enum FurtherFaultKinds
 {
     None = 0,
 
-    /// <summary>Processes stand still for up to 8 s, and what waited comes at once.</summary>
+    /// <summary>Processes pause for up to 8 s; then everything that waited arrives at once.</summary>
     Pauses = 1,
 
-    /// <summary>Syncs of journals do not return for 1 to 10 s; some lose power meanwhile.</summary>
+    /// <summary>Journal syncs take 1 to 10 s; some members lose power meanwhile.</summary>
     Stalls = 2,
 
-    /// <summary>Disks fill, to the reserve or to the last byte, and have room again.</summary>
+    /// <summary>Disks fill, up to the reserve or to the last byte, and have space again.</summary>
     FullDisks = 4,
 
     /// <summary>Members join, are promoted, demoted and removed.</summary>
@@ -22,9 +22,9 @@ internal enum FurtherFaultKinds
 }
 
 /// <summary>
-/// Faults beside those of <see cref="HostRun"/>, by a random sequence of their own and as events of their own: they
-/// also strike while a disk stalls. Whether a run has them depends on the last two digits of its seed alone, so that
-/// the seeds that failed once, and the known ones below 11, have the faults that they had.
+/// Faults in addition to those of <see cref="HostRun"/>, from a random sequence and events of their own, so they also
+/// strike while a disk stalls. Only the last two digits of the seed decide whether a run has them, so earlier failing
+/// seeds and the known ones below 11 keep their faults.
 /// </summary>
 internal sealed class FurtherFaults(SteppedCluster cluster, HostRun run, int seed)
 {
@@ -36,12 +36,12 @@ internal sealed class FurtherFaults(SteppedCluster cluster, HostRun run, int see
     private bool _isOver;
 
     /// <summary>
-    /// Whether a seed's cluster begins as two members, a mirror: nothing is written while either is off, and journals
+    /// Whether a seed's cluster begins as a mirror of two members: nothing is written while either is off, and journals
     /// do not rot, because one of two is no minority.
     /// </summary>
     public static bool IsPair(int seed) => seed > 10 && seed % 20 is 8 or 9;
 
-    /// <summary>What a seed has.</summary>
+    /// <summary>Returns the faults of a seed.</summary>
     public static FurtherFaultKinds Of(int seed) =>
         seed < 11
             ? FurtherFaultKinds.None
@@ -80,7 +80,7 @@ internal sealed class FurtherFaults(SteppedCluster cluster, HostRun run, int see
         }
     }
 
-    /// <summary>Nothing more comes, and there is room.</summary>
+    /// <summary>Ends the faults and makes space.</summary>
     public void End()
     {
         _isOver = true;
@@ -152,8 +152,8 @@ internal sealed class FurtherFaults(SteppedCluster cluster, HostRun run, int see
     }
 
     /// <summary>
-    /// Without the reserve nothing that grows is taken; without the last byte the journal fails in the end, and the
-    /// owner starts the member again when there is room.
+    /// Fills a disk. Without the reserve, writes that grow the data are refused. Without the last byte the journal
+    /// fails in the end, and the owner restarts the member when there is space.
     /// </summary>
     private void Fill(SteppedMember member)
     {
@@ -171,8 +171,8 @@ internal sealed class FurtherFaults(SteppedCluster cluster, HostRun run, int see
     }
 
     /// <summary>
-    /// What an owner may do next: of three to five voters and some learners, or of one to three voters, whichever is
-    /// asked for; the leader may refuse it.
+    /// Orders a possible membership change: three to five voters with some learners, or one to three voters. The leader
+    /// may refuse it.
     /// </summary>
     private void Change()
     {

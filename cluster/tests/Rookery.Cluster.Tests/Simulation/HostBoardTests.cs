@@ -2,7 +2,7 @@ using Rookery.Board;
 
 namespace Rookery.Cluster.Tests.Simulation;
 
-/// <summary>Boards that are hot or want power, on members as in the program.</summary>
+/// <summary>Hot or undervolted boards, on members as in the program.</summary>
 public sealed class HostBoardTests
 {
     private const double PreferenceMilliseconds = 300_000;

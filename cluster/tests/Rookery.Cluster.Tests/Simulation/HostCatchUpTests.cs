@@ -2,9 +2,7 @@ using Rookery.Raft;
 
 namespace Rookery.Cluster.Tests.Simulation;
 
-/// <summary>
-/// A member that was away, or lags, gets what it misses: from memory, from the journal, or from the tables.
-/// </summary>
+/// <summary>A lagging member gets what it misses: from the cache, from the journal, or from the tables.</summary>
 public sealed class HostCatchUpTests
 {
     [Fact]
@@ -127,8 +125,8 @@ public sealed class HostCatchUpTests
     }
 
     /// <summary>
-    /// Who offers a state keeps the entries behind it, however much is written and flushed before it has been fetched
-    /// (docs/explanation/consensus.md, manifest-treadmill).
+    /// A member that offers a state retains the entries after it until it is fetched, however much is written and
+    /// flushed (docs/explanation/consensus.md, manifest-treadmill).
     /// </summary>
     [Fact]
     public void A_member_that_fetches_a_state_is_not_overtaken_by_what_is_written_meanwhile()
@@ -193,13 +191,12 @@ public sealed class HostCatchUpTests
         cluster.AwaitEqual(seconds: 60);
         Assert.Equal(1, cluster.Wire.ChangesFetched);
 
-        // But for the last: a write tells the journal what was committed before it.
+        // Except the last write: a write records what was committed before it.
         Assert.InRange(cluster.Wire.FetchedSince!.Value, had - 5, had);
     }
 
     /// <summary>
-    /// The word of the next leader finds it with the fetched state in hand, and the state is not put in place while the
-    /// journal writes.
+    /// The next leader's message arrives while the state is fetched but not installed, because the journal is writing.
     /// </summary>
     [Fact]
     public void A_member_that_has_fetched_a_state_does_not_fetch_another_because_its_journal_writes()

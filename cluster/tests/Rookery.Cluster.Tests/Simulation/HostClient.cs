@@ -9,13 +9,13 @@ using OperationKind = Rookery.Histories.OperationKind;
 namespace Rookery.Cluster.Tests.Simulation;
 
 /// <summary>
-/// Does one thing after another through whatever member it comes upon, and writes down what it was told. A write whose
-/// outcome it was not told it perhaps sends again, with the same idempotency key.
+/// Makes one request after the other through any member, and records the answers. Sometimes repeats a write with
+/// unknown outcome, with the same idempotency key.
 /// </summary>
 internal sealed class HostClient(SteppedCluster cluster, int number)
 {
     /// <summary>
-    /// Documents that are written at a time; every few seconds they are new ones, so that the history of each stays
+    /// The number of documents written at a time. New ones are chosen every few seconds, so that each history stays
     /// short enough to be searched.
     /// </summary>
     private const int AtATime = 3;
@@ -30,7 +30,7 @@ internal sealed class HostClient(SteppedCluster cluster, int number)
     /// <summary>Index and log time of each acknowledged write.</summary>
     public List<(long Index, long LogTicks)> LogTimes { get; } = [];
 
-    /// <summary>Whether reads go without a read barrier: a planted bug.</summary>
+    /// <summary>Whether reads omit the read barrier: a planted bug.</summary>
     public bool ReadsLocally { get; init; }
 
     public bool IsStopped { get; set; }
@@ -121,7 +121,7 @@ internal sealed class HostClient(SteppedCluster cluster, int number)
             mayBeDone |= outcome is null or { Rejection.Kind: RejectionKind.OutcomeUnknown };
         }
 
-        // What was refused each time never was; should anybody read it, that is a violation.
+        // A write that was refused each time did not happen; reading it would be a violation.
         if (mayBeDone)
         {
             History.Add(operation);
@@ -132,7 +132,7 @@ internal sealed class HostClient(SteppedCluster cluster, int number)
         }
     }
 
-    /// <summary>What the answer says for good; null while it is open.</summary>
+    /// <summary>Returns the final outcome of an operation; null while it is open.</summary>
     private Operation? Settle(Operation operation, CommandOutcome? outcome)
     {
         if (outcome is not { } answer)

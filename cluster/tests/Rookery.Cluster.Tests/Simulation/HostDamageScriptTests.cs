@@ -5,14 +5,12 @@ using Rookery.Simulation;
 
 namespace Rookery.Cluster.Tests.Simulation;
 
-/// <summary>
-/// What becomes of a cluster of the program's own consensus and store when a journal of it rots, one story each.
-/// </summary>
+/// <summary>Clusters of the program's own consensus and store with rotten journals, one scenario each.</summary>
 public sealed class HostDamageScriptTests
 {
     /// <summary>
-    /// The end of its journal rots, and what rotted is in its runs: it goes on behind them, takes the entries, or the
-    /// state, of the others, and everything is as it was.
+    /// The end of the journal rots, but its entries are in the runs. The member continues after them and gets entries
+    /// or a state from the others.
     /// </summary>
     [Theory]
     [InlineData(false)]
@@ -51,8 +49,8 @@ public sealed class HostDamageScriptTests
     }
 
     /// <summary>
-    /// A leads, and cannot read what C misses: C gets the state when the tables of A hold that much; else B, which can,
-    /// leads.
+    /// A is leader and cannot read what C misses. C gets the state when A's tables contain that much; otherwise B,
+    /// which can read it, becomes leader.
     /// </summary>
     [Theory]
     [InlineData(true)]
@@ -71,7 +69,7 @@ public sealed class HostDamageScriptTests
             cluster.A.Store!.Storage.RequestFlush();
         }
 
-        // Entries that nobody asks for leave the memory.
+        // Unneeded entries leave the cache.
         cluster.RunFor(15_000);
         Assert.Equal((cluster.A, isFlushed), (cluster.Leader, cluster.A.Store!.Durable.Index > 30));
         JournalRot.At(cluster.A, "users/20");
@@ -84,8 +82,8 @@ public sealed class HostDamageScriptTests
     }
 
     /// <summary>
-    /// The card of A rots. B, which has what was acknowledged since C went, is off: nobody else may be elected with A's
-    /// vote, however often A is started.
+    /// A's card rots. B, which has what was acknowledged after C left, is off. A's vote must elect no other member,
+    /// however often A is started.
     /// </summary>
     [Theory]
     [InlineData(false)]
@@ -136,8 +134,8 @@ public sealed class HostDamageScriptTests
     }
 
     /// <summary>
-    /// Only the note of the clean stop lies behind it: a member that did not know what it lost would vote for who has
-    /// it not either.
+    /// Only the record of the clean stop comes after it. A member that did not know its loss would vote for a candidate
+    /// that lacks the entry too.
     /// </summary>
     [Fact]
     public void A_member_whose_last_entry_rots_after_it_stopped_in_order_knows_what_it_had_acknowledged()
@@ -159,7 +157,7 @@ public sealed class HostDamageScriptTests
     }
 
     /// <summary>
-    /// Its standby does not vote, and nobody but a leader gives entries back: it would wait for ever.
+    /// The standby does not vote, and only a leader sends entries again, so the voter would wait for ever.
     /// </summary>
     [Fact]
     public void An_only_voter_that_lost_what_it_had_acknowledged_says_that_only_recovery_goes_on()
@@ -182,7 +180,8 @@ public sealed class HostDamageScriptTests
     }
 
     /// <summary>
-    /// What the tables hold is no loss, nor is what the others still have: the member opens, and is as they are soon.
+    /// Entries that the tables contain, or that the others have, are not lost: the member opens and soon equals the
+    /// others.
     /// </summary>
     [Theory]
     [InlineData(-1, 0, 'D')]
@@ -225,9 +224,9 @@ public sealed class HostDamageScriptTests
     }
 
     /// <summary>
-    /// A row rots that an entry behind the manifest names. Alone, the member serves what it has to local reads, and
-    /// does not try the entry again: the write before it, in one frame with it, is in the chain of outcomes already.
-    /// When the cluster goes on, it takes the state of who leads.
+    /// A row rots that an entry after the manifest needs. Alone, the member serves local reads and does not retry the
+    /// entry, because an earlier write of the same frame is in the outcome chain already. When the cluster continues,
+    /// it takes the leader's state.
     /// </summary>
     [Fact]
     public async Task A_member_that_needs_a_rotten_row_for_its_journal_serves_local_reads_until_a_leader_gives_it_its_state()
@@ -276,8 +275,8 @@ public sealed class HostDamageScriptTests
     }
 
     /// <summary>
-    /// The others go on writing meanwhile, so that what is committed is always ahead of any state that there is to
-    /// fetch. What it had acknowledged and not applied stays in its journal.
+    /// The others continue to write, so the commit index is always ahead of any state to fetch. Acknowledged and
+    /// unapplied entries stay in the member's journal.
     /// </summary>
     [Fact]
     public void A_member_whose_rotten_row_is_written_to_takes_the_state_of_the_leader_while_writes_go_on()
@@ -319,9 +318,7 @@ public sealed class HostDamageScriptTests
         cluster.AwaitEqual();
     }
 
-    /// <summary>
-    /// Nobody but A can be elected, and A cannot apply what is committed: it leads until another can.
-    /// </summary>
+    /// <summary>Only A can be elected, and A cannot apply: it leads until another member can.</summary>
     [Fact]
     public void A_leader_that_needs_a_rotten_row_hands_over_and_takes_the_state_of_the_next()
     {
@@ -352,8 +349,8 @@ public sealed class HostDamageScriptTests
     }
 
     /// <summary>
-    /// Only they can be elected, and neither can apply: they must not hand leadership to each other, nor wait for each
-    /// other's state.
+    /// Only these two can be elected, and neither can apply: they must neither transfer leadership to each other nor
+    /// wait for each other's state.
     /// </summary>
     [Fact]
     public void Two_of_five_that_need_rotten_rows_take_the_state_of_another()
@@ -389,7 +386,9 @@ public sealed class HostDamageScriptTests
         );
     }
 
-    /// <summary>The same row has rotted on both of two: nobody can help, and nobody is kept waiting for it.</summary>
+    /// <summary>
+    /// The same row has rotted on both of two members: no member can help, and no caller is kept waiting.
+    /// </summary>
     [Fact]
     public async Task A_write_to_a_leader_that_cannot_apply_is_answered_even_without_a_successor()
     {
@@ -450,8 +449,8 @@ public sealed class HostDamageScriptTests
     }
 
     /// <summary>
-    /// Two cards of three lie about their syncs: the member with the third is right and outvoted, and must not be told
-    /// to give its data away.
+    /// Two of three disks lie about their syncs. The third member is right and outvoted, and must not be told to give
+    /// its data away.
     /// </summary>
     [Fact]
     public void A_member_that_alone_holds_acknowledged_writes_says_so_when_it_halts()

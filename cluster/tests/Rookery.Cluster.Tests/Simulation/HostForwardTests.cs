@@ -3,13 +3,13 @@ using Rookery.Raft;
 
 namespace Rookery.Cluster.Tests.Simulation;
 
-/// <summary>What becomes of a write that a follower sent to a leader which does not answer.</summary>
+/// <summary>The outcome of a write that a follower sent to a leader which does not answer.</summary>
 public sealed class HostForwardTests
 {
-    // As in the program: a connection on which nothing comes is called broken long after an election.
+    // As in the program: a silent connection counts as broken long after an election.
     private const double UntilAConnectionBreaks = 20_000;
 
-    /// <summary>A leader that is stopped, and one that is cut off from everybody.</summary>
+    /// <summary>Once the leader is stopped, and once it is cut off from all others.</summary>
     [Theory]
     [InlineData(true)]
     [InlineData(false)]
@@ -43,7 +43,7 @@ public sealed class HostForwardTests
         Assert.InRange(cluster.Now - begun, 0, 5 * follower.Consensus!.ReadState().ElectionTimeoutMicroseconds);
     }
 
-    /// <summary>A hand-over loses nothing: the leader of before answers what it was sent.</summary>
+    /// <summary>A leadership transfer loses nothing: the previous leader answers what it was sent.</summary>
     [Fact]
     public void A_write_sent_to_a_leader_that_transfers_leadership_gets_its_outcome()
     {
@@ -58,7 +58,7 @@ public sealed class HostForwardTests
         Assert.All(writes, write => Assert.Null(cluster.Await(write).Rejection));
     }
 
-    /// <summary>Who forwards while leadership is handed over sends again what the first leader did not take.</summary>
+    /// <summary>During a transfer, the forwarder sends again what the first leader did not accept.</summary>
     [Theory]
     [MemberData(nameof(Seeds))]
     public void Nothing_that_is_forwarded_while_leadership_is_handed_over_is_refused(int seed)
@@ -78,7 +78,7 @@ public sealed class HostForwardTests
     }
 
     /// <summary>
-    /// Its sender was told that nobody knows what became of it, and has looked since: nothing of it may come later.
+    /// The sender was answered that the outcome is unknown, and has read since: the command must not take effect later.
     /// </summary>
     [Theory]
     [MemberData(nameof(Seeds))]
@@ -98,7 +98,7 @@ public sealed class HostForwardTests
         Assert.All(Enumerable.Range(0, 20), i => Assert.Equal(default, follower.Peek($"users/{i}")));
     }
 
-    /// <summary>A command may be long on its way, and its receiver lead again when it comes.</summary>
+    /// <summary>A command may be long in flight, and its receiver be leader again when it arrives.</summary>
     [Fact]
     public void A_command_sent_in_an_earlier_term_is_refused_by_the_same_leader_in_a_later_one()
     {

@@ -3,8 +3,8 @@ using Rookery.Raft;
 namespace Rookery.Cluster.Tests.Simulation;
 
 /// <summary>
-/// Sees each step of a run and each message that leaves a member, and holds the members to what consensus promises.
-/// Constant work for each event, but for starts and commits.
+/// Observes each step of a run and each message sent, and checks the promises of consensus. Constant work for each
+/// event except starts and commits.
 /// </summary>
 internal sealed class HostObserver(SteppedCluster cluster)
 {
@@ -12,20 +12,20 @@ internal sealed class HostObserver(SteppedCluster cluster)
     private readonly Dictionary<long, NodeId> _leaders = [];
     private readonly Dictionary<(NodeId Voter, long Term), NodeId> _votes = [];
 
-    // The term of each committed entry, by its index: nothing is committed at 0.
+    // The term of each committed entry, by index; index 0 is a placeholder.
     private readonly List<long> _committed = [0];
 
-    // The term in which the last of them was seen to be committed.
+    // The term in which the last of them was committed.
     private long _committedIn;
     private string? _broken;
 
     /// <summary>Terms that had a leader.</summary>
     public int Leaders => _leaders.Count;
 
-    /// <summary>Entries that were seen to become durable on a majority.</summary>
+    /// <summary>The number of entries that became durable on a majority.</summary>
     public int Commits { get; private set; }
 
-    /// <summary>A message leaves a member: what it says rests on the member's disk.</summary>
+    /// <summary>Checks a message that a member sends against what is durable on that member's disk.</summary>
     public void Sees(in Message message)
     {
         var watched = Of(message.From);
@@ -34,7 +34,7 @@ internal sealed class HostObserver(SteppedCluster cluster)
         watched.Said = tellsOwnTerm ? Math.Max(watched.Said, message.Term) : watched.Said;
         if (watched.Core is { } core && IsRunning(message.From, core))
         {
-            // Who stops in order says more before its process ends.
+            // A member that stops cleanly may write more before its process ends.
             watched.Durable = core.DurableIndex;
         }
 
@@ -44,7 +44,9 @@ internal sealed class HostObserver(SteppedCluster cluster)
         }
     }
 
-    /// <summary>Something happened. Fails when it broke a promise, now or in a message that left meanwhile.</summary>
+    /// <summary>
+    /// Checks the state after an event. Fails when this event, or a message sent during it, broke a promise.
+    /// </summary>
     public void SeesStep()
     {
         foreach (var member in cluster.Members)
@@ -84,7 +86,7 @@ internal sealed class HostObserver(SteppedCluster cluster)
         (watched.Durable, watched.Refuses) = (core.DurableIndex, consensus.Refusal is not null);
     }
 
-    /// <summary>A start has what the one before it said, or knows that it lost it.</summary>
+    /// <summary>Checks that a start has what the earlier one claimed, or knows that it lost it.</summary>
     private void SeeStart(SteppedMember member, Watched watched, RaftCore core)
     {
         var acknowledged = member.Store!.Journal.Recovery.MayHaveAcknowledged;
@@ -155,7 +157,7 @@ internal sealed class HostObserver(SteppedCluster cluster)
             }
             else
             {
-                // Of what lies before its log, in its tables, a member does not know the terms.
+                // A member does not know the terms of entries that are only in its tables.
                 Holds(
                     term == 0 || term == _committed[(int)index],
                     () => $"{member} holds {term}/{index} for committed, another {Committed((int)index)}"
@@ -186,7 +188,7 @@ internal sealed class HostObserver(SteppedCluster cluster)
         );
     }
 
-    /// <summary>Whether a voter has an entry on its disk, be it off; or lost it after it had, and knows that.</summary>
+    /// <summary>Whether a voter, running or not, has an entry on its disk, or lost it and knows that.</summary>
     private bool IsDurableOn(NodeId voter, LogPosition position)
     {
         var watched = Of(voter);
@@ -219,13 +221,13 @@ internal sealed class HostObserver(SteppedCluster cluster)
         return watched;
     }
 
-    // Kept until the step is over: within it the host would take an exception for its own.
+    // Report after the step: within it the host would handle the exception as its own.
     private void Holds(bool condition, Func<string> sentence) => _broken ??= condition ? null : sentence();
 
-    // What the host tells of its core has no terms of entries.
+    // The host's reports do not contain the terms of entries.
     private static RaftCore CoreOf(RaftConsensus consensus) => consensus.Host.Core;
 
-    /// <summary>A member as it was seen last.</summary>
+    /// <summary>The last observed state of a member.</summary>
     private sealed class Watched
     {
         public RaftCore? Core { get; set; }
@@ -237,7 +239,7 @@ internal sealed class HostObserver(SteppedCluster cluster)
 
         public long Term { get; set; }
 
-        /// <summary>The highest term that it told others to be in.</summary>
+        /// <summary>The highest term that it has sent.</summary>
         public long Said { get; set; }
 
         public long Led { get; set; }
@@ -246,7 +248,10 @@ internal sealed class HostObserver(SteppedCluster cluster)
 
         public long Durable { get; set; }
 
-        /// <summary>Whether a write of its journal failed: nobody knows what is durable.</summary>
+        /// <summary>
+        /// Whether the member refuses writes, for example after a failed journal write: then it is unknown what is
+        /// durable.
+        /// </summary>
         public bool Refuses { get; set; }
     }
 }

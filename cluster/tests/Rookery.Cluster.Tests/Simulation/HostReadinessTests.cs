@@ -3,7 +3,7 @@ using Rookery.Raft;
 
 namespace Rookery.Cluster.Tests.Simulation;
 
-/// <summary>When a member of the program's own consensus and store says that it serves.</summary>
+/// <summary>When a member of the program's own consensus and store reports that it is ready.</summary>
 public sealed class HostReadinessTests
 {
     [Fact]
@@ -18,7 +18,7 @@ public sealed class HostReadinessTests
         cluster.RunFor(3_000);
         Assert.Contains("was not told yet", learner.Consensus!.ReadCluster().Unready, StringComparison.Ordinal);
 
-        // It is told of the members before it has what they have.
+        // It receives the members' records before it has caught up.
         cluster.Wire.Heal();
         cluster.RunUntil(() => learner.Consensus!.ReadState().Configuration.IsMember(learner.Id), "that it is told");
         Assert.Contains("catches up", learner.Consensus!.ReadCluster().Unready, StringComparison.Ordinal);
@@ -33,8 +33,8 @@ public sealed class HostReadinessTests
     }
 
     /// <summary>
-    /// Its log begins where the cluster's did, when the first member was alone: that it is in none of those
-    /// configurations does not mean that it was taken out.
+    /// The log begins where the cluster's did, with the first member alone. That those configurations lack this node
+    /// does not mean that it was removed.
     /// </summary>
     [Fact]
     public void A_member_that_receives_the_log_from_its_beginning_is_at_no_time_told_that_it_was_removed()
@@ -65,7 +65,7 @@ public sealed class HostReadinessTests
     }
 
     /// <summary>
-    /// An old card of the first member, from when it was alone, says the same of its standby and of its mirror.
+    /// An old card of the first member, from when it was alone, refuses its standby and its mirror alike.
     /// </summary>
     [Theory]
     [InlineData(MemberChange.Learner)]
@@ -139,7 +139,7 @@ public sealed class HostReadinessTests
             StringComparison.Ordinal
         );
 
-        // One that lags may refuse whom others have in already.
+        // A lagging member may refuse nodes that others have admitted already.
         cluster.Wire.Heal();
         cluster.AwaitLeader();
         cluster.RunFor(2_000);
@@ -147,7 +147,8 @@ public sealed class HostReadinessTests
     }
 
     /// <summary>
-    /// An old card of A leads itself and knows of nobody: the word of one may not send the last whole copy to the bin.
+    /// An old card of A leads by itself and knows no other member: one refusal must not make the owner discard the last
+    /// complete copy.
     /// </summary>
     [Fact]
     public void A_member_that_one_of_two_others_calls_a_stranger_is_not_told_to_give_its_data_away()
@@ -188,7 +189,7 @@ public sealed class HostReadinessTests
         }
     }
 
-    /// <summary>What it was before, and whom it heard, is no word of now.</summary>
+    /// <summary>Its earlier role and contacts must not be reported as current.</summary>
     [Fact]
     public void A_leader_that_is_refused_as_a_copy_stops_leading_and_listening()
     {

@@ -13,26 +13,26 @@ internal enum PlantedMistake
 {
     None,
 
-    /// <summary>Journals say that they are synced and are not.</summary>
+    /// <summary>Journals report syncs that they did not make.</summary>
     JournalSkipsSync,
 
-    /// <summary>Receivers say that they have what they were never given.</summary>
+    /// <summary>Receivers acknowledge entries that they were never given.</summary>
     ReceiverAcknowledgesUnread,
 
     /// <summary>Members read without asking the leader.</summary>
     ReadsWithoutBarrier,
 
-    /// <summary>Who refuses a vote grants it.</summary>
+    /// <summary>A voter that refuses a vote grants it.</summary>
     VoterGrantsTwice,
 
-    /// <summary>A member keeps entries under another term than the leader gave them.</summary>
+    /// <summary>A member stores entries under another term than the leader's.</summary>
     ReceiverChangesTerm,
 }
 
 /// <summary>
 /// A cluster under faults and clients, by seed: 12 simulated seconds in which members lose power, disks stall and fail,
-/// connections break and clocks jump. Then everything heals, and all that was acknowledged must be on all members,
-/// equal byte for byte, and what clients were told must have an order.
+/// connections break and clocks jump. Then everything heals, all members must have everything acknowledged, equal byte
+/// for byte, and the answers to clients must have a valid order.
 /// </summary>
 internal sealed class HostRun : IDisposable
 {
@@ -85,18 +85,18 @@ internal sealed class HostRun : IDisposable
 
         _further = new FurtherFaults(Cluster, this, seed);
 
-        // Not in all: seeds that failed once are to have the same faults at the same time.
+        // Not in all runs: seeds that failed once must keep their faults at the same time.
         _deleting = seed % 5 is 1 or 2 ? new DeletingClient(Cluster, seed) : null;
     }
 
     public SteppedCluster Cluster { get; }
 
-    /// <summary>What happened how often.</summary>
+    /// <summary>The number of each kind of event.</summary>
     public SortedDictionary<string, int> Marks { get; } = new(StringComparer.Ordinal);
 
     public HistoryReport Report { get; private set; } = HistoryReport.Of([]);
 
-    /// <summary>Runs, and fails when a promise was broken.</summary>
+    /// <summary>Runs, and fails when a promise is broken.</summary>
     public void Run()
     {
         Cluster.Wire.Faults = _faults.Next(3) switch
@@ -189,10 +189,10 @@ internal sealed class HostRun : IDisposable
         }
     }
 
-    /// <summary>A clock is lost by decades, is a little off, or follows a source of time again.</summary>
+    /// <summary>Sets a member's clock: decades off, slightly off, or synchronised again.</summary>
     private void SetClock(SteppedMember member)
     {
-        // One draw, as ever: seeds that failed once are to have the same faults.
+        // Always one draw: seeds that failed once must keep their faults.
         int draw = _faults.Next(-500, 500);
         switch (Math.Abs(draw) % 6)
         {
@@ -225,7 +225,7 @@ internal sealed class HostRun : IDisposable
     }
 
     /// <summary>
-    /// In a third of the runs journals rot, of one member at a time: more than a minority must not lose what it
+    /// In a third of the runs, journals of one member at a time rot: no more than a minority may lose what it
     /// acknowledged.
     /// </summary>
     private void Rot(SteppedMember member)
@@ -247,7 +247,7 @@ internal sealed class HostRun : IDisposable
         member.Store?.Journal is { } journal
         && !journal.Recovery.MayHaveAcknowledged.IsLaterThan(new EntryPosition(journal.LastTerm, journal.LastIndex));
 
-    /// <summary>Starts a member again that is off, unless it was removed for good.</summary>
+    /// <summary>Starts a member that is off, unless it was removed for good.</summary>
     public void Up(SteppedMember member)
     {
         if (member.IsUp || !Cluster.Members.Contains(member))
@@ -255,7 +255,7 @@ internal sealed class HostRun : IDisposable
             return;
         }
 
-        // Its owner makes room first.
+        // The owner makes space first.
         member.Disk.ClearFaults();
         member.MakeRoom();
         try
@@ -272,7 +272,7 @@ internal sealed class HostRun : IDisposable
         Mark($"journal {member.Store!.Journal.Recovery.Label}");
     }
 
-    /// <summary>A call of the journal fails. The node latches; its owner starts it again.</summary>
+    /// <summary>Makes a journal call fail. The node enters diagnosis mode and its owner restarts it.</summary>
     private void FailJournal(SteppedMember member)
     {
         Mark("journal failed");
@@ -286,7 +286,7 @@ internal sealed class HostRun : IDisposable
         Cluster.After(1_500 + _faults.Next(1_500), () => Restart(member));
     }
 
-    /// <summary>Starts a member again that latched.</summary>
+    /// <summary>Restarts a member that is in diagnosis mode.</summary>
     public static void Restart(SteppedMember member)
     {
         if (member is { IsUp: true, Consensus.Refusal: not null })
@@ -317,7 +317,7 @@ internal sealed class HostRun : IDisposable
             "the clients' last answers"
         );
 
-        // Cuts and restarts that were planned before may still have come.
+        // Power cuts and restarts that were scheduled earlier may still occur.
         Cluster.RunFor(4_000);
         Cluster.Wire.Heal();
         foreach (var member in Cluster.Members)

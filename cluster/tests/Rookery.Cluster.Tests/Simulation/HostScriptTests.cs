@@ -7,9 +7,7 @@ using Rookery.Simulation;
 
 namespace Rookery.Cluster.Tests.Simulation;
 
-/// <summary>
-/// The program's own consensus and store under simulation: what a cluster of it must do, one story each.
-/// </summary>
+/// <summary>The program's own consensus and store under simulation, one scenario each.</summary>
 public sealed class HostScriptTests
 {
     [Fact]
@@ -27,7 +25,7 @@ public sealed class HostScriptTests
     }
 
     /// <summary>
-    /// Each write tells the journal what was committed before it: without anybody to ask, all but the last can be read.
+    /// Each write records what was committed before it, so without any other member all but the last can be read.
     /// </summary>
     [Fact]
     public void A_member_that_starts_without_a_majority_shows_what_it_knew_to_be_committed()
@@ -55,7 +53,7 @@ public sealed class HostScriptTests
         Assert.Equal(10, cluster.C.Peek("users/10").Value);
     }
 
-    /// <summary>A member that is back hears who leads before its own call to the leader has come through.</summary>
+    /// <summary>A returning member hears from the leader before its own connection to the leader is open.</summary>
     [Fact]
     public void A_write_waits_until_its_member_reaches_the_leader_but_not_for_ever()
     {
@@ -92,7 +90,7 @@ public sealed class HostScriptTests
             Assert.True(receipt.JournalBytes is > 0 and <= 8192 && receipt.JournalBytes % 4096 == 0, "whole blocks");
         }
 
-        // Without letters of their own the members of this simulation are named by their ids, the one asked apart.
+        // Members of this simulation have no tags, so they are named by id, except the one that is asked.
         string TagOf(SyncedMember synced) =>
             string.Equals(synced.Tag, "A", StringComparison.Ordinal) ? cluster.A.Id.ToString() : synced.Tag;
     }
@@ -109,7 +107,7 @@ public sealed class HostScriptTests
         }
     }
 
-    /// <summary>No time passes meanwhile: reads that nobody answers would else wait for it.</summary>
+    /// <summary>No time passes: unanswered reads would otherwise wait for it.</summary>
     [Fact]
     public void Reads_that_wait_end_at_once_when_their_member_stops()
     {
@@ -179,7 +177,7 @@ public sealed class HostScriptTests
         Assert.True(cluster.A.Store!.Journal.LastWrite > firstWrite);
         Assert.All(cluster.Members, member => Assert.Equal(0, member.Peek("users/lost").Value));
 
-        // The cut is in the journal: what it took back stays away after a power cut too.
+        // The truncation is in the journal: the removed entries stay away after a power cut too.
         cluster.A.LosePower();
         cluster.A.Open();
         cluster.AwaitEqual();

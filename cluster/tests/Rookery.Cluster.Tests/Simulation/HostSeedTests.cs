@@ -4,8 +4,8 @@ using Xunit.Abstractions;
 namespace Rookery.Cluster.Tests.Simulation;
 
 /// <summary>
-/// The program's own consensus and store under faults, a seed a run. SIMULATE_SEEDS and SIMULATE_FIRST choose how many
-/// and which; without them, some known ones and fresh ones.
+/// The program's own consensus and store under faults, one seed for each run. SIMULATE_SEEDS and SIMULATE_FIRST set
+/// their number and the first; by default some known and some fresh ones.
 /// </summary>
 public sealed class HostSeedTests(ITestOutputHelper report)
 {

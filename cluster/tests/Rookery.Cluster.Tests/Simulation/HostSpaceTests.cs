@@ -4,7 +4,7 @@ using Rookery.Documents.Consensus;
 
 namespace Rookery.Cluster.Tests.Simulation;
 
-/// <summary>Disks that fill, on members as in the program.</summary>
+/// <summary>Full disks, on members as in the program.</summary>
 public sealed class HostSpaceTests
 {
     private const long Plenty = 1L << 30;
@@ -72,8 +72,8 @@ public sealed class HostSpaceTests
     }
 
     /// <summary>
-    /// A full leader hands over to whom it last heard to have room. When that has none left by then, no write may fail
-    /// for it.
+    /// A full leader transfers leadership to the member that last reported space. If that member has none left by then,
+    /// no write may fail because of it.
     /// </summary>
     [Fact]
     public void A_full_member_that_just_became_leader_does_not_refuse_what_a_majority_has_room_for()

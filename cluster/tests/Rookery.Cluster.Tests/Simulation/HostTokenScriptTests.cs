@@ -6,7 +6,8 @@ using Rookery.Raft;
 namespace Rookery.Cluster.Tests.Simulation;
 
 /// <summary>
-/// Join tokens in a cluster of which one member's clock is wrong: who makes them, who leads and judges, who follows.
+/// Join tokens in a cluster where one clock is wrong: that of the issuing member, of the leader that judges, or of a
+/// follower.
 /// </summary>
 public sealed class HostTokenScriptTests : IDisposable
 {

@@ -5,8 +5,8 @@ using Rookery.Simulation;
 namespace Rookery.Cluster.Tests.Simulation;
 
 /// <summary>
-/// Bits in the journal of a member that is off, which flip, and may be flipped back as if its owner had put an
-/// undamaged copy of the file in place.
+/// Flipped bits in the journal of a stopped member. They can be flipped back, as if the owner restored an undamaged
+/// copy of the file.
 /// </summary>
 internal sealed class JournalRot
 {
@@ -18,8 +18,8 @@ internal sealed class JournalRot
     private JournalRot(SteppedMember member) => _member = member;
 
     /// <summary>
-    /// Flips a bit, or one in each of some blocks on end, in what was durable; null when there is too little. The
-    /// newest write is spared: rotten, nothing could tell it from a torn one.
+    /// Flips a bit, or one in each of several consecutive blocks, of durable data; null when there is too little.
+    /// Spares the newest write, because rot there cannot be distinguished from a torn write.
     /// </summary>
     public static JournalRot? Strike(SteppedMember member, Random random)
     {
@@ -54,7 +54,7 @@ internal sealed class JournalRot
         return rot._flipped.Count == 0 ? null : rot;
     }
 
-    /// <summary>Breaks the journal where a text stands for the first time, or the header of that write.</summary>
+    /// <summary>Damages the journal at the first occurrence of a text, or the header of that write.</summary>
     public static JournalRot At(SteppedMember member, string text, bool inHeader = false)
     {
         var rot = new JournalRot(member);
@@ -81,7 +81,8 @@ internal sealed class JournalRot
     }
 
     /// <summary>
-    /// Used segments, with the blocks at which frames of their present use begin, and where their newest write does.
+    /// Returns the used segments with the blocks at which frames of their present use begin, and where the newest write
+    /// begins.
     /// </summary>
     private IEnumerable<(string Path, long Incarnation, List<long> Frames, long LastWrite)> Segments()
     {

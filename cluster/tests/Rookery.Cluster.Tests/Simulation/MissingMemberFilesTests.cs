@@ -8,7 +8,7 @@ using Rookery.Simulation;
 
 namespace Rookery.Cluster.Tests.Simulation;
 
-/// <summary>Files of one member that a person, a repair of the file system or a card takes away.</summary>
+/// <summary>Files of one member that an operator, a repair of the file system or a disk removes.</summary>
 public sealed class MissingMemberFilesTests
 {
     [Theory]
@@ -78,7 +78,9 @@ public sealed class MissingMemberFilesTests
         Assert.InRange(refused, parts.Length, parts.Length * parts.Length);
     }
 
-    /// <summary>A follower with tables, several segments, and a vote for another than the first leader.</summary>
+    /// <summary>
+    /// Makes a follower with tables, several segments, and a vote for another member than the first leader.
+    /// </summary>
     private static SteppedMember Work(SteppedCluster cluster)
     {
         for (int i = 0; i < 80; i++)
@@ -100,12 +102,15 @@ public sealed class MissingMemberFilesTests
         return (store.Durable.Index, Rows.Text(store.Storage));
     }
 
-    /// <summary>Nothing tells that the newest segment and the note of it are gone. Any segment may be it.</summary>
+    /// <summary>
+    /// Whether two losses together cannot be detected: the newest segment and the note of it. Any segment may be the
+    /// newest.
+    /// </summary>
     private static bool IsKnownPair(string[] spoilt) =>
         Array.Exists(spoilt, static path => path.EndsWith("/newest", StringComparison.Ordinal))
         && Array.Exists(spoilt, static path => path.EndsWith(".segment", StringComparison.Ordinal));
 
-    /// <summary>Each file but locks, and all runs together.</summary>
+    /// <summary>Returns each file except locks, and all runs together.</summary>
     private static string[][] PartsOf(SimulatedDisk disk)
     {
         var files = disk

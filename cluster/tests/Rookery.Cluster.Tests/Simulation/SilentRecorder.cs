@@ -2,7 +2,7 @@ using Rookery.Platform;
 
 namespace Rookery.Cluster.Tests.Simulation;
 
-/// <summary>Listens to disk work and keeps nothing of it.</summary>
+/// <summary>Ignores disk operations.</summary>
 internal sealed class SilentRecorder : IIoRecorder
 {
     public static SilentRecorder Instance { get; } = new();

@@ -6,7 +6,7 @@ using Rookery.Raft;
 
 namespace Rookery.Cluster.Tests.Simulation;
 
-/// <summary>One start of one member on the wire: what it says after it died is heard by nobody.</summary>
+/// <summary>The connections of one start of one member. Messages sent after it ended are dropped.</summary>
 internal sealed class SimulatedPeers(SteppedMember member, SimulatedWire wire) : IPeerNetwork
 {
     public bool IsDead { get; set; }
@@ -17,7 +17,7 @@ internal sealed class SimulatedPeers(SteppedMember member, SimulatedWire wire) :
 
     public IReadOnlyList<FailedAttempt> AttemptsAt(NodeId member) => Attempts.GetValueOrDefault(member) ?? [];
 
-    /// <summary>To whom there is no connection for what is forwarded.</summary>
+    /// <summary>The members without a connection for forwarded commands.</summary>
     public HashSet<NodeId> Unreached { get; } = [];
 
     public bool Reaches(NodeId member) => !Unreached.Contains(member);
@@ -41,6 +41,6 @@ internal sealed class SimulatedPeers(SteppedMember member, SimulatedWire wire) :
 
     public void SetPeers(IReadOnlyList<PeerAddress> peers)
     {
-        // Everybody is connected to everybody.
+        // All members are always connected.
     }
 }

@@ -6,16 +6,16 @@ using Rookery.Raft;
 
 namespace Rookery.Cluster.Tests.Simulation;
 
-/// <summary>What goes wrong on the way between members.</summary>
+/// <summary>The faults of the simulated network.</summary>
 internal sealed record WireFaults
 {
-    /// <summary>Share of messages that are lost, and of those that come twice.</summary>
+    /// <summary>The share of messages that are lost, and of those that arrive twice.</summary>
     public double Loss { get; init; }
 
     public double Duplication { get; init; }
 
     /// <summary>
-    /// Share of messages that take up to <see cref="LongestDelayMilliseconds"/>, and so are overtaken.
+    /// The share of messages that take up to <see cref="LongestDelayMilliseconds"/> and so are overtaken.
     /// </summary>
     public double Straying { get; init; }
 
@@ -23,8 +23,8 @@ internal sealed record WireFaults
 }
 
 /// <summary>
-/// All connections between members: messages are copied, come late, twice, in another order or never. Forwarded
-/// commands and their outcomes go the same way.
+/// The connections between all members. Messages are copied and arrive late, twice, out of order or never. Forwarded
+/// commands and outcomes use the same connections.
 /// </summary>
 internal sealed class SimulatedWire(SteppedCluster cluster)
 {
@@ -32,30 +32,30 @@ internal sealed class SimulatedWire(SteppedCluster cluster)
 
     public WireFaults Faults { get; set; } = new();
 
-    /// <summary>When a connection is called broken that brings no answer.</summary>
+    /// <summary>The time after which a silent connection counts as broken.</summary>
     public double BreaksAfterMilliseconds { get; set; } = 4_000;
 
-    /// <summary>Whether receivers say that they have what they were never given: a planted bug.</summary>
+    /// <summary>Whether receivers acknowledge entries that they were never given: a planted bug.</summary>
     public bool AcknowledgesItself { get; init; }
 
     /// <summary>Whether voters grant what they refuse: a planted bug.</summary>
     public bool GrantsEveryVote { get; set; }
 
     /// <summary>
-    /// Gives a receiver other entries than were sent: a member whose program does not apply as the others' do.
+    /// Changes the entries that a receiver gets: simulates a member whose version applies differently.
     /// </summary>
     public Func<NodeId, JournalFrame, JournalFrame>? Alters { get; set; }
 
-    /// <summary>States that came through to the end.</summary>
+    /// <summary>The number of completely fetched states.</summary>
     public int StatesFetched { get; private set; }
 
-    /// <summary>How many of them were what changed, and not everything.</summary>
+    /// <summary>The number of fetched states that contained only changes.</summary>
     public int ChangesFetched { get; private set; }
 
-    /// <summary>Through which entry a majority said that it came to the same.</summary>
+    /// <summary>The highest index at which a majority agreed on the outcome.</summary>
     public long AgreedThrough { get; private set; }
 
-    /// <summary>Nothing goes from one member to another any more, in this direction.</summary>
+    /// <summary>Cuts the connection from one member to another, in this direction only.</summary>
     public void Cut(NodeId from, NodeId to) => _cut.Add((from, to));
 
     /// <summary>Cuts a member off from all others, in both directions.</summary>
@@ -102,7 +102,7 @@ internal sealed class SimulatedWire(SteppedCluster cluster)
     }
 
     /// <summary>
-    /// Carries a command to a member and its outcome back. What gets lost on the way leaves it open what became of it.
+    /// Carries a command to a member and its outcome back. A loss on the way leaves the outcome unknown.
     /// </summary>
     public Task<CommandOutcome> ForwardAsync(
         SteppedMember from,
@@ -173,7 +173,7 @@ internal sealed class SimulatedWire(SteppedCluster cluster)
     /// <summary>The etag since which the last fetched state held what changed; null when it held everything.</summary>
     public long? FetchedSince { get; private set; }
 
-    /// <summary>What the next fetch of a state ends with, once.</summary>
+    /// <summary>The exception with which the next fetch of a state fails; used once.</summary>
     public Exception? FetchFailure { get; set; }
 
     /// <summary>Fetches the state of a member, file by file.</summary>
@@ -237,7 +237,8 @@ internal sealed class SimulatedWire(SteppedCluster cluster)
     }
 
     /// <summary>
-    /// Messages may be doubled; commands have a number on their connection, which is refused the second time.
+    /// Schedules an arrival. Messages may be duplicated; commands may not, because their numbers are refused the second
+    /// time.
     /// </summary>
     private void Carry(NodeId from, NodeId to, Action arrive, bool mayDouble = true)
     {

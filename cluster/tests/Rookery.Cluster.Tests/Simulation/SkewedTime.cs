@@ -1,15 +1,15 @@
 namespace Rookery.Cluster.Tests.Simulation;
 
-/// <summary>The clock of a member: the wall clock is its own, what passes is the same for all.</summary>
+/// <summary>The clock of a member: a wall clock of its own, and the shared monotonic time.</summary>
 internal sealed class SkewedTime(TimeProvider shared) : TimeProvider
 {
-    /// <summary>How far the wall clock is ahead of the others'.</summary>
+    /// <summary>By how much the wall clock is ahead of the true time.</summary>
     public TimeSpan Ahead { get; set; }
 
-    /// <summary>Whether the machine believes that it follows a source of time.</summary>
+    /// <summary>Whether the machine reports its clock as synchronised.</summary>
     public bool IsSynchronised { get; set; } = true;
 
-    /// <summary>Sets the wall clock as a card without one has it after a start.</summary>
+    /// <summary>Sets the wall clock to a year, as on a board without a battery-backed clock after a start.</summary>
     public void Lose(int year) =>
         (Ahead, IsSynchronised) = (new DateTimeOffset(year, 1, 1, 0, 0, 0, TimeSpan.Zero) - shared.GetUtcNow(), false);
 

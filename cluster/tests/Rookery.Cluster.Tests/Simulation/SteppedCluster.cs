@@ -12,12 +12,12 @@ using MemberChange = Rookery.Raft.MemberChange;
 namespace Rookery.Cluster.Tests.Simulation;
 
 /// <summary>
-/// Members with the program's own store and consensus, on simulated disks, wire and time, all on the caller's thread.
-/// What happens next is the earliest of what was planned: the same seed gives the same run.
+/// Members with the program's own store and consensus, on simulated disks, network and time, all on the caller's
+/// thread. The next event is the earliest scheduled one, so the same seed gives the same run.
 /// </summary>
 internal sealed class SteppedCluster : IDisposable
 {
-    /// <summary>Of the database that the members have: part of its change vectors.</summary>
+    /// <summary>The database's history id, a part of its change vectors.</summary>
     public const string HistoryId = "0123456789012345678901";
 
     private readonly PriorityQueue<Action, (long Ticks, long Order)> _planned = new();
@@ -43,10 +43,10 @@ internal sealed class SteppedCluster : IDisposable
 
     public List<SteppedMember> Members { get; } = [];
 
-    /// <summary>Watches each step, if there is one.</summary>
+    /// <summary>Observes each step; null for none.</summary>
     public HostObserver? Observer { get; set; }
 
-    /// <summary>Stands between a member and its disk.</summary>
+    /// <summary>Wraps the disk of a member.</summary>
     public Func<SteppedMember, IDisk, IDisk> Behind { get; init; } = static (_, disk) => disk;
 
     public long KeptJournalBytes { get; init; } = 1 << 20;
@@ -57,10 +57,10 @@ internal sealed class SteppedCluster : IDisposable
 
     public double LongestApplyMilliseconds { get; set; } = 1;
 
-    /// <summary>Microseconds since the beginning.</summary>
+    /// <summary>Microseconds since the start of the simulation.</summary>
     public long Now => Time.GetTimestamp() / TimeSpan.TicksPerMicrosecond;
 
-    /// <summary>Events so far.</summary>
+    /// <summary>The number of events so far.</summary>
     public long Events { get; private set; }
 
     public SteppedMember A => Members[0];
@@ -69,12 +69,12 @@ internal sealed class SteppedCluster : IDisposable
 
     public SteppedMember C => Members[2];
 
-    /// <summary>The leader that a majority would follow, if there is one: that of the highest term.</summary>
+    /// <summary>The leader of the highest term, whom a majority follows; null for none.</summary>
     public SteppedMember? Leader =>
         Members.Where(member => member.Consensus is { IsLeader: true }).MaxBy(member => member.Consensus!.Term);
 
     /// <summary>
-    /// A cluster as an owner would form it: one member begins, the others join as learners and are promoted.
+    /// Makes a cluster as an owner would: one member founds it, the others join as learners and are promoted.
     /// </summary>
     public static SteppedCluster Of(int members, int seed = 1) => new SteppedCluster(seed).Form(members);
 
@@ -102,11 +102,11 @@ internal sealed class SteppedCluster : IDisposable
 
     public SteppedMember? Find(NodeId id) => Members.Find(member => member.Id == id);
 
-    /// <summary>Plans something.</summary>
+    /// <summary>Schedules an action.</summary>
     public void After(double milliseconds, Action work) =>
         _planned.Enqueue(work, (Time.GetTimestamp() + (long)(milliseconds * TimeSpan.TicksPerMillisecond), _order++));
 
-    /// <summary>Waits so long.</summary>
+    /// <summary>Waits for a simulated time.</summary>
     public Task Pause(double milliseconds)
     {
         var over = new TaskCompletionSource();
@@ -115,7 +115,7 @@ internal sealed class SteppedCluster : IDisposable
     }
 
     /// <summary>
-    /// The answer; nothing when it stays out for two seconds, or its member died before it was heard.
+    /// Returns an answer; null when it takes longer than two seconds, or when its member ended before.
     /// </summary>
     public Task<T?> FirstOf<T>(Task<T?> answer, SteppedMember member)
         where T : struct
@@ -136,7 +136,7 @@ internal sealed class SteppedCluster : IDisposable
         }
     }
 
-    /// <summary>Lets the next thing happen.</summary>
+    /// <summary>Runs the next event.</summary>
     public void Step()
     {
         Assert.True(_planned.TryDequeue(out var work, out var at));
@@ -162,7 +162,7 @@ internal sealed class SteppedCluster : IDisposable
         }
     }
 
-    /// <summary>Goes on until something holds, and fails when it does not within so many simulated seconds.</summary>
+    /// <summary>Runs events until a condition holds; fails when it does not within a simulated time.</summary>
     public void RunUntil(Func<bool> holds, string what, int seconds = 30)
     {
         long end = Now + (seconds * 1_000_000L);
@@ -176,7 +176,7 @@ internal sealed class SteppedCluster : IDisposable
         }
     }
 
-    /// <summary>Runs a task of the host to its end.</summary>
+    /// <summary>Runs events until a task of the host completes.</summary>
     public T Await<T>(Task<T> task, int seconds = 30)
     {
         RunUntil(() => task.IsCompleted, "an answer", seconds);
@@ -198,7 +198,7 @@ internal sealed class SteppedCluster : IDisposable
 
     public CommandOutcome Do(SteppedMember through, CommandBuffer command) => Await(through.Propose(command));
 
-    /// <summary>Stores a document and fails unless that was acknowledged.</summary>
+    /// <summary>Stores a document; fails unless it is acknowledged.</summary>
     public CommandOutcome Put(SteppedMember through, string id, long value = 1, int padding = 0)
     {
         var outcome = Do(through, PutOf(id, value, padding: padding));
@@ -231,7 +231,7 @@ internal sealed class SteppedCluster : IDisposable
     }
 
     /// <summary>
-    /// Waits until all members that run have applied the same, and fails unless their tables are equal byte for byte.
+    /// Runs until all running members have applied the same entries; fails unless their tables are equal byte for byte.
     /// </summary>
     public void AwaitEqual(int seconds = 60)
     {
@@ -256,7 +256,7 @@ internal sealed class SteppedCluster : IDisposable
         }
     }
 
-    /// <summary>How the members stand, for a failure.</summary>
+    /// <summary>Describes the members, for a failure.</summary>
     public string Story() =>
         string.Join(
             "; ",

@@ -11,12 +11,12 @@ using Rookery.Simulation;
 
 namespace Rookery.Cluster.Tests.Simulation;
 
-/// <summary>A member without threads: store and consensus as in the program, on a simulated disk.</summary>
+/// <summary>A member without threads: the program's store and consensus on a simulated disk.</summary>
 internal sealed class SteppedMember
 {
     public const string Directory = "/data/node";
 
-    /// <summary>What its store keeps free for itself.</summary>
+    /// <summary>The reserve of its store, in bytes.</summary>
     public const long ReserveBytes = 1 << 20;
 
     private readonly SteppedCluster _cluster;
@@ -57,33 +57,33 @@ internal sealed class SteppedMember
 
     public RaftConsensus? Consensus { get; private set; }
 
-    /// <summary>Whether it runs.</summary>
+    /// <summary>Whether it is running.</summary>
     public bool IsUp => Consensus is not null;
 
-    /// <summary>The newest format level that its program knows, from its next start on.</summary>
+    /// <summary>The newest format level that its version supports, from its next start on.</summary>
     public int NewestFormatLevel { get; set; } = FormatLevel.First.Level;
 
-    /// <summary>How often it was started.</summary>
+    /// <summary>Its number of starts.</summary>
     public int Starts { get; private set; }
 
-    /// <summary>For how many milliseconds it still stands still: what comes to it waits.</summary>
+    /// <summary>The remaining time of its pause. Until then, events for it wait.</summary>
     public double PausedMilliseconds => Math.Max(0, _pausedUntil - _cluster.Now) / 1000.0;
 
-    /// <summary>Whether a sync of its journal does not return for now.</summary>
+    /// <summary>Whether a sync of its journal is stalled.</summary>
     public bool IsStalled { get; private set; }
 
-    /// <summary>Whether a disk is slow: how long its writes take at most.</summary>
+    /// <summary>The longest duration of its disk's writes.</summary>
     public double LongestWriteMilliseconds { get; set; } = 2;
 
-    /// <summary>The rule of consensus that it found broken, if it did.</summary>
+    /// <summary>The rule of consensus that it found broken; null for none.</summary>
     public string? Halt { get; private set; }
 
-    /// <summary>What it told its owner.</summary>
+    /// <summary>The sentences reported to its owner.</summary>
     public List<string> Troubles { get; } = [];
 
     public override string ToString() => Name;
 
-    /// <summary>Starts it on what its disk holds.</summary>
+    /// <summary>Starts it with what its disk contains.</summary>
     public void Open()
     {
         Starts++;
@@ -130,7 +130,7 @@ internal sealed class SteppedMember
         Look();
     }
 
-    /// <summary>Opens what a disk holds as a start of it does, before consensus.</summary>
+    /// <summary>Opens the store of a disk as a start does, without consensus.</summary>
     public NodeStore OpenStore(IDisk disk) =>
         NodeStore.Open(
             new NodeOptions
@@ -162,13 +162,13 @@ internal sealed class SteppedMember
         }
         catch (JournalLatchedException)
         {
-            // Its journal failed just now: it stops all the same.
+            // Its journal has just failed; it stops all the same.
         }
 
         Kill();
     }
 
-    /// <summary>Ends the process; the system and the disk go on.</summary>
+    /// <summary>Ends the process; the operating system and the disk go on.</summary>
     public void Kill()
     {
         Peers!.IsDead = true;
@@ -180,14 +180,14 @@ internal sealed class SteppedMember
     }
 
     /// <summary>
-    /// Leaves so many bytes free on its disk beyond the reserve, and a little less when that is below 0.
+    /// Leaves a number of bytes free on its disk beyond the reserve; fewer than the reserve when negative.
     /// </summary>
     public void Leave(long spareBytes) => Disk.CapacityBytes = Disk.UsedBytes + ReserveBytes + spareBytes;
 
-    /// <summary>There is room on its disk again.</summary>
+    /// <summary>Makes space on its disk.</summary>
     public void MakeRoom() => Disk.CapacityBytes = 1L << 40;
 
-    /// <summary>Takes the power: of what was not synced, something may be left.</summary>
+    /// <summary>Cuts its power: unsynced data may be lost in part.</summary>
     public void LosePower()
     {
         var before = Disk;
@@ -195,7 +195,7 @@ internal sealed class SteppedMember
         Disk = before.AfterPowerLoss(_cluster.Random.NextInt64());
     }
 
-    /// <summary>Takes the power from a card that lied about every sync since so many operations.</summary>
+    /// <summary>Cuts the power of a disk that has lied about every sync since an operation.</summary>
     public void LoseAllSince(int operation)
     {
         var before = Disk;
@@ -204,7 +204,7 @@ internal sealed class SteppedMember
     }
 
     /// <summary>
-    /// Takes the power within a journal write, if one is due. What would have been said after it is heard by nobody.
+    /// Cuts its power within a journal write, if one is due. Messages that would follow are not sent.
     /// </summary>
     public void LosePowerWhileWriting()
     {
@@ -221,14 +221,14 @@ internal sealed class SteppedMember
     }
 
     /// <summary>
-    /// Stops its process for so long, in the midst of whatever it does: then all that waited comes at once.
+    /// Pauses its process, in the middle of any work. Afterwards everything that waited arrives at once.
     /// </summary>
     public void Pause(double milliseconds) => _pausedUntil = _cluster.Now + (long)(milliseconds * 1000);
 
-    /// <summary>Lets the next sync of its journal take so long. Its process goes on meanwhile.</summary>
+    /// <summary>Stalls the next sync of its journal. Its process goes on meanwhile.</summary>
     public void StallNextSync(double milliseconds) => _stallMilliseconds = milliseconds;
 
-    /// <summary>A sync begins. While it stalls everything else goes on, also on this member.</summary>
+    /// <summary>Waits for a sync. While it stalls, everything else goes on, also on this member.</summary>
     public void AwaitDisk()
     {
         if (!_isInWrite || _stallMilliseconds == 0)
@@ -246,7 +246,7 @@ internal sealed class SteppedMember
 
         if (Starts != start || !IsUp)
         {
-            // Nobody is there any more to whom it would return.
+            // The process to return to has ended.
             throw new DiskException("sync", Directory, Errno.InputOutput);
         }
 
@@ -258,7 +258,7 @@ internal sealed class SteppedMember
             ? ProposeLaterAsync(command)
             : Consensus!.ProposeAsync(command, CancellationToken.None).AsTask();
 
-    /// <summary>What a local read finds: value and etag, zeros when there is no such document.</summary>
+    /// <summary>Returns the value and etag that a local read finds; zeros when the document does not exist.</summary>
     public (long Value, long Etag) Peek(string id)
     {
         if (!Store!.Databases.TryGet("db", out var database))
@@ -287,14 +287,14 @@ internal sealed class SteppedMember
     }
 
     /// <summary>
-    /// A read that sees everything acknowledged before it; null when the member cannot promise that now.
+    /// Returns a read that sees everything acknowledged before it; null when the member cannot promise that now.
     /// </summary>
     public async Task<(long Value, long Etag)?> ReadAsync(string id) =>
         (PausedMilliseconds == 0 || await ResumedAsync()) && await Consensus!.ReadBarrierAsync() && IsUp
             ? Peek(id)
             : null;
 
-    /// <summary>Plans what it has to do. To be called after anything happened.</summary>
+    /// <summary>Schedules its next work. Called after each event.</summary>
     public void Look()
     {
         if (Consensus is not { } consensus)
@@ -355,7 +355,7 @@ internal sealed class SteppedMember
                 }
                 catch (DiskException)
                 {
-                    // It is tried again in the next round.
+                    // The next round tries again.
                 }
 
                 WorkOn();
@@ -373,7 +373,7 @@ internal sealed class SteppedMember
         return new CommandOutcome(new Rejection(RejectionKind.OutcomeUnknown, "It died before it read the request."));
     }
 
-    /// <summary>Waits until it goes on; false when it never does.</summary>
+    /// <summary>Waits until it goes on; returns false when it has ended.</summary>
     private async Task<bool> ResumedAsync()
     {
         int start = Starts;

@@ -3,7 +3,7 @@ using Rookery.Platform;
 
 namespace Rookery.Cluster.Tests.Simulation;
 
-/// <summary>What a stopped member's own directory tells without the others.</summary>
+/// <summary>What the directory of a stopped member tells without the other members.</summary>
 public sealed class StoppedMemberTests
 {
     [Fact]

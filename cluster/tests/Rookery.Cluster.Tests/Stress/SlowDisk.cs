@@ -3,12 +3,12 @@ using Rookery.Simulation;
 
 namespace Rookery.Cluster.Tests.Stress;
 
-/// <summary>A disk whose syncs take their time, as a card's do; what they take differs from one to the next.</summary>
+/// <summary>A disk whose syncs take a random time, like a card's.</summary>
 internal class SlowDisk(IDisk disk) : WrappedDisk(disk)
 {
     private static readonly ManualResetEventSlim Never = new();
 
-    /// <summary>The most that a sync takes.</summary>
+    /// <summary>The longest duration of a sync.</summary>
     public int MostMilliseconds { get; set; } = 2;
 
     public override IDiskFile Open(string path, DiskOpen mode) => new SlowFile(base.Open(path, mode), this);

@@ -13,8 +13,8 @@ using Rookery.Simulation;
 namespace Rookery.Cluster.Tests.Stress;
 
 /// <summary>
-/// A member as the program runs it: node, consensus, commit threads, maintenance and timers on the clock of the
-/// machine, on a slow disk in memory with tables, caches and messages so small that all is full at once.
+/// A member as in the program: node, consensus, commit threads, maintenance and timers on the machine's clock, on a
+/// slow disk in memory. Tables, caches and messages are so small that every limit is reached quickly.
 /// </summary>
 internal sealed class StressMember
 {
@@ -47,18 +47,18 @@ internal sealed class StressMember
 
     public NodeStore Store => _store!;
 
-    /// <summary>Null while it is off.</summary>
+    /// <summary>The consensus; null while the member is off.</summary>
     public RaftConsensus? Consensus { get; private set; }
 
-    /// <summary>What it told its owner.</summary>
+    /// <summary>The sentences reported to its owner.</summary>
     public ConcurrentQueue<string> Troubles { get; } = new();
 
-    /// <summary>How often it took another's state, whole or what changed of it.</summary>
+    /// <summary>The number of installed states, whole or changes only.</summary>
     public long StatesInstalled => _installedBefore + (Consensus is null ? 0 : Store.Transfers.Installed);
 
     public override string ToString() => Name;
 
-    /// <summary>Starts it on what its disk holds.</summary>
+    /// <summary>Starts it with what its disk contains.</summary>
     public async Task OpenAsync()
     {
         _peers = new StressPeers(Id, _network);
@@ -115,8 +115,7 @@ internal sealed class StressMember
     }
 
     /// <summary>
-    /// Ends it, as the program does: cleanly, or with the power lost behind it. The others' connections to it last a
-    /// moment longer.
+    /// Stops it, cleanly or followed by a loss of power. The others' connections to it last a moment longer.
     /// </summary>
     public async Task CloseAsync(bool losesPower)
     {
@@ -140,7 +139,8 @@ internal sealed class StressMember
     }
 
     /// <summary>
-    /// What a local read finds: value and etag, zeros when there is no such document; null when it is off.
+    /// Returns the value and etag that a local read finds, zeros when the document does not exist; null when the member
+    /// is off.
     /// </summary>
     public (long Value, long Etag)? Peek(string id)
     {
@@ -167,7 +167,7 @@ internal sealed class StressMember
         }
     }
 
-    /// <summary>How it stands, also when somebody holds the lock of consensus and will not let go.</summary>
+    /// <summary>Describes the member, even while another thread holds the consensus lock for ever.</summary>
     public async Task<string> DescribeAsync()
     {
         if (Consensus is not { } consensus)

@@ -9,29 +9,29 @@ using Rookery.Raft;
 namespace Rookery.Cluster.Tests.Stress;
 
 /// <summary>
-/// The connections between members of one process: as between real ones, a small one and one for entries each way, both
-/// bounded, delivered by threads of the pool. They can be cut, lose and delay.
+/// The connections between the members of one process. Like real ones: in each direction a small one and one for
+/// entries, both bounded, delivered by pool threads. They can be cut, lose messages and delay them.
 /// </summary>
 internal sealed class StressNetwork
 {
     private readonly ConcurrentDictionary<(NodeId From, NodeId To), Cable> _cables = new();
 
-    /// <summary>The members that run.</summary>
+    /// <summary>The running members.</summary>
     public ConcurrentDictionary<NodeId, StressMember> Up { get; } = new();
 
-    /// <summary>Of a hundred messages, how many are lost.</summary>
+    /// <summary>The percentage of lost messages.</summary>
     public int LossPercent { get; set; }
 
-    /// <summary>The most that a message takes.</summary>
+    /// <summary>The longest delay of a message.</summary>
     public int MostMilliseconds { get; set; }
 
-    /// <summary>Exceptions that receivers let through: none may.</summary>
+    /// <summary>Exceptions that left a receiver; there must be none.</summary>
     public ConcurrentQueue<Exception> Failures { get; } = new();
 
     public Cable Between(NodeId from, NodeId to) =>
         _cables.GetOrAdd((from, to), static (ends, network) => new Cable(network, ends.From, ends.To), this);
 
-    /// <summary>Cuts a member off from these others.</summary>
+    /// <summary>Cuts a member off from others.</summary>
     public void Cut(NodeId member, IEnumerable<NodeId> others)
     {
         foreach (var other in others.Where(other => other != member))
@@ -49,7 +49,7 @@ internal sealed class StressNetwork
         }
     }
 
-    /// <summary>Ends the connections from and to a member that stopped: the others notice.</summary>
+    /// <summary>Breaks the connections from and to a stopped member, as the others would notice.</summary>
     public void Break(NodeId member)
     {
         foreach (var cable in _cables.Values.Where(cable => cable.From == member || cable.To == member))
@@ -59,10 +59,10 @@ internal sealed class StressNetwork
     }
 }
 
-/// <summary>From one member to another.</summary>
+/// <summary>The connection from one member to another.</summary>
 internal sealed class Cable
 {
-    // As of real connections; what would wait behind more is dropped.
+    // The limits of real connections; messages that exceed them are dropped.
     private const int ControlBytes = 64 << 10;
     private const int BulkBytes = 256 << 10;
 
@@ -85,7 +85,7 @@ internal sealed class Cable
 
     public bool IsCut => _isCut;
 
-    /// <summary>Set when the connection there is now breaks.</summary>
+    /// <summary>Completes when the current connection breaks.</summary>
     public Task Broken => Volatile.Read(ref _broken).Task;
 
     public void Send(in Message message, ReadOnlySpan<JournalFrame> frames)
@@ -182,7 +182,7 @@ internal sealed class Cable
     }
 }
 
-/// <summary>One start of one member on the network.</summary>
+/// <summary>The network of one start of one member.</summary>
 internal sealed class StressPeers(NodeId self, StressNetwork network) : IPeerNetwork
 {
     private static readonly CommandOutcome NeverSent = new(new Rejection(RejectionKind.NoLeader, "never sent"));
@@ -231,6 +231,6 @@ internal sealed class StressPeers(NodeId self, StressNetwork network) : IPeerNet
 
     public void SetPeers(IReadOnlyList<PeerAddress> peers)
     {
-        // Everybody is connected to everybody.
+        // All members are always connected.
     }
 }

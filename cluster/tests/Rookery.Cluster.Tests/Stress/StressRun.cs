@@ -12,9 +12,9 @@ using OperationKind = Rookery.Histories.OperationKind;
 namespace Rookery.Cluster.Tests.Stress;
 
 /// <summary>
-/// Three members on real threads, clients, and faults drawn by a seed (the threads draw for themselves, so the same
-/// seed is not the same run). In the end all must be equal, hold what was acknowledged, and have answered in an order.
-/// Whatever is waited for has a bound, behind which the run fails with how each member stands.
+/// Three members on real threads, with clients and faults from a seed (threads make their own random choices, so the
+/// same seed is not the same run). In the end all members must be equal and contain everything acknowledged, and the
+/// answers must have a valid order. Every wait has a limit; after it the run fails with a description of each member.
 /// </summary>
 internal sealed class StressRun(int seed) : IAsyncDisposable
 {
@@ -28,13 +28,13 @@ internal sealed class StressRun(int seed) : IAsyncDisposable
     private readonly ConcurrentDictionary<string, int> _marks = new(StringComparer.Ordinal);
     private volatile bool _isOver;
 
-    /// <summary>What happened how often.</summary>
+    /// <summary>The number of each kind of event.</summary>
     public IReadOnlyDictionary<string, int> Marks => _marks;
 
     private StressMember? Leader => _members.Find(member => member.Consensus is { IsLeader: true });
 
-    /// <summary>Runs.</summary>
-    /// <param name="duration">For how long clients and faults go on.</param>
+    /// <summary>Runs the members, clients and faults.</summary>
+    /// <param name="duration">The duration of clients and faults.</param>
     public async Task RunAsync(TimeSpan duration)
     {
         await FormAsync();
@@ -139,8 +139,8 @@ internal sealed class StressRun(int seed) : IAsyncDisposable
     }
 
     /// <summary>
-    /// One goes off, mostly for so long that the others' journals do not reach back; meanwhile leadership may change,
-    /// and behind it more may happen before it has caught up.
+    /// Restarts a member, usually after so long that the others' journals no longer reach back. Meanwhile leadership
+    /// may change, and more faults may occur before it has caught up.
     /// </summary>
     private async Task RestartAsync(StressMember member)
     {
@@ -170,8 +170,8 @@ internal sealed class StressRun(int seed) : IAsyncDisposable
         string document = string.Empty;
         for (long sequence = 1; !_isOver; sequence++)
         {
-            // One that writes another way than it reads, and a few documents at a time, each of them for so few
-            // operations that their order can be searched.
+            // Clients write through one member and read through another. Few documents at a time, each with few
+            // operations, so that their order can be searched.
             document = sequence % 20 == 1 ? $"users/{sequence / 20 % 7}-{client / 2}-{sequence / 20}" : document;
             var member = _members[random.Next(_members.Count)];
             if (member.Consensus is not { } consensus)
@@ -225,7 +225,7 @@ internal sealed class StressRun(int seed) : IAsyncDisposable
         }
         catch (Exception) when (!ReferenceEquals(member.Consensus, consensus) || consensus.Refusal is not null)
         {
-            // It stops meanwhile.
+            // The member is stopping.
         }
     }
 
@@ -312,7 +312,7 @@ internal sealed class StressRun(int seed) : IAsyncDisposable
         Assert.True(report.Violations.Count == 0, $"seed {seed}: {report}");
     }
 
-    /// <summary>Nobody may have come upon what must not be.</summary>
+    /// <summary>Fails when any thread met an exception.</summary>
     private async Task CheckAliveAsync()
     {
         if (_network.Failures.TryPeek(out var failure))

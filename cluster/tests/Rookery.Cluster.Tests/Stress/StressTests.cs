@@ -4,8 +4,8 @@ using Xunit.Abstractions;
 namespace Rookery.Cluster.Tests.Stress;
 
 /// <summary>
-/// The program's own consensus, store and threads, all of them, under load and faults. STRESS_SECONDS makes it longer
-/// than some seconds, STRESS_SEED draws the same faults again.
+/// The program's own consensus, store and threads under load and faults. STRESS_SECONDS sets the duration, STRESS_SEED
+/// repeats the faults.
 /// </summary>
 public sealed class StressTests(ITestOutputHelper report)
 {
@@ -18,7 +18,7 @@ public sealed class StressTests(ITestOutputHelper report)
         int seed = Setting("STRESS_SEED") ?? Random.Shared.Next(1, 1_000_000);
         SortedDictionary<string, int> marks = new(StringComparer.Ordinal);
 
-        // One after the other, because simulated disks remember all that was ever written.
+        // Several short runs, because simulated disks remember everything ever written.
         for (; seconds > 0; seconds -= SecondsOfRun, seed++)
         {
             await using var run = new StressRun(seed);

@@ -33,7 +33,7 @@ public sealed class StateFetchTests : IDisposable
     }
 
     /// <summary>
-    /// A member that has most of it gets the rest, over connections that break, and both ends count what it was.
+    /// A member that has most of the state gets the rest over breaking connections, and both ends count the bytes.
     /// </summary>
     [Fact]
     public async Task Changes_are_fetched_when_they_are_smaller_and_counted_separately()

@@ -40,7 +40,7 @@ internal sealed class StateNode : IDisposable
     public static byte[] KeyOf(int number) =>
         [0, 0, 0, 9, Table.Documents, .. Encoding.UTF8.GetBytes($"row/{number:D6}")];
 
-    /// <summary>Rows of about a kilobyte that cannot be compressed, all of them in runs.</summary>
+    /// <summary>Adds rows of about a kilobyte that cannot be compressed, and flushes them to runs.</summary>
     public void Fill(int rows)
     {
         byte[] value = new byte[1000];
@@ -74,7 +74,7 @@ internal sealed class StateNode : IDisposable
         return offer;
     }
 
-    /// <summary>How many rows there are.</summary>
+    /// <summary>Counts the rows.</summary>
     public int Count()
     {
         using var snapshot = Core.Storage.OpenSnapshot();

@@ -5,7 +5,7 @@ using Rookery.Cluster.Transfer;
 
 namespace Rookery.Cluster.Tests.Transfer;
 
-/// <summary>The routes of one node on a free port of the loopback, with faults between them and whoever asks.</summary>
+/// <summary>The routes of one node on a free loopback port, with faults between them and the client.</summary>
 internal sealed class StateServer : IAsyncDisposable
 {
     private readonly WebApplication _application;
@@ -18,10 +18,10 @@ internal sealed class StateServer : IAsyncDisposable
 
     public HttpClient Client { get; }
 
-    /// <summary>Starts it.</summary>
-    /// <param name="routes">What answers.</param>
-    /// <param name="fault">Given the number of a file request, from 1: how many bytes of its body are sent before the
-    /// connection breaks (null: all), and which of them is changed (negative: none).</param>
+    /// <summary>Starts the server.</summary>
+    /// <param name="routes">The routes.</param>
+    /// <param name="fault">Given the number of a file request, from 1, returns how many bytes of its body are sent
+    /// before the connection breaks (null: all), and which byte is changed (negative: none).</param>
     public static async Task<StateServer> StartAsync(
         StateRoutes routes,
         Func<int, (long? BreakAfter, long Flip)>? fault = null
@@ -97,7 +97,7 @@ internal sealed class StateServer : IAsyncDisposable
             _sent += bytes.Length;
             if (_sent >= breakAfter)
             {
-                // Not a reset, which could take back what was sent and would leave to chance how much arrives.
+                // Not a reset, which could discard sent bytes and make the received number random.
                 throw new InvalidOperationException("the connection breaks");
             }
         }

@@ -3,10 +3,10 @@ using Microsoft.AspNetCore.Http.Features;
 
 namespace Rookery.Cluster.Tests.Transfer;
 
-/// <summary>How the state of a node stops to be sent when the node stops.</summary>
+/// <summary>How a node's sending of its state ends when the node stops.</summary>
 public sealed class StateStopTests : IDisposable
 {
-    // A test that would otherwise hang ends; none that passes waits for it.
+    // Ends a test that would otherwise hang; a passing test does not wait for it.
     private static readonly TimeSpan Guard = TimeSpan.FromSeconds(60);
 
     private readonly StateNode _node = new();

@@ -2,7 +2,7 @@ using Rookery.Histories;
 
 namespace Rookery.Raft.Tests.Histories;
 
-/// <summary>Each checker accepts histories that a correct store gives, and rejects each way of being wrong.</summary>
+/// <summary>Checks that each checker accepts the histories of a correct store and rejects each kind of error.</summary>
 public sealed class HistoryTests
 {
     private static readonly Dictionary<string, Operation[]> Good = new(StringComparer.Ordinal)
@@ -66,7 +66,7 @@ public sealed class HistoryTests
         ],
     };
 
-    /// <summary>What only etags tell.</summary>
+    /// <summary>Errors that only etags reveal.</summary>
     private static readonly Dictionary<string, Operation[]> BadEtags = new(StringComparer.Ordinal)
     {
         ["one etag for two writes"] = [Put(1, 0, 10), Put(2, 0, 10)],
@@ -208,8 +208,8 @@ public sealed class HistoryTests
     public void The_search_for_cycles_rejects(string name) => Assert.NotNull(ListAppends.FindViolation(BadLists[name]));
 
     /// <summary>
-    /// Random histories of a register pass, and what the search rejects after one answer was falsified, the stricter
-    /// order of etags rejects too.
+    /// Random histories of a register pass. What the search rejects after one answer was falsified, the stricter order
+    /// of etags rejects too.
     /// </summary>
     [Fact]
     public void The_order_of_etags_rejects_what_the_search_rejects_of_random_histories()
@@ -281,9 +281,7 @@ public sealed class HistoryTests
         Assert.Throws<FormatException>(() => HistoryFile.Read(new StringReader("not JSON")));
     }
 
-    /// <summary>
-    /// Where nobody knows what became of writes the search ends, and what comes behind is known by etags alone.
-    /// </summary>
+    /// <summary>Where outcomes are unknown the search ends, and later operations are checked by etags alone.</summary>
     [Fact]
     public void A_report_is_no_proof_when_too_little_was_searched()
     {
@@ -331,7 +329,7 @@ public sealed class HistoryTests
             written = 0;
         for (int at = 100; at < 2100; at += 100)
         {
-            // It takes place at a moment of its own, and lasts from some time before to some time after.
+            // It takes place at a moment of its own, and lasts from before that moment until after it.
             long expected = random.Next(2) == 0 ? value : written + 1_000;
             var operation = random.Next(3) switch
             {

@@ -131,7 +131,7 @@ internal static class DamageScenarios
     }
 
     /// <summary>
-    /// While 3 fetches from 1, others elect, and what 1 sends in the end is newer than what it offered.
+    /// While 3 fetches from 1, others elect a leader, and what 1 finally sends is newer than its offer.
     /// </summary>
     private static void ManifestOfLaterTerm(ScriptedWorld world)
     {
@@ -155,8 +155,8 @@ internal static class DamageScenarios
     }
 
     /// <summary>
-    /// 4 fetches from 1, and follows 5 meanwhile. Others elect 2, which commits entries of 1 that 5 does not have; they
-    /// are what 1 gives to 4 in the end, under the term that they were made in.
+    /// 4 fetches from 1 and meanwhile follows 5. Others elect 2, which commits entries of 1 that 5 does not have. 1
+    /// finally sends these entries to 4, with their original term.
     /// </summary>
     private static void ManifestCommittedLater(ScriptedWorld world)
     {
@@ -230,7 +230,8 @@ internal static class DamageScenarios
     }
 
     /// <summary>
-    /// 2 has an entry that it does not know to be committed, and cannot apply: 3 does both, and gives it what it has.
+    /// 2 has an entry that it cannot apply and does not know to be committed. 3 has committed and applied it, and sends
+    /// its state.
     /// </summary>
     private static void TablesBeforeOwnVote(ScriptedWorld world)
     {
@@ -258,7 +259,7 @@ internal static class DamageScenarios
         Assert.Equal(world[3].Applied, world[2].Applied);
     }
 
-    /// <summary>While 3 fetches, the entries arrive after all.</summary>
+    /// <summary>While 3 fetches a manifest, the entries arrive after all.</summary>
     private static void ManifestOvertaken(ScriptedWorld world)
     {
         var three = new NodeId(3);

@@ -270,8 +270,8 @@ internal static class ElectionScenarios
     }
 
     /// <summary>
-    /// Of two voters the one that has the longer log stalled, and idles: it makes no syncs that would show it well.
-    /// Seed 989317799 of the storm.
+    /// Of two voters, the one with the longer log stalled and is idle, so no syncs can show that it is well again. Seed
+    /// 989317799 of the storm.
     /// </summary>
     private static void HungDiskOnlyCandidate(ScriptedWorld world)
     {
@@ -290,7 +290,7 @@ internal static class ElectionScenarios
     }
 
     /// <summary>
-    /// The others' disks hang a second earlier: a leader that stalls first cannot know yet that they do too.
+    /// The followers' disks stall a second earlier: a leader that stalls first cannot know yet that they do too.
     /// </summary>
     private static void AllDisksSlow(ScriptedWorld world)
     {

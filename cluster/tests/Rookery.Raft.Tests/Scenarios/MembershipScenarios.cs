@@ -74,7 +74,7 @@ internal static class MembershipScenarios
     ];
 
     /// <summary>
-    /// Ongaro's correction of 2015: two changes under way in two terms can have majorities that do not meet.
+    /// Ongaro's correction of 2015: two concurrent changes in two terms can have majorities that do not overlap.
     /// </summary>
     private static void TwoChangesInTwoTerms(ScriptedWorld world)
     {
@@ -144,7 +144,7 @@ internal static class MembershipScenarios
         world.Connect(2, 3);
         world.Elect(2);
 
-        // Who becomes leader with such a change goes on to hold it back.
+        // A new leader with such a change continues to hold it back.
         world.Connect(1, 2, 3);
         world.PassForAll(3);
         world.Passes = static message => message.Kind != MessageKind.AppendReply;

@@ -173,8 +173,8 @@ internal static class ReplicationScenarios
     }
 
     /// <summary>
-    /// A vote's write is outstanding while the leader's first entries replace a tail: the vote's completion says
-    /// nothing about them. Found by review, not by chance.
+    /// A vote's write is outstanding while the leader's first entries replace a tail. The completion of that write does
+    /// not make them durable. Found by review.
     /// </summary>
     private static void OverwriteAba(ScriptedWorld world)
     {

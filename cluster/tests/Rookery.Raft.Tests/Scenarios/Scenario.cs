@@ -2,12 +2,12 @@ using Rookery.Raft.Tests.Simulation;
 
 namespace Rookery.Raft.Tests.Scenarios;
 
-/// <summary>A story that a sound core and host survive, and a planted bug does not.</summary>
-/// <param name="Name">As docs/explanation/consensus.md calls it.</param>
-/// <param name="Holds">What holds, as a sentence.</param>
+/// <summary>A script that a sound core and host survive and a planted bug does not.</summary>
+/// <param name="Name">Its name in docs/explanation/consensus.md.</param>
+/// <param name="Holds">The property, as a sentence.</param>
 /// <param name="Bug">The planted bug, by its name in <see cref="PlantedBugs"/>.</param>
-/// <param name="Symptom">What is said when it strikes.</param>
-/// <param name="Script">The story.</param>
+/// <param name="Symptom">The message of the bug.</param>
+/// <param name="Script">The script.</param>
 internal sealed record Scenario(string Name, string Holds, string Bug, string Symptom, Action<ScriptedWorld> Script)
 {
     public int Voters { get; init; } = 3;

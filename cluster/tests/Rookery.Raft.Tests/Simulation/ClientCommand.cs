@@ -2,15 +2,15 @@ using Rookery.Histories;
 
 namespace Rookery.Raft.Tests.Simulation;
 
-/// <summary>What a client wants done. Its number is the payload of the entry that brings it.</summary>
-/// <param name="Client">Who.</param>
-/// <param name="Sequence">The client's number for it: the same when it is sent again, so that it is done once (thesis
-/// 6.3).</param>
-/// <param name="Kind">What.</param>
+/// <summary>A client's command. Its number is the payload of its entry.</summary>
+/// <param name="Client">The client's number.</param>
+/// <param name="Sequence">The client's number of the command. A repeated command has the same number, so that it is
+/// applied once (thesis 6.3).</param>
+/// <param name="Kind">The kind of the operation.</param>
 /// <param name="Documents">The documents or, for a transaction, the lists.</param>
-/// <param name="Value">The value to write, or the element to append to each of the lists; 0 for a transaction that only
+/// <param name="Value">The value to write, or the element to append to each list; 0 for a transaction that only
 /// reads.</param>
-/// <param name="Expected">What a compare-and-set expects.</param>
+/// <param name="Expected">The value that a compare-and-set expects.</param>
 internal sealed record ClientCommand(
     int Client,
     int Sequence,
@@ -24,14 +24,15 @@ internal sealed record ClientCommand(
         Kind is OperationKind.Put or OperationKind.CompareAndSet || (Kind == OperationKind.Transaction && Value != 0);
 }
 
-/// <summary>What became of a command.</summary>
-/// <param name="Outcome">Done or refused; unknown when the node that was asked did nothing, and somebody else may be
+/// <summary>The result of a command.</summary>
+/// <param name="Outcome">Done or refused; unknown when the asked node did nothing, so that another may be
 /// asked.</param>
-/// <param name="Etag">Of what was written, read, or found instead of the expected.</param>
+/// <param name="Etag">The etag of the written or read version, or of the version found instead of the expected
+/// one.</param>
 /// <param name="Value">The value read.</param>
 /// <param name="Lists">The lists read.</param>
 internal sealed record CommandResult(Outcome Outcome, long Etag = 0, long Value = 0, long[][]? Lists = null)
 {
-    /// <summary>The node does not lead and knows nobody who does.</summary>
+    /// <summary>The node does not lead and knows no leader.</summary>
     public static CommandResult NotLed { get; } = new(Outcome.Unknown);
 }

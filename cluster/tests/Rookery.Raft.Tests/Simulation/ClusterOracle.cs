@@ -1,7 +1,7 @@
 namespace Rookery.Raft.Tests.Simulation;
 
 /// <summary>
-/// Sees everything, and holds the cluster to what docs/explanation/consensus.md promises. Constant work for each event.
+/// Observes everything and checks what docs/explanation/consensus.md promises. Constant work for each event.
 /// </summary>
 internal sealed class ClusterOracle
 {
@@ -9,7 +9,7 @@ internal sealed class ClusterOracle
     private readonly Dictionary<long, NodeId> _leaders = [];
     private readonly Dictionary<(NodeId Voter, long Term), NodeId> _votes = [];
 
-    /// <summary>The highest index whose write a client was told of.</summary>
+    /// <summary>The highest index whose write was acknowledged to a client.</summary>
     public long Acknowledged { get; private set; }
 
     public long Committed { get; private set; }
@@ -41,7 +41,9 @@ internal sealed class ClusterOracle
         }
     }
 
-    /// <summary>A node applied an entry. What came of it is null from a node that is known to have diverged.</summary>
+    /// <summary>
+    /// Checks an entry that a node applied. The hash is null for a node that is known to have diverged.
+    /// </summary>
     public void SeesApplied(NodeId node, in StoredEntry entry, long? stateHash)
     {
         var what = (entry.Entry.Term, entry.Payload, stateHash);
@@ -59,8 +61,7 @@ internal sealed class ClusterOracle
     }
 
     /// <summary>
-    /// A leader counts an entry as committed: a majority must have it on stable storage, or have lost it since and know
-    /// that.
+    /// Checks that a committed entry is durable on a majority; a node that has lost it since must know that.
     /// </summary>
     public static void SeesCommit(
         NodeId leader,

@@ -1,17 +1,17 @@
 namespace Rookery.Raft.Tests.Simulation;
 
 /// <summary>
-/// What goes wrong in a run, and how often. A seed draws one, because mistakes hide behind each other's noise when
+/// The kinds and rates of faults in a run. A seed selects one profile, because mistakes are hidden by noise when
 /// everything fails at once.
 /// </summary>
 internal sealed record FaultProfile(string Name)
 {
-    /// <summary>Share of messages lost, and sent twice.</summary>
+    /// <summary>The share of messages lost, and of those duplicated.</summary>
     public double Loss { get; init; }
 
     public double Duplication { get; init; }
 
-    /// <summary>Share of messages that overtake others on their connection.</summary>
+    /// <summary>The share of messages that overtake others on their connection.</summary>
     public double Overtaking { get; init; }
 
     /// <summary>The longest delay of a message in microseconds; most take a tenth of it.</summary>
@@ -20,30 +20,31 @@ internal sealed record FaultProfile(string Name)
     /// <summary>The longest sync in microseconds.</summary>
     public long LongestSync { get; init; } = 30_000;
 
-    /// <summary>Faults in ten seconds of the whole cluster.</summary>
+    /// <summary>Crashes in ten seconds of the whole cluster.</summary>
     public double Crashes { get; init; }
 
-    /// <summary>Chance of a crash just after the outputs of a step that sent or wrote something.</summary>
+    /// <summary>The probability of a crash just after the output of a step that sent or wrote something.</summary>
     public double AimedCrash { get; init; }
 
-    /// <summary>Crashes of whoever leads, in ten seconds.</summary>
+    /// <summary>Crashes of the leader, in ten seconds.</summary>
     public double LeaderCrashes { get; init; }
 
-    /// <summary>For how long an uncleanly stopped node is cautious, in microseconds.</summary>
+    /// <summary>How long an uncleanly stopped node is cautious, in microseconds.</summary>
     public long Caution { get; init; } = 20_000_000;
 
     /// <summary>
-    /// The longest election timeout a leader may publish, in microseconds: a slow network makes elections rare.
+    /// The longest election timeout that a leader may publish, in microseconds. On a slow network a long one makes
+    /// elections rare.
     /// </summary>
     public long LongestElectionTimeout { get; init; } = 10_000_000;
 
     /// <summary>
-    /// Chance of a crash just after a step that asked for a vote or gave one; the node is back within a tenth of a
-    /// second, and may be asked again in the same term.
+    /// The probability of a crash just after a step that requested or granted a vote. The node is back within a tenth
+    /// of a second, and may be asked again in the same term.
     /// </summary>
     public double CrashAtVote { get; init; }
 
-    /// <summary>Chance of a crash just after a fetched manifest was put in place.</summary>
+    /// <summary>The probability of a crash just after a fetched manifest was installed.</summary>
     public double CrashInInstall { get; init; }
 
     public double Partitions { get; init; }
@@ -55,10 +56,10 @@ internal sealed record FaultProfile(string Name)
     /// <summary>Stalls of all disks at once, as when all cards share a bad supply.</summary>
     public double StallsOfAll { get; init; }
 
-    /// <summary>Boards that become hot, or cool again.</summary>
+    /// <summary>Boards that become hot, or cool down.</summary>
     public double HotBoards { get; init; }
 
-    /// <summary>Times at which more is proposed at once than a window takes.</summary>
+    /// <summary>Bursts of more proposals than fit in flight.</summary>
     public double Bursts { get; init; }
 
     public double MemberChanges { get; init; }
@@ -67,20 +68,20 @@ internal sealed record FaultProfile(string Name)
 
     public double Manifests { get; init; } = 2;
 
-    /// <summary>Journal writes that fail, in ten seconds: the process ends, and is started again.</summary>
+    /// <summary>Failing journal writes in ten seconds: the process ends and is started again.</summary>
     public double JournalFailures { get; init; }
 
     /// <summary>
-    /// Clocks that are set, rightly or wrongly, in ten seconds; with them, clocks are wrong after a start.
+    /// Clocks that are set, correctly or not, in ten seconds. If not 0, clocks are also wrong after a start.
     /// </summary>
     public double ClockFaults { get; init; }
 
     /// <summary>
-    /// Whether the state of one node goes astray at some time. It has nothing to go back to, and must halt.
+    /// Whether the state of one node diverges at some time. It cannot be repaired, so the node must halt.
     /// </summary>
     public bool Diverges { get; init; }
 
-    /// <summary>Chance that a restart finds the end of its journal damaged.</summary>
+    /// <summary>The probability that a restart finds the end of its journal damaged.</summary>
     public double Rot { get; init; }
 
     public static FaultProfile[] All { get; } =

@@ -1,8 +1,8 @@
 namespace Rookery.Raft.Tests.Simulation;
 
 /// <summary>
-/// What surrounds a simulated node: time, network, disks' pace and the observer. Chance decides in one implementation,
-/// a script in the other.
+/// The environment of a simulated node: time, network, duration of disk operations and the observer. One implementation
+/// is random, the others follow a script.
 /// </summary>
 internal interface INodeWorld
 {
@@ -16,22 +16,22 @@ internal interface INodeWorld
 
     long Now { get; }
 
-    /// <summary>What time it is, whatever clocks say.</summary>
+    /// <summary>The true time, whatever clocks show.</summary>
     long TrueTicks { get; }
 
-    /// <summary>What a node's own clock shows.</summary>
+    /// <summary>Returns what a node's own clock shows.</summary>
     ClockReading ClockOf(SimulatedNode node);
 
-    /// <summary>What the host of the core does wrong.</summary>
+    /// <summary>The mistake of the core's host.</summary>
     HostMistake Mistake { get; }
 
-    /// <summary>The command that an entry brings; null when it brings none.</summary>
+    /// <summary>Returns the command of an entry; null when it has none.</summary>
     ClientCommand? CommandOf(long payload);
 
-    /// <summary>Sends a client's command on to who leads.</summary>
+    /// <summary>Forwards a client's command to the leader.</summary>
     void Forward(SimulatedNode from, NodeId to, ClientCommand command, long payload, Action<CommandResult> answer);
 
-    /// <summary>A number that no other read has.</summary>
+    /// <summary>Returns a unique number for a read.</summary>
     long NextNumber();
 
     SimulatedStore StoreOf(NodeId id);
@@ -44,10 +44,10 @@ internal interface INodeWorld
 
     void FetchLater(SimulatedNode node, NodeId from);
 
-    /// <summary>The core of a running node says that it must stop.</summary>
+    /// <summary>Handles a running node whose core must stop.</summary>
     void Failed(SimulatedNode node);
 
-    /// <summary>Whether the node, just after a manifest was put in place, was ended there.</summary>
+    /// <summary>Whether the node is to end just after installing a manifest.</summary>
     bool DiesInInstall(SimulatedNode node);
 
     void PerhapsCrash(SimulatedNode node, bool hasVoted);

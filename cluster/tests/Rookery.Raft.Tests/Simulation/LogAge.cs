@@ -1,16 +1,16 @@
 namespace Rookery.Raft.Tests.Simulation;
 
 /// <summary>
-/// The times of the entries that were applied: they rise, run ahead of no clock that is right, and nothing seems older
-/// than it is.
+/// Checks the log times of applied entries: they rise, are never ahead of a correct clock, and nothing seems older than
+/// it is.
 /// </summary>
-/// <param name="LastTicks">The last one.</param>
-/// <param name="LeastAheadTicks">By how much the time ran ahead of the true one, least, since it was last said not to
-/// be steady.</param>
+/// <param name="LastTicks">The last log time.</param>
+/// <param name="LeastAheadTicks">The least difference by which the log time was ahead of the true time since it was
+/// last reported as not steady.</param>
 internal readonly record struct LogAge(long LastTicks, long LeastAheadTicks)
 {
-    // Unsynchronised clocks are at most five minutes off where they are not off by years; a majority of such may take
-    // the time from one end to the other.
+    // Unsynchronised clocks that are not off by years are at most five minutes off. A majority of such clocks may move
+    // the time from one end of that range to the other.
     private const long MostAheadTicks = 6 * TimeSpan.TicksPerMinute;
     private const long MostGainTicks = 25 * TimeSpan.TicksPerMinute;
 

@@ -1,9 +1,8 @@
 namespace Rookery.Raft.Tests.Simulation;
 
 /// <summary>
-/// A cluster that does only what a script says: time passes for the nodes that are named, messages go to those that are
-/// reachable and pass the filter, disks sync at once unless they are held. For bugs so rare that chance does not find
-/// them.
+/// A cluster that does only what a script says: time passes for named nodes, messages reach connected nodes if they
+/// pass the filter, disks sync at once unless held. For bugs so rare that random runs do not find them.
 /// </summary>
 internal sealed class ScriptedWorld : INodeWorld
 {
@@ -42,7 +41,7 @@ internal sealed class ScriptedWorld : INodeWorld
 
     public Random Random { get; } = new(1);
 
-    /// <summary>One entry a message, so that a script can let single ones through.</summary>
+    /// <summary>One entry per message, so that a script can pass single ones.</summary>
     public CoreOptions Options { get; } = new() { MostMessageBytes = 1, CautionMicroseconds = 0 };
 
     public SafetyRules Rules => _bug.Rules;
@@ -56,22 +55,22 @@ internal sealed class ScriptedWorld : INodeWorld
     public long TrueTicks =>
         ClusterClock.EarliestTicks + (300 * TimeSpan.TicksPerDay) + (Now * TimeSpan.TicksPerMicrosecond);
 
-    /// <summary>Which messages wait until <see cref="Arrive"/>.</summary>
+    /// <summary>Selects the messages that wait until <see cref="Arrive"/>.</summary>
     public Predicate<Message> Lingers { get; set; } = _ => false;
 
-    /// <summary>Which messages arrive, and once more with <see cref="Arrive"/>.</summary>
+    /// <summary>Selects the messages that arrive, and once more with <see cref="Arrive"/>.</summary>
     public Predicate<Message> ArrivesTwice { get; set; } = _ => false;
 
-    /// <summary>Which messages arrive, of those between reachable nodes.</summary>
+    /// <summary>Selects the messages between connected nodes that arrive.</summary>
     public Predicate<Message> Passes { get; set; } = _ => true;
 
-    /// <summary>Who is ended when a fetched manifest has just been put in place.</summary>
+    /// <summary>The node that ends just after installing a fetched manifest.</summary>
     public int DyingInInstall { get; set; }
 
-    /// <summary>Whether fetched manifests are long on the way.</summary>
+    /// <summary>Whether fetched manifests are delayed.</summary>
     public bool FetchesWait { get; set; }
 
-    /// <summary>Who leads, of those that may be reached; 0 for nobody, or several.</summary>
+    /// <summary>The leader among the connected nodes; 0 for none or several.</summary>
     public int Leader =>
         _nodes.Where(node => node.Core?.Role == Role.Leader && _reachable.Contains((int)node.Id.Value)).ToList()
             is [var only]
@@ -87,14 +86,14 @@ internal sealed class ScriptedWorld : INodeWorld
             ? new ClockReading(TrueTicks + clock.AheadTicks, clock.IsSure)
             : new ClockReading(TrueTicks, true);
 
-    /// <summary>Sets clocks to the beginning of a year. Their hosts see it as time goes on.</summary>
+    /// <summary>Sets clocks to the beginning of a year. Their hosts read them as time passes.</summary>
     public void SetClock(int year, bool isSure, params int[] ids) =>
         ids.ToList().ForEach(id => _clocks[id] = (new DateTime(year, 1, 1).Ticks - TrueTicks, isSure));
 
-    /// <summary>Sets clocks right.</summary>
+    /// <summary>Sets clocks to the true time.</summary>
     public void SetClockRight(bool isSure, params int[] ids) => ids.ToList().ForEach(id => _clocks[id] = (0, isSure));
 
-    /// <summary>By how much the leader's idea of the time is wrong.</summary>
+    /// <summary>Returns the error of the leader's cluster time.</summary>
     public TimeSpan ErrorOf(int leader) =>
         TimeSpan.FromTicks(this[leader].Core!.ReadClock(Now).UtcTicks - TrueTicks).Duration();
 
@@ -134,7 +133,7 @@ internal sealed class ScriptedWorld : INodeWorld
         return dies;
     }
 
-    /// <summary>Only these nodes reach each other from now on; what was on the way is lost.</summary>
+    /// <summary>Connects only these nodes from now on. Messages in flight are lost.</summary>
     public void Connect(params int[] ids)
     {
         _messages.Clear();
@@ -143,7 +142,7 @@ internal sealed class ScriptedWorld : INodeWorld
         Passes = _ => true;
     }
 
-    /// <summary>What lingered arrives now, and what follows from it as far as it passes.</summary>
+    /// <summary>Delivers the delayed messages, and the messages that follow from them if they pass.</summary>
     public void Arrive(Predicate<Message>? passes = null)
     {
         (Lingers, ArrivesTwice, Passes) = (_ => false, _ => false, passes ?? (_ => true));
@@ -152,14 +151,14 @@ internal sealed class ScriptedWorld : INodeWorld
         Settle();
     }
 
-    /// <summary>A message that somebody sent long ago.</summary>
+    /// <summary>Delivers a message that was sent long ago.</summary>
     public void Receive(Message message)
     {
         _messages.Enqueue((message, []));
         Settle();
     }
 
-    /// <summary>The leader asks a voter to campaign at once.</summary>
+    /// <summary>Makes the leader ask a voter to campaign at once.</summary>
     public void TimeOutNow(int leader, int voter) =>
         Receive(
             new Message
@@ -186,7 +185,7 @@ internal sealed class ScriptedWorld : INodeWorld
         this[id].Start();
     }
 
-    /// <summary>The power goes, and with it what was not synced; it comes back.</summary>
+    /// <summary>Cuts and restores power: unsynced data is lost.</summary>
     public void CutPower(params int[] ids)
     {
         _messages.Clear();
@@ -195,7 +194,7 @@ internal sealed class ScriptedWorld : INodeWorld
         ids.ToList().ForEach(id => this[id].Start());
     }
 
-    /// <summary>The power goes, and afterwards a card can no longer read what lies behind an index.</summary>
+    /// <summary>Cuts power; afterwards the journal cannot be read after an index.</summary>
     public void Rot(int id, long behind)
     {
         this[id].LosePower();
@@ -203,7 +202,7 @@ internal sealed class ScriptedWorld : INodeWorld
         this[id].Start();
     }
 
-    /// <summary>An empty card takes the place of a broken one. A host refuses to start it under the old id.</summary>
+    /// <summary>Replaces a broken card by an empty one. A host refuses to start it under the old id.</summary>
     public void ReplaceCard(int id)
     {
         this[id].LosePower();
@@ -214,7 +213,7 @@ internal sealed class ScriptedWorld : INodeWorld
         }
     }
 
-    /// <summary>Time passes for one node until it leads; the others hear of it only by its messages.</summary>
+    /// <summary>Lets time pass for one node until it leads; the others learn that only from its messages.</summary>
     public void Elect(int id)
     {
         for (int tick = 0; tick < 200 && this[id].Core!.Role != Role.Leader; tick++)
@@ -232,7 +231,7 @@ internal sealed class ScriptedWorld : INodeWorld
         Settle();
     }
 
-    /// <summary>Time passes for all, and hosts say how their disks do.</summary>
+    /// <summary>Lets time pass for all nodes, and reports their disks' health.</summary>
     public void PassForAll(double seconds)
     {
         for (long end = Now + (long)(seconds * 1_000_000); Now < end; )
@@ -269,7 +268,7 @@ internal sealed class ScriptedWorld : INodeWorld
         Settle();
     }
 
-    /// <summary>The journal of a leader cannot read what another is to be sent from an index on.</summary>
+    /// <summary>Makes a leader's journal unreadable from an index on, for entries to a peer.</summary>
     public void CannotRead(int leader, int peer, long index)
     {
         if (Mistake != HostMistake.HidesUnreadable)
@@ -293,7 +292,7 @@ internal sealed class ScriptedWorld : INodeWorld
         return answer;
     }
 
-    /// <summary>Delivers, syncs and installs until nothing is on the way. No time passes.</summary>
+    /// <summary>Delivers, syncs and installs until nothing is in flight. No time passes.</summary>
     public void Settle()
     {
         while (DeliverOne() || SyncOne() || InstallOne()) { }

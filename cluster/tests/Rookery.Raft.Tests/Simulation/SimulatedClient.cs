@@ -3,13 +3,13 @@ using Rookery.Histories;
 namespace Rookery.Raft.Tests.Simulation;
 
 /// <summary>
-/// A client that reads and writes one thing after another through whatever node it comes upon, asks again elsewhere
-/// when no answer comes, gives up in the end, and writes down what it was told.
+/// A client that reads and writes through any node, asks another one when no answer comes, gives up in the end, and
+/// records the answers.
 /// </summary>
 internal sealed class SimulatedClient(int number, SimulatedCluster cluster)
 {
     /// <summary>
-    /// Documents and lists that are written at a time; every few seconds they are new ones, so that a history of each
+    /// The number of documents and lists written at a time. New ones are chosen every few seconds, so that each history
     /// stays short enough to be searched.
     /// </summary>
     private const int AtATime = 3;
@@ -29,7 +29,7 @@ internal sealed class SimulatedClient(int number, SimulatedCluster cluster)
 
     public List<Operation> History { get; } = [];
 
-    /// <summary>Goes on: with something new, or again with what was not answered.</summary>
+    /// <summary>Sends the next operation, or repeats an unanswered one.</summary>
     public void GoOn()
     {
         if (_command is null)
@@ -43,7 +43,7 @@ internal sealed class SimulatedClient(int number, SimulatedCluster cluster)
         }
     }
 
-    /// <summary>Writes down what is still open.</summary>
+    /// <summary>Records the open operations.</summary>
     public void Stop()
     {
         if (_command is not null)
@@ -53,7 +53,7 @@ internal sealed class SimulatedClient(int number, SimulatedCluster cluster)
         }
     }
 
-    /// <summary>The answer to one try.</summary>
+    /// <summary>Handles the answer to one attempt.</summary>
     private void Hear(ClientCommand asked, int question, CommandResult result)
     {
         if (_command == asked && result != CommandResult.NotLed)

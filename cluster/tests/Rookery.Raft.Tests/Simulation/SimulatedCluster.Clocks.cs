@@ -1,8 +1,8 @@
 namespace Rookery.Raft.Tests.Simulation;
 
 /// <summary>
-/// Clocks of cards that have none: after a start in 1970 or 2080, or a little off, until a source of time is reached.
-/// One member may be told a wrong time by its source.
+/// Clocks of boards without a battery: 1970 or 2080 after a start, or slightly off, until a time source is reached. One
+/// member may have a wrong time source.
 /// </summary>
 internal sealed partial class SimulatedCluster
 {

@@ -1,6 +1,6 @@
 namespace Rookery.Raft.Tests.Simulation;
 
-/// <summary>What goes wrong, as a profile has it.</summary>
+/// <summary>The faults of a profile.</summary>
 internal sealed partial class SimulatedCluster
 {
     private void PlanFaults()
@@ -62,8 +62,8 @@ internal sealed partial class SimulatedCluster
     }
 
     /// <summary>
-    /// A row of a node rots that an entry needs; of a minority at a time, or of one of two, so that another can lead
-    /// and has what is needed: whose journal lost something counts too.
+    /// Makes a row rot that an entry needs: on a minority at a time, or on one of two, so that another member can lead
+    /// and has what is needed. Stores with lost journal entries count too.
     /// </summary>
     private void LoseTables()
     {
@@ -112,8 +112,8 @@ internal sealed partial class SimulatedCluster
             LoseClock(node);
         }
 
-        // One damaged store at a time: a minority may lose what it acknowledged, no more can be promised. Where some
-        // log has an uncommitted change to two voters neither may, even if the damaged one never heard of it.
+        // One damaged store at a time: only a minority may lose what it acknowledged. While some log has an uncommitted
+        // change to two voters, neither of them may, even if the damaged one never received that change.
         if (Chance(_profile.Rot) && _nodes.All(other => other.Store.BearsLoss && (other == node || !IsHarmed(other))))
         {
             node.Store.Rot(Random);
@@ -153,7 +153,7 @@ internal sealed partial class SimulatedCluster
             var (from, to) in _cuts.Where(cut => Now >= Node(cut.From).PausedUntil && Random.Next(2) == 0).ToList()
         )
         {
-            // Some hosts see at once that a connection broke.
+            // Some hosts notice the broken connection at once.
             if (Node(from).IsRunning)
             {
                 Node(from).Step(Input.PeerUnreachable(Now, to));
@@ -163,7 +163,9 @@ internal sealed partial class SimulatedCluster
         After(Random.NextInt64(5 * Second), _cuts.Clear);
     }
 
-    /// <summary>The followers' disks hang first: a leader that is first cannot know of the others.</summary>
+    /// <summary>
+    /// Stalls all disks, the followers' first: a leader that stalls first cannot know about the others.
+    /// </summary>
     private void StallAll()
     {
         foreach (var node in _nodes)

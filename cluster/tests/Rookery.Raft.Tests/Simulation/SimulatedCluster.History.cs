@@ -2,10 +2,10 @@ using Rookery.Histories;
 
 namespace Rookery.Raft.Tests.Simulation;
 
-/// <summary>What clients were told, checked in the end.</summary>
+/// <summary>The answers to clients, checked in the end.</summary>
 internal sealed partial class SimulatedCluster
 {
-    /// <summary>What clients were told, and what is there in the end, is one history.</summary>
+    /// <summary>Checks the history of the answers to clients and of the final state.</summary>
     private void CheckHistory()
     {
         var leader = _nodes.Find(node => node.Core?.Role == Role.Leader)!;

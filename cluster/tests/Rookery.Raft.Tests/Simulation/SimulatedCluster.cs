@@ -1,9 +1,9 @@
 namespace Rookery.Raft.Tests.Simulation;
 
 /// <summary>
-/// A whole cluster in one thread, driven by a seed: real cores, simulated disks, network and time. After a time of
-/// faults everything heals, and then a leader must be found, everything acknowledged be everywhere, and a new write be
-/// committed.
+/// A whole cluster on one thread, driven by a seed: real cores, simulated disks, network and time. After a time of
+/// faults everything heals; then there must be a leader, everything acknowledged must be on all nodes, and a new write
+/// must be committed.
 /// </summary>
 internal sealed partial class SimulatedCluster : INodeWorld
 {
@@ -23,12 +23,12 @@ internal sealed partial class SimulatedCluster : INodeWorld
     private readonly FaultProfile _profile;
     private readonly bool _searchesHistory;
 
-    // Of its own, so that a profile with wrong clocks has the other faults that it has without.
+    // A generator of its own, so that a profile with wrong clocks has the same other faults as without.
     private readonly Random _clockChance;
     private readonly Dictionary<string, int> _marks;
 
-    // Of its own too, and in every fourth seed: the others have the faults that they had before there was this one. Not
-    // where a state goes astray: it would be made good by that of another.
+    // A generator of its own too, and only in every fourth seed: the others keep their faults. Not where a state
+    // diverges, because another member's state would repair it.
     private readonly Random? _tablesChance;
     private long _order;
     private long _reads;
@@ -80,7 +80,7 @@ internal sealed partial class SimulatedCluster : INodeWorld
 
     public long Events { get; private set; }
 
-    /// <summary>How many operations of clients were checked.</summary>
+    /// <summary>The number of checked client operations.</summary>
     public int Operations { get; private set; }
 
     public HostMistake Mistake { get; }
@@ -100,7 +100,9 @@ internal sealed partial class SimulatedCluster : INodeWorld
         return _commands.Count - 1;
     }
 
-    /// <summary>A client mostly knows who leads, and sometimes asks one that only believes to, or any.</summary>
+    /// <summary>
+    /// Sends a command to a node: mostly to the leader, sometimes to one that only believes to lead, or to any.
+    /// </summary>
     public void Ask(ClientCommand command, long payload, Action<CommandResult> hear)
     {
         var leaders = _nodes.FindAll(node => node.Core?.Role == Role.Leader);
@@ -184,7 +186,7 @@ internal sealed partial class SimulatedCluster : INodeWorld
             return;
         }
 
-        // A connection keeps the order, but for what was sent before it broke and was made anew.
+        // A connection keeps the order, except for messages sent before it broke and was made again.
         var connection = (message.From, message.To, message.Kind is MessageKind.Append or MessageKind.AppendReply);
         long arrival = Now + Skewed(_profile.LongestDelay);
         if (!Chance(_profile.Overtaking))
@@ -207,7 +209,7 @@ internal sealed partial class SimulatedCluster : INodeWorld
     }
 
     /// <summary>
-    /// After a failed write its supervisor starts it again. Who diverged stays down: it would have to be filled anew.
+    /// Restarts a node after a failed write. A diverged one stays down, because it needs another member's data.
     /// </summary>
     public void Failed(SimulatedNode node)
     {
@@ -284,7 +286,7 @@ internal sealed partial class SimulatedCluster : INodeWorld
 
     private bool Chance(double share) => !_isHealing && share > 0 && Random.NextDouble() < share;
 
-    /// <summary>Most take a tenth of the longest, few take long.</summary>
+    /// <summary>Returns a random duration: mostly about a tenth of the longest.</summary>
     private long Skewed(long longest) =>
         1
         + (_isHealing ? Random.NextInt64(5_000) : Random.NextInt64(Random.Next(5) == 0 ? longest : (longest / 10) + 1));
@@ -341,7 +343,7 @@ internal sealed partial class SimulatedCluster : INodeWorld
             }
         );
 
-    /// <summary>What is to be found happens under faults: afterwards there are few operations.</summary>
+    /// <summary>Schedules a client's next operation. Frequent during faults, rare afterwards.</summary>
     private void Think(SimulatedClient client) =>
         After(
             1 + Random.NextInt64(2 * ThinkingMicroseconds * (_isHealing ? 10 : 1)),

@@ -1,8 +1,6 @@
 namespace Rookery.Raft.Tests.Simulation;
 
-/// <summary>
-/// A host of the core as the program is one: it keeps payloads, writes the journal, applies, and sends.
-/// </summary>
+/// <summary>A host of the core like the program: keeps payloads, writes the journal, applies, and sends.</summary>
 internal sealed class SimulatedNode(NodeId id, SimulatedStore store, INodeWorld world)
 {
     private readonly Output _output = new();
@@ -27,7 +25,7 @@ internal sealed class SimulatedNode(NodeId id, SimulatedStore store, INodeWorld 
 
     public RaftCore? Core { get; private set; }
 
-    /// <summary>Grows with each start, so that what belongs to an earlier process is known.</summary>
+    /// <summary>A number that grows with each start and identifies events of earlier processes.</summary>
     public int Process { get; private set; }
 
     public bool IsRunning => Core is not null;
@@ -38,24 +36,24 @@ internal sealed class SimulatedNode(NodeId id, SimulatedStore store, INodeWorld 
 
     public long StalledUntil { get; set; }
 
-    /// <summary>How much worse than others its board does.</summary>
+    /// <summary>Its board's penalty.</summary>
     public int BoardPenalty { get; set; }
 
-    /// <summary>How far its clock is off, and whether its host believes it to be synchronised.</summary>
+    /// <summary>The error of its clock, and whether its host reports it as synchronised.</summary>
     public (long AheadTicks, bool IsSure) Clock { get; set; } = (0, true);
 
-    /// <summary>When its clock was read last.</summary>
+    /// <summary>When its clock was last read.</summary>
     public long ClockReadAt { get; set; }
 
     public bool IsFetching { get; private set; }
 
     /// <summary>
-    /// Whether its tables cannot be applied to any more, because what an entry needs has rotted: it takes those of who
-    /// leads.
+    /// Whether its tables cannot be applied to, because a row that an entry needs has rotted: it takes the leader's
+    /// tables.
     /// </summary>
     public bool IsStuck { get; set; }
 
-    /// <summary>Whether its state is not what the entries give.</summary>
+    /// <summary>Whether its state differs from what the entries give.</summary>
     public bool HasDiverged { get; private set; }
 
     public void Start()
@@ -92,7 +90,7 @@ internal sealed class SimulatedNode(NodeId id, SimulatedStore store, INodeWorld 
         Die();
     }
 
-    /// <summary>One result of apply comes out wrong.</summary>
+    /// <summary>Makes one result of applying wrong.</summary>
     public void Diverge()
     {
         _state.Diverge();
@@ -152,7 +150,7 @@ internal sealed class SimulatedNode(NodeId id, SimulatedStore store, INodeWorld 
         }
     }
 
-    /// <summary>A client asks; there is an answer at once, later, or never.</summary>
+    /// <summary>Handles a client's command; the answer comes at once, later, or never.</summary>
     public void Serve(ClientCommand command, long payload, Action<CommandResult> answer, bool isForwarded = false)
     {
         var core = Core!;
@@ -191,7 +189,7 @@ internal sealed class SimulatedNode(NodeId id, SimulatedStore store, INodeWorld 
         Step(Input.Read(world.Now, number));
     }
 
-    /// <summary>What it would answer from what it has applied.</summary>
+    /// <summary>Answers a command from the applied state.</summary>
     public CommandResult Peek(ClientCommand command) => _state.Read(command);
 
     public ChangeAnswer Change(MemberChange change, NodeId node)
@@ -206,7 +204,7 @@ internal sealed class SimulatedNode(NodeId id, SimulatedStore store, INodeWorld 
         return _output.ClockAnswer;
     }
 
-    /// <summary>Flushes what is applied into the manifest, and gives a part of the journal back.</summary>
+    /// <summary>Flushes the applied state into the manifest, and releases a part of the journal.</summary>
     public void Flush(double share)
     {
         var core = Core!;
@@ -218,14 +216,14 @@ internal sealed class SimulatedNode(NodeId id, SimulatedStore store, INodeWorld 
         Store.Flush(ManifestAt(_applied));
         if (world.Random.Next(4) > 0)
         {
-            // Else the core hears of it later, after its entries were given back.
+            // Otherwise the core learns of it later, after the entries were released.
             TellOfManifest();
         }
 
         long through = Store.Base.Position.Index + (long)((_applied - Store.Base.Position.Index) * share);
         if (Core == core && through > Store.Base.Position.Index)
         {
-            // What stays of the journal begins behind this entry; the manifest knows the state far ahead of it.
+            // The journal keeps the entries after this one; the manifest may contain a much later state.
             var at = ManifestAt(through);
             Store.Release(through, at);
             _mirror.RemoveRange(0, (int)(through - _mirrorBase.Position.Index));
@@ -236,9 +234,9 @@ internal sealed class SimulatedNode(NodeId id, SimulatedStore store, INodeWorld 
 
     public void TellOfManifest() => Step(Input.ManifestDurable(world.Now, Store.Manifest.Position));
 
-    /// <summary>A fetched manifest has arrived.</summary>
-    /// <param name="manifest">What it is; null when it did not come through.</param>
-    /// <param name="committedBy">The term that its giver was in.</param>
+    /// <summary>Handles the arrival of a fetched manifest.</summary>
+    /// <param name="manifest">The manifest; null when the fetch failed.</param>
+    /// <param name="committedBy">The sender's term.</param>
     public void Install(StoredManifest? manifest, long committedBy)
     {
         var core = Core!;
@@ -286,7 +284,7 @@ internal sealed class SimulatedNode(NodeId id, SimulatedStore store, INodeWorld 
         );
     }
 
-    /// <summary>What its host does about tables that cannot be applied to.</summary>
+    /// <summary>Does what the host does when its tables cannot be applied to.</summary>
     public void SeekState()
     {
         if (IsStuck && !IsFetching && !Core!.Leader.IsNone && Core.Role != Role.Leader)
@@ -395,7 +393,7 @@ internal sealed class SimulatedNode(NodeId id, SimulatedStore store, INodeWorld 
         {
             if (message is { Kind: MessageKind.VoteReply, Refused: false } or { Kind: MessageKind.Vote })
             {
-                // Who asks for votes has given itself its own.
+                // A candidate has voted for itself.
                 world.Oracle.SeesVote(Id, message.Term, message.Kind == MessageKind.Vote ? Id : message.To);
             }
 

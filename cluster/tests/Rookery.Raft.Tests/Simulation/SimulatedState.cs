@@ -3,12 +3,11 @@ using Rookery.Histories;
 namespace Rookery.Raft.Tests.Simulation;
 
 /// <summary>
-/// What entries are applied to: documents with etags, lists, the last result of each client, and a chain over all
-/// results.
+/// The state machine: documents with etags, lists, the last result of each client, and a hash chain over all results.
 /// </summary>
 internal sealed class SimulatedState
 {
-    /// <summary>How many documents there can be, and how many lists.</summary>
+    /// <summary>The number of possible documents, and of possible lists.</summary>
     public const int Documents = 128;
 
     private const int Clients = 8;
@@ -35,22 +34,22 @@ internal sealed class SimulatedState
         LogAge age
     ) => (_documents, _lists, _sessions, Hash, _age) = (documents, lists, sessions, hash, age);
 
-    /// <summary>A chain over what was applied and what came of it.</summary>
+    /// <summary>The hash chain over entries and results.</summary>
     public long Hash { get; private set; }
 
-    /// <summary>The last time that an entry had.</summary>
+    /// <summary>The last log time.</summary>
     public long LastTicks => _age.LastTicks;
 
-    /// <summary>Goes on from another chain, as if one result had come out wrong.</summary>
+    /// <summary>Changes the chain, as if one result were wrong.</summary>
     public void Diverge() => Hash++;
 
     public SimulatedState Copy() => new([.. _documents], [.. _lists], [.. _sessions], Hash, _age);
 
-    /// <summary>Takes the time of an entry, and checks it.</summary>
+    /// <summary>Records and checks the log time of an entry.</summary>
     public void TakeTime(in StoredEntry entry) => _age = _age.Next(entry);
 
     /// <summary>
-    /// What to tell the client; null when the entry was of nobody, or of a client that has gone on since.
+    /// Applies an entry. Returns the client's result; null when the entry has no client, or its client has gone on.
     /// </summary>
     public CommandResult? Apply(long index, long payload, ClientCommand? command, bool onlyOnce)
     {

@@ -1,9 +1,9 @@
 namespace Rookery.Raft.Tests.Simulation;
 
-/// <summary>An entry with what stands for its payload, its time, and when that was given to it.</summary>
+/// <summary>An entry with the number that stands for its payload, its log time, and when it got that.</summary>
 internal readonly record struct StoredEntry(Entry Entry, long Payload, LogTime Time = default, long StampedTicks = 0);
 
-/// <summary>What the manifest of a store holds.</summary>
+/// <summary>The content of a store's manifest.</summary>
 internal sealed record StoredManifest(
     LogPosition Position,
     Configuration Configuration,
@@ -12,8 +12,8 @@ internal sealed record StoredManifest(
 );
 
 /// <summary>
-/// A node's disk: what survives its process. A journal write that is under way when the power goes leaves all, nothing
-/// or a beginning of itself.
+/// A node's disk, which survives its process. A journal write in flight leaves all, nothing or a prefix of itself when
+/// power is lost.
 /// </summary>
 internal sealed class SimulatedStore(Configuration configuration)
 {
@@ -32,14 +32,12 @@ internal sealed class SimulatedStore(Configuration configuration)
     public StoredManifest Base { get; private set; } = new(default, configuration, 0, new SimulatedState());
 
     /// <summary>
-    /// What was acknowledged and lost, until the log is as new again: the journal keeps it through restarts as it keeps
-    /// vote and starts, and knows by itself when it is made good.
+    /// The last acknowledged position while it is lost. The journal keeps it across restarts, like vote and starts, and
+    /// clears it once the log is as up to date again.
     /// </summary>
     public LogPosition VotedBy { get; private set; }
 
-    /// <summary>
-    /// Through which index the log is known to be committed: by the manifest, or by a note of the journal.
-    /// </summary>
+    /// <summary>The highest index known to be committed, from the manifest or a record of the journal.</summary>
     public long KnownCommitted => Math.Max(Manifest.Position.Index, Math.Min(_notedCommit, Last.Index));
 
     public bool WasUnclean { get; private set; }
@@ -51,8 +49,8 @@ internal sealed class SimulatedStore(Configuration configuration)
     public IReadOnlyList<StoredEntry> Entries => _entries;
 
     /// <summary>
-    /// Whether by all that is in this log a voter may lose something, because the others make a majority without it: of
-    /// two neither may.
+    /// Whether by this log a voter may lose something, because the others are a majority without it. Of two voters
+    /// neither may.
     /// </summary>
     public bool BearsLoss =>
         _entries
@@ -65,8 +63,7 @@ internal sealed class SimulatedStore(Configuration configuration)
         index > Base.Position.Index && index <= Last.Index ? _entries[(int)(index - Base.Position.Index - 1)] : null;
 
     /// <summary>
-    /// Whether this very entry was here, cannot be read any more, and counts as acknowledged as long as that is not
-    /// made good.
+    /// Whether this entry was here, cannot be read any more, and counts as acknowledged until that is repaired.
     /// </summary>
     public bool KnowsThatItLost(LogPosition position) =>
         VotedBy.Index >= position.Index && _lostTerms.GetValueOrDefault(position.Index) == position.Term;
@@ -77,7 +74,7 @@ internal sealed class SimulatedStore(Configuration configuration)
         _outstanding = (write, written);
     }
 
-    /// <summary>The write that was under way is durable.</summary>
+    /// <summary>Completes the write in flight.</summary>
     public long Complete()
     {
         var (write, written) = _outstanding!.Value;
@@ -86,7 +83,7 @@ internal sealed class SimulatedStore(Configuration configuration)
         return write.Number;
     }
 
-    /// <summary>The process is gone. Of the write under way, an arbitrary beginning is on the disk.</summary>
+    /// <summary>Ends the process. A random prefix of the write in flight is on the disk.</summary>
     public void Crash(Random random)
     {
         WasUnclean = true;
@@ -104,16 +101,16 @@ internal sealed class SimulatedStore(Configuration configuration)
         }
     }
 
-    /// <summary>The process is gone, and nothing of the write under way is on the disk.</summary>
+    /// <summary>Ends the process. Nothing of the write in flight is on the disk.</summary>
     public void LosePower() => (WasUnclean, _outstanding) = (true, null);
 
-    /// <summary>The card lied about its last syncs: what it said was durable is gone, and nothing tells.</summary>
+    /// <summary>Loses synced entries without a trace: the disk lied about its last syncs.</summary>
     public void Forget(long behind) =>
         _entries.RemoveRange((int)(behind - Base.Position.Index), (int)(Last.Index - behind));
 
     /// <summary>
-    /// A part of the journal can no longer be read. What recovery makes of it is that of the program: of what the
-    /// manifest holds nothing is lost; else the log ends there, or where the manifest does.
+    /// Makes a part of the journal unreadable. Recovery works as in the program: nothing that the manifest contains is
+    /// lost; otherwise the log ends there, or where the manifest does.
     /// </summary>
     public void Rot(Random random)
     {
@@ -132,8 +129,8 @@ internal sealed class SimulatedStore(Configuration configuration)
     }
 
     /// <summary>
-    /// What lies behind an index can no longer be read. How far it was acknowledged is known from what lies behind the
-    /// gap, and so are the vote and the starts.
+    /// Makes the journal unreadable after an index. The acknowledged position, the vote and the starts are known from
+    /// what follows the gap.
     /// </summary>
     public void Rot(long behind)
     {
@@ -146,7 +143,7 @@ internal sealed class SimulatedStore(Configuration configuration)
         Forget(behind);
     }
 
-    /// <summary>The log begins anew where the manifest ends, with what is intact behind it.</summary>
+    /// <summary>Restarts the log at the manifest's end, with the intact entries after it.</summary>
     private void PassOver(bool reachesAbove)
     {
         if (reachesAbove && Last.Index > Manifest.Position.Index)
@@ -183,14 +180,14 @@ internal sealed class SimulatedStore(Configuration configuration)
 
     public void Flush(StoredManifest manifest) => Manifest = manifest;
 
-    /// <summary>Gives the journal's entries back through <paramref name="index"/>.</summary>
+    /// <summary>Releases the journal's entries through <paramref name="index"/>.</summary>
     public void Release(long index, StoredManifest at)
     {
         _entries.RemoveRange(0, (int)(index - Base.Position.Index));
         Base = at;
     }
 
-    /// <summary>A fetched manifest and the journal's base change in one step. A tail that agrees stays.</summary>
+    /// <summary>Installs a fetched manifest and the journal's base in one step. A matching tail is kept.</summary>
     public void Install(StoredManifest manifest, bool keepTail, bool isOneStep)
     {
         Assert.True(keepTail || _outstanding is null);

@@ -2,7 +2,7 @@ using System.Globalization;
 
 namespace Rookery.Raft.Tests.Simulation;
 
-/// <summary>Many seeds of one profile, and what was seen in them.</summary>
+/// <summary>Many seeds of one profile, with the observed events.</summary>
 internal sealed class SimulationRun(string profile)
 {
     private readonly FaultProfile _faults = FaultProfile.All.Single(candidate =>

@@ -3,13 +3,13 @@ using System.Text;
 namespace Rookery.Raft.Tests.Transcripts;
 
 /// <summary>
-/// A story of a cluster in a text file: lines that begin with <c>#</c> tell it, lines that begin with <c>&gt;</c> are
-/// commands, and the lines behind a command are what comes of it.
+/// A scenario of a cluster in a text file. Lines that begin with <c>#</c> describe it, lines that begin with
+/// <c>&gt;</c> are commands, and the lines after a command are its expected effects.
 /// </summary>
-/// <remarks>A line <c># Falls: NAME</c> names a planted bug with which something else comes of it.</remarks>
+/// <remarks>A line <c># Falls: NAME</c> names a planted bug that changes the effects.</remarks>
 internal sealed class Transcript
 {
-    /// <summary>Set to 1, it makes the tests write what came of the commands, in place of what was expected.</summary>
+    /// <summary>If 1, the tests replace the expected effects by the observed ones.</summary>
     public const string RewriteVariable = "TRANSCRIPTS_REWRITE";
 
     private const string FallsMark = "# Falls: ";
@@ -23,7 +23,7 @@ internal sealed class Transcript
     public static string[] Names =>
         [.. Directory.GetFiles(Folder, "*.txt").Select(System.IO.Path.GetFileNameWithoutExtension).Order()!];
 
-    /// <summary>The planted bugs that must change it.</summary>
+    /// <summary>The planted bugs that must change the effects.</summary>
     public string[] Falls =>
         [
             .. Lines
@@ -49,7 +49,7 @@ internal sealed class Transcript
 
     public static Transcript Read(string name) => new(System.IO.Path.Join(Folder, name + ".txt"));
 
-    /// <summary>The whole file as it would be, if what came of the commands was expected.</summary>
+    /// <summary>Returns the file with the observed effects.</summary>
     public string Play(PlantedBug bug)
     {
         var player = new TranscriptPlayer(bug);
@@ -75,7 +75,7 @@ internal sealed class Transcript
         return played.ToString();
     }
 
-    /// <summary>Says where what came of the commands is another than what is expected; null for nowhere.</summary>
+    /// <summary>Returns the first difference between expected and observed effects; null for none.</summary>
     public string? DifferenceWith(string played)
     {
         string[] expected = [.. Lines],

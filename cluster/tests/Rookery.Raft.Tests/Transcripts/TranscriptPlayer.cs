@@ -4,15 +4,15 @@ using Rookery.Raft.Tests.Simulation;
 namespace Rookery.Raft.Tests.Transcripts;
 
 /// <summary>
-/// Carries the commands of a transcript out on real cores, and says in lines what came of each: what is on the way
-/// because of it, which states changed, what was applied, and which reads were answered.
+/// Executes a transcript's commands on real cores, and describes each command's effects in lines: messages in flight,
+/// changed states, applied entries and answered reads.
 /// </summary>
 internal sealed class TranscriptPlayer(PlantedBug bug)
 {
     private const int MostTicks = 200;
     private const int MostMessages = 2_000;
 
-    /// <summary>Commands of which nothing comes at once: nothing is said of that.</summary>
+    /// <summary>The commands without immediate effects, for which "nothing" is not printed.</summary>
     private static readonly string[] Quiet = ["partition", "heal", "hold-disk", "drop"];
 
     private readonly Dictionary<int, string> _states = [];
@@ -23,8 +23,8 @@ internal sealed class TranscriptPlayer(PlantedBug bug)
 
     private TranscriptWorld World => _world ?? throw new InvalidDataException("A transcript begins with add-members.");
 
-    /// <summary>Carries one command out.</summary>
-    /// <exception cref="InvalidDataException">It is no command, or one that is not possible now.</exception>
+    /// <summary>Executes one command.</summary>
+    /// <exception cref="InvalidDataException">The command is unknown or not possible now.</exception>
     public string[] Play(string command)
     {
         string[] words = command.Split(' ', StringSplitOptions.RemoveEmptyEntries);
@@ -132,7 +132,9 @@ internal sealed class TranscriptPlayer(PlantedBug bug)
         return [];
     }
 
-    /// <summary>Time passes for one member until it has a role. Messages that pass arrive meanwhile.</summary>
+    /// <summary>
+    /// Lets time pass for one member until it has a role. Messages that pass are delivered meanwhile.
+    /// </summary>
     private void Campaign(int id, Role role, Predicate<Flight> passes)
     {
         for (int tick = 0; tick < MostTicks && World[id].Core!.Role < role; tick++)
@@ -252,7 +254,7 @@ internal sealed class TranscriptPlayer(PlantedBug bug)
         return [.. Grouped(changes)];
     }
 
-    /// <summary>One line for all members of whom the same is to be said.</summary>
+    /// <summary>Merges the lines of members with the same description.</summary>
     private static IEnumerable<string> Grouped(IEnumerable<(int Id, string What)> said) =>
         said.GroupBy(one => one.What, one => one.Id, StringComparer.Ordinal)
             .Select(group => $"{string.Join(' ', group)}: {group.Key}");
@@ -261,7 +263,9 @@ internal sealed class TranscriptPlayer(PlantedBug bug)
 
     private string NameOf(long payload) => _names[(int)payload - 1];
 
-    /// <summary>Which messages <c>1->2</c> names, or <c>1->2 Append</c>; <c>*</c> stands for every member.</summary>
+    /// <summary>
+    /// Parses a selection of messages: <c>1->2</c> or <c>1->2 Append</c>; <c>*</c> stands for every member.
+    /// </summary>
     private static Predicate<Flight> Between(string[] words)
     {
         if (words[0] is "all")

@@ -1,7 +1,7 @@
 namespace Rookery.Raft.Tests.Transcripts;
 
 /// <summary>
-/// Stories of the core that can be read without knowing C#: what members say and become, command by command.
+/// Scenarios of the core that can be read without knowing C#: messages and states of members, command by command.
 /// </summary>
 public sealed class TranscriptTests
 {

@@ -2,10 +2,10 @@ using Rookery.Raft.Tests.Simulation;
 
 namespace Rookery.Raft.Tests.Transcripts;
 
-/// <summary>How a transcript writes members, messages and entries. A place in a log is <c>term:index</c>.</summary>
+/// <summary>The texts for members, messages and entries. A log position is written <c>term:index</c>.</summary>
 internal static class TranscriptText
 {
-    /// <summary>What a member is, in one line that begins behind its number.</summary>
+    /// <summary>Describes a member in one line, without its number.</summary>
     public static string Of(SimulatedNode node)
     {
         if (node.Core is not { } core)
@@ -30,7 +30,7 @@ internal static class TranscriptText
         return $"{role}{leader}, term {core.Term}{vote}, log {Of(core.Last)}{durable}, commit {core.CommitIndex}";
     }
 
-    /// <summary>What the newest configuration that a member knows says.</summary>
+    /// <summary>Describes a configuration.</summary>
     public static string Of(Configuration configuration)
     {
         string learners = configuration.Learners.IsEmpty ? "" : $", learners {Join(configuration.Learners)}";
@@ -39,7 +39,7 @@ internal static class TranscriptText
 
     public static string Of(LogPosition position) => $"{position.Term}:{position.Index}";
 
-    /// <summary>A member's log, from its base on.</summary>
+    /// <summary>Describes a member's log, from its base on.</summary>
     public static string LogOf(SimulatedNode node, Func<long, string> nameOf)
     {
         string start = node.Store.Base.Position == default ? "" : $" snapshot {Of(node.Store.Base.Position)}";

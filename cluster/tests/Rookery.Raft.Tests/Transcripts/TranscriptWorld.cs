@@ -3,12 +3,11 @@ using Rookery.Raft.Tests.Simulation;
 namespace Rookery.Raft.Tests.Transcripts;
 
 /// <summary>
-/// A cluster in which nothing happens by itself: time passes, and messages arrive, when a command of a transcript says
-/// so. Disks sync at once unless they are held.
+/// A cluster in which time passes and messages arrive only by command of a transcript. Disks sync at once unless held.
 /// </summary>
 internal sealed class TranscriptWorld : INodeWorld
 {
-    /// <summary>How much time one tick is.</summary>
+    /// <summary>The duration of one tick.</summary>
     public const long TickMicroseconds = 100_000;
 
     private readonly SortedDictionary<int, SimulatedNode> _nodes = [];
@@ -39,7 +38,7 @@ internal sealed class TranscriptWorld : INodeWorld
 
     public Random Random { get; } = new(1);
 
-    /// <summary>One entry a message, so that a transcript can let single ones through.</summary>
+    /// <summary>One entry per message, so that a transcript can pass single ones.</summary>
     public CoreOptions Options { get; } = new() { MostMessageBytes = 1, CautionMicroseconds = 0 };
 
     public SafetyRules Rules => _bug.Rules;
@@ -55,10 +54,10 @@ internal sealed class TranscriptWorld : INodeWorld
 
     public IEnumerable<int> Ids => _nodes.Keys;
 
-    /// <summary>What happened since it was read last, that neither states nor messages show.</summary>
+    /// <summary>Events since the last read that neither states nor messages show.</summary>
     public List<string> Notes { get; } = [];
 
-    /// <summary>What is on the way, oldest first.</summary>
+    /// <summary>The messages in flight, oldest first.</summary>
     public IReadOnlyList<Flight> Flights => _flights;
 
     public SimulatedNode this[int id] =>
@@ -110,7 +109,7 @@ internal sealed class TranscriptWorld : INodeWorld
 
     public void PerhapsCrash(SimulatedNode node, bool hasVoted) { }
 
-    /// <summary>Members of different groups do not reach each other. What is on the way between them is lost.</summary>
+    /// <summary>Disconnects members of different groups. Messages between them are lost.</summary>
     public void Partition(IEnumerable<int[]> groups)
     {
         _groups.Clear();
@@ -126,7 +125,7 @@ internal sealed class TranscriptWorld : INodeWorld
         SyncAll();
     }
 
-    /// <summary>The power goes, and with it what was not synced, and what was on the way to and from the member.</summary>
+    /// <summary>Cuts a member's power: unsynced data and its messages in flight are lost.</summary>
     public void Crash(int id)
     {
         this[id].LosePower();
@@ -140,7 +139,7 @@ internal sealed class TranscriptWorld : INodeWorld
         SyncAll();
     }
 
-    /// <summary>A tick passes for some members. Messages stay on the way.</summary>
+    /// <summary>Lets a tick pass for some members. Messages stay in flight.</summary>
     public void Tick(IEnumerable<int> ids)
     {
         Now += TickMicroseconds;
@@ -157,20 +156,20 @@ internal sealed class TranscriptWorld : INodeWorld
         SyncAll();
     }
 
-    /// <summary>Gives a running member something to do, and syncs what came of it.</summary>
+    /// <summary>Runs an action on a running member, and syncs the result.</summary>
     public void Do(int id, Action<SimulatedNode> what)
     {
         what(this[id]);
         SyncAll();
     }
 
-    /// <summary>Gives the oldest message that passes to whom it is for.</summary>
-    /// <returns>How many there were: one, or none.</returns>
+    /// <summary>Delivers the oldest message that passes.</summary>
+    /// <returns>The number of delivered messages: one or none.</returns>
     public int DeliverOne(Predicate<Flight> passes) =>
         _flights.Find(passes) is { } oldest ? Deliver(flight => flight == oldest) : 0;
 
-    /// <summary>Takes the messages off that pass, oldest first, and gives them to whom they are for.</summary>
-    /// <returns>How many there were.</returns>
+    /// <summary>Delivers the messages that pass, oldest first.</summary>
+    /// <returns>The number of delivered messages.</returns>
     public int Deliver(Predicate<Flight> passes)
     {
         var arriving = Take(passes);
@@ -183,8 +182,8 @@ internal sealed class TranscriptWorld : INodeWorld
         return arriving.Count;
     }
 
-    /// <summary>Loses the messages that pass.</summary>
-    /// <returns>How many there were.</returns>
+    /// <summary>Drops the messages that pass.</summary>
+    /// <returns>The number of dropped messages.</returns>
     public int Drop(Predicate<Flight> passes) => Take(passes).Count;
 
     private List<Flight> Take(Predicate<Flight> passes)
@@ -231,7 +230,7 @@ internal sealed class TranscriptWorld : INodeWorld
         _groups.Count > 0 && !_groups.Exists(group => group.Contains((int)from.Value) && group.Contains((int)to.Value));
 }
 
-/// <summary>A message on the way; or the state of a member, when <see cref="Message"/> is null.</summary>
+/// <summary>A message in flight, or a state of a member when <see cref="Message"/> is null.</summary>
 internal sealed record Flight(NodeId From, NodeId To, Message? Message, StoredEntry[] Entries)
 {
     public Flight(Message message, StoredEntry[] entries)
