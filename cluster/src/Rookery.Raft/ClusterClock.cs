@@ -105,7 +105,7 @@ internal sealed class ClusterClock(SafetyRules rules)
         {
             if (_isKnown && Math.Abs(reference - _difference) > JumpTicks)
             {
-                Coverage.Took(RareBranch.ClockJumpTaken);
+                Coverage.Count(RareBranch.ClockJumpTaken);
             }
 
             Set(now, reference);
@@ -113,14 +113,14 @@ internal sealed class ClusterClock(SafetyRules rules)
         }
         else if (agreeing >= majority)
         {
-            Coverage.Took(RareBranch.ClockJumpDoubted);
+            Coverage.Count(RareBranch.ClockJumpDoubted);
             BeginUnlessKnown(now);
             (IsSure, Verdict) = (false, ClockVerdict.Doubted);
         }
         else
         {
             // No majority claims another time, so the time stays as sure as it was.
-            Coverage.Took(RareBranch.ClocksDiffer);
+            Coverage.Count(RareBranch.ClocksDiffer);
             BeginUnlessKnown(now);
             Verdict = ClockVerdict.Differ;
         }
@@ -182,7 +182,7 @@ internal sealed class ClusterClock(SafetyRules rules)
     {
         if (!_isKnown)
         {
-            Coverage.Took(RareBranch.ClockImplausible);
+            Coverage.Count(RareBranch.ClockImplausible);
             Set(now, DifferenceOf(EarliestTicks, now));
         }
     }

@@ -201,7 +201,7 @@ internal static class Coverage
     private static long[]? _counts;
 
     [Conditional("DEBUG")]
-    public static void Took(RareBranch branch) => Counts[(int)branch]++;
+    public static void Count(RareBranch branch) => Counts[(int)branch]++;
 
     /// <summary>How often this thread took each branch, by the branch's number.</summary>
     public static long[] Counts => _counts ??= new long[Enum.GetValues<RareBranch>().Length];

@@ -30,7 +30,7 @@ internal sealed class Durability(long durableIndex, SafetyRules rules)
     public bool VoteIsDurable => !_voteIsPending && DurableWrite >= _voteWrite;
 
     /// <summary>Marks the vote record as changed: it goes into the next write.</summary>
-    public void VoteChanged() => _voteIsPending = true;
+    public void MarkVoteChanged() => _voteIsPending = true;
 
     /// <summary>
     /// Records that the log was truncated after <paramref name="index"/>. An outstanding write then counts only up to
@@ -47,7 +47,7 @@ internal sealed class Durability(long durableIndex, SafetyRules rules)
         _truncateAfter = _truncateAfter < 0 ? index : Math.Min(_truncateAfter, index);
         if (!IsIdle && index < _outstandingLast)
         {
-            Coverage.Took(RareBranch.TailReplacedWhileWriting);
+            Coverage.Count(RareBranch.TailReplacedWhileWriting);
         }
 
         _outstandingLast = rules.OutstandingAfterTruncation(_outstandingLast, index);
@@ -59,7 +59,7 @@ internal sealed class Durability(long durableIndex, SafetyRules rules)
     /// Records that a snapshot through <paramref name="index"/> is durable without the journal. If the tail is not
     /// kept, the log ends there.
     /// </summary>
-    public void Installed(long index, bool tailIsKept)
+    public void RecordInstalled(long index, bool tailIsKept)
     {
         if (!tailIsKept)
         {
@@ -94,7 +94,7 @@ internal sealed class Durability(long durableIndex, SafetyRules rules)
     }
 
     /// <summary>Records that a write is durable.</summary>
-    public void Completed(long write)
+    public void RecordCompleted(long write)
     {
         ConsensusException.Unless(
             write == LastWrite && DurableWrite == LastWrite - 1,

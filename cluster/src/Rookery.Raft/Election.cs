@@ -91,7 +91,9 @@ internal sealed class Election(MemberState state, Outbox outbox, StartingPoint s
             // Learners, removed nodes and nodes without a configuration never campaign, so they are not counted.
             if (MayStand)
             {
-                Coverage.Took(state.Log.IsDamaged ? RareBranch.NoCampaignWhenDamaged : RareBranch.NoCampaignAfterStall);
+                Coverage.Count(
+                    state.Log.IsDamaged ? RareBranch.NoCampaignWhenDamaged : RareBranch.NoCampaignAfterStall
+                );
             }
 
             return;
@@ -99,7 +101,7 @@ internal sealed class Election(MemberState state, Outbox outbox, StartingPoint s
 
         if (!IsOverStall)
         {
-            Coverage.Took(RareBranch.CampaignSoonAfterStall);
+            Coverage.Count(RareBranch.CampaignSoonAfterStall);
         }
 
         state.Role = Role.PreCandidate;
@@ -114,7 +116,7 @@ internal sealed class Election(MemberState state, Outbox outbox, StartingPoint s
     {
         if (MayStand && !state.Log.IsDamaged)
         {
-            Coverage.Took(RareBranch.CampaignByTransfer);
+            Coverage.Count(RareBranch.CampaignByTransfer);
             StandForElection(isTransfer: true);
         }
     }
@@ -148,7 +150,7 @@ internal sealed class Election(MemberState state, Outbox outbox, StartingPoint s
         bool ignores = vote.Term > state.Term && HasLeaderContact && !vote.IsTransfer;
         if (ignores)
         {
-            Coverage.Took(RareBranch.IgnoredVote);
+            Coverage.Count(RareBranch.IgnoredVote);
         }
 
         return ignores;
@@ -206,7 +208,7 @@ internal sealed class Election(MemberState state, Outbox outbox, StartingPoint s
         long later = 0;
         if (state.Health.BoardPenalty > 0)
         {
-            Coverage.Took(RareBranch.LaterDrawOfWorseBoard);
+            Coverage.Count(RareBranch.LaterDrawOfWorseBoard);
             later = timeout / 2;
         }
 
@@ -232,7 +234,7 @@ internal sealed class Election(MemberState state, Outbox outbox, StartingPoint s
         int needed = state.Rules.PreVotesNeeded(state.Majority, state.Configuration.Voters.Length, isCautious);
         if (isCautious)
         {
-            Coverage.Took(RareBranch.CautiousCampaign);
+            Coverage.Count(RareBranch.CautiousCampaign);
         }
 
         if (_votes.Count >= needed)
@@ -256,7 +258,7 @@ internal sealed class Election(MemberState state, Outbox outbox, StartingPoint s
         var last = state.Log.Entries.Last;
         if (candidate >= last && candidate < state.Log.VotedBy)
         {
-            Coverage.Took(RareBranch.RefusedForLostTail);
+            Coverage.Count(RareBranch.RefusedForLostTail);
         }
 
         return state.Rules.IsNewEnough(candidate, last, state.Log.VotedBy);

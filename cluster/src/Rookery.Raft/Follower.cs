@@ -34,7 +34,7 @@ internal sealed class Follower(MemberState state, Outbox outbox)
         );
         if (message.Position.Index > _log.Entries.Base.Index && !_log.Entries.Has(message.Position))
         {
-            Coverage.Took(RareBranch.RefusedAppend);
+            Coverage.Count(RareBranch.RefusedAppend);
             Refuse(message);
             return;
         }
@@ -43,12 +43,12 @@ internal sealed class Follower(MemberState state, Outbox outbox)
         int known = (int)Math.Clamp(_log.Entries.Base.Index - message.Position.Index, 0, entries.Length);
         if (known > 0)
         {
-            Coverage.Took(RareBranch.AppendBelowBase);
+            Coverage.Count(RareBranch.AppendBelowBase);
         }
 
         while (known < entries.Length && _log.Entries.TermAt(entries[known].Index) == entries[known].Term)
         {
-            Coverage.Took(RareBranch.KnownEntriesSkipped);
+            Coverage.Count(RareBranch.KnownEntriesSkipped);
             known++;
         }
 
@@ -77,7 +77,7 @@ internal sealed class Follower(MemberState state, Outbox outbox)
         {
             if (_isAskedToAcknowledge)
             {
-                Coverage.Took(RareBranch.AcknowledgedInPart);
+                Coverage.Count(RareBranch.AcknowledgedInPart);
             }
 
             _acknowledged = match;
@@ -105,7 +105,7 @@ internal sealed class Follower(MemberState state, Outbox outbox)
     public void Commit(long leaderCommit)
     {
         _toldCommit = Math.Max(_toldCommit, leaderCommit);
-        CommitTold();
+        CommitAnnounced();
     }
 
     /// <summary>
@@ -113,7 +113,7 @@ internal sealed class Follower(MemberState state, Outbox outbox)
     /// could be applied and flushed, and after a power cut a manifest would contain entries that were committed in a
     /// later term than this node, or a receiver of the manifest, knows.
     /// </summary>
-    public void CommitTold()
+    public void CommitAnnounced()
     {
         if (state.Rules.MayCommitAsFollower(_log.Durability.VoteIsDurable))
         {
@@ -121,7 +121,7 @@ internal sealed class Follower(MemberState state, Outbox outbox)
         }
         else
         {
-            Coverage.Took(RareBranch.CommitAwaitsVote);
+            Coverage.Count(RareBranch.CommitAwaitsVote);
         }
     }
 

@@ -55,7 +55,7 @@ internal sealed class LeadershipTransfer(MemberState state, ProgressTracker trac
             return false;
         }
 
-        Coverage.Took(RareBranch.TransferGivenUp);
+        Coverage.Count(RareBranch.TransferGivenUp);
         _target = NodeId.None;
         return _stepsDownUnlessDone;
     }

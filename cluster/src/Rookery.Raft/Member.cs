@@ -115,14 +115,14 @@ internal sealed class Member
     /// <summary>Handles a completed journal write.</summary>
     public void HandleJournalDurable(long write)
     {
-        State.Log.Durability.Completed(write);
+        State.Log.Durability.RecordCompleted(write);
         _election.CountGoodSync();
         if (State.Log.Durability.VoteIsDurable)
         {
             _outbox.SendHeld();
             _election.CountOwnVote();
             LeadIfElected();
-            _follower.CommitTold();
+            _follower.CommitAnnounced();
         }
 
         HealDamage();
@@ -212,7 +212,7 @@ internal sealed class Member
         }
         else if (message.Term > State.Term)
         {
-            Coverage.Took(RareBranch.AdoptedTermOfRefusal);
+            Coverage.Count(RareBranch.AdoptedTermOfRefusal);
             Follow(message.Term, NodeId.None);
         }
     }
@@ -237,7 +237,7 @@ internal sealed class Member
     {
         if (message.Kind is MessageKind.Append or MessageKind.Heartbeat or MessageKind.SnapshotOffer)
         {
-            Coverage.Took(RareBranch.RefusedOldTerm);
+            Coverage.Count(RareBranch.RefusedOldTerm);
             _outbox.Send(_outbox.Reply(message, MessageKind.HeartbeatReply) with { Refused = true });
         }
     }
@@ -370,19 +370,19 @@ internal sealed class Member
     {
         if (!State.Rules.MayStayLeader(_tracker.HearsMajority()))
         {
-            Coverage.Took(RareBranch.LostQuorum);
+            Coverage.Count(RareBranch.LostQuorum);
             LoseQuorum();
             return;
         }
 
         if (Transfer.GiveUpIfLate())
         {
-            Coverage.Took(RareBranch.SteppedDownWithoutTransfer);
+            Coverage.Count(RareBranch.SteppedDownWithoutTransfer);
             StepDown();
             return;
         }
 
-        _storeWatch.MindBoards();
+        _storeWatch.PreferBetterBoard();
         _tracker.ForgetRemoved();
         _heartbeats.SendIfDue();
         Replication.RetryLost();

@@ -67,7 +67,7 @@ internal sealed class MemberState
     public void SetVote(long term, NodeId votedFor)
     {
         (Term, VotedFor) = (term, votedFor);
-        Log.Durability.VoteChanged();
+        Log.Durability.MarkVoteChanged();
     }
 
     /// <summary>Whether a store's outstanding journal write has made no progress for too long.</summary>

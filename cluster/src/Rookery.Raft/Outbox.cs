@@ -59,7 +59,7 @@ internal sealed class Outbox(MemberState state)
             }
             else
             {
-                Coverage.Took(RareBranch.HeldForNothing);
+                Coverage.Count(RareBranch.HeldForNothing);
             }
         }
 
@@ -73,10 +73,10 @@ internal sealed class Outbox(MemberState state)
     private void Hold(in Message message)
     {
         var (kind, to) = (message.Kind, message.To);
-        Coverage.Took(RareBranch.HeldForVote);
+        Coverage.Count(RareBranch.HeldForVote);
         if (_held.RemoveAll(earlier => earlier.Kind == kind && earlier.To == to) > 0)
         {
-            Coverage.Took(RareBranch.HeldReplaced);
+            Coverage.Count(RareBranch.HeldReplaced);
         }
 
         // The delay by the disk would be measured as that of the network.

@@ -36,7 +36,7 @@ internal sealed class OutcomeComparison(MemberState state, ProgressTracker track
         _history.Add(outcome);
         if (outcome.Index == _toCompare.Index)
         {
-            Coverage.Took(RareBranch.OutcomeComparedLater);
+            Coverage.Count(RareBranch.OutcomeComparedLater);
             Compare(_toCompare);
         }
     }
@@ -91,7 +91,7 @@ internal sealed class OutcomeComparison(MemberState state, ProgressTracker track
         // Report once, not for each answer to a heartbeat.
         if (VotersDiffer && !differedBefore)
         {
-            Coverage.Took(RareBranch.OutcomesDiffer);
+            Coverage.Count(RareBranch.OutcomesDiffer);
             outbox.Output.Tell(CoreEvent.OutcomesDiffer, peer.Node);
         }
     }
@@ -128,7 +128,7 @@ internal sealed class OutcomeComparison(MemberState state, ProgressTracker track
         var own = _history.At(agreed.Index);
         if (own.Index > 0 && !state.Rules.IsSameOutcome(own, agreed))
         {
-            Coverage.Took(RareBranch.Diverged);
+            Coverage.Count(RareBranch.Diverged);
             outbox.Output.Tell(CoreEvent.Diverged, state.Self);
             HasDiverged = true;
         }

@@ -117,7 +117,7 @@ internal sealed class Progress(NodeId node, long next, long now)
     public bool IsWaiting => _inFlight.Count > 0 || State == ProgressState.Manifest;
 
     /// <summary>Records that a message with entries through <paramref name="last"/> was sent.</summary>
-    public void Sent(long last, long bytes, long now)
+    public void RecordSent(long last, long bytes, long now)
     {
         if (_inFlight.Count == 0)
         {
@@ -134,7 +134,7 @@ internal sealed class Progress(NodeId node, long next, long now)
 
     /// <summary>Records that entries through <paramref name="match"/> are durable on the peer.</summary>
     /// <returns>Whether <see cref="Match"/> increased.</returns>
-    public bool Acknowledged(long match, long now)
+    public bool RecordAcknowledged(long match, long now)
     {
         bool isNews = match > Match;
         MatchIncarnation = match >= Match ? Incarnation : MatchIncarnation;
@@ -162,7 +162,7 @@ internal sealed class Progress(NodeId node, long next, long now)
     public void ProbeFrom(long next, long now) => Become(ProgressState.Probe, Math.Max(next, Match + 1), now);
 
     /// <summary>Resets <see cref="Match"/>, because the peer lost entries that it had acknowledged.</summary>
-    public void Lost(long next, long now)
+    public void ResetAfterLoss(long next, long now)
     {
         Match = 0;
         Become(ProgressState.Probe, next, now);

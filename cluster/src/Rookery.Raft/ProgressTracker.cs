@@ -41,14 +41,14 @@ internal sealed class ProgressTracker(MemberState state, Outbox outbox)
 
         if (!state.Rules.CountsAnswer(message.Incarnation, peer.Incarnation))
         {
-            Coverage.Took(RareBranch.HeardOldIncarnation);
+            Coverage.Count(RareBranch.HeardOldIncarnation);
             outbox.Output.Tell(CoreEvent.OldIncarnation, message.From);
             return null;
         }
 
         if (message.Incarnation > peer.Incarnation)
         {
-            Coverage.Took(RareBranch.HeardNewIncarnation);
+            Coverage.Count(RareBranch.HeardNewIncarnation);
             peer.Incarnation = message.Incarnation;
             peer.HasToldHealth = false;
             peer.ProbeFrom(peer.Next, state.Now);
@@ -204,7 +204,7 @@ internal sealed class ProgressTracker(MemberState state, Outbox outbox)
         {
             if (_log.Entries.PreviousConfiguration.IsVoter(peer.Node) && !state.Configuration.IsVoter(peer.Node))
             {
-                Coverage.Took(RareBranch.HeldBackInherited);
+                Coverage.Count(RareBranch.HeldBackInherited);
                 HoldBack(peer);
             }
         }
@@ -219,7 +219,7 @@ internal sealed class ProgressTracker(MemberState state, Outbox outbox)
         );
         if (forgotten > 0)
         {
-            Coverage.Took(RareBranch.ForgotRemoved);
+            Coverage.Count(RareBranch.ForgotRemoved);
         }
     }
 

@@ -280,7 +280,7 @@ public sealed class RaftCore
         }
         else if (jumped && Role == Role.Leader && Configuration.Majority > 1)
         {
-            Coverage.Took(RareBranch.JumpOfClock);
+            Coverage.Count(RareBranch.JumpOfClock);
             _member.LoseQuorum();
         }
     }

@@ -62,7 +62,7 @@ internal sealed class RaftLog
     public void TruncateAfter(long index)
     {
         ConsensusException.Unless(index >= CommitIndex, ConsensusException.CommitStays);
-        Coverage.Took(RareBranch.TailReplaced);
+        Coverage.Count(RareBranch.TailReplaced);
         Entries.TruncateAfter(index);
         Durability.TruncateAfter(index);
     }
@@ -81,19 +81,19 @@ internal sealed class RaftLog
     {
         if (tailIsKept)
         {
-            Coverage.Took(
+            Coverage.Count(
                 position.Index > CommitIndex ? RareBranch.ManifestKeptTail : RareBranch.ManifestReplacedTables
             );
             CommitThrough(position.Index);
         }
         else
         {
-            Coverage.Took(RareBranch.ManifestReplacedLog);
+            Coverage.Count(RareBranch.ManifestReplacedLog);
             Entries.Reset(position, configuration, configurationIndex);
             CommitIndex = position.Index;
         }
 
-        Durability.Installed(position.Index, tailIsKept);
+        Durability.RecordInstalled(position.Index, tailIsKept);
     }
 
     /// <summary>Clears the damage once the durable log is as up to date as what this store had acknowledged.</summary>
@@ -104,7 +104,7 @@ internal sealed class RaftLog
         bool isHealed = IsDamaged && durable >= VotedBy;
         if (isHealed)
         {
-            Coverage.Took(RareBranch.DamageHealed);
+            Coverage.Count(RareBranch.DamageHealed);
             VotedBy = default;
         }
 

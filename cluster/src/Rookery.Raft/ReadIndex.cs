@@ -107,7 +107,7 @@ internal sealed class ReadIndex(
         _waiting.RemoveAll(read => read.From != state.Self);
         if (_waiting.Count > 0)
         {
-            Coverage.Took(RareBranch.ReadsTakenBack);
+            Coverage.Count(RareBranch.ReadsTakenBack);
         }
     }
 
@@ -149,7 +149,7 @@ internal sealed class ReadIndex(
     {
         if (_ofRequest.Count > 0 && state.Now - _requestedAt > state.ElectionTimeoutMicroseconds / 3)
         {
-            Coverage.Took(RareBranch.AskedAgain);
+            Coverage.Count(RareBranch.AskedAgain);
             WithdrawQuestion();
             AskLeader();
         }
@@ -159,7 +159,7 @@ internal sealed class ReadIndex(
     {
         if (state.Role != Role.Follower || message.From != state.Leader || message.Sequence != _request)
         {
-            Coverage.Took(RareBranch.LateReadReply);
+            Coverage.Count(RareBranch.LateReadReply);
             return;
         }
 

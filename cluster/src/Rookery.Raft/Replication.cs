@@ -62,7 +62,7 @@ internal sealed class Replication(
         }
         else if (index > _log.CommitIndex)
         {
-            Coverage.Took(RareBranch.OldTermNotCounted);
+            Coverage.Count(RareBranch.OldTermNotCounted);
         }
     }
 
@@ -83,7 +83,7 @@ internal sealed class Replication(
             );
             if (through < _log.Entries.LastIndex)
             {
-                Coverage.Took(RareBranch.HeldBackEntries);
+                Coverage.Count(RareBranch.HeldBackEntries);
             }
 
             bool probes = peer.State == ProgressState.Probe;
@@ -101,7 +101,7 @@ internal sealed class Replication(
             );
             if (!probes && !peer.HasRoom)
             {
-                Coverage.Took(RareBranch.WindowFull);
+                Coverage.Count(RareBranch.WindowFull);
             }
         }
     }
@@ -119,13 +119,13 @@ internal sealed class Replication(
 
         if (Manifest.Index >= index)
         {
-            Coverage.Took(RareBranch.ManifestForUnreadable);
+            Coverage.Count(RareBranch.ManifestForUnreadable);
             OfferManifestIfNew(peer);
             peer.FetchesThrough = index;
         }
         else
         {
-            Coverage.Took(RareBranch.HandedOverUnreadable);
+            Coverage.Count(RareBranch.HandedOverUnreadable);
             transfer.TransferTo(NodeId.None);
         }
     }
@@ -139,7 +139,7 @@ internal sealed class Replication(
 
         if (message.Refused)
         {
-            LookBack(peer, message);
+            HandleRefusedAppend(peer, message);
         }
         else if (message.Position.Index <= _log.Entries.LastIndex)
         {
@@ -159,7 +159,7 @@ internal sealed class Replication(
     {
         if (state.IsLeader && tracker.Find(node) is { State: not ProgressState.Manifest } peer)
         {
-            Coverage.Took(RareBranch.PeerUnreachable);
+            Coverage.Count(RareBranch.PeerUnreachable);
             peer.ProbeFrom(peer.Match + 1, state.Now);
         }
     }
@@ -174,7 +174,7 @@ internal sealed class Replication(
                 && state.Rules.AnswerIsLost(state.Now - peer.WaitingSince, state.ElectionTimeoutMicroseconds)
             )
             {
-                Coverage.Took(RareBranch.AnswerLost);
+                Coverage.Count(RareBranch.AnswerLost);
                 peer.ProbeFrom(peer.State == ProgressState.Probe ? peer.Next : peer.Match + 1, state.Now);
                 Replicate(peer);
             }
@@ -201,7 +201,7 @@ internal sealed class Replication(
                 Commit = commit,
             }
         );
-        peer.Sent(last, _log.Entries.BytesBetween(before + 1, last), state.Now);
+        peer.RecordSent(last, _log.Entries.BytesBetween(before + 1, last), state.Now);
     }
 
     /// <summary>
@@ -222,7 +222,7 @@ internal sealed class Replication(
     {
         if (Manifest.Index < _log.Entries.Base.Index)
         {
-            Coverage.Took(RareBranch.ManifestAwaited);
+            Coverage.Count(RareBranch.ManifestAwaited);
             return;
         }
 
@@ -242,7 +242,7 @@ internal sealed class Replication(
             peer.ProbeFrom(match + 1, state.Now);
         }
 
-        if (peer.Acknowledged(match, state.Now))
+        if (peer.RecordAcknowledged(match, state.Now))
         {
             peer.CountRound(_log.Entries.LastIndex, state.Now, state.ElectionTimeoutMicroseconds);
             AdvanceCommit();
@@ -254,7 +254,7 @@ internal sealed class Replication(
     /// Handles a refused append: continues the search for the last common entry at the hint, a whole term at a time
     /// (paper 5.3).
     /// </summary>
-    private void LookBack(Progress peer, in Message message)
+    private void HandleRefusedAppend(Progress peer, in Message message)
     {
         bool isOld =
             message.Position.Index <= peer.Match
@@ -273,20 +273,20 @@ internal sealed class Replication(
             && message.Incarnation > peer.MatchIncarnation
         )
         {
-            Coverage.Took(RareBranch.PeerLostEntries);
+            Coverage.Count(RareBranch.PeerLostEntries);
             outbox.Output.Tell(CoreEvent.PeerLostEntries, peer.Node);
-            peer.Lost(CommonEnd(message) + 1, state.Now);
+            peer.ResetAfterLoss(CommonEnd(message) + 1, state.Now);
         }
         else if (isOld)
         {
-            Coverage.Took(RareBranch.OldRefusalIgnored);
+            Coverage.Count(RareBranch.OldRefusalIgnored);
         }
         else
         {
             long end = CommonEnd(message);
             if (end < message.Position.Index - 1)
             {
-                Coverage.Took(RareBranch.LookedBackFar);
+                Coverage.Count(RareBranch.LookedBackFar);
             }
 
             peer.ProbeFrom(Math.Min(message.Position.Index, end + 1), state.Now);

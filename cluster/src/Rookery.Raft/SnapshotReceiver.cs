@@ -16,7 +16,7 @@ internal sealed class SnapshotReceiver(MemberState state, Follower follower, Out
         // Only a state above the commit index helps.
         if (message.Position.Index <= _log.CommitIndex)
         {
-            Coverage.Took(RareBranch.OfferOfOldManifest);
+            Coverage.Count(RareBranch.OfferOfOldManifest);
         }
         else if (_fetching == default)
         {
@@ -25,14 +25,14 @@ internal sealed class SnapshotReceiver(MemberState state, Follower follower, Out
         }
         else
         {
-            Coverage.Took(RareBranch.OfferWhileFetching);
+            Coverage.Count(RareBranch.OfferWhileFetching);
         }
     }
 
     /// <summary>Records that the fetch failed, or that the fetched state must not be installed.</summary>
     public void HandleFailure()
     {
-        Coverage.Took(RareBranch.FetchedForNothing);
+        Coverage.Count(RareBranch.FetchedForNothing);
         _fetching = default;
     }
 

@@ -38,11 +38,11 @@ internal sealed class StoreWatch(
         var successor = tracker.BestSuccessor();
         if (successor.IsNone)
         {
-            Coverage.Took(RareBranch.StallStepsDown);
+            Coverage.Count(RareBranch.StallStepsDown);
             return true;
         }
 
-        Coverage.Took(RareBranch.StallHandsOver);
+        Coverage.Count(RareBranch.StallHandsOver);
         transfer.Begin(successor, stepsDownUnlessDone: true);
         return false;
     }
@@ -51,7 +51,7 @@ internal sealed class StoreWatch(
     /// Transfers leadership to a board that has been better for some minutes, or at once when this store cannot apply.
     /// A preference never refuses a vote.
     /// </summary>
-    public void MindBoards()
+    public void PreferBetterBoard()
     {
         int ownPenalty = state.Health.BoardPenalty;
         bool betterExists = false;
@@ -77,7 +77,7 @@ internal sealed class StoreWatch(
             && tracker.Find(successor)!.Health.BoardPenalty < ownPenalty
         )
         {
-            Coverage.Took(RareBranch.HandedToBetterBoard);
+            Coverage.Count(RareBranch.HandedToBetterBoard);
             _betterBoardSince = state.Now;
             transfer.Begin(successor);
         }
@@ -100,7 +100,7 @@ internal sealed class StoreWatch(
 
         if (!isAlone)
         {
-            Coverage.Took(RareBranch.StallOfAll);
+            Coverage.Count(RareBranch.StallOfAll);
         }
 
         return true;

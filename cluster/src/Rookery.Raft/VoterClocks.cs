@@ -79,7 +79,7 @@ internal sealed class VoterClocks(MemberState state, ProgressTracker tracker, Ou
             return ClockAnswer.ClocksDiffer;
         }
 
-        Coverage.Took(RareBranch.ClockConfirmed);
+        Coverage.Count(RareBranch.ClockConfirmed);
         Judge();
         return ClockAnswer.Confirmed;
     }
