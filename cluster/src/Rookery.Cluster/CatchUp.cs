@@ -99,7 +99,7 @@ internal sealed class CatchUp(NodeJournal journal, EntrySender receiver, Action<
             }
             catch (Exception failure) when (failure is DiskException or JournalDamagedException)
             {
-                receiver.CannotRead(message, failure);
+                receiver.ReportUnreadable(message, failure);
             }
             catch (Exception failure) when (failure is ArgumentOutOfRangeException or ObjectDisposedException)
             {

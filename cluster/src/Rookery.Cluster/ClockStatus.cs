@@ -10,7 +10,7 @@ internal static class ClockStatus
         "Until then nothing expires, no idempotency key ages, and documents get the time that the cluster knows.";
 
     /// <summary>Explains why the cluster's time is in doubt, and what to do; null when it is not.</summary>
-    public static string? Doubt(RaftCore core, long nowMicroseconds)
+    public static string? ExplainDoubt(RaftCore core, long nowMicroseconds)
     {
         var (ticks, isSure) = core.ReadClock(nowMicroseconds);
         return isSure ? null
@@ -32,7 +32,7 @@ internal static class ClockStatus
     }
 
     /// <summary>Describes the result of an operator's confirmation.</summary>
-    public static string Say(ClockAnswer answer, long ticks) =>
+    public static string DescribeAnswer(ClockAnswer answer, long ticks) =>
         answer switch
         {
             ClockAnswer.Confirmed => $"The cluster's time is {Text(ticks)}.",

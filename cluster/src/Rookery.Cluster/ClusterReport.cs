@@ -121,7 +121,7 @@ internal sealed class ClusterReport(
             Unready = diagnosis.WhyUnready(state),
             Unreached =
                 takesPart && state.Leader.IsNone
-                    ? [.. diagnosis.UnreachedIn(state.Configuration).Select(diagnosis.WhereLookedFor)]
+                    ? [.. diagnosis.UnreachedIn(state.Configuration).Select(diagnosis.DescribeSearch)]
                     : [],
             Clock = clock,
             SuccessorTag = successor.IsNone ? null : roster.Of(successor)?.Record.Tag,

@@ -71,7 +71,7 @@ internal sealed class ClusterTimeSource(RaftHost host, NodeStore store)
             host.Step(Input.ConfirmClock(host.Now));
             var answer = host.IsHalted ? ClockAnswer.NotLeader : host.Output.ClockAnswer;
             host.EndStep();
-            return (answer, ClockStatus.Say(answer, host.Core.ReadClock(host.Now).UtcTicks));
+            return (answer, ClockStatus.DescribeAnswer(answer, host.Core.ReadClock(host.Now).UtcTicks));
         }
     }
 
@@ -124,7 +124,7 @@ internal sealed class ClusterTimeSource(RaftHost host, NodeStore store)
         var time = Now;
         return new ClockStatistics(
             time,
-            ClockStatus.Doubt(host.Core, host.Now),
+            ClockStatus.ExplainDoubt(host.Core, host.Now),
             AheadSeconds(store.Time.GetUtcNow().UtcTicks, time),
             host.Options.IsClockSynchronised()
         );

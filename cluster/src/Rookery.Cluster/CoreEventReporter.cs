@@ -36,7 +36,7 @@ internal sealed class CoreEventReporter(RaftHost host, MemberRoster roster)
                     CoreEvent.Diverged => Diverged,
                     CoreEvent.DamageHealed =>
                         "What this node's disk had lost of its journal was given back by the leader.",
-                    CoreEvent.ClockDoubted => ClockStatus.Doubt(host.Core, host.Now) ?? string.Empty,
+                    CoreEvent.ClockDoubted => ClockStatus.ExplainDoubt(host.Core, host.Now) ?? string.Empty,
                     CoreEvent.ClockTrusted => "The cluster's time is not in doubt any more.",
                     _ => throw new System.Diagnostics.UnreachableException(),
                 }

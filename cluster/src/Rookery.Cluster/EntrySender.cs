@@ -67,7 +67,7 @@ internal sealed class EntrySender
     /// Reports that the journal cannot read the entries of a message. The member then gets the tables, or another
     /// leader has the entries.
     /// </summary>
-    public void CannotRead(in Message message, Exception failure)
+    public void ReportUnreadable(in Message message, Exception failure)
     {
         long first = message.Position.Index + 1;
         if (_store.Durable.Index < first)

@@ -51,12 +51,12 @@ internal sealed class MemberDiagnosis(
     /// node, which may then hold the only complete copy.
     /// </summary>
     private string? WhyNoMember(ConsensusState state) =>
-        state.WasRemoved || (state.Leader.IsNone && SaysMostNoMember(state.Configuration))
+        state.WasRemoved || (state.Leader.IsNone && MostSayNoMember(state.Configuration))
             ? "This node is no member of its cluster any more. Stop it, and let it join anew with an empty data "
                 + "directory and a token of `rookery cluster token create`."
             : null;
 
-    private bool SaysMostNoMember(Configuration configuration)
+    private bool MostSayNoMember(Configuration configuration)
     {
         var answers = host.Options.Network?.Answers ?? [];
         NodeId[] others = [.. configuration.Voters.ToArray().Where(voter => voter != host.Self)];
@@ -86,7 +86,7 @@ internal sealed class MemberDiagnosis(
             : answers.Where(static answer => answer.Refusal is not null).MaxBy(static answer => answer.Refusal!.Kind)
                 is { Refusal: { } told } refusing
                 ? $"{(roster.Of(refusing.Node) is null ? "Another member" : roster.NameAndTagOf(refusing.Node))} does "
-                    + $"not let this node in: {told.Sentence}{SilentBeside(answers, state.Configuration)}"
+                    + $"not let this node in: {told.Sentence}{DescribeSilent(answers, state.Configuration)}"
             : state.Configuration.Voters.IsEmpty ? installer.Trouble ?? NotToldYet
             : state.Configuration.Voters.Length == 1
                 ? WhyOnlyVoterDoesNotLead(state.Configuration.Voters[0], state.IsDamaged)
@@ -97,7 +97,7 @@ internal sealed class MemberDiagnosis(
     /// Names the voters that this node does not reach and that refuse it neither. The refusing member may itself have
     /// stopped taking part, and then the cluster waits for another one.
     /// </summary>
-    private string SilentBeside(IReadOnlyList<PeerAnswer> answers, Configuration configuration)
+    private string DescribeSilent(IReadOnlyList<PeerAnswer> answers, Configuration configuration)
     {
         NodeId[] silent =
         [
@@ -129,14 +129,14 @@ internal sealed class MemberDiagnosis(
                 : $"No leader is known here yet: {(configuration.IsVoter(host.Self) ? "with itself " : "")}this "
                     + $"node sees {seen} of {voters} voters, which is enough to choose "
                     + $"one{yet}";
-        return $"{why} Documents can be read here meanwhile.{StrangersAmong(unreached)}";
+        return $"{why} Documents can be read here meanwhile.{DescribeStrangers(unreached)}";
     }
 
     /// <summary>
     /// Explains that a node with a stranger's certificate answers at a voter's address. After a recovery without this
     /// node, it finds only the new cluster there.
     /// </summary>
-    private string StrangersAmong(IReadOnlyList<NodeId> unreached)
+    private string DescribeStrangers(IReadOnlyList<NodeId> unreached)
     {
         var met = unreached
             .Select(voter =>
@@ -163,7 +163,7 @@ internal sealed class MemberDiagnosis(
     }
 
     /// <summary>Describes the addresses at which a voter was looked for, with each failure.</summary>
-    public string WhereLookedFor(NodeId voter)
+    public string DescribeSearch(NodeId voter)
     {
         var attempts = AttemptsAt(voter);
         return attempts.Count == 0
@@ -185,7 +185,7 @@ internal sealed class MemberDiagnosis(
                 + "through its journal."
         : $"No leader is known here: only {roster.NameAndTagOf(voter)} votes, and this node does not hear from it. "
             + $"Start it, or see that it can be reached; if it is lost for good, `rookery cluster recover` makes "
-            + $"this node the only voter. Documents can be read here meanwhile.{StrangersAmong([voter])}";
+            + $"this node the only voter. Documents can be read here meanwhile.{DescribeStrangers([voter])}";
 
     /// <summary>Returns the most important trouble of a node in a state; null when there is none.</summary>
     public string? TroubleIn(ConsensusState state)

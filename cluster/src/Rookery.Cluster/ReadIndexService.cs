@@ -180,7 +180,7 @@ internal sealed class ReadIndexService(RaftHost host)
     /// <summary>
     /// Waits until an entry is applied; also returns on timeout, and when applying is halted or blocked.
     /// </summary>
-    public async ValueTask AppliedAsync(long index)
+    public async ValueTask WaitUntilAppliedAsync(long index)
     {
         if (host.Progress.Applied >= index)
         {

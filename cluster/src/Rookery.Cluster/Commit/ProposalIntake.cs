@@ -104,7 +104,7 @@ internal sealed class ProposalIntake(
         if (outcome.Rejection is null)
         {
             // So that a client that writes through this node finds its write here even in a local read.
-            await reads.AppliedAsync(outcome.Index);
+            await reads.WaitUntilAppliedAsync(outcome.Index);
         }
 
         return outcome;

@@ -165,7 +165,7 @@ public sealed class ClusterMember : IAsyncDisposable
         _network = new PeerNetwork(
             hello,
             () => Volatile.Read(ref _trust),
-            AdmissionBy(new MemberRoster(store)),
+            CreateAdmission(new MemberRoster(store)),
             _time,
             _options.Log,
             _options.Memory,
@@ -215,7 +215,7 @@ public sealed class ClusterMember : IAsyncDisposable
             () => _consensus.Time is { IsSure: true, Known: { } sure } ? sure : _time.GetUtcNow(),
             _options.Note
         );
-        _forming = FormingBy(store);
+        _forming = CreateFormingDuty(store);
         _maintenance = new MemberMaintenance(
             _consensus,
             _network,
@@ -237,7 +237,7 @@ public sealed class ClusterMember : IAsyncDisposable
     /// <summary>
     /// Returns the duty of forming a cluster; null for a node that has peers and did not form its cluster with them.
     /// </summary>
-    private FormingDuty? FormingBy(NodeStore store)
+    private FormingDuty? CreateFormingDuty(NodeStore store)
     {
         if (
             _options.Forming is not { } forming
@@ -269,7 +269,7 @@ public sealed class ClusterMember : IAsyncDisposable
         }
     }
 
-    private MemberAdmission AdmissionBy(MemberRoster roster) =>
+    private MemberAdmission CreateAdmission(MemberRoster roster) =>
         new(
             Identity.NodeId,
             node => roster.Of(Members.IdOf(node))?.Record,

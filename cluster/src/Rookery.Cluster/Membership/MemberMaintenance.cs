@@ -200,7 +200,7 @@ internal sealed class MemberMaintenance(
             && keeper.Current.Peers.Count > 0
         )
         {
-            _looking = _duty.TryAsync(LookAroundAsync, _stopping.Token);
+            _looking = _duty.TryAsync(BrowseAsync, _stopping.Token);
         }
     }
 
@@ -208,7 +208,7 @@ internal sealed class MemberMaintenance(
     /// Collects announced addresses, because all members may have moved at once. Certificates prove which member
     /// answers there.
     /// </summary>
-    private async Task LookAroundAsync()
+    private async Task BrowseAsync()
     {
         var nodes = await browse(_stopping.Token);
         var ours = nodes.Where(node =>

@@ -114,8 +114,8 @@ internal sealed class OutgoingQueue(long limitBytes, TimeProvider time, MemorySh
     }
 
     /// <summary>
-    /// Takes everything queued. The send loop writes it, reports each written piece to <see cref="Written"/>, and then
-    /// calls <see cref="Finished"/>.
+    /// Takes everything queued. The send loop writes it, reports each written piece to <see cref="RecordWritten"/>, and
+    /// then calls <see cref="FinishWrite"/>.
     /// </summary>
     public ReadOnlyMemory<byte> Take()
     {
@@ -135,7 +135,7 @@ internal sealed class OutgoingQueue(long limitBytes, TimeProvider time, MemorySh
     /// Releases the room of a written piece. Room is released piece by piece, because a peer confirms the first frames
     /// of a long write before its last, and is sent more then.
     /// </summary>
-    public void Written(int bytes)
+    public void RecordWritten(int bytes)
     {
         long charge = Math.Min(_sendingCharge, bytes);
         _sendingCharge -= charge;
@@ -143,7 +143,7 @@ internal sealed class OutgoingQueue(long limitBytes, TimeProvider time, MemorySh
     }
 
     /// <summary>Records that everything taken is written. Returns a large buffer to the pool.</summary>
-    public void Finished()
+    public void FinishWrite()
     {
         lock (_gate)
         {

@@ -199,14 +199,14 @@ internal sealed class PeerConnection : IDisposable
                     var write = _stream.WriteAsync(piece, Closing);
                     bool waits = !write.IsCompleted;
                     await write;
-                    Queue.Written(piece.Length);
+                    Queue.RecordWritten(piece.Length);
                     if (waits)
                     {
                         _liveness.RecordSignOfLife();
                     }
                 }
 
-                Queue.Finished();
+                Queue.FinishWrite();
             }
         }
         catch (Exception trouble)

@@ -118,14 +118,14 @@ public sealed class ClusterRecovery : IDisposable
             cards.Add(ReadCard(directory));
         }
 
-        var own = WithAge(cards[0], cards);
+        var own = MarkOldCopy(cards[0], cards);
         var configuration = cards[0].Configuration;
         var seen = new HashSet<NodeId> { Identity.Member };
         var others = new List<SurveyedStore>();
         List<StoppedVoter> stopped = [.. VoterOf(own, Identity.Member, configuration)];
         foreach (var card in cards.Skip(1))
         {
-            var store = WithAge(card, cards);
+            var store = MarkOldCopy(card, cards);
             others.Add(store);
             if (store.OldCopy is null && seen.Add(card.Member))
             {
@@ -217,7 +217,7 @@ public sealed class ClusterRecovery : IDisposable
     /// <see cref="MemberAdmission"/> would when refusing it. The comparison allows equal numbers: the node starts once
     /// more before it sends its number.
     /// </summary>
-    private static SurveyedStore WithAge(Card card, List<Card> cards)
+    private static SurveyedStore MarkOldCopy(Card card, List<Card> cards)
     {
         var (met, by) = cards
             .Select(other => (Starts: other.Met.GetValueOrDefault(card.Member), By: other.Store.Name))

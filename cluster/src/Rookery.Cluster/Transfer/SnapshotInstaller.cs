@@ -121,7 +121,7 @@ internal sealed class SnapshotInstaller(
 
             if (isInstalled == false && host.Progress.IsBlocked && !host.IsHalted)
             {
-                TellTrouble(from, "it does not fit to what this node knows by now of its log and of the terms.");
+                ReportTrouble(from, "it does not fit to what this node knows by now of its log and of the terms.");
             }
         }
         catch (Exception) when (_stopping.IsCancellationRequested)
@@ -136,7 +136,7 @@ internal sealed class SnapshotInstaller(
                 EndFetchInVain();
             }
 
-            TellTrouble(from, failure.Message);
+            ReportTrouble(from, failure.Message);
         }
     }
 
@@ -153,7 +153,7 @@ internal sealed class SnapshotInstaller(
     /// <see cref="Trouble"/> omits the cause, because unauthenticated clients may read it and the cause may contain
     /// addresses, paths and document ids.
     /// </summary>
-    private void TellTrouble(NodeId from, string why)
+    private void ReportTrouble(NodeId from, string why)
     {
         string? before;
         string member = roster.NameAndTagOf(from);

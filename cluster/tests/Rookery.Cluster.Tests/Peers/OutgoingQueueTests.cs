@@ -20,8 +20,8 @@ public sealed class OutgoingQueueTests
         }
 
         Assert.Equal(new byte[] { 1, 0, 0, 0, 10, 1, 0, 0, 0, 11, 1, 0, 0, 0, 12 }, queue.Take().ToArray());
-        queue.Written(15);
-        queue.Finished();
+        queue.RecordWritten(15);
+        queue.FinishWrite();
         Assert.Equal(0, queue.Room.Bytes);
         Assert.True(queue.Take().IsEmpty);
     }
@@ -36,10 +36,10 @@ public sealed class OutgoingQueueTests
         Assert.False(queue.TryPut(new MessageBody(message, [])));
         Assert.Equal(1, queue.Dropped);
         int bytes = queue.Take().Length;
-        queue.Written(bytes - 500);
+        queue.RecordWritten(bytes - 500);
         Assert.True(queue.TryPut(new MessageBody(message, [])));
-        queue.Written(500);
-        queue.Finished();
+        queue.RecordWritten(500);
+        queue.FinishWrite();
         queue.Close();
         Assert.False(queue.TryPut(new MessageBody(message, [])));
         queue.Release();
@@ -58,8 +58,8 @@ public sealed class OutgoingQueueTests
             queue.TryPut(new MessageBody(Samples.Message(new Random(1), MessageKind.Append, From, To), [frame]))
         );
         Assert.InRange(budget.UsedBytes, 100_000, 1 << 20);
-        queue.Written(queue.Take().Length);
-        queue.Finished();
+        queue.RecordWritten(queue.Take().Length);
+        queue.FinishWrite();
         Assert.Equal(0, budget.UsedBytes);
 
         Assert.True(queue.TryPut(new SignBody(PacketKind.Ping)));
@@ -80,8 +80,8 @@ public sealed class OutgoingQueueTests
             queue.TryPut(new SignBody(PacketKind.Ping));
             Assert.True(await waiting);
             queue.Take();
-            queue.Written(5);
-            queue.Finished();
+            queue.RecordWritten(5);
+            queue.FinishWrite();
         }
 
         var last = queue.WaitAsync();
@@ -108,8 +108,8 @@ public sealed class OutgoingQueueTests
             queue.TryPut(new MessageBody(message, []));
             var bytes = queue.Take();
             MessageCodec.Read(bytes[PeerProtocol.PacketHeadBytes..][..MessageCodec.HeadBytes], From, To, frames);
-            queue.Written(bytes.Length);
-            queue.Finished();
+            queue.RecordWritten(bytes.Length);
+            queue.FinishWrite();
         }
 
         // The least that one object for each message would come to is 24,000; the runtime itself takes a few hundred
