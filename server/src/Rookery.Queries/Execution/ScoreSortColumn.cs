@@ -11,7 +11,7 @@ namespace Rookery.Queries.Execution;
 internal sealed class ScoreSortColumn(ScoreNode node, bool isDescending) : SortColumn
 {
     private double _last = double.NegativeInfinity;
-    private bool _isBehind;
+    private bool _isAfterLast;
     private int _knownTo = -1;
 
     /// <summary>The score written last.</summary>
@@ -30,14 +30,14 @@ internal sealed class ScoreSortColumn(ScoreNode node, bool isDescending) : SortC
         _last = isDescending ? BinaryPrimitives.ReadDoubleBigEndian(value) : double.NegativeInfinity;
 
     /// <inheritdoc/>
-    public override bool IsBehindLast(int entry, out int to)
+    public override bool IsAfterLast(int entry, out int to)
     {
         if (entry > _knownTo)
         {
-            _isBehind = node.UpperBound(entry, out _knownTo) < _last;
+            _isAfterLast = node.UpperBound(entry, out _knownTo) < _last;
         }
 
         to = _knownTo;
-        return _isBehind;
+        return _isAfterLast;
     }
 }

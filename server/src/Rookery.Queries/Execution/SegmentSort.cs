@@ -16,7 +16,7 @@ internal sealed class SegmentSort
     private readonly ScoreSortColumn? _scores;
     private readonly AnswerWork _work;
     private byte[] _last = [];
-    private int _askedSince;
+    private int _comparedSince;
     private long _heldBytes;
 
     private SegmentSort(SortColumn[] columns, AnswerWork work)
@@ -166,13 +166,13 @@ internal sealed class SegmentSort
     /// <param name="to">The last entry for which the answer is the same.</param>
     public bool IsBehind(int entry, byte[] wanted, out int to)
     {
-        if (!ReferenceEquals(wanted, _last) && (_last.Length == 0 || ++_askedSince >= _columns[0].AskedBetween))
+        if (!ReferenceEquals(wanted, _last) && (_last.Length == 0 || ++_comparedSince >= _columns[0].UpdateInterval))
         {
             _last = wanted;
-            _askedSince = 0;
+            _comparedSince = 0;
             _columns[0].SetLast(wanted.AsSpan(sizeof(ushort), BinaryPrimitives.ReadUInt16BigEndian(wanted)));
         }
 
-        return _columns[0].IsBehindLast(entry, out to);
+        return _columns[0].IsAfterLast(entry, out to);
     }
 }

@@ -34,8 +34,8 @@ internal abstract class SortColumn
     /// </summary>
     public virtual TermsInOrder? InOrder(OpenedPostings opened) => null;
 
-    /// <summary>Number of entries to compare before another call of <see cref="SetLast"/> pays off.</summary>
-    public virtual int AskedBetween => 1;
+    /// <summary>Number of entries to compare before <see cref="SetLast"/> is called again.</summary>
+    public virtual int UpdateInterval => 1;
 
     /// <summary>Sets the value of the last wanted entry.</summary>
     public virtual void SetLast(ReadOnlySpan<byte> value) { }
@@ -43,7 +43,7 @@ internal abstract class SortColumn
     /// <summary>Whether the value of an entry certainly comes after the last wanted one. Cheap.</summary>
     /// <param name="entry">The entry.</param>
     /// <param name="to">The last entry for which the answer is the same.</param>
-    public virtual bool IsBehindLast(int entry, out int to)
+    public virtual bool IsAfterLast(int entry, out int to)
     {
         to = entry;
         return false;
@@ -63,11 +63,11 @@ internal sealed class FieldSortColumn : SortColumn
     private readonly TermCursor? _leastTerms;
     private readonly TermCursor? _greatestTerms;
     private readonly bool _isMonotone;
-    private readonly (long From, long To) _spoken;
+    private readonly (long From, long To) _ordered;
     private readonly AnswerWork _work;
     private readonly long _rankedFrom;
-    private long _behindFrom;
-    private long _behindTo;
+    private long _afterFrom;
+    private long _afterTo;
     private byte[] _other = [];
 
     /// <summary>Creates a column of a segment.</summary>
@@ -90,7 +90,7 @@ internal sealed class FieldSortColumn : SortColumn
         // In a numeric order, values of other kinds are sorted with null, so only the terms of numbers are in order.
         _isMonotone =
             !_isNullGreatest && _least is not null && _kind is OrderKind.Natural or OrderKind.Double or OrderKind.Long;
-        _spoken =
+        _ordered =
             !_isMonotone ? default
             : _kind == OrderKind.Natural ? (0, values!.TermCount)
             : values!.Ordinals(NumbersOnly);
@@ -99,7 +99,7 @@ internal sealed class FieldSortColumn : SortColumn
         // where an entry with several values must find the one that is a number, or where null must come last.
         IsRanked = !_isNullGreatest && (_kind == OrderKind.Natural || (_kind == OrderKind.Double && _greatest is null));
         _rankedFrom =
-            _spoken.To == 0 || _kind != OrderKind.Natural ? _spoken.From
+            _ordered.To == 0 || _kind != OrderKind.Natural ? _ordered.From
             : TermKey.KindOf(KeyAt(_leastTerms!, 0)) == ValueKind.Null ? 1
             : 0;
     }
@@ -109,7 +109,7 @@ internal sealed class FieldSortColumn : SortColumn
 
     // SetLast takes about twenty look-ups of terms.
     /// <inheritdoc/>
-    public override int AskedBetween => 128;
+    public override int UpdateInterval => 128;
 
     private static TermRange NumbersOnly =>
         new(
@@ -131,7 +131,7 @@ internal sealed class FieldSortColumn : SortColumn
         }
 
         // Null, and values of a kind that the order does not compare, rank like a missing value.
-        return low > _rankedFrom && low <= _spoken.To ? low : 0;
+        return low > _rankedFrom && low <= _ordered.To ? low : 0;
     }
 
     /// <inheritdoc/>
@@ -149,7 +149,7 @@ internal sealed class FieldSortColumn : SortColumn
             : new TermsInOrder(
                 values.Terms(),
                 opened.New(values),
-                (_rankedFrom, Math.Max(_rankedFrom, _spoken.To)),
+                (_rankedFrom, Math.Max(_rankedFrom, _ordered.To)),
                 _isDescending,
                 lacksValues
             );
@@ -185,23 +185,23 @@ internal sealed class FieldSortColumn : SortColumn
     {
         if (_isMonotone)
         {
-            (_behindFrom, _behindTo) = _isDescending
-                ? (_spoken.From, FirstAtLeast(value, isAbove: false))
-                : (FirstAtLeast(value, isAbove: true), _spoken.To);
+            (_afterFrom, _afterTo) = _isDescending
+                ? (_ordered.From, FirstAtLeast(value, isAbove: false))
+                : (FirstAtLeast(value, isAbove: true), _ordered.To);
         }
     }
 
     /// <inheritdoc/>
-    public override bool IsBehindLast(int entry, out int to)
+    public override bool IsAfterLast(int entry, out int to)
     {
         to = entry;
-        if (_behindFrom >= _behindTo || (_greatest is not null && _greatest[entry] != 0))
+        if (_afterFrom >= _afterTo || (_greatest is not null && _greatest[entry] != 0))
         {
             return false;
         }
 
         long ordinal = (long)_least![entry] - 1;
-        return ordinal >= _behindFrom && ordinal < _behindTo;
+        return ordinal >= _afterFrom && ordinal < _afterTo;
     }
 
     private ReadOnlySpan<byte> KeyAt(TermCursor terms, long ordinal)
@@ -250,7 +250,7 @@ internal sealed class FieldSortColumn : SortColumn
     /// <summary>Returns the ordinal of the first term whose value is at least, or above, another.</summary>
     private long FirstAtLeast(ReadOnlySpan<byte> value, bool isAbove)
     {
-        var (from, to) = _spoken;
+        var (from, to) = _ordered;
         _other = _other.Length > 0 ? _other : new byte[TermKey.MaxBytes];
         while (from < to)
         {
