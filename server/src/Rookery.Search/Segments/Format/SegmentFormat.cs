@@ -23,7 +23,7 @@ public static class SegmentFormat
 {
     /// <summary>Returns the exception for bytes that pass their checksum and cannot be decoded.</summary>
     public static InvalidDataException Malformed() =>
-        new("Bytes of an index passed their checksum and are not what a segment holds.");
+        new("Bytes of an index pass their checksum and cannot be decoded.");
 
     /// <summary>The version of the format.</summary>
     public const int Version = 2;
@@ -71,7 +71,7 @@ public static class SegmentFormat
     {
         if (header.Length < HeaderBytes || !header.StartsWith(Magic))
         {
-            return "it does not begin like a segment";
+            return "it has no segment header";
         }
 
         int version = BinaryPrimitives.ReadInt32LittleEndian(header[8..]);
@@ -82,6 +82,6 @@ public static class SegmentFormat
 
         return BinaryPrimitives.ReadInt64LittleEndian(header[16..]) == fileId
             ? null
-            : "it is another segment than its name says";
+            : "its header has another file number than its name";
     }
 }

@@ -150,7 +150,7 @@ internal sealed class SegmentFile : SegmentPages, IDisposable
         int length = (int)Math.Min(SegmentFormat.StoredPageBytes, _fileBytes - offset) - sizeof(uint);
         if (length <= 0)
         {
-            throw Damage("it ends within a checksum");
+            throw Damage("its last page is incomplete");
         }
 
         Span<byte> stored = stackalloc byte[SegmentFormat.StoredPageBytes];

@@ -148,7 +148,7 @@ public sealed class SegmentReader : IDisposable
         );
         if (bytes < 0 || bytes > file.Length - sizeof(int) - SegmentFormat.HeaderBytes)
         {
-            throw file.Damage("its footer has no length");
+            throw file.Damage("the length of its footer is invalid");
         }
 
         return SegmentFooter.Read(file.Read(file.Length - sizeof(int) - bytes, bytes, ref scratch));

@@ -226,7 +226,7 @@ public sealed class SegmentStore : IIndexStore
         {
             return reader.FileBytes == summary.FileBytes && reader.Entries == summary.Entries
                 ? new SegmentHandle(context.Disk, path, summary, reader)
-                : throw new SegmentDamagedException(path, "it is not the one that the manifest names");
+                : throw new SegmentDamagedException(path, "its length or number of entries differs from the manifest");
         }
         catch
         {
