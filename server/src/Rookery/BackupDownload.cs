@@ -91,7 +91,7 @@ internal sealed class BackupDownload : IDisposable
         CancellationToken cancellation
     )
     {
-        byte[] body = await response.Content.ReadAsByteArrayAsync(cancellation);
+        byte[] body = await ForeignAnswer.ReadAsync(response.Content, node.Address, cancellation);
         try
         {
             using var json = JsonDocument.Parse(body);

@@ -47,7 +47,7 @@ internal sealed class AdminClient : IDisposable
                 patience.Token
             );
             hasBegun = true;
-            byte[] body = await response.Content.ReadAsByteArrayAsync(patience.Token);
+            byte[] body = await ForeignAnswer.ReadAsync(response.Content, _node.Address, patience.Token);
             return
                 response.IsSuccessStatusCode
                 || (acceptsUnready && response.StatusCode == HttpStatusCode.ServiceUnavailable)
@@ -116,6 +116,7 @@ internal sealed class AdminClient : IDisposable
         return
             answer.ValueKind == JsonValueKind.Object
             && answer.TryGetProperty("Message", out var message)
+            && message.ValueKind == JsonValueKind.String
             && message.GetString() is { } sentence
             ? NodeSentence.ForOwner(sentence, _node)
             : $"The node refused with status {status}.";

@@ -139,7 +139,15 @@ internal static class LoginCommand
         using var client = new NodeClient(node);
         using var request = client.NewRequest(HttpMethod.Get, "/databases");
         using var answer = await client.AskAsync(request);
-        if (answer.StatusCode == HttpStatusCode.Unauthorized)
+        if (!answer.Headers.Contains("Raven-Server-Version"))
+        {
+            throw new AdminException(
+                $"What answers at {node.Address} is no Rookery. Nothing was written down.",
+                ExitCode.Failure
+            );
+        }
+
+        if (!answer.IsSuccessStatusCode && answer.StatusCode != HttpStatusCode.Forbidden)
         {
             throw await client.RefusalOfAsync(answer);
         }

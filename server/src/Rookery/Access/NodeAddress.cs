@@ -116,15 +116,20 @@ internal sealed class NodeAddress(bool isRemote = false)
     public Task<int> UseAsync(ParseResult parsed, Func<AdminClient, Task<int>> work) =>
         Refusal.GuardAsync(async () =>
         {
-            using var client = new AdminClient(await ConnectAsync(parsed), TimeProvider.System);
-            return await work(client);
+            var node = await ConnectAsync(parsed);
+            using var client = new AdminClient(node, TimeProvider.System);
+            return await ForeignAnswer.GuardAsync(() => node.Address, () => work(client));
         });
 
     /// <summary>
     /// Runs work that talks to the node in its own way, and turns what goes wrong into a sentence and a code.
     /// </summary>
     public Task<int> UseAsync(ParseResult parsed, Func<NodeConnection, Task<int>> work) =>
-        Refusal.GuardAsync(async () => await work(await ConnectAsync(parsed)));
+        Refusal.GuardAsync(async () =>
+        {
+            var node = await ConnectAsync(parsed);
+            return await ForeignAnswer.GuardAsync(() => node.Address, () => work(node));
+        });
 
     /// <summary>
     /// Runs work with documents, which may take as long as it takes, and turns what goes wrong into a sentence and a
@@ -135,7 +140,7 @@ internal sealed class NodeAddress(bool isRemote = false)
         {
             var named = ConnectAll(parsed);
             using var client = new NodeClient(await NodeChoice.FirstThatAnswersAsync(named), named);
-            return await work(client);
+            return await ForeignAnswer.GuardAsync(() => client.Address, () => work(client));
         });
 
     /// <summary>The text of a file that an option names.</summary>

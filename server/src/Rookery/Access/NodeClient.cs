@@ -169,7 +169,7 @@ internal sealed class NodeClient(NodeConnection node, IReadOnlyList<NodeConnecti
     {
         try
         {
-            byte[] body = await answer.Content.ReadAsByteArrayAsync(cancellation);
+            byte[] body = await ForeignAnswer.ReadAsync(answer.Content, _node.Address, cancellation);
             if (body.Length == 0)
             {
                 return default;
@@ -216,7 +216,9 @@ internal sealed class NodeClient(NodeConnection node, IReadOnlyList<NodeConnecti
         {
             var json = await ReadJsonAsync(answer, cancellation);
             sentence =
-                json.ValueKind == JsonValueKind.Object && json.TryGetProperty("Message", out var message)
+                json.ValueKind == JsonValueKind.Object
+                && json.TryGetProperty("Message", out var message)
+                && message.ValueKind == JsonValueKind.String
                     ? message.GetString()
                     : null;
         }

@@ -67,7 +67,11 @@ internal sealed record NodeConnection(Uri Address, string? Token, X509Certificat
             handler.SslOptions.CertificateChainPolicy = policy;
         }
 
-        var client = new HttpClient(handler) { Timeout = patience };
+        var client = new HttpClient(handler)
+        {
+            Timeout = patience,
+            MaxResponseContentBufferSize = ForeignAnswer.MostBytes,
+        };
         if (Token is not null)
         {
             client.DefaultRequestHeaders.Authorization = new AuthenticationHeaderValue("Bearer", Token);

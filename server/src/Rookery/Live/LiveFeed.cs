@@ -1,4 +1,5 @@
 using System.Net;
+using System.Text;
 using System.Text.Json;
 using Rookery.Access;
 
@@ -12,6 +13,11 @@ namespace Rookery.Live;
 /// <param name="time">The clock.</param>
 internal sealed class LiveFeed(NodeClient client, TimeProvider time)
 {
+    private const int PartLength = 8 << 10;
+
+    // Of nine members with hundreds of indexes and alerts a state has some hundred kilobytes.
+    private const int LongestLine = 16 << 20;
+
     private static readonly TimeSpan Pause = TimeSpan.FromSeconds(1);
     private static readonly TimeSpan Silence = TimeSpan.FromSeconds(10);
 
@@ -76,13 +82,39 @@ internal sealed class LiveFeed(NodeClient client, TimeProvider time)
     )
     {
         using var reader = new StreamReader(await answer.Content.ReadAsStreamAsync(cancellation));
-        while (await reader.ReadLineAsync(cancellation).AsTask().WaitAsync(Silence, time, cancellation) is { } line)
+        var line = new StringBuilder();
+        char[] part = new char[PartLength];
+        while (
+            await reader.ReadAsync(part, cancellation).AsTask().WaitAsync(Silence, time, cancellation)
+                is > 0
+                    and var read
+        )
         {
-            if (line.StartsWith("data: ", StringComparison.Ordinal))
+            for (int from = 0; from < read; )
             {
-                using var state = JsonDocument.Parse(line.AsMemory("data: ".Length));
-                seen(LiveView.Read(state.RootElement), line["data: ".Length..]);
+                int end = part.AsSpan(from, read - from).IndexOf('\n');
+                line.Append(part, from, end < 0 ? read - from : end);
+                from = end < 0 ? read : from + end + 1;
+                if (line.Length > LongestLine)
+                {
+                    throw new JsonException("A state is longer than any that a node tells.");
+                }
+
+                if (end >= 0)
+                {
+                    Read(line.ToString().TrimEnd('\r'), seen);
+                    line.Clear();
+                }
             }
+        }
+    }
+
+    private static void Read(string line, Action<LiveView, string?> seen)
+    {
+        if (line.StartsWith("data: ", StringComparison.Ordinal))
+        {
+            using var state = JsonDocument.Parse(line.AsMemory("data: ".Length));
+            seen(LiveView.Read(state.RootElement), line["data: ".Length..]);
         }
     }
 
@@ -93,7 +125,9 @@ internal sealed class LiveFeed(NodeClient client, TimeProvider time)
         using var answer = await client.AskAsync(request, cancellation);
         var ready = await client.ReadJsonAsync(answer, cancellation);
         using var metrics = await client.SendAsync(HttpMethod.Get, "/metrics", cancellation: cancellation);
-        var now = MetricsPage.Read(await metrics.Content.ReadAsStringAsync(cancellation));
+        var now = MetricsPage.Read(
+            Encoding.UTF8.GetString(await ForeignAnswer.ReadAsync(metrics.Content, client.Address, cancellation))
+        );
         double seconds = _before is null ? 0 : time.GetElapsedTime(_beforeAt).TotalSeconds;
         var view = ViewOf(ready, now, _before, seconds);
         (_before, _beforeAt) = (now, time.GetTimestamp());

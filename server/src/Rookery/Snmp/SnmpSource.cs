@@ -1,3 +1,4 @@
+using System.Text;
 using Rookery.Access;
 
 namespace Rookery.Snmp;
@@ -37,7 +38,9 @@ internal sealed class SnmpSource(NodeConnection node, TimeProvider time) : IDisp
         {
             using var answer = await _client.GetAsync(new Uri(node.Address, "/metrics"), cancellationToken);
             return answer.IsSuccessStatusCode
-                ? MetricSamples.Parse(await answer.Content.ReadAsStringAsync(cancellationToken))
+                ? MetricSamples.Parse(
+                    Encoding.UTF8.GetString(await answer.Content.ReadAsByteArrayAsync(cancellationToken))
+                )
                 : MetricSamples.None(
                     $"The node answered with {(int)answer.StatusCode}: look at the token, which needs the "
                         + $"scope metrics."

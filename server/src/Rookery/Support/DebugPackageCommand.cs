@@ -200,7 +200,7 @@ internal static class DebugPackageCommand
         CancellationToken cancellation
     )
     {
-        byte[] body = await answer.Content.ReadAsByteArrayAsync(cancellation);
+        byte[] body = await ForeignAnswer.ReadAsync(answer.Content, node.Address, cancellation);
         try
         {
             using var json = JsonDocument.Parse(body);

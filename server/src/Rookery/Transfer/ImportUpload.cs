@@ -1,5 +1,6 @@
 using System.Net;
 using System.Net.Http.Headers;
+using System.Text;
 using System.Text.Json;
 using Rookery.Access;
 using Rookery.Hosting;
@@ -45,7 +46,9 @@ internal sealed class ImportUpload(NodeClient client, string database, TimeProvi
             using var answer = await AskAsync(HttpMethod.Post, "import", body, patience);
             return await PassingReasonOfAsync(answer, patience) is { } reason
                 ? (new PartResult(0, 0, []), reason)
-                : Read(await answer.Content.ReadAsStringAsync(patience));
+                : Read(
+                    Encoding.UTF8.GetString(await ForeignAnswer.ReadAsync(answer.Content, client.Address, patience))
+                );
         });
 
     /// <summary>

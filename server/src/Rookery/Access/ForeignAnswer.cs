@@ -1,0 +1,72 @@
+using System.Text.Json;
+using Rookery.Hosting;
+using Rookery.Server.Configuration;
+
+namespace Rookery.Access;
+
+/// <summary>
+/// Answers of whoever listens at an address that was named: another program, a router's page, a node of another
+/// version. None of them ends a command by a fault of its own, or takes the memory of the machine.
+/// </summary>
+internal static class ForeignAnswer
+{
+    private const long LeastBound = 64 << 20;
+    private const long LargestBound = 256 << 20;
+
+    /// <summary>
+    /// The longest answer that is kept whole, in bytes: an eighth of the machine's memory, between 64 MiB and 256 MiB.
+    /// </summary>
+    public static long MostBytes { get; } = Math.Clamp(MemorySize.DefaultBytes() / 2, LeastBound, LargestBound);
+
+    /// <summary>Runs work with a node's answers.</summary>
+    /// <param name="address">Whose answers they are.</param>
+    /// <param name="work">The work.</param>
+    /// <exception cref="AdminException">An answer had not the form that the work reads.</exception>
+    public static async Task<int> GuardAsync(Func<Uri> address, Func<Task<int>> work)
+    {
+        try
+        {
+            return await work();
+        }
+        catch (Exception strange)
+            when (strange is KeyNotFoundException or JsonException or FormatException
+                || strange is InvalidOperationException and not ObjectDisposedException
+            )
+        {
+            throw new AdminException(
+                $"What answers at {address()} is no Rookery, or one of another version: its answer has not the form "
+                    + $"that this command reads. Look whether the address is right.",
+                ExitCode.Failure
+            );
+        }
+    }
+
+    /// <summary>Reads a body whole.</summary>
+    /// <exception cref="AdminException">It is longer than <see cref="MostBytes"/>, or <paramref name="mostBytes"/>
+    /// where that is said.</exception>
+    /// <exception cref="HttpRequestException">It broke off.</exception>
+    public static async Task<byte[]> ReadAsync(
+        HttpContent body,
+        Uri address,
+        CancellationToken cancellation,
+        long? mostBytes = null
+    )
+    {
+        long most = mostBytes ?? MostBytes;
+        try
+        {
+            await body.LoadIntoBufferAsync(most, cancellation);
+        }
+        catch (HttpRequestException tooLong)
+            when (tooLong.HttpRequestError == HttpRequestError.ConfigurationLimitExceeded)
+        {
+            throw new AdminException(
+                $"The answer of {address} is longer than the {most >> 20} MiB that this command keeps at once. Ask "
+                    + $"for less, or for results one by one (`rookery query --ndjson`, `rookery export`).",
+                ExitCode.Failure
+            );
+        }
+
+        return await body.ReadAsByteArrayAsync(cancellation);
+    }
+}

@@ -1,0 +1,140 @@
+using System.Net;
+using System.Net.Sockets;
+using System.Text;
+using System.Text.Json;
+using Rookery.Access;
+using Rookery.Live;
+
+namespace Rookery.Server.Tests.CommandLine;
+
+/// <summary>Commands whose address leads to something that is no node.</summary>
+public sealed class ForeignAnswerTests
+{
+    private const string Headers = "Content-Type: application/json\r\nConnection: close\r\n";
+
+    private static readonly string[] Answers =
+    [
+        "",
+        "{}",
+        "[]",
+        "null",
+        "\"x\"",
+        "{\"Results\":7,\"Databases\":\"x\",\"Tokens\":{},\"Members\":true,\"CountOfDocuments\":\"x\",\"Lines\":1}",
+        "{\"Results\":[{\"a\":\"\u00c0\"}],\"Message\":7}",
+        "<html>",
+    ];
+
+    public static TheoryData<string> Commands =>
+        [
+            "status",
+            "db ls",
+            "get x a",
+            "rm x --prefix a --yes",
+            "query x from[X] --table",
+            "query x from[X] --explain",
+            "export x",
+            "index ls x",
+            "index errors x",
+            "io",
+            "logs",
+            "token ls",
+            "cert ls",
+            "cluster node ls",
+            "cluster ca show",
+        ];
+
+    [Theory]
+    [MemberData(nameof(Commands))]
+    public async Task A_command_that_is_answered_by_another_program_ends_with_a_sentence(string command)
+    {
+        string[] words = [.. command.Split(' ').Select(static word => word.Replace('[', ' ').TrimEnd(']'))];
+        foreach (string answer in Answers)
+        {
+            foreach (int status in (int[])[200, 500])
+            {
+                await using var other = new OtherProgram(
+                    $"HTTP/1.1 {status} X\r\n{Headers}Content-Length: {Encoding.Latin1.GetByteCount(answer)}\r\n\r\n{answer}"
+                );
+                int code = await Rookery.CommandLine.RunAsync([.. words, "--url", other.Url], TextWriter.Null);
+                Assert.True(code is 0 or 1, $"{command} ended with {code} at {status} {answer}");
+            }
+        }
+    }
+
+    [Fact]
+    public async Task An_answer_without_an_end_is_left_at_a_bound()
+    {
+        await using var other = new OtherProgram(
+            $"HTTP/1.1 200 OK\r\n{Headers}\r\n{{\"Databases\":\"{new string('a', 4 << 20)}"
+        );
+        using var client = new HttpClient();
+        using var answer = await client.GetAsync(other.Url, HttpCompletionOption.ResponseHeadersRead);
+        var refused = await Assert.ThrowsAsync<AdminException>(() =>
+            ForeignAnswer.ReadAsync(answer.Content, new Uri(other.Url), CancellationToken.None, 1 << 20)
+        );
+        Assert.Contains("longer than the 1 MiB", refused.Message, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task A_state_without_an_end_is_left_at_a_bound()
+    {
+        await using var other = new OtherProgram(
+            $"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\ndata: {new string('a', 17 << 20)}"
+        );
+        using var client = new NodeClient(new NodeConnection(new Uri(other.Url), Token: null, Authorities: null));
+        await Assert.ThrowsAsync<JsonException>(() =>
+            new LiveFeed(client, TimeProvider.System).RunAsync((_, _) => { }, _ => { }, CancellationToken.None)
+        );
+    }
+
+    [Theory]
+    [InlineData(200, "", 1)]
+    [InlineData(500, "Raven-Server-Version: 7.2.0.0\r\n", 1)]
+    public async Task Nothing_is_written_down_of_what_is_no_node_or_refuses(int status, string header, int expected)
+    {
+        await using var other = new OtherProgram($"HTTP/1.1 {status} X\r\n{header}Content-Length: 2\r\n\r\n{{}}");
+        Assert.Equal(expected, await Rookery.CommandLine.RunAsync(["login", other.Url], TextWriter.Null));
+    }
+
+    /// <summary>Answers everything with the same bytes, and closes the connection.</summary>
+    private sealed class OtherProgram : IAsyncDisposable
+    {
+        private readonly TcpListener _listener = new(IPAddress.Loopback, 0);
+        private readonly byte[] _answer;
+        private readonly Task _serving;
+
+        public OtherProgram(string answer)
+        {
+            _answer = Encoding.Latin1.GetBytes(answer);
+            _listener.Start();
+            _serving = ServeAsync();
+        }
+
+        public string Url => $"http://127.0.0.1:{((IPEndPoint)_listener.LocalEndpoint).Port}";
+
+        public async ValueTask DisposeAsync()
+        {
+            _listener.Stop();
+            await _serving;
+        }
+
+        private async Task ServeAsync()
+        {
+            try
+            {
+                while (true)
+                {
+                    using var client = await _listener.AcceptTcpClientAsync();
+                    var stream = client.GetStream();
+                    byte[] request = new byte[64 << 10];
+                    _ = await stream.ReadAtLeastAsync(request, 1, throwOnEndOfStream: false);
+                    await stream.WriteAsync(_answer);
+                }
+            }
+            catch (Exception ends) when (ends is SocketException or IOException or InvalidOperationException)
+            {
+                // The test has ended, or the command has heard enough.
+            }
+        }
+    }
+}
