@@ -10,7 +10,7 @@ import { ThreeNodes } from "./three-nodes.mjs"
 
 const tags = "ABC"
 
-test("An alert is sent once for the cluster, over a change of leader too, and without a majority by the node itself", { timeout: 420_000 }, async t => {
+test("An alert is sent once for the cluster across a change of leader, and by the node itself without a majority", { timeout: 420_000 }, async t => {
   const directory = temporaryDirectory(t)
   const received = []
   const hook = createServer((request, response) => {

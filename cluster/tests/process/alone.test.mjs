@@ -7,7 +7,7 @@ import { ThreeNodes } from "./three-nodes.mjs"
 const database = "alone"
 const writes = 20
 
-test("A member that starts alone lets its people in and shows what it knew to be committed", { timeout: 120_000 }, async t => {
+test("A member that starts without the others accepts its users and shows what it knew to be committed", { timeout: 120_000 }, async t => {
   const cluster = await ThreeNodes.form(t, { secure: true })
   await cluster.nodes[0].createDatabase(database)
   await cluster.settled(database)

@@ -20,7 +20,7 @@ async function metric(node, name, kind) {
   return Number(new RegExp(`^${name}${kind ? `\\{kind="${kind}"\\}` : ""} (\\d+)`, "m").exec(text)[1])
 }
 
-test("A member that missed more than the journals hold fetches what changed, and nothing else", { timeout: 180_000 }, async t => {
+test("A member that missed more than the journals hold fetches only the changes", { timeout: 180_000 }, async t => {
   const cluster = await ThreeNodes.form(t)
   await cluster.nodes[0].createDatabase(database)
   await cluster.settled(database)

@@ -8,7 +8,7 @@ import { runWithin, temporaryDirectory, until } from "../../../server/tests/proc
 import { NamespacedCluster } from "./namespaced-cluster.mjs"
 import { Network, whyNoNamespaces } from "./namespaces.mjs"
 
-test("A router that answers, a peer that the network drops, one behind a firewall and a router that is gone are told apart", { skip: whyNoNamespaces(), timeout: 240_000 }, async t => {
+test("The doctor distinguishes an answering router, a dropped peer, a firewall and a missing router", { skip: whyNoNamespaces(), timeout: 240_000 }, async t => {
   const network = await Network.create(t)
   const [here, open, shut, dropped] = [await network.addSeat(), await network.addSeat(), await network.addSeat(), await network.addSeat()]
   await network.cut(here, dropped)
@@ -48,7 +48,7 @@ test("A router that answers, a peer that the network drops, one behind a firewal
   assert.equal(await examine(), `ok: The router ${local}%eth0 answers; no other node is known. → null`)
 })
 
-test("A member whose port a firewall keeps the others from is told so, and that they are connected when they are", { skip: whyNoNamespaces(), timeout: 300_000 }, async t => {
+test("The doctor reports a port that a firewall blocks, and the connections once they exist", { skip: whyNoNamespaces(), timeout: 300_000 }, async t => {
   const cluster = await NamespacedCluster.form(t)
   const member = cluster.members[0]
   const config = join(temporaryDirectory(t), "config.json")

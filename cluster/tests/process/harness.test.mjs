@@ -32,17 +32,17 @@ async function play(fault, cluster) {
   await chaos.play(fault, requests)
 }
 
-test("A request that hangs is seen in a fault that nobody may notice", async () => {
+test("A hanging request is reported in a fault that clients must not notice", async () => {
   await play(quiet, standIn())
   await assert.rejects(play(quiet, standIn({ a: neverAnswers })), /failed, and should not have been noticed/)
   await play({ ...quiet, isQuiet: false }, standIn({ a: neverAnswers }))
 })
 
-test("A request that neither ends nor is given up is seen in any fault", async () => {
+test("A request that never ends is reported in any fault", async () => {
   await assert.rejects(play({ ...quiet, isQuiet: false }, standIn({ a: () => new Promise(() => {}) })), /neither end nor are given up/)
 })
 
-test("While one member is down, those of the others are answered", async () => {
+test("While one member is down, requests to the others are answered", async () => {
   const refuses = says(503, "No member leads now")
   await play(quietForA, standIn({ a: refuses }))
   await assert.rejects(play(quietForA, standIn({ b: refuses })), /failed, and should not have been noticed/)
@@ -79,19 +79,19 @@ for (const sentence of [
   })
 }
 
-test("What a broken card makes a node say, no other fault excuses", async () => {
+test("Only a broken card excuses the messages of a broken card", async () => {
   const logs = { a: "error: The journal could not be written, so nothing more is acknowledged: no space is left\n   at Rookery.Platform.PosixFile.Write()\n" }
   await play({ ...quiet, excuses: ["failing"] }, standIn({}, logs))
   await assert.rejects(play(quiet, standIn({}, logs)), /logs that no fault excuses/)
 })
 
-test("That a node was refused for good is excused where a card was copied, and nowhere else", async () => {
+test("Only a copied card excuses a refusal for good", async () => {
   const logs = { b: "error: Diagnosis mode: The cluster refused this node's data for good, and they take no part any more: There are two copies of node b.\n" }
   await play({ ...quiet, excuses: ["copy"] }, standIn({}, logs))
   await assert.rejects(play({ ...quiet, excuses: ["failing", "rot"] }, standIn({}, logs)), /logs that no fault excuses/)
 })
 
-test("A log is searched for what was added since", async () => {
+test("Only new lines of a log are searched", async () => {
   const cluster = standIn({}, { a: "error: The journal could not be writ" })
   const chaos = new Chaos({ cluster, chance: new Chance(1) })
   const requests = new Requests(cluster, "chaos")
@@ -101,7 +101,7 @@ test("A log is searched for what was added since", async () => {
   await chaos.play(quiet, requests)
 })
 
-test("A node that had ended by itself is not ended as if it had run", async () => {
+test("A node that ended by itself is reported when it is stopped", async () => {
   const ended = { name: "a", node: { end: "SIGABRT", log: "Process terminated.", kill: async () => {}, terminate: async () => 0 } }
   const cluster = Object.assign(new NamespacedCluster(), { started: new Set([ended.node]) })
   await assert.rejects(cluster.kill(ended), /had ended by itself with SIGABRT/)
@@ -109,7 +109,7 @@ test("A node that had ended by itself is not ended as if it had run", async () =
   await assert.rejects(cluster.terminate({ name: "b", node: { log: "", terminate: async () => 134 } }), /ended with 134 after SIGTERM/)
 })
 
-test("A write that was never sent, or was refused with a word, is no unknown one", () => {
+test("A write that was never sent, or was refused, has a known outcome", () => {
   const requests = new Requests(standIn({ a: async () => Promise.reject(Object.assign(new Error("connect ECONNREFUSED"), { syscall: "connect" })) }), "chaos")
   return put(requests, 0).then(answer => {
     assert.equal(outcomeOf(answer), "Refused")
@@ -119,7 +119,7 @@ test("A write that was never sent, or was refused with a word, is no unknown one
   })
 })
 
-test("A refusal of what was as expected is seen", async () => {
+test("A refused compare-and-set that found the expected value is reported", async () => {
   const vector = "A:7-history"
   let found = vector
   const request = async (method, path, body) => path.includes("bulk_docs")
@@ -134,12 +134,12 @@ test("A refusal of what was as expected is seen", async () => {
   }
 })
 
-test("A last read that is not answered is seen", async () => {
+test("An unanswered last read is reported", async () => {
   const load = new RecordedLoad(standIn({ a: says(503), b: says(503), c: says(503) }), "chaos", 1, 1).start()
   await assert.rejects(load.stop(), /the last read of register\/1\/0\/0 was not answered/)
 })
 
-test("A document whose history gets too long, or too uncertain, is followed by another", () => {
+test("A document with a too long or too uncertain history is replaced by another", () => {
   const documents = new ContendedDocuments("register", 1, 3)
   const first = documents.key(0)
   documents.count(first, "Done")
@@ -154,7 +154,7 @@ test("A document whose history gets too long, or too uncertain, is followed by a
   assert.deepEqual(documents.keys, [first, second, documents.key(0)])
 })
 
-test("A fault that never takes hold is named when it was played often", () => {
+test("A fault that never has an effect is named after many tries", () => {
   const evidence = new Evidence()
   for (let n = 0; n < 4; n++) {
     evidence.add({ name: "never" }, false)

@@ -11,7 +11,7 @@ const index = "Auto/Orders/ByBuyer"
 const documents = 20_000
 const buyers = 50
 
-test("Members index for themselves, and go on after kill -9", { timeout: 240_000 }, async t => {
+test("Members index by themselves and continue after kill -9", { timeout: 240_000 }, async t => {
   const cluster = await ThreeNodes.form(t)
   await cluster.nodes[0].createDatabase("shop")
   await cluster.settled("shop")

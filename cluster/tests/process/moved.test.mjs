@@ -6,7 +6,7 @@ import { ThreeNodes } from "./three-nodes.mjs"
 
 const database = "moved"
 
-test("Members that moved while they were off are called where they listen, and not only where their calls come from", { timeout: 120_000 }, async t => {
+test("Members that moved while off are dialled where they listen, not only at their source addresses", { timeout: 120_000 }, async t => {
   const cluster = await ThreeNodes.form(t)
   await cluster.nodes[0].createDatabase(database)
   await cluster.settled(database)
@@ -25,7 +25,7 @@ test("Members that moved while they were off are called where they listen, and n
   })
 })
 
-test("Members that all moved while all were off say where they look for each other, and find each other by a list of where they are", { timeout: 180_000 }, async t => {
+test("Members that all moved while off report where they look, and find each other by a list of addresses", { timeout: 180_000 }, async t => {
   const cluster = await ThreeNodes.form(t)
   await cluster.nodes[0].createDatabase(database)
   await cluster.settled(database)

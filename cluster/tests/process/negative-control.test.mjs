@@ -47,7 +47,7 @@ test("The oracle finds writes that the stock log of DotNext acknowledges and los
   assert.fail("forty kills under load lost nothing, so this test shows nothing of the oracle")
 })
 
-test("The same kill loses nothing of ours", { timeout: 180_000 }, async t => {
+test("The same kill loses no write of Rookery", { timeout: 180_000 }, async t => {
   const cluster = await ThreeNodes.form(t)
   await cluster.nodes[0].createDatabase(database)
   await cluster.settled(database)

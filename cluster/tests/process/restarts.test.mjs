@@ -31,7 +31,7 @@ test("The founder's card from when it was alone is refused within seconds, and t
   }
 })
 
-test("A leader that is killed behind a slow link and started at once is no copy, and votes again", { skip: whyNoNamespaces(), timeout: 180_000 }, async t => {
+test("A leader that is killed behind a slow link and restarted at once is no copy and votes again", { skip: whyNoNamespaces(), timeout: 180_000 }, async t => {
   const cluster = await NamespacedCluster.form(t)
   await cluster.nodes[0].createDatabase("chaos")
   await cluster.settled()

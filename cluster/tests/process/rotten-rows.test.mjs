@@ -14,7 +14,7 @@ const database = "rotten"
 const documents = 1_200
 const document = () => JSON.stringify({ text: randomBytes(15 << 10).toString("base64") })
 
-test("A member whose rotten rows are written to takes the state of who leads, while writes go on", { timeout: 120_000 }, async t => {
+test("A member with rotten rows takes the leader's state while writes go on", { timeout: 120_000 }, async t => {
   const cluster = await ThreeNodes.form(t)
   await cluster.nodes[0].createDatabase(database)
   await cluster.settled(database)

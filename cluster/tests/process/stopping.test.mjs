@@ -3,7 +3,7 @@ import assert from "node:assert/strict"
 import { test } from "node:test"
 import { ThreeNodes } from "./three-nodes.mjs"
 
-test("A feed ends before leadership is handed over, though nobody can take it", { timeout: 180_000 }, async t => {
+test("A feed ends before leadership is transferred, even without a successor", { timeout: 180_000 }, async t => {
   const cluster = await ThreeNodes.form(t)
   await cluster.nodes[0].createDatabase("quiet")
   await cluster.settled("quiet")

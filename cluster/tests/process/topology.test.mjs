@@ -4,7 +4,7 @@ import { test } from "node:test"
 import { until } from "../../../server/tests/process/node-process.mjs"
 import { ThreeNodes } from "./three-nodes.mjs"
 
-test("All nodes tell alike who leads and who does not answer, under etags that only grow", { timeout: 120_000 }, async t => {
+test("All nodes report the same leader and missing members, under growing etags", { timeout: 120_000 }, async t => {
   const cluster = await ThreeNodes.form(t)
   await cluster.nodes[0].createDatabase("topology")
   await cluster.settled("topology")

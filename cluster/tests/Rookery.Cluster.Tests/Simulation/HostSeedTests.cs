@@ -12,15 +12,15 @@ public sealed class HostSeedTests(ITestOutputHelper report)
     private const int KnownSeeds = 10;
     private const int FreshSeeds = 1_000;
 
-    // Entries given back without a word to the core; the word of an installed state that was lost; a cut into a segment
-    // that is given back; a log cut to its very beginning; a member that was started again and whose probe a late
-    // answer to an earlier one ended; who began the cluster began another when the beginning of its journal rotted; who
-    // had installed a state, and led, did not offer it to another that lacked the same.
+    // In this order: segments released without telling the core; a lost message about an installed state; a truncation
+    // into a released segment; a log truncated to its very beginning; a late answer that ended the probe of a restarted
+    // member; a founder that founded another cluster when the beginning of its journal rotted; a leader that had
+    // installed a state and did not offer it to a member that lacked the same entries.
     private static readonly int[] FailedOnce = [1058, 51020, 51145, 62558718, 28291254, 82695159, 11417265];
 
     /// <summary>
-    /// What a thousand runs must have seen: a fault, or what came of it, that no longer happens proves nothing. Each
-    /// comes up more than 30 times in them, so that none is missed by chance.
+    /// The events that a thousand runs must contain: a fault that no longer occurs proves nothing. Each occurs more than
+    /// 30 times in them, so that none is missing by chance.
     /// </summary>
     private static readonly string[] SeenInManyRuns =
     [
