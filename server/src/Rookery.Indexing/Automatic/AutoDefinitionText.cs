@@ -62,7 +62,7 @@ internal static class AutoDefinitionText
         }
         catch (JsonException)
         {
-            throw new IndexDefinitionException("its definition is no JSON.");
+            throw new IndexDefinitionException("its definition is not JSON.");
         }
         catch (Exception wrong) when (wrong is InvalidOperationException or KeyNotFoundException or FormatException)
         {

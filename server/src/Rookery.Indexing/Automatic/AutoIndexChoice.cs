@@ -76,10 +76,10 @@ public sealed record AutoIndexChoice(string Name, AutoIndexDefinition? ToDefine,
                     .Where(other => other != best)
                     .Select(other => new PlanReason(
                         other.Name,
-                        other.VisibleEtag < best.VisibleEtag ? "Is further behind." : "Holds more than is needed."
+                        other.VisibleEtag < best.VisibleEtag ? "Is less up to date." : "Has more fields than needed."
                     ))
             );
-            reasons?.Add(new(best.Name, "Holds all that the query needs.", IsChosen: true));
+            reasons?.Add(new(best.Name, "Has all fields that the query needs.", IsChosen: true));
             return new AutoIndexChoice(best.Name, null, reasons ?? []);
         }
 
@@ -140,12 +140,16 @@ public sealed record AutoIndexChoice(string Name, AutoIndexDefinition? ToDefine,
             .FirstOrDefault();
         if (merged is not { } found)
         {
-            reasons?.Add(new(needed.Name, "Is made for it.", IsChosen: true));
+            reasons?.Add(new(needed.Name, "Will be created for the query.", IsChosen: true));
             return needed;
         }
 
         reasons?.Add(
-            new(found.Definition.Name, $"Is made for it, and takes over what {found.Name} holds.", IsChosen: true)
+            new(
+                found.Definition.Name,
+                $"Will be created for the query, with the fields of {found.Name}.",
+                IsChosen: true
+            )
         );
         return found.Definition;
     }

@@ -71,10 +71,10 @@ public sealed record AutoReduceChoice(string? Name, AutoReduceDefinition? ToDefi
                     .Where(other => other != best)
                     .Select(other => new PlanReason(
                         other.Name,
-                        other.VisibleEtag < best.VisibleEtag ? "Is further behind." : "Holds more than is needed."
+                        other.VisibleEtag < best.VisibleEtag ? "Is less up to date." : "Computes more than needed."
                     ))
             );
-            reasons.Add(new(best.Name, "Holds all that the query needs.", IsChosen: true));
+            reasons.Add(new(best.Name, "Computes all that the query needs.", IsChosen: true));
             return new AutoReduceChoice(best.Name, null, reasons);
         }
 
@@ -91,7 +91,7 @@ public sealed record AutoReduceChoice(string? Name, AutoReduceDefinition? ToDefi
                 [
                     .. reasons,
                     PlanReason.OfDocuments(
-                        $"Documents are scanned: {named.Name} is the name of an index that holds something else."
+                        $"Documents are scanned: an index with other content has the name {named.Name}."
                     ),
                 ]
             );
@@ -139,8 +139,8 @@ public sealed record AutoReduceChoice(string? Name, AutoReduceDefinition? ToDefi
             new(
                 definition.Name,
                 found.Definition is null
-                    ? "Is made for it."
-                    : $"Is made for it, and takes over what {found.Name} holds.",
+                    ? "Will be created for the query."
+                    : $"Will be created for the query, with the aggregates of {found.Name}.",
                 IsChosen: true
             )
         );

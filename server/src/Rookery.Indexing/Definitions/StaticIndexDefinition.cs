@@ -170,7 +170,7 @@ public sealed class StaticIndexDefinition
         }
         catch (JsonException)
         {
-            throw new IndexDefinitionException("its definition is no JSON.");
+            throw new IndexDefinitionException("its definition is not JSON.");
         }
     }
 

@@ -65,7 +65,7 @@ internal sealed class IndexFactory
         }
         catch (IOException damaged) when (damaged is not DiskException)
         {
-            TroubleFound($"The index {record.Name} of database {database.Name} is built again: {damaged.Message}");
+            TroubleFound($"The index {record.Name} of database {database.Name} is rebuilt: {damaged.Message}");
         }
 
         store?.Dispose();

@@ -44,8 +44,8 @@ public sealed class IndexQuota(long memoryBytes, Action<string> tell)
     public string Reason =>
         string.Create(
             CultureInfo.InvariantCulture,
-            $"This node's memory of {memoryBytes >> 20} MiB keeps {Most} indexes, {MostAutomatic} of them automatic, "
-                + $"and there are more. Delete some that nobody needs, or give the node more memory."
+            $"This node has memory for {Most} indexes ({memoryBytes >> 20} MiB), at most {MostAutomatic} of them "
+                + $"automatic, and more are needed. Delete indexes that are not needed, or give the node more memory."
         );
 
     private int MostAutomaticNow => Math.Min(MostAutomatic, Most - TakenBy(IndexPlace.Defined));
@@ -85,9 +85,8 @@ public sealed class IndexQuota(long memoryBytes, Action<string> tell)
             ? Reason
             : string.Create(
                 CultureInfo.InvariantCulture,
-                $"This node builds {MostReplacements} changed definitions at a time, and others are before "
-                    + $"it. It is its turn "
-                    + $"when one of them is built, resumed, corrected or deleted."
+                $"This node builds at most {MostReplacements} changed definitions at a time. This one waits until "
+                    + $"another is built, resumed, corrected or deleted."
             );
 
     /// <summary>Takes a place for an index that is being opened.</summary>
@@ -100,8 +99,8 @@ public sealed class IndexQuota(long memoryBytes, Action<string> tell)
             {
                 _isTold = true;
                 tell(
-                    $"{Reason} Queries that need one which is not kept here look at documents; "
-                        + "those that name one are refused."
+                    $"{Reason} A query without an index name scans documents where its index is not kept here; "
+                        + "a query that names an index which is not kept here is refused."
                 );
             }
 

@@ -414,7 +414,7 @@ public sealed class RunningIndex : IDisposable
     /// <summary>Requests a rebuild because files are damaged. Thread-safe.</summary>
     public void BuildAgain(Exception damaged)
     {
-        Tell($"It is built again: {damaged.Message}");
+        Tell($"The index is rebuilt: {damaged.Message}");
         AskForReset();
     }
 
@@ -523,7 +523,7 @@ public sealed class RunningIndex : IDisposable
 
     private void Rest(DiskException refused)
     {
-        Tell($"What was indexed cannot be written: {refused.Message}");
+        Tell($"The index entries cannot be written: {refused.Message}");
         _refusedAt = _time.GetTimestamp();
     }
 
@@ -547,8 +547,8 @@ public sealed class RunningIndex : IDisposable
         if (!HasStopped && _looked >= JudgedFrom && Errors.Count * 100 > _looked * MostFailedPercent)
         {
             string why =
-                $"{Errors.Count} of {_looked} documents could not be indexed; it stopped. Correct its "
-                + $"definition, or reset it.";
+                $"{Errors.Count} of {_looked} documents could not be indexed, so the index stopped. "
+                + "Correct its definition, or reset it.";
             Volatile.Write(ref _whyStopped, why);
             SendAwayAtRest();
             Stopped?.Invoke(this, why);

@@ -271,10 +271,7 @@ public sealed class StaticIndexTests
         node = node.Restart();
         node.SettleAll();
         Assert.Equal(indexes, node.Troubles.Count);
-        Assert.All(
-            node.Troubles,
-            static trouble => Assert.Contains("is built again: ", trouble, StringComparison.Ordinal)
-        );
+        Assert.All(node.Troubles, static trouble => Assert.Contains("is rebuilt: ", trouble, StringComparison.Ordinal));
         Assert.All(
             node.Troubles,
             static trouble => Assert.Contains("its format version is 1", trouble, StringComparison.Ordinal)

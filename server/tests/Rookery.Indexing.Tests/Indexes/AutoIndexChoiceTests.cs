@@ -54,8 +54,8 @@ public sealed class AutoIndexChoiceTests
         Assert.Equal(
             [
                 new("Auto/Users/ByCity", "Lacks name."),
-                new("Auto/Users/ByAgeAndCityAndName", "Holds more than is needed."),
-                new PlanReason("Auto/Users/ByName", "Holds all that the query needs.", IsChosen: true),
+                new("Auto/Users/ByAgeAndCityAndName", "Has more fields than needed."),
+                new PlanReason("Auto/Users/ByName", "Has all fields that the query needs.", IsChosen: true),
             ],
             reasons
         );
@@ -78,7 +78,7 @@ public sealed class AutoIndexChoiceTests
         Assert.Equal(
             new PlanReason(
                 "Auto/Users/ByAgeAndCityAndZip",
-                "Is made for it, and takes over what Auto/Users/ByCityAndZip holds.",
+                "Will be created for the query, with the fields of Auto/Users/ByCityAndZip.",
                 IsChosen: true
             ),
             choice.Reasons[^1]

@@ -45,9 +45,13 @@ public sealed class IndexQuotaTests
         Assert.Equal(MostOfALeastNode / 2, node.Host.ReadStatus(node.Database()).Count);
         Assert.Single(
             node.Troubles,
-            static trouble => trouble.Contains("keeps 32 indexes, 16 of them automatic", StringComparison.Ordinal)
+            static trouble => trouble.Contains("(16 MiB), at most 16 of them automatic", StringComparison.Ordinal)
         );
-        Assert.Contains("memory of 16 MiB", node.Host.WhyNotKept(node.Database(), "I0999"), StringComparison.Ordinal);
+        Assert.Contains(
+            "has memory for 32 indexes",
+            node.Host.WhyNotKept(node.Database(), "I0999"),
+            StringComparison.Ordinal
+        );
 
         node = node.Restart();
         node.SettleAll();
@@ -94,7 +98,7 @@ public sealed class IndexQuotaTests
         Assert.Equal("a", TermOf(node, waiting[0]));
         var error = node.Host.ReadErrors(node.Database(), waiting[0])[^1];
         Assert.Equal("Open", error.Action);
-        Assert.Contains("builds 4 changed definitions at a time", error.Message, StringComparison.Ordinal);
+        Assert.Contains("builds at most 4 changed definitions at a time", error.Message, StringComparison.Ordinal);
 
         node.Host.SetPaused(node.Database(), isPaused: false);
         SettleInTurns(node);
@@ -120,7 +124,11 @@ public sealed class IndexQuotaTests
         node.SettleAll();
         Assert.Equal(MostOfALeastNode - 3, node.Host.ReadStatus(node.Database("zoo")).Count);
         Assert.Equal(["a00", "a01", "a02"], node.Host.ReadStatus(node.Database()).Select(static status => status.Name));
-        Assert.Contains("keeps 32 indexes", node.Host.WhyNotKept(node.Database(), "a15"), StringComparison.Ordinal);
+        Assert.Contains(
+            "has memory for 32 indexes",
+            node.Host.WhyNotKept(node.Database(), "a15"),
+            StringComparison.Ordinal
+        );
 
         node.ChangeIndexes(static writer => writer.Delete("s00"), "zoo");
         node.SettleAll();
@@ -175,7 +183,7 @@ public sealed class IndexQuotaTests
         node.SettleAll();
         var route = Plan(node, "from Users where name = 'a'");
         Assert.Equal((null, null), (route.IndexName, route.ToDefine));
-        Assert.Contains("keeps 32 indexes", route.Reasons[^1].Text, StringComparison.Ordinal);
+        Assert.Contains("has memory for 32 indexes", route.Reasons[^1].Text, StringComparison.Ordinal);
         Assert.Equal("i3", Plan(node, "from Users where f3 = 1").IndexName);
         Assert.False(Plan(node, "from Users where search(name, 'a') order by score()").NeedsIndex);
     }

@@ -105,7 +105,7 @@ public sealed class RunningIndexTests : IDisposable
         index.Apply();
         Assert.True(index.IsResetAsked);
         Assert.Equal(1, index.VisibleEtag);
-        Assert.Contains("built again", index.ReadStatus(2, null).Trouble, StringComparison.Ordinal);
+        Assert.Contains("rebuilt", index.ReadStatus(2, null).Trouble, StringComparison.Ordinal);
     }
 
     [Fact]

@@ -47,7 +47,7 @@ public sealed class GroupedIndexTests : IndexedDatabase
     {
         var before = await AskAsync(ByCity, "?debug=explain");
         Assert.Contains(
-            "Is made for it",
+            "Will be created for the query",
             before.GetProperty("Results")[0].GetProperty("Reason").GetString(),
             StringComparison.Ordinal
         );

@@ -252,7 +252,7 @@ public sealed class IndexedQueryTests : IndexedDatabase
         const string Body = """{"Query":"from Users where age = 7"}""";
         var before = (await Server.SendAsync("POST", Database + "/queries?debug=explain", Body)).Json;
         Assert.Contains(
-            "Is made for it",
+            "Will be created for the query",
             before.GetProperty("Results")[0].GetProperty("Reason").GetString(),
             StringComparison.Ordinal
         );
