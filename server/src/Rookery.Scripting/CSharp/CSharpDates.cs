@@ -155,7 +155,7 @@ internal static class CSharpDates
     private static long WholePart(ScriptHeap heap, ScriptValue value) =>
         heap.Required(value, "a date") is { IsWhole: true } part
             ? part.Whole
-            : throw new ScriptFailure("a part of a date is no whole number");
+            : throw new ScriptFailure("a part of a date is not an integer");
 
     private static ScriptValue NewSpan(ScriptHeap heap, ReadOnlySpan<ScriptValue> parts)
     {
@@ -249,7 +249,7 @@ internal static class CSharpDates
         }
         catch (ArgumentOutOfRangeException)
         {
-            throw new ScriptFailure("a date is before the year 1 or behind the year 9999");
+            throw new ScriptFailure("a date is before the year 1 or after the year 9999");
         }
     }
 

@@ -89,5 +89,5 @@ internal static class CSharpFormats
     }
 
     private static ScriptFailure InvalidFormat() =>
-        new("a format of string.Format is not written as formats are, or asks for more values than there are");
+        new("a format of string.Format is invalid, or refers to more values than it is given");
 }

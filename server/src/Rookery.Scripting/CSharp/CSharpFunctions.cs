@@ -43,7 +43,7 @@ internal static class CSharpFunctions
         }
         catch (Exception wrong) when (wrong is ArgumentException or FormatException)
         {
-            throw new ScriptFailure("the script gives a function of C# a value that it does not take");
+            throw new ScriptFailure("the script passes a value to a C# function that does not accept it");
         }
         finally
         {

@@ -93,7 +93,7 @@ internal static class CSharpMembers
         )
         {
             throw new ScriptFailure(
-                $"the script asks {CSharpStrings.NameOf(target)} for what stands at {CSharpStrings.NameOf(key)}"
+                $"the script indexes {CSharpStrings.NameOf(target)} with {CSharpStrings.NameOf(key)}"
             );
         }
 
@@ -102,7 +102,7 @@ internal static class CSharpMembers
         {
             return isRequired
                 ? throw new ScriptFailure(
-                    $"the script asks {CSharpStrings.NameOf(target)} of {count} for the element at {index.Whole}"
+                    $"the script reads element {index.Whole} of {CSharpStrings.NameOf(target)} of length {count}"
                 )
                 : ScriptValue.Null;
         }
@@ -114,5 +114,5 @@ internal static class CSharpMembers
     }
 
     private static ScriptFailure HasNoMember(ScriptHeap heap, ScriptValue target, ScriptValue name) =>
-        new($"the script asks {CSharpStrings.NameOf(target)} for its member '{heap.Shown(name)}', which it has not");
+        new($"the script reads the member '{heap.Shown(name)}', which {CSharpStrings.NameOf(target)} does not have");
 }

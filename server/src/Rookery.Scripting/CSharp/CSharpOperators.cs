@@ -90,7 +90,7 @@ internal static class CSharpOperators
     }
 
     public static ScriptFailure Mixed() =>
-        new("the script calculates with a decimal and a double, for which C# asks a cast");
+        new("the script calculates with a decimal and a double, for which C# requires a cast");
 
     private static CSharpNumber CalculateNumbers(
         ScriptContext context,

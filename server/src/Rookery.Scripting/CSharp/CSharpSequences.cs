@@ -16,7 +16,7 @@ internal static class CSharpSequences
         {
             return value.Kind == ValueKind.Array ? value
                 : value.IsNothing ? heap.NewArray()
-                : throw new ScriptFailure($"the script walks over {CSharpStrings.NameOf(value)}");
+                : throw new ScriptFailure($"the script iterates over {CSharpStrings.NameOf(value)}");
         }
 
         var entries = heap.NewArray();

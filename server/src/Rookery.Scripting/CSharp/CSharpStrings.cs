@@ -22,7 +22,7 @@ internal static class CSharpStrings
         heap.HoldString(text.Length);
         if (heap.HasHalves && Utf16Text.IndexOfHalf(heap.Span(text)) >= 0)
         {
-            throw new ScriptFailure("the script goes on with a text that was cut inside a surrogate pair");
+            throw new ScriptFailure("the script uses a text that was cut inside a surrogate pair");
         }
 
         return Encoding.UTF8.GetString(heap.Span(text));
@@ -111,7 +111,7 @@ internal static class CSharpStrings
             )
         )
         {
-            throw new ScriptFailure("a format is longer than this server runs");
+            throw new ScriptFailure("a format is longer than this server allows");
         }
 
         try

@@ -62,7 +62,7 @@ internal readonly record struct CSharpDate(long Ticks, DateForm Form, long Offse
             {
                 Ticks = ticks,
             }
-            : throw new ScriptFailure("a date is before the year 1 or behind the year 9999");
+            : throw new ScriptFailure("a date is before the year 1 or after the year 9999");
 
     /// <summary>Reads a date.</summary>
     public static bool TryParse(ReadOnlySpan<byte> text, out CSharpDate date)

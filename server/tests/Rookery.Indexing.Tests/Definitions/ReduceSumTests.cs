@@ -140,7 +140,7 @@ public sealed class ReduceSumTests
             string[] arrays = [.. values.Split(' ').Select(static value => $"new[] {{ {value} }}")];
             string joined = string.Join(".Concat(", arrays) + new string(')', arrays.Length - 1);
             Assert.Contains(
-                "a decimal and a double, for which C# asks a cast",
+                "a decimal and a double, for which C# requires a cast",
                 DefinitionExample.Map($"docs.Select(u => new {{ v = {joined}.Sum() }})", "{}"),
                 StringComparison.Ordinal
             );
