@@ -8,12 +8,12 @@ const definition = {
 
 test("The place of an error is found in the map that the node quotes", () => {
   const sentence =
-    "The index 'U' was not defined: The map, line 2, column 16: This server does not run the name 'while', which nothing here has\n name: u.name, while }))\n               ^"
+    "The index 'U' was not defined: The map, line 2, column 16: This server does not run the name 'while', which is not defined here\n name: u.name, while }))\n               ^"
   expect(placeOfError(sentence, definition)).toEqual({
     text: "map",
     map: 1,
     at: 36,
-    message: "This server does not run the name 'while', which nothing here has",
+    message: "This server does not run the name 'while', which is not defined here",
   })
 })
 

@@ -123,7 +123,7 @@ internal static class IndexScript
             ? (collection.Text, ToSource(function))
             : throw new ScriptException(
                 ScriptFault.Syntax,
-                "A map is written \"map('Collection', document => ({ … }))\", and nothing else stands beside it",
+                "A map is written \"map('Collection', document => ({ … }))\", with nothing before or after it",
                 whole.Position
             );
     }
@@ -149,8 +149,8 @@ internal static class IndexScript
             ? (ToSource(key), ToSource(row))
             : throw new ScriptException(
                 ScriptFault.Syntax,
-                "A reduce is written 'groupBy(row => …).aggregate(group => ({ … }))', and nothing else stands "
-                    + "beside it",
+                "A reduce is written 'groupBy(row => …).aggregate(group => ({ … }))', with nothing before or "
+                    + "after it",
                 whole.Position
             );
     }

@@ -189,7 +189,7 @@ internal sealed class LinqExpressionParser(LinqParser parser)
                     parser.Cursor.Take();
                     break;
                 case "." when parser.Cursor.Ahead(1).Kind != TokenKind.Name:
-                    throw TokenCursor.NotSupported("ranges, and what is no member,", token.Position);
+                    throw TokenCursor.NotSupported("ranges, and anything but a member after '.',", token.Position);
                 case "." or "?.":
                     parser.Cursor.Take();
                     value = parser.Cursor.Current.Is("[") ? ParseElement(value) : ParseMember(value);
@@ -202,7 +202,7 @@ internal sealed class LinqExpressionParser(LinqParser parser)
                     value = ParseElement(value);
                     break;
                 case "(":
-                    throw TokenCursor.NotSupported("calls of what is no name", token.Position);
+                    throw TokenCursor.NotSupported("calls of anything but a name", token.Position);
                 case "++" or "--":
                     throw TokenCursor.NotSupported($"the operator {token.Quoted}", token.Position);
                 default:

@@ -388,7 +388,7 @@ internal static class LinqMethods
                 at
             )
             : throw TokenCursor.NotSupported(
-                $"'{name.Text}' behind what is no 'OrderBy' with a parameter of the same name",
+                $"'{name.Text}' after anything but an 'OrderBy' with a parameter of the same name",
                 at
             );
     }
@@ -460,10 +460,7 @@ internal static class LinqMethods
                 case NameExpression:
                     return;
                 default:
-                    throw TokenCursor.NotSupported(
-                        "Aggregate() without a seed behind another call: give it a seed",
-                        at
-                    );
+                    throw TokenCursor.NotSupported("Aggregate() without a seed after another call: give it a seed", at);
             }
         }
     }

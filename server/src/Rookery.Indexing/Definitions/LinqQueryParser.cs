@@ -50,7 +50,7 @@ internal sealed class LinqQueryParser(LinqParser parser)
             var element = parser.Cursor.ExpectName();
             if (!string.Equals(element.Text, parameter, StringComparison.Ordinal))
             {
-                throw TokenCursor.NotSupported("groups of what is not the whole row", element.Position);
+                throw TokenCursor.NotSupported("groups of anything but the whole row", element.Position);
             }
 
             parser.Cursor.ExpectWord("by");
@@ -307,7 +307,7 @@ internal sealed class LinqQueryParser(LinqParser parser)
         steps.Bind(steps.NewName(), isReduce ? parser.Shapes.ToRow(result) : result, isResult: true);
         if (parser.Cursor.Current.IsWord("into"))
         {
-            throw TokenCursor.NotSupported("'into' behind 'select'", parser.Cursor.Current.Position);
+            throw TokenCursor.NotSupported("'into' after 'select'", parser.Cursor.Current.Position);
         }
     }
 

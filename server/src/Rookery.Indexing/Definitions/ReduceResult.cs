@@ -19,7 +19,7 @@ internal sealed class ReduceResult
     /// <summary>Returns the error for a clause or method that would give a group no row, or several.</summary>
     public static ScriptException Refusal(string part, int position) =>
         TokenCursor.NotSupported(
-            $"'{part}' behind the groups of a reduce: a reduce returns one row of each group, because its "
+            $"'{part}' after the groups of a reduce: a reduce returns one row of each group, because its "
                 + $"rows are reduced again; leave rows out with 'where' in the query",
             position
         );

@@ -182,7 +182,7 @@ internal sealed class ReduceTrial : IDisposable
         if (FindKinds() is not { } kinds)
         {
             // A reduce that fails on all generated rows will report its error when it runs.
-            return _failure is null ? null : $"The reduce fails on the rows it makes. {Why} {_failure}";
+            return _failure is null ? null : $"The reduce fails on its own results. {Why} {_failure}";
         }
 
         _isKey = [.. kinds.Select((_, field) => IsOfKey(kinds, field))];

@@ -306,7 +306,7 @@ public sealed class StaticIndexDefinition
         )
         {
             throw new IndexDefinitionException(
-                $"The options speak of a field '{unknown.Name}', which the index does not have. It has "
+                $"The options name a field '{unknown.Name}', which the index does not have. It has "
                     + $"{string.Join(", ", names)}."
             );
         }

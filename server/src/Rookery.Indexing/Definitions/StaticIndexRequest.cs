@@ -202,7 +202,7 @@ public sealed record StaticIndexRequest(string Name, StaticIndexDefinition Defin
         }
 
         throw new IndexDefinitionException(
-            $"This server does not carry out '{member.Name}' of an index.",
+            $"This server does not support '{member.Name}' of an index.",
             isNotSupported: true
         );
     }
@@ -269,7 +269,7 @@ public sealed record StaticIndexRequest(string Name, StaticIndexDefinition Defin
                     "Suggestions" => options with { HasSuggestions = option.Value.ValueKind == JsonValueKind.True },
                     "TermVector" when TermVectors.Contains(Text(option), StringComparer.OrdinalIgnoreCase) => options,
                     _ => throw new IndexDefinitionException(
-                        $"This server does not carry out '{option.Name}' of the field '{field.Name}'.",
+                        $"This server does not support '{option.Name}' of the field '{field.Name}'.",
                         isNotSupported: true
                     ),
                 };

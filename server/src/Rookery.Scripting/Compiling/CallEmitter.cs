@@ -24,7 +24,7 @@ internal sealed class CallEmitter(EmitContext context, ScriptEmitter script)
                 EmitMethod(member, call.Arguments);
                 break;
             default:
-                throw TokenCursor.NotSupported("calls of what is no name", call.Position);
+                throw TokenCursor.NotSupported("calls of anything but a name", call.Position);
         }
     }
 

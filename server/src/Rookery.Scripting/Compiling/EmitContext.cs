@@ -110,7 +110,7 @@ internal sealed class EmitContext(ScriptUse use, bool hasArguments)
     {
         if (!Scope.TryFind(name.Name, out var variable))
         {
-            throw TokenCursor.NotSupported($"the name '{name.Name}', which nothing here has", name.Position);
+            throw TokenCursor.NotSupported($"the name '{name.Name}', which is not defined here", name.Position);
         }
 
         return variable.IsConstant

@@ -138,7 +138,7 @@ internal sealed class ExpressionEmitter(EmitContext context, ScriptEmitter scrip
                     throw TokenCursor.NotSupported(
                         context.Functions.ContainsKey(name.Name)
                             ? $"the function '{name.Name}' as a value"
-                            : $"the name '{name.Name}', which nothing here has",
+                            : $"the name '{name.Name}', which is not defined here",
                         name.Position
                     );
             }

@@ -85,7 +85,7 @@ internal sealed class JavaScriptExpressionParser(JavaScriptParser parser)
         {
             throw new ScriptException(
                 ScriptFault.Syntax,
-                $"What stands before or behind {mark.Quoted} cannot be assigned to",
+                $"The operand of {mark.Quoted} cannot be assigned to",
                 target.Position
             );
         }
@@ -183,7 +183,7 @@ internal sealed class JavaScriptExpressionParser(JavaScriptParser parser)
         var target = ParseOperand();
         return target is MemberExpression or ElementExpression
             ? new DeleteExpression(target, at)
-            : throw TokenCursor.NotSupported("'delete' of what is no member", at);
+            : throw TokenCursor.NotSupported("'delete' of anything but a member", at);
     }
 
     private Expression ParsePostfix()

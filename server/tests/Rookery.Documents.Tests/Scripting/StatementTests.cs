@@ -132,7 +132,7 @@ public class StatementTests
     [InlineData("this.a = this.b.match('x')", "the method 'match'", 15)]
     [InlineData("this.a = Math.random()", "the function 'Math.random'", 9)]
     [InlineData("this.a = Math.PI", "'Math.PI'", 9)]
-    [InlineData("this.a = b", "the name 'b', which nothing here has", 9)]
+    [InlineData("this.a = b", "the name 'b', which is not defined here", 9)]
     [InlineData("let f = x => x", "functions in variables", 8)]
     [InlineData("const {a} = this", "destructuring", 6)]
     [InlineData("this.a = 2 ** 3", "the operator '**'", 11)]
@@ -153,7 +153,7 @@ public class StatementTests
     [InlineData("eval('1')", "the function 'eval'", 0)]
     [InlineData("this.a = this.l.map(function (x) { return this.n })", "'this' inside 'function'", 42)]
     [InlineData("this.a = '\\uD83D'", "half of a surrogate pair", 10)]
-    [InlineData("this.constructor.constructor('x')()", "calls of what is no name", 33)]
+    [InlineData("this.constructor.constructor('x')()", "calls of anything but a name", 33)]
     public void What_does_not_run_is_named_with_its_place(string script, string construct, int position)
     {
         var refusal = Assert.Throws<ScriptException>(() => JavaScript.CompilePatch(script));

@@ -58,7 +58,7 @@ public sealed class ReduceTrialTests
     [InlineData("g.SelectMany(x => x.c).Sum()")]
     public void A_reduce_that_cannot_take_its_own_rows_is_refused(string member) =>
         Assert.StartsWith(
-            "The reduce fails on the rows it makes. ",
+            "The reduce fails on its own results. ",
             FaultOf(CSharp($"c = {member}")),
             StringComparison.Ordinal
         );

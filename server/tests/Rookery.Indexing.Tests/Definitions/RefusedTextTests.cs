@@ -120,7 +120,7 @@ public sealed class RefusedTextTests
     [InlineData("docs.Users.Select(u => new { a = v.b })", 33, "the name 'v'")]
     [InlineData("docs.Users.Select(u => new { a = (u.b })", 38, "')' was expected")]
     [InlineData("from u in docs.Users", 20, "'select' was expected")]
-    [InlineData("from u in docs.Users select new { u.name } into x select new { x.name }", 43, "'into' behind")]
+    [InlineData("from u in docs.Users select new { u.name } into x select new { x.name }", 43, "'into' after")]
     [InlineData("docs.Users.Select(u => new { u.name }).Bar", 42, "'(' was expected")]
     public void A_map_is_refused_at_the_place(string text, int position, string message)
     {
@@ -181,7 +181,7 @@ public sealed class RefusedTextTests
     [InlineData("from r in results group r.b by r.a into g select new { a = g.Key }", "expected here")]
     [InlineData(
         "from r in results group x by r.a into g select new { a = g.Key }",
-        "groups of what is not the whole row"
+        "groups of anything but the whole row"
     )]
     [InlineData(
         "results.GroupBy(x => x.a).Select(g => new { g }).Select(t => new { t })",
@@ -204,35 +204,35 @@ public sealed class RefusedTextTests
     [InlineData(
         "from r in results group r by r.o into g where g.Sum(x => x.c) > 1 select new { o = g.Key, c = g.Sum(x "
             + "=> x.c) }",
-        "'where' behind the groups"
+        "'where' after the groups"
     )]
     [InlineData(
         "from r in results group r by r.o into g let n = g.Sum(x => x.c) where n > 1 select new { o = g.Key, c = n }",
-        "'where' behind the groups"
+        "'where' after the groups"
     )]
     [InlineData(
         "from r in results group r by r.o into g from x in g select new { o = g.Key, x.c }",
-        "'from' behind the groups"
+        "'from' after the groups"
     )]
     [InlineData(
         "results.GroupBy(r => r.o).Where(g => g.Sum(x => x.c) > 1).Select(g => new { o = g.Key, c = g.Sum(x => x.c) })",
-        "'Where' behind the groups"
+        "'Where' after the groups"
     )]
     [InlineData(
         "results.GroupBy(r => r.o).Select(g => new { o = g.Key, c = g.Sum(x => x.c) }).Where(r => r.c > 1)",
-        "'Where' behind the groups"
+        "'Where' after the groups"
     )]
     [InlineData(
         "results.GroupBy(r => r.o).SelectMany(g => g.Select(x => new { o = g.Key, x.c }))",
-        "'SelectMany' behind the groups"
+        "'SelectMany' after the groups"
     )]
     [InlineData(
         "results.GroupBy(r => r.o).SelectMany(g => g, (g, x) => new { o = g.Key, x.c })",
-        "'SelectMany' behind the groups"
+        "'SelectMany' after the groups"
     )]
     [InlineData(
         "results.GroupBy(r => r.o).Select(g => new { o = g.Key, c = g.Sum(x => x.c) }).Take(3)",
-        "'Take' behind the groups"
+        "'Take' after the groups"
     )]
     [InlineData(
         "results.GroupBy(r => r.o).Select(g => g.Sum(x => x.c) > 1 ? new { o = g.Key, c = g.Sum(x => x.c) } : null)",
