@@ -68,7 +68,7 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
     public bool Step(long pendingBytes)
     {
         _pendingBytes = pendingBytes;
-        bool worked = !IsAtRest() && Feed();
+        bool worked = !IsAtRest() && FeedOrRest();
         foreach (var index in _indexes)
         {
             if (index.IsApplyDue(pendingBytes, options.PendingAge, options.EtagsUnnoted))
@@ -100,7 +100,7 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
         return false;
     }
 
-    private bool Feed()
+    private bool FeedOrRest()
     {
         try
         {
@@ -160,16 +160,16 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
         bool isOneAwaited = _indexes.Exists(static index => index.IsAwaited && index.HasDependents && IsRunning(index));
         RunningIndex? first = null;
         RunningIndex? next = null;
-        bool isBehindLast = false;
+        bool isAfterLast = false;
         foreach (var index in _indexes)
         {
             if (index.HasDependents && IsRunning(index) && (index.IsAwaited || !isOneAwaited))
             {
                 first ??= index;
-                next ??= isBehindLast ? index : null;
+                next ??= isAfterLast ? index : null;
             }
 
-            isBehindLast |= index == _lastDependent;
+            isAfterLast |= index == _lastDependent;
         }
 
         return next ?? first;
@@ -191,7 +191,7 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
             options.DocumentsPerStep,
             id =>
             {
-                bytes += FeedAgain(documents, id);
+                bytes += RefeedDocument(documents, id);
                 return bytes < options.BytesPerStep && !RunningIndex.IsFull(_group, _pendingBytes);
             }
         );
@@ -199,7 +199,7 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
     }
 
     // A document that was deleted meanwhile is skipped: its tombstone follows.
-    private long FeedAgain(in DatabaseReader reader, byte[] id)
+    private long RefeedDocument(in DatabaseReader reader, byte[] id)
     {
         if (!reader.TryGetDocument(id, out var document))
         {
@@ -209,7 +209,7 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
         using (document)
         {
             DocumentsRead++;
-            Feed(document.View, document.Etag);
+            FeedDocument(document.View, document.Etag);
             return document.Length;
         }
     }
@@ -296,7 +296,7 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
             .Select(static index => index.Position)
             .DefaultIfEmpty(long.MaxValue)
             .Min();
-        long reached = Pass(position, limit, out long read);
+        long reached = FeedChanges(position, limit, out long read);
         DocumentsRead += read;
         using (var reader = database.OpenReader())
         {
@@ -394,7 +394,7 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
     /// <param name="limit">Do not feed changes after this etag.</param>
     /// <param name="read">Number of changes read.</param>
     /// <returns>The etag through which the group is fed.</returns>
-    private long Pass(long position, long limit, out long read)
+    private long FeedChanges(long position, long limit, out long read)
     {
         using var reader = database.OpenReader();
         using var changes = reader.Changes(position);
@@ -423,21 +423,21 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
             at = changes.Etag;
             if (changes.IsTombstone)
             {
-                Remove(changes.Tombstone);
+                RemoveDocument(changes.Tombstone);
             }
             else
             {
                 var view = changes.View;
                 bytes += view.Content.Length;
                 NoteLoaded(view.Id, view.Collection);
-                Feed(view, at);
+                FeedDocument(view, at);
             }
         }
 
         return Math.Min(changes.Sequence, limit);
     }
 
-    private void Feed(in DocumentView view, long etag)
+    private void FeedDocument(in DocumentView view, long etag)
     {
         Span<byte> id = stackalloc byte[LowerNames.RoomBytes];
         Span<byte> collection = stackalloc byte[LowerNames.RoomBytes];
@@ -465,7 +465,7 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
         }
     }
 
-    private void Remove(Tombstone tombstone)
+    private void RemoveDocument(Tombstone tombstone)
     {
         Span<byte> id = stackalloc byte[LowerNames.RoomBytes];
         var lowerId = LowerNames.Id(tombstone.Id, id);
