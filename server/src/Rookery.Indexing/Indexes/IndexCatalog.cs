@@ -228,7 +228,7 @@ public sealed class IndexCatalog : IDisposable
         bool reset = false;
         foreach (var (name, slot) in Slots)
         {
-            foreach (var index in slot.All.Where(static index => index.IsResetAsked))
+            foreach (var index in slot.All.Where(static index => index.IsResetRequested))
             {
                 Remove(index);
                 var again = Open(index.Record, index.Place);

@@ -85,7 +85,7 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
     }
 
     private static bool IsRunning(RunningIndex index) =>
-        index.State == IndexState.Normal && !index.IsResetAsked && !index.IsHeldUp;
+        index.State == IndexState.Normal && !index.IsResetRequested && !index.IsHeldUp;
 
     private static bool IsFollowing(RunningIndex index) => IsRunning(index) && !index.HasDependents;
 
@@ -303,7 +303,7 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
             if (reader.ReadStatistics().TombstoneHorizon > position)
             {
                 // Tombstones after this position were removed, so the indexes may have missed deletions.
-                _group.ForEach(static index => index.AskForReset());
+                _group.ForEach(static index => index.RequestReset());
                 return true;
             }
         }

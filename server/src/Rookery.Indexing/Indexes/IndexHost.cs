@@ -282,7 +282,7 @@ public sealed class IndexHost : IDisposable
             return false;
         }
 
-        slot.Newest.AskForReset();
+        slot.Newest.RequestReset();
         Asked?.Invoke();
         return true;
     }

@@ -24,7 +24,7 @@ public sealed record IndexSlot(RunningIndex Serving, RunningIndex? Replacement)
     /// </summary>
     internal bool StaysStopped(Database database)
     {
-        if (!All.All(static index => index is { HasStopped: true, IsResetAsked: false }))
+        if (!All.All(static index => index is { HasStopped: true, IsResetRequested: false }))
         {
             return false;
         }

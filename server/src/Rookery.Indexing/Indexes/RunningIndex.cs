@@ -39,7 +39,7 @@ public sealed class RunningIndex : IDisposable
     private long _lastIndexedTicks;
     private long _documentsLeft = -1;
     private bool _isPaused;
-    private bool _isResetAsked;
+    private bool _isResetRequested;
     private string? _whyStopped;
     private string? _trouble;
     private IndexRecord _record;
@@ -136,7 +136,7 @@ public sealed class RunningIndex : IDisposable
     }
 
     /// <summary>Whether a rebuild was requested.</summary>
-    public bool IsResetAsked => Volatile.Read(ref _isResetAsked);
+    public bool IsResetRequested => Volatile.Read(ref _isResetRequested);
 
     /// <summary>When the index was last written; null when not since the node started.</summary>
     public DateTimeOffset? LastIndexed =>
@@ -194,7 +194,7 @@ public sealed class RunningIndex : IDisposable
     public bool HasDependents => _dependents is not null || _changedLoads.Count > 0;
 
     /// <summary>Requests a rebuild, which the indexing thread carries out.</summary>
-    public void AskForReset() => Volatile.Write(ref _isResetAsked, true);
+    public void RequestReset() => Volatile.Write(ref _isResetRequested, true);
 
     /// <summary>Indexes the newest version of a document.</summary>
     public void Feed(ReadOnlySpan<byte> lowerId, in QueriedDocument document)
@@ -415,7 +415,7 @@ public sealed class RunningIndex : IDisposable
     public void BuildAgain(Exception damaged)
     {
         Tell($"The index is rebuilt: {damaged.Message}");
-        AskForReset();
+        RequestReset();
     }
 
     /// <summary>Sets the problem shown in the status, as a sentence; null for none.</summary>

@@ -87,7 +87,7 @@ public sealed class IndexDamageTests : IDisposable
 
     private void IsBuiltAgain()
     {
-        Assert.True(_node.Serving(Names).IsResetAsked);
+        Assert.True(_node.Serving(Names).IsResetRequested);
         _node.Disk.ClearFaults();
         _node.SettleAll();
         using (var answer = Ask())

@@ -103,7 +103,7 @@ public sealed class RunningIndexTests : IDisposable
         Feed(index, "a", "\"n\":2");
         index.AdvanceTo(2, 1);
         index.Apply();
-        Assert.True(index.IsResetAsked);
+        Assert.True(index.IsResetRequested);
         Assert.Equal(1, index.VisibleEtag);
         Assert.Contains("rebuilt", index.ReadStatus(2, null).Trouble, StringComparison.Ordinal);
     }
