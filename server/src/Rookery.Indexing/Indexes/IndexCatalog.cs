@@ -20,7 +20,7 @@ public sealed class IndexCatalog : IDisposable
     private readonly IndexFolders _folders;
     private readonly IndexFactory _factory;
     private readonly ChangeSubscription<IndexChange> _changes;
-    private readonly HashSet<long> _told = [];
+    private readonly HashSet<long> _reported = [];
 
     // Errors of definitions that cannot be used, by index number: a reduce is not tried again at each change of another
     // index.
@@ -134,14 +134,14 @@ public sealed class IndexCatalog : IDisposable
         ];
 
     /// <summary>Publishes the etag of each serving index that has advanced since the last call.</summary>
-    public void TellOfBatches(ChangeHub<IndexBatch> batches)
+    public void PublishProgress(ChangeHub<IndexBatch> batches)
     {
         foreach (var slot in Slots.Values)
         {
             long etag = slot.Serving.VisibleEtag;
-            if (etag > slot.Serving.ToldEtag)
+            if (etag > slot.Serving.PublishedEtag)
             {
-                slot.Serving.ToldEtag = etag;
+                slot.Serving.PublishedEtag = etag;
                 batches.Publish(new IndexBatch(Database.Number, slot.Serving.Record.Name, etag));
             }
         }
@@ -214,7 +214,7 @@ public sealed class IndexCatalog : IDisposable
                 is { Key: { } name, Value: var slot }
         )
         {
-            NoteNotKept(slot.Newest.Record, _factory.Quota.Reason, IndexPlace.Automatic);
+            RecordNotKept(slot.Newest.Record, _factory.Quota.Reason, IndexPlace.Automatic);
             Publish(name, null);
             slot.All.ToList().ForEach(Close);
             gave = true;
@@ -349,13 +349,13 @@ public sealed class IndexCatalog : IDisposable
     {
         if (_refusals.TryGetValue(record.Number, out string? refusal))
         {
-            NoteNotKept(record, refusal, needed: null);
+            RecordNotKept(record, refusal, needed: null);
             return null;
         }
 
         if (!_factory.Quota.TryEnter(place))
         {
-            NoteNotKept(record, _factory.Quota.WhyNone(place), place);
+            RecordNotKept(record, _factory.Quota.WhyNone(place), place);
             return null;
         }
 
@@ -364,7 +364,7 @@ public sealed class IndexCatalog : IDisposable
             var index = _factory.Open(_folders, Database, record);
             index.Place = place;
             Feeder.Add(index);
-            _told.Remove(record.Number);
+            _reported.Remove(record.Number);
             _notKept.TryRemove(LowerNames.Index(record.Name), out _);
             return index;
         }
@@ -380,8 +380,8 @@ public sealed class IndexCatalog : IDisposable
                 _refusals[record.Number] = wrong.Message;
             }
 
-            NoteNotKept(record, wrong.Message, needed: null);
-            if (_told.Add(record.Number))
+            RecordNotKept(record, wrong.Message, needed: null);
+            if (_reported.Add(record.Number))
             {
                 _factory.TroubleFound(
                     $"The index {record.Name} of database {Database.Name} is not kept on this node: {wrong.Message}"
@@ -393,10 +393,14 @@ public sealed class IndexCatalog : IDisposable
     }
 
     // A reason that is already recorded keeps its first time.
-    private void NoteNotKept(IndexRecord record, string reason, IndexPlace? needed)
+    private void RecordNotKept(IndexRecord record, string reason, IndexPlace? needed)
     {
-        var told = new NotKept(record.Number, reason, _factory.Time.GetUtcNow(), needed);
-        _notKept.AddOrUpdate(LowerNames.Index(record.Name), told, (_, before) => told with { Time = before.Time });
+        var notKept = new NotKept(record.Number, reason, _factory.Time.GetUtcNow(), needed);
+        _notKept.AddOrUpdate(
+            LowerNames.Index(record.Name),
+            notKept,
+            (_, before) => notKept with { Time = before.Time }
+        );
     }
 
     private void Close(RunningIndex index)

@@ -111,7 +111,7 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
             _damagedAt = time.GetTimestamp();
             foreach (var index in _group)
             {
-                index.Tell($"The index waits before a document that cannot be read. {unreadable.Message}");
+                index.SetTrouble($"The index waits before a document that cannot be read. {unreadable.Message}");
             }
 
             return false;

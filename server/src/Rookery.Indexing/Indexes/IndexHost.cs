@@ -340,7 +340,7 @@ public sealed class IndexHost : IDisposable
             Volatile.Write(ref _documentsRead, _documentsRead + catalog.Feeder.DocumentsRead - before);
             if (_batches.HasSubscribers)
             {
-                catalog.TellOfBatches(_batches);
+                catalog.PublishProgress(_batches);
             }
         }
 
@@ -390,7 +390,7 @@ public sealed class IndexHost : IDisposable
     internal void MeasureForeground() => _options.Foreground?.Measure();
 
     /// <summary>Reports a problem to the operator.</summary>
-    internal void Tell(string trouble) => _options.TroubleFound(trouble);
+    internal void ReportTrouble(string trouble) => _options.TroubleFound(trouble);
 
     /// <summary>Finds the index catalogue of a database. Thread-safe.</summary>
     public bool TryGetCatalog(Database database, [NotNullWhen(true)] out IndexCatalog? catalog) =>

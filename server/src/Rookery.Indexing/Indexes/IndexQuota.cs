@@ -12,15 +12,15 @@ namespace Rookery.Indexing.Indexes;
 /// does not open the indexes it has no room for. The indexing thread takes and releases places; any thread may read.
 /// </summary>
 /// <param name="memoryBytes">The memory limit of the process, in bytes.</param>
-/// <param name="tell">Called with a sentence when the first index does not fit.</param>
-public sealed class IndexQuota(long memoryBytes, Action<string> tell)
+/// <param name="report">Called with a sentence when the first index does not fit.</param>
+public sealed class IndexQuota(long memoryBytes, Action<string> report)
 {
     private const long BytesPerIndex = 1 << 20;
     private const int Least = 32;
 
     // Open indexes by IndexPlace.
     private readonly int[] _taken = new int[3];
-    private bool _isTold;
+    private bool _isReported;
 
     /// <summary>The most indexes of users and queries together.</summary>
     public int Most { get; } = (int)Math.Clamp(memoryBytes / BytesPerIndex, Least, int.MaxValue);
@@ -95,10 +95,10 @@ public sealed class IndexQuota(long memoryBytes, Action<string> tell)
     {
         if (!HasRoom(place))
         {
-            if (!_isTold && place != IndexPlace.Replacement)
+            if (!_isReported && place != IndexPlace.Replacement)
             {
-                _isTold = true;
-                tell(
+                _isReported = true;
+                report(
                     $"{Reason} A query without an index name scans documents where its index is not kept here; "
                         + "a query that names an index which is not kept here is refused."
                 );

@@ -118,7 +118,7 @@ public sealed class IndexingThread : IDisposable
             if (!string.Equals(_trouble, failure.Message, StringComparison.Ordinal))
             {
                 _trouble = failure.Message;
-                _host.Tell($"Indexing pauses and will be tried again: {failure.Message}");
+                _host.ReportTrouble($"Indexing pauses and will be tried again: {failure.Message}");
             }
 
             return false;

@@ -143,7 +143,7 @@ public sealed class RunningIndex : IDisposable
         Volatile.Read(ref _lastIndexedTicks) is not 0 and long ticks ? new DateTimeOffset(ticks, TimeSpan.Zero) : null;
 
     /// <summary>The last etag that subscribers were told; used by the indexing thread.</summary>
-    public long ToldEtag { get; set; }
+    public long PublishedEtag { get; set; }
 
     /// <summary>Whether the index is being built to replace the serving index of the same name.</summary>
     public bool IsReplacement { get; set; }
@@ -376,7 +376,7 @@ public sealed class RunningIndex : IDisposable
         }
 
         _refusedAt = null;
-        Tell(null);
+        SetTrouble(null);
         Volatile.Write(ref _lastIndexedTicks, _time.GetUtcNow().UtcTicks);
         if (Position > 0)
         {
@@ -414,12 +414,12 @@ public sealed class RunningIndex : IDisposable
     /// <summary>Requests a rebuild because files are damaged. Thread-safe.</summary>
     public void BuildAgain(Exception damaged)
     {
-        Tell($"The index is rebuilt: {damaged.Message}");
+        SetTrouble($"The index is rebuilt: {damaged.Message}");
         RequestReset();
     }
 
     /// <summary>Sets the problem shown in the status, as a sentence; null for none.</summary>
-    public void Tell(string? trouble) => Volatile.Write(ref _trouble, trouble);
+    public void SetTrouble(string? trouble) => Volatile.Write(ref _trouble, trouble);
 
     /// <summary>Waits until the results include the changes through an etag.</summary>
     /// <param name="etag">The etag to reach.</param>
@@ -523,7 +523,7 @@ public sealed class RunningIndex : IDisposable
 
     private void Rest(DiskException refused)
     {
-        Tell($"The index entries cannot be written: {refused.Message}");
+        SetTrouble($"The index entries cannot be written: {refused.Message}");
         _refusedAt = _time.GetTimestamp();
     }
 

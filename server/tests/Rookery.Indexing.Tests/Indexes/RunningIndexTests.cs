@@ -65,7 +65,7 @@ public sealed class RunningIndexTests : IDisposable
         // What it was fed before is written all the same, now or when the disk takes it again, which must not pass for
         // being well.
         index.AdvanceTo(1, 101);
-        index.Tell("The disk is full.");
+        index.SetTrouble("The disk is full.");
         index.Apply();
         Assert.Equal((told[0], 0), (index.ReadStatus(0, null).Trouble, index.VisibleEtag));
     }
