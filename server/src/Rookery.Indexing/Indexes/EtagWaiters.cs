@@ -77,21 +77,21 @@ internal sealed class EtagWaiters
         lock (_gate)
         {
             Volatile.Write(ref _isClosed, true);
-            SendAway(patientToo: true);
+            Release(includesPatient: true);
         }
     }
 
     /// <summary>
     /// Completes tasks with false, because the etag will not be reached soon. New tasks may be added.
     /// </summary>
-    /// <param name="patientToo">Whether patient tasks are completed too.</param>
-    public void SendAway(bool patientToo)
+    /// <param name="includesPatient">Whether patient tasks are completed too.</param>
+    public void Release(bool includesPatient)
     {
         lock (_gate)
         {
             foreach (var (_, isPatient, done) in _waiting)
             {
-                if (patientToo || !isPatient)
+                if (includesPatient || !isPatient)
                 {
                     done.SetResult(false);
                 }

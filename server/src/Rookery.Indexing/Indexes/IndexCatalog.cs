@@ -193,7 +193,7 @@ public sealed class IndexCatalog : IDisposable
             else if (slot.Replacement is { HasStopped: true })
             {
                 // If both indexes have stopped, waiting for the serving one is useless.
-                slot.Serving.SendAwayAtRest();
+                slot.Serving.ReleaseWaitersAtRest();
             }
         }
 

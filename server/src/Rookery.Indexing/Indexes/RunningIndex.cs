@@ -69,7 +69,7 @@ public sealed class RunningIndex : IDisposable
         set
         {
             Volatile.Write(ref _record, value);
-            SendAwayAtRest();
+            ReleaseWaitersAtRest();
         }
     }
 
@@ -131,7 +131,7 @@ public sealed class RunningIndex : IDisposable
         set
         {
             Volatile.Write(ref _isPaused, value);
-            SendAwayAtRest();
+            ReleaseWaitersAtRest();
         }
     }
 
@@ -461,11 +461,11 @@ public sealed class RunningIndex : IDisposable
     }
 
     /// <summary>Completes the tasks that wait in vain, if the index is at rest. Thread-safe.</summary>
-    internal void SendAwayAtRest()
+    internal void ReleaseWaitersAtRest()
     {
         if (State != IndexState.Normal)
         {
-            _waiters.SendAway(patientToo: HasStopped);
+            _waiters.Release(includesPatient: HasStopped);
         }
     }
 
@@ -550,7 +550,7 @@ public sealed class RunningIndex : IDisposable
                 $"{Errors.Count} of {_looked} documents could not be indexed, so the index stopped. "
                 + "Correct its definition, or reset it.";
             Volatile.Write(ref _whyStopped, why);
-            SendAwayAtRest();
+            ReleaseWaitersAtRest();
             Stopped?.Invoke(this, why);
         }
     }
