@@ -94,7 +94,7 @@ public sealed class IndexCatalog : IDisposable
             _isCurrent = synchronised = true;
         }
 
-        return synchronised | GiveUpRoom() | Reset() | Replace();
+        return synchronised | CloseOverQuota() | Reset() | ReplaceServing();
     }
 
     /// <summary>Returns the status of each index, ordered by name.</summary>
@@ -174,7 +174,7 @@ public sealed class IndexCatalog : IDisposable
 
     // A replacement takes over once it includes as many changes as the index it replaces. One that stopped, because it
     // fails on the documents, never takes over.
-    private bool Replace()
+    private bool ReplaceServing()
     {
         bool replaced = false;
         foreach (var (name, slot) in Slots)
@@ -202,9 +202,9 @@ public sealed class IndexCatalog : IDisposable
 
     // Closes the youngest automatic index first, because it loses the least work. Its folder stays: there may be room
     // again later.
-    private bool GiveUpRoom()
+    private bool CloseOverQuota()
     {
-        bool gave = false;
+        bool closed = false;
         while (
             _factory.Quota.AutomaticBeyond > 0
             && Slots
@@ -217,10 +217,10 @@ public sealed class IndexCatalog : IDisposable
             RecordNotKept(slot.Newest.Record, _factory.Quota.Reason, IndexPlace.Automatic);
             Publish(name, null);
             slot.All.ToList().ForEach(Close);
-            gave = true;
+            closed = true;
         }
 
-        return gave;
+        return closed;
     }
 
     private bool Reset()
@@ -269,7 +269,7 @@ public sealed class IndexCatalog : IDisposable
         foreach (var (record, place) in placed.OrderBy(static one => one.Place))
         {
             string name = LowerNames.Index(record.Name);
-            Publish(name, Slots.TryGetValue(name, out var slot) ? Update(slot, record) : Begin(record, place));
+            Publish(name, Slots.TryGetValue(name, out var slot) ? Update(slot, record) : OpenNew(record, place));
         }
 
         var names = records.Select(static record => LowerNames.Index(record.Name)).ToHashSet(StringComparer.Ordinal);
@@ -309,7 +309,7 @@ public sealed class IndexCatalog : IDisposable
     private static IEnumerable<long> NumbersOf(IndexRecord record) =>
         record.Replaced is { } before ? [record.Number, before.Number] : [record.Number];
 
-    private IndexSlot? Begin(IndexRecord record, IndexPlace place)
+    private IndexSlot? OpenNew(IndexRecord record, IndexPlace place)
     {
         if (
             record.Replaced is { } before
