@@ -111,7 +111,7 @@ public sealed class IndexHost : IDisposable
     /// Wakes the indexing thread: called when a task begins to wait for an index or when an index is to be reset,
     /// paused or trimmed. Called from any thread.
     /// </summary>
-    internal Action? Asked { get; set; }
+    internal Action? WakeRequested { get; set; }
 
     private IEnumerable<IndexCatalog> Catalogs => Volatile.Read(ref _catalogs).Values;
 
@@ -183,7 +183,7 @@ public sealed class IndexHost : IDisposable
     {
         _cache?.Trim();
         Volatile.Write(ref _isTrimAsked, true);
-        Asked?.Invoke();
+        WakeRequested?.Invoke();
     }
 
     /// <summary>
@@ -242,7 +242,7 @@ public sealed class IndexHost : IDisposable
                     && !slot.StaysStopped(database)
                     && !(slot.Serving.HasStopped && FindNotKept(database, name) is not null);
                 var waiting = slot.Serving.WaitAsync(etag, left, cancellationToken, MayGoOn);
-                Ask(waiting);
+                WakeFor(waiting);
                 bool isReached = await waiting;
                 bool isAtRest = slot.Serving.State != IndexState.Normal && !MayGoOn();
                 if (isReached || isAtRest || (left = timeout - _time.GetElapsedTime(begun)) <= TimeSpan.Zero)
@@ -283,7 +283,7 @@ public sealed class IndexHost : IDisposable
         }
 
         slot.Newest.RequestReset();
-        Asked?.Invoke();
+        WakeRequested?.Invoke();
         return true;
     }
 
@@ -291,7 +291,7 @@ public sealed class IndexHost : IDisposable
     public void BuildAgain(RunningIndex index, Exception damaged)
     {
         index.BuildAgain(damaged);
-        Asked?.Invoke();
+        WakeRequested?.Invoke();
     }
 
     /// <summary>Pauses or resumes an index on this node.</summary>
@@ -308,7 +308,7 @@ public sealed class IndexHost : IDisposable
             index.IsPaused = isPaused;
         }
 
-        Asked?.Invoke();
+        WakeRequested?.Invoke();
         return true;
     }
 
@@ -454,17 +454,17 @@ public sealed class IndexHost : IDisposable
         return reader.FindIndex(name);
     }
 
-    private void Ask(Task waiting)
+    private void WakeFor(Task waiting)
     {
         if (!waiting.IsCompleted)
         {
-            Asked?.Invoke();
+            WakeRequested?.Invoke();
         }
     }
 
     private async Task<bool> WaitAsync(Task followed, TimeSpan timeout, CancellationToken cancellationToken)
     {
-        Ask(followed);
+        WakeFor(followed);
         try
         {
             await followed.WaitAsync(timeout, _time, cancellationToken);

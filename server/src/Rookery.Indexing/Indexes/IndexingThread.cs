@@ -17,7 +17,7 @@ public sealed class IndexingThread : IDisposable
     private readonly DutyCyclePacer _pacer;
     private readonly Thread _thread;
     private readonly AutoResetEvent _applied = new(initialState: true);
-    private readonly AutoResetEvent _asked = new(initialState: false);
+    private readonly AutoResetEvent _wakeRequested = new(initialState: false);
     private readonly ManualResetEvent _stopping = new(initialState: false);
     private int _isTold = 1;
     private bool _isWorking;
@@ -32,7 +32,7 @@ public sealed class IndexingThread : IDisposable
     {
         (_host, _databases) = (host, databases);
         _pacer = new DutyCyclePacer(time);
-        host.Asked = () => _asked.Set();
+        host.WakeRequested = () => _wakeRequested.Set();
         databases.Applied = Applied;
         _thread = new Thread(Run)
         {
@@ -56,7 +56,7 @@ public sealed class IndexingThread : IDisposable
 
         _isDisposed = true;
         _databases.Applied = null;
-        _host.Asked = null;
+        _host.WakeRequested = null;
         _stopping.Set();
         _pacer.Dispose(); // ends its pauses
         _thread.Join();
@@ -77,8 +77,8 @@ public sealed class IndexingThread : IDisposable
 
     private void Run()
     {
-        WaitHandle[] work = [_stopping, _asked, _applied];
-        WaitHandle[] gathering = [_stopping, _asked];
+        WaitHandle[] work = [_stopping, _wakeRequested, _applied];
+        WaitHandle[] gathering = [_stopping, _wakeRequested];
         while (!_stopping.WaitOne(0))
         {
             Volatile.Write(ref _isTold, 0);

@@ -179,7 +179,7 @@ public sealed class IndexFeederTests
         node.SettleAll();
         node.Put("a", "\"name\":1");
         bool wasAsked = false;
-        node.Host.Asked = () => wasAsked = true;
+        node.Host.WakeRequested = () => wasAsked = true;
         var waiting = node.Host.WaitAsync(
             node.Database(),
             ByName.Name,
