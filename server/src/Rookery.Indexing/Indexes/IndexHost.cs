@@ -288,9 +288,9 @@ public sealed class IndexHost : IDisposable
     }
 
     /// <summary>Rebuilds an index whose files are damaged.</summary>
-    public void BuildAgain(RunningIndex index, Exception damaged)
+    public void Rebuild(RunningIndex index, Exception damaged)
     {
-        index.BuildAgain(damaged);
+        index.Rebuild(damaged);
         WakeRequested?.Invoke();
     }
 

@@ -259,7 +259,7 @@ public sealed class RunningIndex : IDisposable
             }
             catch (Exception damaged) when (IsDamage(damaged))
             {
-                BuildAgain(damaged);
+                Rebuild(damaged);
                 return;
             }
 
@@ -371,7 +371,7 @@ public sealed class RunningIndex : IDisposable
         }
         catch (Exception damaged) when (IsDamage(damaged))
         {
-            BuildAgain(damaged);
+            Rebuild(damaged);
             return;
         }
 
@@ -399,7 +399,7 @@ public sealed class RunningIndex : IDisposable
         }
         catch (Exception damaged) when (IsDamage(damaged))
         {
-            BuildAgain(damaged);
+            Rebuild(damaged);
             return true;
         }
     }
@@ -412,7 +412,7 @@ public sealed class RunningIndex : IDisposable
         thrown is SegmentDamagedException or InvalidDataException or DamagedException or StorageFormatException;
 
     /// <summary>Requests a rebuild because files are damaged. Thread-safe.</summary>
-    public void BuildAgain(Exception damaged)
+    public void Rebuild(Exception damaged)
     {
         SetTrouble($"The index is rebuilt: {damaged.Message}");
         RequestReset();

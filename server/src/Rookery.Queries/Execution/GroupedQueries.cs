@@ -92,7 +92,7 @@ public sealed class GroupedQueries(IndexHost indexes)
         }
         catch (Exception damaged) when (RunningIndex.IsDamage(damaged))
         {
-            indexes.BuildAgain(slot.Serving, damaged);
+            indexes.Rebuild(slot.Serving, damaged);
             return null;
         }
     }

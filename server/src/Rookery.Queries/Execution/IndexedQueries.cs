@@ -99,7 +99,7 @@ public sealed class IndexedQueries(IndexHost indexes)
         }
         catch (Exception damaged) when (RunningIndex.IsDamage(damaged))
         {
-            indexes.BuildAgain(serving, damaged);
+            indexes.Rebuild(serving, damaged);
             return null;
         }
     }
@@ -207,7 +207,7 @@ public sealed class IndexedQueries(IndexHost indexes)
     /// </summary>
     private IndexDamagedException DamageOf(RunningIndex index, Exception damaged)
     {
-        indexes.BuildAgain(index, damaged);
+        indexes.Rebuild(index, damaged);
         return new IndexDamagedException(index.Record.Name, damaged);
     }
 
