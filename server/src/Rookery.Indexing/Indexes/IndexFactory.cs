@@ -79,7 +79,7 @@ internal sealed class IndexFactory
             string folder = folders.Open(database, record.Number, map.ContentVersion);
             if (!isTried && map is StaticIndexMap { Definition: var definition } && definition.NeedsTrial)
             {
-                folders.NoteTried(folder, mark);
+                folders.RecordTrial(folder, mark);
             }
 
             return folder;

@@ -71,7 +71,7 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
         bool worked = !IsAtRest() && FeedOrRest();
         foreach (var index in _indexes)
         {
-            if (index.IsApplyDue(pendingBytes, options.PendingAge, options.EtagsUnnoted))
+            if (index.IsApplyDue(pendingBytes, options.PendingAge, options.EtagsBetweenWatermarks))
             {
                 index.Apply();
                 worked = true;

@@ -33,7 +33,7 @@ public sealed record IndexFeederOptions
     /// After this many operations of which none concerned an index, the index writes its position, so that a restart
     /// does not read them again.
     /// </summary>
-    public long EtagsUnnoted { get; init; } = 64 << 10;
+    public long EtagsBetweenWatermarks { get; init; } = 64 << 10;
 
     /// <summary>How long feeding pauses after a document that cannot be read.</summary>
     public TimeSpan RestAfterDamage { get; init; } = TimeSpan.FromSeconds(30);

@@ -84,7 +84,7 @@ public sealed class IndexFolders(IDisk disk, string root)
     /// </summary>
     /// <param name="database">The database.</param>
     /// <param name="number">The number of the index.</param>
-    /// <param name="mark">The mark that <see cref="NoteTried"/> recorded.</param>
+    /// <param name="mark">The mark that <see cref="RecordTrial"/> recorded.</param>
     public bool IsTried(uint database, long number, string mark)
     {
         try
@@ -107,7 +107,7 @@ public sealed class IndexFolders(IDisk disk, string root)
     /// </summary>
     /// <param name="folder">The folder of the index.</param>
     /// <param name="mark">Names the definition and the version of Rookery that tried it, in ASCII.</param>
-    public void NoteTried(string folder, string mark)
+    public void RecordTrial(string folder, string mark)
     {
         string path = Path.Combine(folder, TriedName);
         try

@@ -326,10 +326,10 @@ public sealed class RunningIndex : IDisposable
     /// </summary>
     /// <param name="bytes">Due from this many buffered bytes.</param>
     /// <param name="age">Due when the oldest buffered entry, or the last refused write, is this old.</param>
-    /// <param name="etagsUnnoted">
+    /// <param name="etagsBetweenWatermarks">
     /// Due when the position, without entries to write, is this many etags after the stored watermark.
     /// </param>
-    public bool IsApplyDue(long bytes, TimeSpan age, long etagsUnnoted)
+    public bool IsApplyDue(long bytes, TimeSpan age, long etagsBetweenWatermarks)
     {
         if (_refusedAt is { } refusedAt)
         {
@@ -339,7 +339,7 @@ public sealed class RunningIndex : IDisposable
         if (!HasPending)
         {
             // Nothing to write but the position, so that a restart does not read many operations again.
-            return Position > 0 && (Store.Watermark == 0 || Position - Store.Watermark >= etagsUnnoted);
+            return Position > 0 && (Store.Watermark == 0 || Position - Store.Watermark >= etagsBetweenWatermarks);
         }
 
         if (Store.PendingBytes >= bytes)

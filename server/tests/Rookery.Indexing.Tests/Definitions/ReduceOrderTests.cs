@@ -123,11 +123,11 @@ public sealed class ReduceOrderTests
         string path = Path.Combine(Root, node.Database().Number.ToString(CultureInfo.InvariantCulture), "2");
         Assert.True(folders.IsTried(node.Database().Number, 1, ReduceTrial.MarkOf(DefinitionOf(node, "a"))));
         node.Disk.CreateDirectory(path);
-        folders.NoteTried(path, ReduceTrial.MarkOf(counted.ToJson()));
+        folders.RecordTrial(path, ReduceTrial.MarkOf(counted.ToJson()));
         node = node.Restart();
         node.SettleAll();
         Assert.Empty(node.Troubles);
-        folders.NoteTried(path, ReduceTrial.MarkOf("another"u8));
+        folders.RecordTrial(path, ReduceTrial.MarkOf("another"u8));
         node = node.Restart();
         node.SettleAll();
         Assert.Single(node.Troubles);

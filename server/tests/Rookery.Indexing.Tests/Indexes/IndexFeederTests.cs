@@ -155,7 +155,7 @@ public sealed class IndexFeederTests
     [Fact]
     public void An_index_that_nothing_concerns_is_not_walked_again_after_a_restart()
     {
-        var options = IndexedNode.SmallSteps with { EtagsUnnoted = 50 };
+        var options = IndexedNode.SmallSteps with { EtagsBetweenWatermarks = 50 };
         var node = IndexedNode.New(options);
         Write(node, 0, 30);
         node.Define("other", Of("Others", "name"));
@@ -163,7 +163,7 @@ public sealed class IndexFeederTests
         long before = node.StoreOf("other").Watermark;
         Write(node, 30, 90);
         node.SettleAll();
-        Assert.True(node.StoreOf("other").Watermark >= before + options.EtagsUnnoted);
+        Assert.True(node.StoreOf("other").Watermark >= before + options.EtagsBetweenWatermarks);
         Write(node, 90, 95);
         node = node.Restart(powerLossSeed: 3, options);
         node.SettleAll();
