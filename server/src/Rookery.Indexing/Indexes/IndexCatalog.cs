@@ -298,7 +298,7 @@ public sealed class IndexCatalog : IDisposable
             .ToHashSet();
         foreach (
             long number in _folders
-                .Indexes(Database.Number)
+                .ListIndexes(Database.Number)
                 .Where(number => number <= lastNumber && !used.Contains(number))
         )
         {

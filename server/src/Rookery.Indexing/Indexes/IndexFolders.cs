@@ -131,13 +131,14 @@ public sealed class IndexFolders(IDisk disk, string root)
     public bool Exists(uint database, long number) => disk.Exists(PathOf(database, number));
 
     /// <summary>Returns the numbers of the databases that have folders.</summary>
-    public IReadOnlyList<uint> Databases() =>
+    public IReadOnlyList<uint> ListDatabases() =>
         disk.Exists(root)
             ? [.. Numbers(root).Where(static number => number <= uint.MaxValue).Select(static number => (uint)number)]
             : [];
 
     /// <summary>Returns the numbers of a database's indexes that have folders.</summary>
-    public IReadOnlyList<long> Indexes(uint database) => disk.Exists(PathOf(database)) ? Numbers(PathOf(database)) : [];
+    public IReadOnlyList<long> ListIndexes(uint database) =>
+        disk.Exists(PathOf(database)) ? Numbers(PathOf(database)) : [];
 
     /// <summary>
     /// Removes the folder of an index. The identity file is deleted first: if power goes then, the rest is recognised
@@ -164,7 +165,7 @@ public sealed class IndexFolders(IDisk disk, string root)
     /// <summary>Removes all folders of a database.</summary>
     public void Delete(uint database)
     {
-        foreach (long number in Indexes(database))
+        foreach (long number in ListIndexes(database))
         {
             Delete(database, number);
         }

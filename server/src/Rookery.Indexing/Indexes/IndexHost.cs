@@ -504,7 +504,9 @@ public sealed class IndexHost : IDisposable
         Volatile.Write(ref _catalogs, catalogs);
         gone.ForEach(static catalog => catalog.Dispose());
         foreach (
-            uint number in _folders.Databases().Where(number => number <= lastNumber && !catalogs.ContainsKey(number))
+            uint number in _folders
+                .ListDatabases()
+                .Where(number => number <= lastNumber && !catalogs.ContainsKey(number))
         )
         {
             try
