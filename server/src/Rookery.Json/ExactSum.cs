@@ -240,8 +240,8 @@ public struct ExactSum
         }
 
         // The last part is padded with zeros.
-        int behind = count <= 0 ? 0 : (PartDigits - (count % PartDigits)) % PartDigits;
-        int scale = exponent - count + MostPlaces - behind;
+        int padding = count <= 0 ? 0 : (PartDigits - (count % PartDigits)) % PartDigits;
+        int scale = exponent - count + MostPlaces - padding;
         units = scale < 0 ? units / BigInteger.Pow(10, -scale) : units * BigInteger.Pow(10, Math.Max(scale, 0));
         return isNegative ? -units : units;
     }

@@ -26,7 +26,7 @@ public sealed class AutoReduceMap : IIndexMap, IDisposable
 
     private readonly GroupPlan _plan;
     private readonly GroupTable _groups;
-    private readonly ScanWork _work = new(new EndlessTime());
+    private readonly ScanWork _work = new(new UnlimitedTime());
     private readonly PooledBytes _row = new();
 
     /// <summary>Makes the map of a definition.</summary>
@@ -111,7 +111,7 @@ public sealed class AutoReduceMap : IIndexMap, IDisposable
     }
 
     // The work on one document needs no time limit: the log bounds the document's size.
-    private sealed class EndlessTime : IScanClock
+    private sealed class UnlimitedTime : IScanClock
     {
         public void OnWork() { }
     }

@@ -89,7 +89,7 @@ public sealed class FieldWriter(FieldPath path, bool keepsPlaces = false)
         return false;
     }
 
-    private bool TryWritePseudo(ReadOnlySpan<byte> json, int at, IBufferWriter<byte>? output, bool isBehind = false)
+    private bool TryWritePseudo(ReadOnlySpan<byte> json, int at, IBufferWriter<byte>? output, bool hasPrevious = false)
     {
         if (_reader.Pseudo is not { } pseudo || json[at] == (byte)'{')
         {
@@ -98,7 +98,7 @@ public sealed class FieldWriter(FieldPath path, bool keepsPlaces = false)
 
         Span<byte> value = stackalloc byte[PseudoMember.MostBytes];
         int length = pseudo.Write(json, at, value);
-        output?.Write(isBehind && length > 0 ? ","u8 : default);
+        output?.Write(hasPrevious && length > 0 ? ","u8 : default);
         output?.Write(value[..length]);
         return length > 0;
     }
@@ -107,31 +107,37 @@ public sealed class FieldWriter(FieldPath path, bool keepsPlaces = false)
     {
         if (output is not null)
         {
-            bool isBehind = false;
+            bool hasPrevious = false;
             output.Write("["u8);
-            WriteElement(json, at, step, output, ref isBehind);
+            WriteElement(json, at, step, output, ref hasPrevious);
             output.Write("]"u8);
         }
     }
 
     /// <summary>Writes the value of an array's element; for a nested array the values of its elements.</summary>
-    private void WriteElement(ReadOnlySpan<byte> json, int at, int step, IBufferWriter<byte> output, ref bool isBehind)
+    private void WriteElement(
+        ReadOnlySpan<byte> json,
+        int at,
+        int step,
+        IBufferWriter<byte> output,
+        ref bool hasPrevious
+    )
     {
         if (json[at] == (byte)'[')
         {
             for (at++; json[at] != (byte)']'; at = StoredJson.SkipValue(json, at))
             {
                 at = json[at] == (byte)',' ? at + 1 : at;
-                WriteElement(json, at, step, output, ref isBehind);
+                WriteElement(json, at, step, output, ref hasPrevious);
             }
 
             return;
         }
 
         ReadOnlySpan<byte[]> steps = _reader.Steps;
-        if (step == steps.Length - 1 && json[at] == (byte)'"' && TryWritePseudo(json, at, output, isBehind))
+        if (step == steps.Length - 1 && json[at] == (byte)'"' && TryWritePseudo(json, at, output, hasPrevious))
         {
-            isBehind = true;
+            hasPrevious = true;
             return;
         }
 
@@ -141,13 +147,13 @@ public sealed class FieldWriter(FieldPath path, bool keepsPlaces = false)
             && StoredJson.TryFindMember(json, at, steps[step], out _, out int member)
         )
         {
-            WriteElement(json, member, step + 1, output, ref isBehind);
+            WriteElement(json, member, step + 1, output, ref hasPrevious);
         }
         else if (step == steps.Length || keepsPlaces)
         {
-            output.Write(isBehind ? ","u8 : ""u8);
+            output.Write(hasPrevious ? ","u8 : ""u8);
             output.Write(step == steps.Length ? json[at..StoredJson.SkipValue(json, at)] : "null"u8);
-            isBehind = true;
+            hasPrevious = true;
         }
     }
 

@@ -64,7 +64,7 @@ internal static class CSharpConversions
                 heap.Required(value, "a cast");
                 return heap.ValueOf(new CSharpNumber(heap.DecimalOf(value)));
             case ScriptFunction.CastToLong:
-                return ScriptValue.OfWhole(heap.Required(value, "a cast").Cut);
+                return ScriptValue.OfWhole(heap.Required(value, "a cast").Truncated);
             case ScriptFunction.CastToInt:
                 var cut = heap.Required(value, "a cast");
                 return ScriptValue.OfInt(

@@ -199,7 +199,7 @@ internal static class CSharpDates
             _ when unit.SequenceEqual("Minutes"u8) => TimeSpan.FromMinutes(value),
             _ when unit.SequenceEqual("Seconds"u8) => TimeSpan.FromSeconds(value),
             _ when unit.SequenceEqual("Milliseconds"u8) => TimeSpan.FromMilliseconds(value),
-            _ => TimeSpan.FromTicks(count.Cut),
+            _ => TimeSpan.FromTicks(count.Truncated),
         };
     }
 
@@ -228,7 +228,7 @@ internal static class CSharpDates
         {
             if (unit is "Years" or "Months")
             {
-                int whole = checked((int)count.Cut);
+                int whole = checked((int)count.Truncated);
                 return heap.ValueOf(
                     date.At((unit is "Years" ? date.Value.AddYears(whole) : date.Value.AddMonths(whole)).Ticks)
                 );
@@ -242,7 +242,7 @@ internal static class CSharpDates
                     "Minutes" => date.Value.AddMinutes(count.Real),
                     "Seconds" => date.Value.AddSeconds(count.Real),
                     "Milliseconds" => date.Value.AddMilliseconds(count.Real),
-                    _ => date.Value.AddTicks(count.Cut),
+                    _ => date.Value.AddTicks(count.Truncated),
                 }
             ).Ticks;
             return heap.ValueOf(Shifted(date, after - date.Ticks));

@@ -105,7 +105,7 @@ internal static class CSharpMath
             throw ScriptProgram.Broken();
         }
 
-        long digits = !options.IsEmpty && options[0].IsNumber ? heap.NumeralOf(options[0]).Cut : 0;
+        long digits = !options.IsEmpty && options[0].IsNumber ? heap.NumeralOf(options[0]).Truncated : 0;
         if (digits < 0 || digits > (number.Type == CSharpNumberType.Decimal ? MostDecimalDigits : MostRealDigits))
         {
             throw new ScriptFailure("the script rounds to more digits than its type has");

@@ -63,7 +63,7 @@ internal static class CSharpSequences
         switch (function)
         {
             case ScriptFunction.CSharpSkip or ScriptFunction.CSharpTake:
-                long asked = heap.Required(arguments[1], "an index").Cut;
+                long asked = heap.Required(arguments[1], "an index").Truncated;
                 int kept = (int)Math.Clamp(asked, 0, count);
                 return function == ScriptFunction.CSharpSkip
                     ? heap.Copy(sequence, kept, count - kept)

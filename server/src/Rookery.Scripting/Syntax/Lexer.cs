@@ -356,8 +356,8 @@ internal sealed class Lexer(string text, bool isLinq)
         isLinq
         && text[_position] == '_'
         && text[_position - 1] != '.'
-        && text.AsSpan(_position).IndexOfAnyExcept('_') is > 0 and var behind
-        && (isHex ? char.IsAsciiHexDigit(text[_position + behind]) : char.IsAsciiDigit(text[_position + behind]));
+        && text.AsSpan(_position).IndexOfAnyExcept('_') is > 0 and var digit
+        && (isHex ? char.IsAsciiHexDigit(text[_position + digit]) : char.IsAsciiDigit(text[_position + digit]));
 
     private string DigitsFrom(int start) =>
         isLinq ? text[start.._position].Replace("_", "", StringComparison.Ordinal) : text[start.._position];

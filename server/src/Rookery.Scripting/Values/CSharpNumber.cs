@@ -68,7 +68,7 @@ internal readonly record struct CSharpNumber
 
     /// <summary>The value as a long, without its fraction.</summary>
     /// <exception cref="OverflowException">The value is a decimal too large for a long.</exception>
-    public long Cut =>
+    public long Truncated =>
         IsWhole ? _whole
         : IsReal ? (long)_real
         : (long)_exact;

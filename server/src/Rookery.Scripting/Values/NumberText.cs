@@ -22,12 +22,12 @@ internal static class NumberText
     public static int FormatFixed(double value, int digits, Span<byte> destination)
     {
         // A double that is not exactly a half differs from it within the next twenty digits.
-        const int DigitsBehind = 20;
-        int behind = digits + DigitsBehind;
-        ReadOnlySpan<char> format = ['F', (char)('0' + (behind / 10)), (char)('0' + (behind % 10))];
+        const int ExtraDigits = 20;
+        int places = digits + ExtraDigits;
+        ReadOnlySpan<char> format = ['F', (char)('0' + (places / 10)), (char)('0' + (places % 10))];
         destination[0] = (byte)'0';
         Math.Abs(value).TryFormat(destination[1..], out int written, format, CultureInfo.InvariantCulture);
-        int end = 1 + written - DigitsBehind;
+        int end = 1 + written - ExtraDigits;
         bool isUp = destination[end] >= '5';
         end = digits == 0 ? end - 1 : end;
         for (int at = end - 1; isUp; at--)
