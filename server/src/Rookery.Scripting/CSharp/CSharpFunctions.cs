@@ -1,4 +1,5 @@
 using Rookery.Scripting.Compiling;
+using Rookery.Scripting.Functions;
 using Rookery.Scripting.Running;
 
 namespace Rookery.Scripting.CSharp;
@@ -8,6 +9,7 @@ internal static class CSharpFunctions
 {
     public static ScriptValue InvokeAsCSharp(
         this ScriptContext context,
+        FunctionFamily family,
         ScriptFunction function,
         ReadOnlySpan<ScriptValue> arguments
     )
@@ -17,20 +19,21 @@ internal static class CSharpFunctions
         long held = heap.HeldBytes;
         try
         {
-            return function switch
+            return family switch
             {
-                ScriptFunction.Count => ScriptValue.OfInt(
+                FunctionFamily.Aggregate => context.Aggregate(function, heap.ToSequence(arguments[0])),
+                FunctionFamily.Length => ScriptValue.OfInt(
                     arguments[0].IsText
                         ? heap.LengthOf(heap.Plain(arguments[0]))
                         : heap.Count(heap.ToSequence(arguments[0]))
                 ),
-                < ScriptFunction.Property => context.Aggregate(function, heap.ToSequence(arguments[0])),
-                < ScriptFunction.Negated => context.OperateAsCSharp(function, arguments[0], arguments[1]),
-                < ScriptFunction.CSharpRound => heap.Convert(function, arguments[0], arguments[1..]),
-                < ScriptFunction.CSharpToLower => heap.CalculateAsCSharp(function, arguments),
-                < ScriptFunction.NewDate => heap.InvokeOnCSharpText(function, arguments),
-                < ScriptFunction.ToSequence => heap.InvokeOnDate(function, arguments),
-                _ => context.InvokeOnSequence(function, arguments),
+                FunctionFamily.Operator => context.OperateAsCSharp(function, arguments[0], arguments[1]),
+                FunctionFamily.Conversion => heap.Convert(function, arguments[0], arguments[1..]),
+                FunctionFamily.Math => heap.CalculateAsCSharp(function, arguments),
+                FunctionFamily.CSharpText => heap.InvokeOnCSharpText(function, arguments),
+                FunctionFamily.Date => heap.InvokeOnDate(function, arguments),
+                FunctionFamily.Sequence => context.InvokeOnSequence(function, arguments),
+                _ => throw ScriptProgram.Broken(),
             };
         }
         catch (DivideByZeroException)

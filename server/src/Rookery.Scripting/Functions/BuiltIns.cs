@@ -20,24 +20,39 @@ internal static class BuiltIns
         heap.Spend(4);
         var first = arguments.IsEmpty ? ScriptValue.Undefined : arguments[0];
         var rest = arguments.IsEmpty ? arguments : arguments[1..];
-        return function switch
+        return FunctionFamilies.Of(function) switch
         {
-            <= ScriptFunction.PadEnd when first.Kind != ValueKind.Array => first.IsNothing
+            FunctionFamily.Text when first.Kind != ValueKind.Array => first.IsNothing
                 ? OfNothing(heap, function, rest)
                 : heap.InvokeOnText(function, heap.ToText(RequireText(first, function)), rest),
+            FunctionFamily.Text or FunctionFamily.Array => first.IsNothing
+                ? OfNothing(heap, function, rest)
+                : heap.InvokeOnArray(function, RequireArray(first, function), rest),
+            FunctionFamily.Number => heap.InvokeOnNumber(function, first, arguments),
+            FunctionFamily.Members => heap.MembersOf(function, first),
+            FunctionFamily.Single => context.InvokeSingle(function, first, rest),
+            var family => context.InvokeAsCSharp(family, function, arguments),
+        };
+    }
+
+    private static ScriptValue InvokeSingle(
+        this ScriptContext context,
+        ScriptFunction function,
+        ScriptValue first,
+        ReadOnlySpan<ScriptValue> rest
+    )
+    {
+        var heap = context.Heap;
+        return function switch
+        {
             ScriptFunction.ToText => first.IsNothing ? ScriptValue.Undefined : heap.ToText(first),
             ScriptFunction.ToFixed => first.IsNothing
                 ? ScriptValue.Undefined
                 : heap.ToFixed(heap.ToNumber(first), rest.IsEmpty ? 0 : heap.ToInteger(rest[0], 0, 100)),
-            <= ScriptFunction.Sort => first.IsNothing
-                ? OfNothing(heap, function, rest)
-                : heap.InvokeOnArray(function, RequireArray(first, function), rest),
-            < ScriptFunction.Keys => heap.InvokeOnNumber(function, first, arguments),
-            ScriptFunction.Keys or ScriptFunction.Values or ScriptFunction.Entries => heap.MembersOf(function, first),
             ScriptFunction.Id => context.Documents.IdOf(first),
             ScriptFunction.Load => context.Documents.Load(first),
             ScriptFunction.Metadata => context.Documents.MetadataOf(first),
-            _ => context.InvokeAsCSharp(function, arguments),
+            _ => throw ScriptProgram.Broken(),
         };
     }
 
