@@ -13,11 +13,11 @@ public sealed class AmountTests
     [InlineData(1023.6 * 1024, "1.0 MiB")]
     [InlineData(-1073741824.0, "−1.0 GiB")]
     [InlineData(1125899906842624.0, "1.0 PiB")]
-    public void Bytes_are_said_in_the_largest_unit_of_which_there_is_one(double bytes, string said) =>
+    public void Bytes_are_formatted_in_the_largest_unit_of_which_there_is_one(double bytes, string said) =>
         Assert.Equal(said, Amount.Bytes(bytes));
 
     [Fact]
-    public void Bytes_beside_the_limit_that_they_pass_are_never_said_as_the_same()
+    public void Bytes_and_the_limit_they_exceed_are_never_formatted_alike()
     {
         Assert.Equal(("9.0 MiB", "8.0 MiB"), Amount.BytesOver(9 << 20, 8 << 20));
         Assert.Equal(("8,388,609 B", "8,388,608 B"), Amount.BytesOver((8 << 20) + 1, 8 << 20));

@@ -21,7 +21,7 @@ public abstract class DiskContractTests(IDisk disk, string directory)
     }
 
     [Fact]
-    public void Opening_says_which_name_is_missing_or_taken()
+    public void Opening_reports_a_missing_or_existing_name()
     {
         Assert.Equal(Errno.NoEntry, Assert.Throws<DiskException>(() => disk.Open(In("none"), DiskOpen.Read)).Error);
         Assert.Equal(

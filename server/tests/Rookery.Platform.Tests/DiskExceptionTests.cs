@@ -5,7 +5,7 @@ public sealed class DiskExceptionTests
     private const int HighestErrorOfLinux = 133;
 
     [Fact]
-    public void Every_error_of_Linux_is_told_in_words()
+    public void Every_error_of_Linux_is_described_in_words()
     {
         // 41 and 58 are free in asm-generic/errno.h.
         foreach (int number in Enumerable.Range(1, HighestErrorOfLinux).Except([41, 58]))
@@ -23,7 +23,7 @@ public sealed class DiskExceptionTests
     [InlineData(29, "it is a pipe or a socket, which has no positions")]
     [InlineData(36, "a name in the path is too long")]
     [InlineData(40, "the path has too many symbolic links, or they form a circle")]
-    public void An_error_that_an_owner_can_mend_says_what_is_wrong(int number, string reason)
+    public void An_error_that_the_operator_can_fix_says_what_is_wrong(int number, string reason)
     {
         var failure = new DiskException("open", "/data/journal", (Errno)number);
         Assert.Equal($"Could not open /data/journal: {reason}.", failure.Message);

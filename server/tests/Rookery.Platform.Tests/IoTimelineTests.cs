@@ -64,7 +64,7 @@ public sealed class IoTimelineTests
     }
 
     [Fact]
-    public void A_page_says_from_when_on_nothing_is_missing()
+    public void A_page_has_the_time_range_for_which_it_is_complete()
     {
         long begin = Micros;
         Assert.Equal(begin - 1, _timeline.EventsBetween(0, long.MaxValue).FromUnixMicroseconds);
@@ -79,7 +79,7 @@ public sealed class IoTimelineTests
     }
 
     [Fact]
-    public void A_page_ends_where_it_is_asked_to()
+    public void A_page_ends_at_the_requested_time()
     {
         long begin = Micros;
         Work(IoKind.Read, 100, 1);
@@ -92,7 +92,7 @@ public sealed class IoTimelineTests
     }
 
     [Fact]
-    public void Both_devices_are_known_and_are_one_unless_said()
+    public void Both_devices_are_the_same_unless_given()
     {
         Assert.Equal(("mmcblk0p2", "mmcblk0p2"), (_timeline.JournalDevice, _timeline.DataDevice));
         Assert.Equal("sda1", new IoTimeline(_clock, "mmcblk0p2", "sda1").DataDevice);
@@ -247,7 +247,7 @@ public sealed class IoTimelineTests
     }
 
     [Fact]
-    public void A_sync_over_a_second_is_told_with_its_device_and_the_syncs_before_it()
+    public void A_sync_over_a_second_is_reported_with_its_device_and_the_syncs_before()
     {
         var seen = new List<SlowSync>();
         _timeline.SlowSyncSeen = seen.Add;

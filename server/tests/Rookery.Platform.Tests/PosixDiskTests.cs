@@ -44,7 +44,7 @@ public sealed class PosixDiskTests : DiskContractTests, IDisposable
 
     [Fact]
     [UnsupportedOSPlatform("windows")]
-    public void What_it_makes_is_for_its_owner_alone()
+    public void Created_files_are_readable_by_their_owner_only()
     {
         const UnixFileMode owner = UnixFileMode.UserRead | UnixFileMode.UserWrite;
         _disk.CreateDirectory(_directory["own"]);
@@ -72,7 +72,7 @@ public sealed class PosixDiskTests : DiskContractTests, IDisposable
     }
 
     [Fact]
-    public void A_full_device_is_told_apart()
+    public void A_full_device_has_an_error_of_its_own()
     {
         // /dev/full answers every write with ENOSPC, as a full file system would.
         using var full = _disk.Open("/dev/full", DiskOpen.ReadWrite);

@@ -69,7 +69,7 @@ public sealed class SimulatedDiskTests() : DiskContractTests(new SimulatedDisk("
     }
 
     [Fact]
-    public void A_full_disk_takes_what_fits_and_gives_room_back_with_the_last_name_and_the_last_open_file()
+    public void A_full_disk_writes_what_fits_and_frees_space_with_the_last_name_and_the_last_open_file()
     {
         var disk = new SimulatedDisk("/data") { CapacityBytes = 3 * 4096 };
         var file = disk.Open("/data/a", DiskOpen.CreateNew);
@@ -111,7 +111,7 @@ public sealed class SimulatedDiskTests() : DiskContractTests(new SimulatedDisk("
     }
 
     [Fact]
-    public void Rot_changes_what_is_stored_and_survives()
+    public void Rot_changes_stored_bytes_and_survives()
     {
         var disk = new SimulatedDisk("/data");
         disk.WriteNew("/data/a", Encoding.ASCII.GetBytes(new string('a', 2000)));
@@ -131,7 +131,7 @@ public sealed class SimulatedDiskTests() : DiskContractTests(new SimulatedDisk("
     }
 
     [Fact]
-    public void A_clock_moves_only_when_told_and_fires_timers_in_order()
+    public void A_clock_moves_only_when_advanced_and_fires_timers_in_order()
     {
         var clock = new SimulatedTimeProvider();
         var fired = new List<string>();

@@ -15,7 +15,7 @@ public sealed class SpaceReserveTests
         Assert.Equal(reserve, ReserveRule.Default.BytesOf(totalBytes));
 
     [Fact]
-    public void Growth_stops_below_the_reserve_and_goes_on_a_little_above_it()
+    public void Growth_stops_below_the_reserve_and_resumes_a_little_above_it()
     {
         var reserve = new SpaceReserve(
             _disk,
@@ -46,7 +46,7 @@ public sealed class SpaceReserveTests
     }
 
     [Fact]
-    public void The_file_system_is_asked_once_an_interval_and_on_demand()
+    public void The_file_system_is_queried_once_an_interval_and_on_demand()
     {
         var reserve = new SpaceReserve(_disk, "/data", new ReserveRule(16 * Page, 0), TimeSpan.FromSeconds(5), _clock);
         using var file = _disk.Open("/data/a", DiskOpen.CreateNew);

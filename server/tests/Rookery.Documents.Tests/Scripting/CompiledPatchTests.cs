@@ -30,7 +30,7 @@ public class CompiledPatchTests
     }
 
     [Fact]
-    public void A_script_keeps_metadata_and_says_when_nothing_changed()
+    public void A_script_keeps_metadata_and_reports_when_nothing_changed()
     {
         using var evaluator = new PatchEvaluator();
         var stored = new DocumentView(

@@ -53,7 +53,7 @@ public class QueryScriptTests
     }
 
     [Fact]
-    public void Functions_and_definitions_are_refused_where_they_stand()
+    public void Errors_of_functions_and_definitions_have_their_position()
     {
         Assert.Equal(
             1007,
@@ -97,7 +97,7 @@ public class QueryScriptTests
 
     /// <summary>What a run holds beyond a little is asked for, and asked for anew by the next run.</summary>
     [Fact]
-    public void Memory_is_asked_for_before_it_is_held()
+    public void Memory_is_reserved_before_it_is_held()
     {
         long asked = 0;
         long most = 300_000;

@@ -138,7 +138,7 @@ public class ScriptCostTests
     }
 
     [Fact]
-    public void Escapes_count_as_what_they_take_in_the_result()
+    public void Escapes_count_with_their_length_in_the_result()
     {
         var limits = new ScriptLimits { OutputBytes = 100_000 };
         string failure = Run("this.t = '\\x01'.repeat(50000)", "{}", limits, out _, out _);

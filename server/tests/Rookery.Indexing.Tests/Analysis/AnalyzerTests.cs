@@ -24,7 +24,7 @@ public sealed class AnalyzerTests
     [InlineData("ＡＢＣ １２３ ﬁn", "abc|123|ﬁn")]
     [InlineData("", "")]
     [InlineData(" .,;:!? -- \t\n", "")]
-    public void The_standard_analyzer_gives_words_without_case_and_marks(string text, string tokens) =>
+    public void The_standard_analyzer_returns_words_without_case_and_marks(string text, string tokens) =>
         Assert.Equal(tokens, CollectedTokens.Line("StandardAnalyzer", text));
 
     [Theory]

@@ -25,7 +25,7 @@ public sealed class FuzzyTextTests
         Assert.Equal(matches, AreSimilar(text, other, similarity));
 
     [Fact]
-    public void Distances_are_those_of_the_whole_matrix()
+    public void Distances_equal_those_of_the_whole_matrix()
     {
         var random = new Random(14);
         int near = 0;
@@ -46,7 +46,7 @@ public sealed class FuzzyTextTests
     }
 
     [Fact]
-    public void Similarity_is_what_the_formula_says()
+    public void Similarity_follows_the_formula()
     {
         var random = new Random(15);
         for (int round = 0; round < 5000; round++)

@@ -120,7 +120,7 @@ public sealed class SearchMatcherTests
 
     /// <summary>Compares with regular expressions.</summary>
     [Fact]
-    public void Patterns_match_what_a_regular_expression_does()
+    public void Patterns_match_like_regular_expressions()
     {
         using var analyzer = AnalyzerCatalog.Make("WhitespaceAnalyzer");
         var random = new Random(12);

@@ -18,7 +18,7 @@ public sealed class SearchTermsTests
     [InlineData("dog\"lazy fox\"cat \"open end", "dog (lazy+0 fox+1) cat (open+0 end+1)")]
     [InlineData("\"one\" \"the\" \"\"", "one")]
     [InlineData("", "")]
-    public void Words_phrases_and_patterns_are_told_apart(string terms, string clauses)
+    public void Words_phrases_and_patterns_are_distinguished(string terms, string clauses)
     {
         using var analyzer = AnalyzerCatalog.Make("StandardAnalyzer");
         Assert.Equal(clauses, Describe(SearchTerms.Parse(analyzer, terms, needsAll: false, 0)));

@@ -74,7 +74,7 @@ public sealed class CSharpFailureTests
     [InlineData("\"😀\".Substring(0, 1).ToUpper()", "cut inside a surrogate pair")]
     [InlineData("\"😀x\".Remove(1)", "inside a surrogate pair")]
     [InlineData("\"x😀\".Contains(\"😀\".Substring(1))", "searches for a text that was cut")]
-    public void A_document_that_C_sharp_cannot_map_says_why(string expression, string reason) =>
+    public void The_error_says_why_C_sharp_cannot_map_a_document(string expression, string reason) =>
         Assert.Contains(
             reason,
             DefinitionExample.Map(

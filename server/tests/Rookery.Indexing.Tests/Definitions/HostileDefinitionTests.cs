@@ -313,7 +313,7 @@ public sealed class HostileDefinitionTests
     [InlineData("map('Users', d => ({ MEMBERS }))", "aNUMBER: d.none || d.t")]
     [InlineData("from d in docs.Users select new { MEMBERS }", "aNUMBER = d.t")]
     [InlineData("docs.Users.Select(d => new { MEMBERS })", "aNUMBER = d.o.t")]
-    public void A_row_that_takes_a_large_value_again_and_again_ends_with_the_reason(string text, string member)
+    public void A_row_that_repeats_a_large_value_fails_with_the_reason(string text, string member)
     {
         const int Members = 20;
         var map = IndexScript.CompileMap(text.Replace("MEMBERS", Repeated(member, Members), StringComparison.Ordinal));
@@ -340,7 +340,7 @@ public sealed class HostileDefinitionTests
     }
 
     [Fact]
-    public void A_key_that_takes_a_large_value_again_and_again_ends_with_the_reason()
+    public void A_key_that_repeats_a_large_value_fails_with_the_reason()
     {
         var reduce = IndexScript.CompileReduce(
             $"groupBy(r => ({{ {Repeated("aNUMBER: r.t", 20)} }})).aggregate(g => ({{ a0: g.key.a0, n: "
@@ -361,7 +361,7 @@ public sealed class HostileDefinitionTests
     }
 
     [Fact]
-    public void A_reduced_row_that_takes_a_large_key_again_and_again_is_left_to_the_machine()
+    public void A_reduced_row_that_repeats_a_large_key_is_left_to_the_interpreter()
     {
         var reduce = IndexScript.CompileReduce(
             $"groupBy(r => r.t).aggregate(g => ({{ {Repeated("aNUMBER: g.key", 400)}, n: g.values.reduce((n, "

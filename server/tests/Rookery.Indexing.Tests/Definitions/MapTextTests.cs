@@ -209,7 +209,7 @@ public sealed class MapTextTests
     [InlineData("map('Users', u => { const r = { a: 1 }; return [r].concat([{ b: 2 }]); })", "a b")]
     [InlineData("from u in docs.Users from l in u.lines select new { l.p, u.name }", "p name")]
     [InlineData("docs.Users.SelectMany(u => u.l.Select(l => new { l.p }).Distinct())", "p")]
-    public void Fields_are_known_before_there_are_documents(string text, string fields) =>
+    public void Fields_are_known_before_the_first_document(string text, string fields) =>
         Assert.Equal(fields, string.Join(' ', IndexScript.CompileMap(text).Fields));
 
     [Theory]
@@ -245,7 +245,7 @@ public sealed class MapTextTests
     }
 
     [Fact]
-    public void A_map_that_fails_says_why()
+    public void The_error_says_why_a_map_fails()
     {
         Assert.Equal(
             "The map failed: the script calls toLowerCase on a value that is no text.",

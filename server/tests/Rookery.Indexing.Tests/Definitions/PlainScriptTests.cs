@@ -24,7 +24,7 @@ public sealed class PlainScriptTests
     [InlineData("from d in docs.Users select new { d.Name, d.Id, Count = 1 }")]
     [InlineData("from d in docs.Users let o = d.o select new { o.x, d.Count }")]
     [InlineData("docs.Users.Select(d => new { d.a, Deep = d.b.c.d })")]
-    public void What_only_takes_members_needs_no_machine(string text) =>
+    public void A_map_that_only_reads_members_needs_no_interpreter(string text) =>
         Assert.NotNull(IndexScript.CompileMap(text).Plain);
 
     [Theory]
@@ -66,11 +66,11 @@ public sealed class PlainScriptTests
     }
 
     [Fact]
-    public void Random_maps_give_what_the_machine_gives() =>
+    public void Random_maps_give_the_same_without_the_interpreter() =>
         CheckMaps(random => $"map('Users', d => ({{ {Members(random, ": ", static random => Value(random, 0))} }}))");
 
     [Fact]
-    public void Random_maps_in_LINQ_give_what_the_machine_gives() =>
+    public void Random_maps_in_LINQ_give_the_same_without_the_interpreter() =>
         CheckMaps(random =>
         {
             // A variable that is not used would leave the map to the machine.
@@ -95,7 +95,7 @@ public sealed class PlainScriptTests
         "from r in results group r by r.a into g select new { a = g.Key, b = g.Sum(x => x.b), c = g.Sum(x => x.c) }"
     )]
     [InlineData("results.GroupBy(r => new { r.a, r.x }).Select(g => new { g.Key.a, g.Key.x, b = g.Sum(x => x.b) })")]
-    public void Sums_are_what_the_machine_gives(string text)
+    public void Sums_are_the_same_without_the_interpreter(string text)
     {
         var reduce = IndexScript.CompileReduce(text);
         Assert.NotNull(reduce.Plain);

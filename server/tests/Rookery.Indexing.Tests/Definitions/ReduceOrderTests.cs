@@ -84,7 +84,7 @@ public sealed class ReduceOrderTests
     }
 
     [Fact]
-    public void A_stored_definition_that_has_no_one_answer_is_named_and_keeps_no_other_away()
+    public void A_stored_definition_with_an_ambiguous_result_is_named_and_other_indexes_open()
     {
         const string Reduce = "groupBy(r => r.k).aggregate(g => ({ k: g.key, a: g.values.length }))";
         var node = IndexedNode.New();

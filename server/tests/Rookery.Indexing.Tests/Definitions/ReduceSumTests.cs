@@ -151,7 +151,7 @@ public sealed class ReduceSumTests
     [InlineData("0.1 0.1 0.1", "-0.3")]
     [InlineData("9007199254740993 1e-20", "-9007199254740993.00000000000000000001")]
     [InlineData("1e300 0.5 -1e300", "-0.5")]
-    public void What_JavaScript_takes_away_counts_with_all_its_digits(string numbers, string sum)
+    public void A_number_that_JavaScript_subtracts_counts_with_all_its_digits(string numbers, string sum)
     {
         const string Text =
             "groupBy(r => r.k).aggregate(g => ({ k: g.key, c: g.values.reduce((n, v) => n - v.c, null) }))";

@@ -194,7 +194,7 @@ public sealed class ReduceTrialTests
         Assert.True(IndexScript.CompileReduce("from r in results " + reduce).Plain!.AddsItsOwn);
 
     [Fact]
-    public void A_refused_cast_of_a_sum_names_what_is_taken()
+    public void The_error_for_a_cast_of_a_sum_names_the_accepted_form()
     {
         string? fault = FaultOf(CSharp("c = (int)g.Sum(x => x.c)"));
         Assert.Contains("'g.Sum(x => (int)x.Count)'", fault, StringComparison.Ordinal);

@@ -283,10 +283,7 @@ public sealed class RefusedTextTests
             + "Enumerable.Average(h.g.Select(x => x.c)) }",
         "'Average' of a group"
     )]
-    public void A_reduce_that_gives_a_group_no_row_or_several_or_counts_its_rows_is_refused(
-        string text,
-        string message
-    ) =>
+    public void A_reduce_that_returns_no_row_or_several_or_counts_rows_is_refused(string text, string message) =>
         Assert.Contains(
             message,
             Assert.Throws<ScriptException>(() => IndexScript.CompileReduce(text)).Message,
@@ -315,6 +312,6 @@ public sealed class RefusedTextTests
         "groupBy(r => r.o).aggregate(g => { if (!g.key) return { o: 'none', c: 0 }; return g.key > 1 ? { o: 1, "
             + "c: 1 } : { o: 2, c: 2 }; })"
     )]
-    public void A_reduce_that_gives_each_group_one_row_is_taken(string text) =>
+    public void A_reduce_that_returns_one_row_of_each_group_is_accepted(string text) =>
         Assert.Equal(["o", "c"], IndexScript.CompileReduce(text).Fields);
 }

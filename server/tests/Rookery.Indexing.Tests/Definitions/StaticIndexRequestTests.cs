@@ -76,7 +76,7 @@ public sealed class StaticIndexRequestTests
     [Theory]
     [InlineData("Auto/Users/ByName")]
     [InlineData("replacementOf/Users/ByName")]
-    public void A_name_that_the_server_gives_itself_is_refused(string name) =>
+    public void A_name_reserved_for_the_server_is_refused(string name) =>
         Assert.Contains(
             "Names that begin with",
             Assert.Throws<IndexDefinitionException>(() => Parse($$"""{"Name":"{{name}}","Maps":{{Map}}}""")).Message,

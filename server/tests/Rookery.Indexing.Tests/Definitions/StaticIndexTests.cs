@@ -58,7 +58,7 @@ public sealed class StaticIndexTests
     [InlineData(1)]
     [InlineData(2)]
     [InlineData(3)]
-    public void Indexes_are_what_the_documents_say_across_crashes(int seed)
+    public void Indexes_match_the_documents_across_crashes(int seed)
     {
         var random = new Random(seed);
         var shop = new ShopModel(random);
@@ -98,7 +98,7 @@ public sealed class StaticIndexTests
     }
 
     [Fact]
-    public void After_a_power_cut_at_any_moment_indexes_are_what_the_documents_say() =>
+    public void After_a_power_cut_at_any_moment_indexes_match_the_documents() =>
         new CrashSearch { Points = 60, Runs = 2 }.Verify(
             Work,
             static (image, _, _) =>
@@ -198,7 +198,7 @@ public sealed class StaticIndexTests
     [Theory]
     [InlineData(false)]
     [InlineData(true)]
-    public void Memory_of_rows_that_nobody_asks_for_is_given_back(bool isAsked)
+    public void Memory_of_unused_rows_is_released(bool isAsked)
     {
         using var node = IndexedNode.New();
         node.Define(Indexes[1].Definition, "totals");
@@ -310,7 +310,7 @@ public sealed class StaticIndexTests
     [Theory]
     [InlineData(false)]
     [InlineData(true)]
-    public void A_changed_definition_that_cannot_take_the_documents_takes_nobodys_place(bool isRestarted)
+    public void A_changed_definition_that_fails_on_the_documents_replaces_no_index(bool isRestarted)
     {
         // All of them are one step: what stops in it has walked as far as the index that answers.
         var options = IndexedNode.SmallSteps with
@@ -451,7 +451,7 @@ public sealed class StaticIndexTests
     [Theory]
     [InlineData("// last\n")]
     [InlineData("/* last */ ")]
-    public void A_reduce_behind_a_comment_is_opened_at_a_restart_and_a_refused_one_left_out(string comment)
+    public void A_reduce_after_a_comment_is_opened_at_a_restart_and_a_refused_one_is_not(string comment)
     {
         const string Map = "map('Users', u => ({ k: u.k, d: u.d }))";
         string reduce =

@@ -170,7 +170,7 @@ public sealed class StaticReduceTests
     [InlineData("Sum")]
     [InlineData("Max")]
     [InlineData("Distinct")]
-    public void A_number_that_is_no_decimal_beside_one_that_is_fails_its_document_alone(string method)
+    public void A_double_added_to_a_decimal_fails_only_its_own_document(string method)
     {
         using var node = IndexedNode.New();
         node.Define(
@@ -185,7 +185,7 @@ public sealed class StaticReduceTests
     }
 
     [Fact]
-    public void A_division_by_zero_or_by_what_is_missing_is_an_error_of_the_document()
+    public void A_division_by_zero_or_by_null_is_an_error_of_the_document()
     {
         using var node = IndexedNode.New();
         node.Define(

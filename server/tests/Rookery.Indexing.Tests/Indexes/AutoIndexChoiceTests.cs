@@ -62,7 +62,7 @@ public sealed class AutoIndexChoiceTests
     }
 
     [Fact]
-    public void One_that_is_missing_takes_over_what_the_nearest_holds()
+    public void A_new_index_has_the_fields_of_the_nearest_one()
     {
         var choice = AutoIndexChoice.For(
             Of("age", "city"),

@@ -27,7 +27,7 @@ public sealed class AutoIndexDefinitionTests
     }
 
     [Fact]
-    public void A_name_has_an_end_and_is_one_whatever_the_fields_are_called()
+    public void A_name_is_bounded_and_valid_whatever_the_names_of_fields()
     {
         var many = Of("Users", [.. Enumerable.Range(0, 200).Select(static i => Field($"field{i}"))]);
         var others = Of("Users", [.. Enumerable.Range(0, 200).Select(static i => Field($"other{i}"))]);
@@ -39,7 +39,7 @@ public sealed class AutoIndexDefinitionTests
     }
 
     [Fact]
-    public void One_covers_another_when_it_holds_all_that_the_other_is_for()
+    public void A_definition_covers_another_with_a_subset_of_its_fields()
     {
         var wide = Of("Users", Field(["name"], AutoIndexFieldUses.Search), Field("age"));
         Assert.True(wide.Covers(Of("users", Field("name"))));
@@ -51,7 +51,7 @@ public sealed class AutoIndexDefinitionTests
     }
 
     [Fact]
-    public void Two_become_one_that_covers_both()
+    public void A_merged_definition_covers_both()
     {
         var one = Of("Users", Field(["name"], AutoIndexFieldUses.Search), Field("age"));
         var other = Of("Users", Field(["name"], AutoIndexFieldUses.Exact), Field(["lines", "product"]));

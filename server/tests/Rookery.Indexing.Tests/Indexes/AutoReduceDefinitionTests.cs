@@ -33,7 +33,7 @@ public sealed class AutoReduceDefinitionTests
     public void It_is_named_by_what_it_holds(string query, string name) => Assert.Equal(name, Of(query).Name);
 
     [Fact]
-    public void A_name_has_an_end_and_is_one_whatever_the_fields_are_called()
+    public void A_name_is_bounded_and_valid_whatever_the_names_of_fields()
     {
         var many = Of(
             $"from Users group by {string.Join(", ", Enumerable.Range(0, 60).Select(static i => $"field{i}"))}"
@@ -96,7 +96,7 @@ public sealed class AutoReduceDefinitionTests
         );
 
     [Fact]
-    public void One_answers_for_another_of_the_same_groups_that_computes_less()
+    public void An_index_answers_for_one_of_the_same_groups_that_computes_less()
     {
         var wide = Of("from Orders group by a, b select count(), sum(n)");
         Assert.True(wide.Covers(Of("from orders group by b, a select sum(n)")));
@@ -108,7 +108,7 @@ public sealed class AutoReduceDefinitionTests
     }
 
     [Fact]
-    public void An_index_that_computes_all_is_used_and_otherwise_one_is_widened_or_made()
+    public void An_index_that_computes_all_is_used_and_otherwise_one_is_widened_or_created()
     {
         var count = Candidate("from Orders group by a select count()", 90);
         var wide = Candidate("from Orders group by a select count(), sum(n)", 90);
@@ -161,7 +161,7 @@ public sealed class AutoReduceDefinitionTests
     }
 
     [Fact]
-    public void The_one_that_computes_less_is_superfluous_once_the_other_has_come_as_far()
+    public void An_index_that_computes_less_is_superfluous_once_the_other_has_caught_up()
     {
         var count = Candidate("from Orders group by a select count()", 90);
         var wide = Candidate("from Orders group by a select count(), sum(n)", 89);
@@ -174,7 +174,7 @@ public sealed class AutoReduceDefinitionTests
     }
 
     [Fact]
-    public void An_index_of_groups_is_made_when_there_are_many_documents()
+    public void An_index_of_groups_is_created_when_there_are_many_documents()
     {
         const string Query = "from Orders group by a select count()";
         Assert.Null(Route(Query, IndexChooser.FewDocuments).IndexName);

@@ -59,7 +59,7 @@ public sealed class DependentsTests : IDisposable
     }
 
     [Fact]
-    public void A_pass_that_was_cut_off_behind_a_changed_document_leaves_the_index_where_it_was()
+    public void A_pass_that_ends_early_after_a_changed_document_does_not_advance_the_index()
     {
         var index = _node.Serving(Cities);
         long before = index.Position;
@@ -72,7 +72,7 @@ public sealed class DependentsTests : IDisposable
     }
 
     [Fact]
-    public void A_step_ends_when_what_they_give_is_much()
+    public void A_step_ends_when_dependents_give_many_bytes()
     {
         using var wide = IndexedNode.New(
             new IndexFeederOptions { LeastPendingBytes = 32 << 10, PendingBytes = 32 << 10 }
@@ -112,7 +112,7 @@ public sealed class DependentsTests : IDisposable
     }
 
     [Fact]
-    public void They_keep_no_other_index_from_following_nor_those_of_another_from_their_turn()
+    public void Dependents_keep_no_other_index_from_following_nor_other_dependents_from_their_turn()
     {
         var byName = new AutoIndexDefinition("Users", [new AutoIndexField(["name"], AutoIndexFieldUses.None)]);
         _node.Define(byName.Name, byName);

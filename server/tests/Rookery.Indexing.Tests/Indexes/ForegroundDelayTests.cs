@@ -9,7 +9,7 @@ public sealed class ForegroundDelayTests
     private readonly Queue<Action> _waiting = new();
 
     [Fact]
-    public void Indexing_gives_way_while_requests_wait_and_comes_back()
+    public void Indexing_yields_while_requests_wait_and_recovers()
     {
         var delay = new ForegroundDelay(_time, _waiting.Enqueue);
         Answer(delay, TimeSpan.FromMilliseconds(1));
@@ -29,7 +29,7 @@ public sealed class ForegroundDelayTests
     }
 
     [Fact]
-    public void What_still_waits_counts_and_nothing_is_asked_twice()
+    public void A_queued_probe_counts_and_only_one_is_queued()
     {
         var delay = new ForegroundDelay(_time, _waiting.Enqueue);
         delay.Measure();

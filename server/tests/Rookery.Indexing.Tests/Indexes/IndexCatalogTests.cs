@@ -24,7 +24,7 @@ public sealed class IndexCatalogTests
     );
 
     [Fact]
-    public void An_index_goes_on_after_a_restart_where_it_ended()
+    public void An_index_continues_after_a_restart_at_its_position()
     {
         var node = New(documents: 50);
         node.Define("a", ByName);
@@ -62,7 +62,7 @@ public sealed class IndexCatalogTests
     }
 
     [Fact]
-    public void What_was_deleted_while_the_node_was_off_is_removed_and_what_it_does_not_know_yet_stays()
+    public void Folders_of_deleted_indexes_are_removed_at_a_start_and_those_of_unknown_ones_stay()
     {
         var node = New(documents: 5);
         node.Define("a", ByName);
@@ -107,7 +107,7 @@ public sealed class IndexCatalogTests
     }
 
     [Fact]
-    public void What_follows_another_history_of_the_database_is_built_again()
+    public void An_index_of_another_history_of_the_database_is_rebuilt()
     {
         using var node = New(documents: 10);
         node.Define("a", ByName);
@@ -119,7 +119,7 @@ public sealed class IndexCatalogTests
     }
 
     [Fact]
-    public void A_paused_index_stays_behind_until_it_is_resumed_and_a_disabled_one_on_all_members()
+    public void A_paused_index_lags_until_it_is_resumed_and_a_disabled_one_on_all_members()
     {
         using var node = New(documents: 5);
         node.Define("a", ByName);
@@ -224,9 +224,7 @@ public sealed class IndexCatalogTests
     [Theory]
     [InlineData(false)]
     [InlineData(true)]
-    public void What_was_built_by_the_replaced_definition_answers_until_the_new_one_has_caught_up(
-        bool isRestartedBetween
-    )
+    public void The_index_of_the_old_definition_answers_until_the_new_one_has_caught_up(bool isRestartedBetween)
     {
         var node = New(documents: 100);
         node.Define("a", ByName);
@@ -274,7 +272,7 @@ public sealed class IndexCatalogTests
     }
 
     [Fact]
-    public void A_definition_that_this_program_does_not_know_is_told_of_once_and_others_go_on()
+    public void A_definition_of_an_unknown_kind_is_reported_once_and_other_indexes_continue()
     {
         using var node = New(documents: 5);
         node.ChangeIndexes(static writer => writer.Put("odd", "{\"Type\":\"Odd\"}"u8, default));
@@ -345,7 +343,7 @@ public sealed class IndexCatalogTests
     [InlineData(4)]
     [InlineData(5)]
     [InlineData(6)]
-    public void Indexes_are_what_the_documents_say_across_crashes(int seed)
+    public void Indexes_match_the_documents_across_crashes(int seed)
     {
         var random = new Random(seed);
         string[] databases = ["shop", "other"];

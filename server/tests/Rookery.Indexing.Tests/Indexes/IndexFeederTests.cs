@@ -13,7 +13,7 @@ public sealed class IndexFeederTests
     private static readonly AutoIndexDefinition ByName = Of("Users", "name");
 
     [Fact]
-    public void An_index_takes_the_documents_that_there_are_and_follows_puts_deletes_and_moves()
+    public void An_index_takes_existing_documents_and_follows_puts_deletes_and_moves()
     {
         using var node = IndexedNode.New();
         for (int i = 0; i < 50; i++)
@@ -54,7 +54,7 @@ public sealed class IndexFeederTests
     }
 
     [Fact]
-    public void Indexes_of_all_documents_keep_one_that_moves()
+    public void Indexes_of_all_documents_keep_a_document_that_moves()
     {
         using var node = IndexedNode.New();
         var all = Of(null, "name");
@@ -69,7 +69,7 @@ public sealed class IndexFeederTests
     }
 
     [Fact]
-    public void Indexes_that_stand_together_share_each_read_and_those_behind_join_them()
+    public void Indexes_at_one_position_share_each_read_and_lagging_ones_join_them()
     {
         using var node = IndexedNode.New();
         for (int i = 0; i < 60; i++)
@@ -103,7 +103,7 @@ public sealed class IndexFeederTests
     }
 
     [Fact]
-    public void One_that_is_far_behind_is_fed_until_it_joins_the_next_and_both_go_on_together()
+    public void A_lagging_index_is_fed_until_it_joins_the_next_and_both_continue_together()
     {
         using var node = IndexedNode.New();
         node.Define("far", ByName);
@@ -172,7 +172,7 @@ public sealed class IndexFeederTests
     }
 
     [Fact]
-    public async Task Who_waits_is_answered_as_soon_as_what_he_waits_for_is_seen()
+    public async Task A_wait_ends_as_soon_as_the_awaited_etag_is_visible()
     {
         using var node = IndexedNode.New();
         node.Define(ByName.Name, ByName);
@@ -220,7 +220,7 @@ public sealed class IndexFeederTests
     }
 
     [Fact]
-    public async Task What_leads_to_what_is_waited_for_is_written_with_it_at_once()
+    public async Task Entries_before_an_awaited_etag_are_written_with_it_at_once()
     {
         using var node = IndexedNode.New();
         node.Define(ByName.Name, ByName);
@@ -243,7 +243,7 @@ public sealed class IndexFeederTests
     }
 
     [Fact]
-    public void A_long_build_does_not_keep_others_from_following()
+    public void A_long_build_does_not_keep_other_indexes_from_following()
     {
         using var node = IndexedNode.New();
         Write(node, 0, 300);
@@ -267,7 +267,7 @@ public sealed class IndexFeederTests
     }
 
     [Fact]
-    public void An_index_behind_deletions_that_were_forgotten_is_built_again()
+    public void An_index_that_lags_behind_removed_tombstones_is_rebuilt()
     {
         using var node = IndexedNode.New();
         node.Define(ByName.Name, ByName);
@@ -286,7 +286,7 @@ public sealed class IndexFeederTests
     }
 
     [Fact]
-    public void What_the_disk_refuses_is_tried_again_and_said_meanwhile()
+    public void A_refused_write_is_tried_again_and_shown_in_the_status()
     {
         using var node = IndexedNode.New();
         node.Define(ByName.Name, ByName);
@@ -317,7 +317,7 @@ public sealed class IndexFeederTests
     [Theory]
     [InlineData(true)]
     [InlineData(false)]
-    public void A_step_ends_when_what_its_documents_give_is_much(bool isBuilt)
+    public void A_step_ends_when_its_documents_give_many_bytes(bool isBuilt)
     {
         using var node = IndexedNode.New(
             new IndexFeederOptions { LeastPendingBytes = 32 << 10, PendingBytes = 32 << 10 }
@@ -346,7 +346,7 @@ public sealed class IndexFeederTests
     }
 
     [Fact]
-    public void A_document_of_too_many_values_is_listed_and_the_others_are_indexed()
+    public void A_document_with_too_many_values_is_an_error_and_other_documents_are_indexed()
     {
         using var node = IndexedNode.New(new IndexFeederOptions());
         node.Define("tags", Of("Users", "tags"));
@@ -362,7 +362,7 @@ public sealed class IndexFeederTests
     }
 
     [Fact]
-    public void Who_is_waited_for_again_and_again_does_not_keep_another_from_being_built()
+    public void An_index_that_is_always_awaited_does_not_keep_another_from_being_built()
     {
         using var node = IndexedNode.New();
         Write(node, 0, 30);
@@ -393,7 +393,7 @@ public sealed class IndexFeederTests
     }
 
     [Fact]
-    public void Of_indexes_that_are_behind_those_of_higher_priority_get_three_turns_of_four()
+    public void Lagging_indexes_of_higher_priority_get_three_turns_of_four()
     {
         using var node = IndexedNode.New();
         foreach (string name in (string[])["low", "high"])
@@ -424,7 +424,7 @@ public sealed class IndexFeederTests
     }
 
     [Fact]
-    public void An_index_of_low_priority_far_behind_catches_up_while_others_follow_every_write()
+    public void A_low_priority_index_that_lags_far_catches_up_while_others_follow_every_write()
     {
         using var node = IndexedNode.New();
         foreach (string name in (string[])["low", "high", "last"])
@@ -455,7 +455,7 @@ public sealed class IndexFeederTests
     }
 
     [Fact]
-    public void Of_indexes_that_are_built_those_of_higher_priority_get_three_turns_of_four()
+    public void Builds_of_higher_priority_get_three_turns_of_four()
     {
         using var node = IndexedNode.New();
         Write(node, 0, 600);

@@ -44,7 +44,7 @@ public sealed class IndexHostWaitTests
 
     /// <summary>Who is sent away looks again as soon as he can: while the index is closed.</summary>
     [Fact]
-    public async Task Who_waits_for_an_index_is_told_at_once_that_its_database_was_deleted()
+    public async Task A_wait_for_an_index_ends_at_once_when_its_database_is_deleted()
     {
         using var held = new HeldContinuations();
         Task<bool>? waiting = null;
@@ -60,7 +60,7 @@ public sealed class IndexHostWaitTests
     }
 
     [Fact]
-    public async Task Who_waits_for_an_index_that_stopped_is_told_at_once_that_its_replacement_stopped_too()
+    public async Task A_wait_for_a_stopped_index_ends_at_once_when_its_replacement_stops_too()
     {
         using var node = NewStopped();
         node.Define("""{"Maps":["from u in docs.Users select new { b = 1 / (u.n - u.n) }"]}""", "Failing");
@@ -71,7 +71,7 @@ public sealed class IndexHostWaitTests
     }
 
     [Fact]
-    public async Task Who_waits_for_an_index_that_stopped_is_told_at_once_that_its_next_definition_is_not_kept()
+    public async Task A_wait_for_a_stopped_index_ends_at_once_when_its_next_definition_is_not_kept()
     {
         using var node = NewStopped();
         node.ChangeIndexes(static writer => writer.Put("Failing", "{\"of\":\"another version\"}"u8.ToArray(), default));

@@ -30,7 +30,7 @@ public sealed class IndexQuotaTests
 
     /// <summary>Definitions come from members with more memory, and from before the bound.</summary>
     [Fact]
-    public void A_node_with_a_thousand_definitions_comes_up_and_keeps_what_it_has_room_for()
+    public void A_node_with_a_thousand_definitions_starts_and_keeps_as_many_indexes_as_fit()
     {
         var node = IndexedNode.New();
         node.Put("users/1", "\"name\":\"a\"");
@@ -83,7 +83,7 @@ public sealed class IndexQuotaTests
     }
 
     [Fact]
-    public void A_changed_definition_that_has_to_wait_is_said_by_its_name()
+    public void The_error_names_a_changed_definition_that_has_to_wait()
     {
         using var node = FullNode(out var names);
         node.Host.SetPaused(node.Database(), isPaused: true);
@@ -106,7 +106,7 @@ public sealed class IndexQuotaTests
     }
 
     [Fact]
-    public void Automatic_indexes_give_way_to_those_that_are_defined_in_any_database()
+    public void Automatic_indexes_close_for_user_defined_ones_of_any_database()
     {
         using var node = IndexedNode.New();
         node.CreateDatabase("zoo");
@@ -136,7 +136,7 @@ public sealed class IndexQuotaTests
     }
 
     [Fact]
-    public void A_definition_that_the_node_cannot_carry_out_is_said_by_its_name()
+    public void The_error_names_a_definition_that_the_node_cannot_run()
     {
         using var node = IndexedNode.New();
         node.ChangeIndexes(static writer => writer.Put("later", """{"Type":"OfALaterVersion"}"""u8.ToArray(), default));
@@ -166,7 +166,7 @@ public sealed class IndexQuotaTests
     }
 
     [Fact]
-    public void A_query_for_which_there_is_no_room_looks_at_documents()
+    public void A_query_whose_index_has_no_room_scans_documents()
     {
         using var node = IndexedNode.New();
         for (int i = 0; i < 300; i++)
@@ -189,7 +189,7 @@ public sealed class IndexQuotaTests
     }
 
     [Fact]
-    public void Definitions_are_read_only_where_there_may_be_no_room_and_once_until_they_change()
+    public void Definitions_are_read_only_near_the_quota_and_once_until_they_change()
     {
         using var node = IndexedNode.New();
         node.CreateDatabase("zoo");

@@ -16,9 +16,7 @@ public sealed class IndexingThreadTests
     [Theory]
     [InlineData(1)]
     [InlineData(0)]
-    public async Task The_thread_follows_what_is_written_and_hurries_for_who_waits_even_where_it_is_hot(
-        double shareOfCore
-    )
+    public async Task The_thread_follows_writes_and_hurries_for_waiting_queries_even_on_a_hot_board(double shareOfCore)
     {
         using var node = IndexedNode.New(shareOfCore: shareOfCore);
         using (new IndexingThread(node.Host, node.Store.Databases, node.Time))

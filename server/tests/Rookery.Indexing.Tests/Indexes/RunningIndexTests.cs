@@ -15,7 +15,7 @@ public sealed class RunningIndexTests : IDisposable
     private readonly IndexedNode _node = IndexedNode.New();
 
     [Fact]
-    public void A_document_that_fails_is_listed_and_what_was_held_of_it_before_is_forgotten()
+    public void A_failing_document_is_an_error_and_its_earlier_entry_is_removed()
     {
         using var index = NewIndex();
         Feed(index, "ok", "\"n\":1");
@@ -47,7 +47,7 @@ public sealed class RunningIndexTests : IDisposable
     }
 
     [Fact]
-    public void One_that_fails_too_often_stops_and_says_so()
+    public void An_index_that_fails_too_often_stops_and_reports_it()
     {
         var told = new List<string>();
         using var index = NewIndex(stopped: told.Add);
@@ -72,7 +72,7 @@ public sealed class RunningIndexTests : IDisposable
 
     /// <summary>The clock stands: nothing but the stop ends the wait.</summary>
     [Fact]
-    public async Task Who_waits_for_one_at_rest_is_sent_away_by_a_stop_just_before_the_wait_begins()
+    public async Task A_patient_wait_ends_when_the_index_stops_just_before_it_begins()
     {
         using var index = NewIndex();
         var waiting = index.WaitAsync(1, TimeSpan.FromHours(1), CancellationToken.None, JudgeAndStop);
@@ -92,7 +92,7 @@ public sealed class RunningIndexTests : IDisposable
     }
 
     [Fact]
-    public void An_index_whose_files_rot_while_it_runs_is_built_again()
+    public void An_index_whose_files_rot_while_it_runs_is_rebuilt()
     {
         using var index = NewIndex(cacheBytes: 0);
         Feed(index, "a", "\"n\":1");
@@ -109,7 +109,7 @@ public sealed class RunningIndexTests : IDisposable
     }
 
     [Fact]
-    public void Progress_says_how_much_is_left_and_how_long_it_takes()
+    public void Progress_has_what_is_left_and_the_time_for_it()
     {
         var time = new SimulatedTimeProvider();
         var meter = new ProgressMeter(time);

@@ -34,7 +34,7 @@ public class WeightedTurnsTests
     }
 
     [Fact]
-    public void Every_kind_with_a_weight_has_a_turn_whatever_the_others_do()
+    public void Every_kind_with_a_weight_gets_turns()
     {
         var random = new Random(1);
         var turns = new WeightedTurns(3);

@@ -19,7 +19,7 @@ public sealed class ReduceStoreTests
     [Theory]
     [InlineData(false)]
     [InlineData(true)]
-    public void Groups_are_what_a_computation_from_scratch_gives(bool hasOrder)
+    public void Groups_equal_a_computation_from_scratch(bool hasOrder)
     {
         for (int seed = 0; seed < 3; seed++)
         {
@@ -106,7 +106,7 @@ public sealed class ReduceStoreTests
     }
 
     [Fact]
-    public void A_row_that_is_as_before_costs_nothing_and_tells_nothing()
+    public void An_unchanged_row_costs_nothing_and_marks_no_group()
     {
         using var store = ReduceWorkload.Open(new SimulatedDisk("/data"));
         var mapped = new MappedRows();
@@ -123,7 +123,7 @@ public sealed class ReduceStoreTests
     }
 
     [Fact]
-    public void Rows_that_cannot_be_reduced_take_their_group_away_until_they_change()
+    public void A_group_whose_rows_cannot_be_reduced_is_gone_until_they_change()
     {
         using var store = ReduceWorkload.Open(new SimulatedDisk("/data"));
         List<string> failures = [];
@@ -191,7 +191,7 @@ public sealed class ReduceStoreTests
 
     /// <summary>Pages that deletions emptied join, so that what is left is a small tree again.</summary>
     [Fact]
-    public void What_deletions_leave_of_a_large_group_is_no_deeper_than_it_needs()
+    public void The_tree_of_a_large_group_shrinks_with_deletions()
     {
         using var store = ReduceWorkload.Open(new SimulatedDisk("/data"));
         var mapped = new MappedRows();

@@ -15,7 +15,7 @@ public sealed class ScanModelTests
     private const int DocumentsPerSeed = 30;
 
     [Fact]
-    public void Random_conditions_match_what_the_rules_say()
+    public void Random_conditions_match_by_the_rules()
     {
         int matched = 0;
         int compared = 0;
@@ -106,7 +106,7 @@ public sealed class ScanModelTests
     }
 
     [Fact]
-    public void Random_groups_hold_what_the_rules_say()
+    public void Random_groups_follow_the_rules()
     {
         for (int seed = 200; seed < 240; seed++)
         {
