@@ -7,17 +7,17 @@ namespace Rookery.Scripting.Running;
 /// value.</content>
 internal sealed partial class ScriptHeap
 {
-    /// <summary>An empty array.</summary>
+    /// <summary>Makes an empty array.</summary>
     public ScriptValue NewArray() => NewContainer(ValueKind.Array, new Container { RawStart = -1, Document = -1 });
 
-    /// <summary>An empty object.</summary>
+    /// <summary>Makes an empty object.</summary>
     public ScriptValue NewObject() => NewContainer(ValueKind.Object, new Container { RawStart = -1, Document = -1 });
 
-    /// <summary>The document that a value is, or -1.</summary>
+    /// <summary>Returns the number of the document that a value is; -1 if it is none.</summary>
     public int DocumentOf(ScriptValue value) =>
         value.Kind == ValueKind.Object ? _containers.Span[value.Start].Document : -1;
 
-    /// <summary>Whether nobody asked for something of the container, and where its JSON stands then.</summary>
+    /// <summary>Returns whether a container is still unread JSON, and the range of that JSON.</summary>
     public bool IsRaw(ScriptValue container, out int start, out int end)
     {
         ref var entry = ref _containers.Span[container.Start];
@@ -25,31 +25,31 @@ internal sealed partial class ScriptHeap
         return start >= 0;
     }
 
-    /// <summary>Lets a container refuse changes.</summary>
+    /// <summary>Makes a container read-only.</summary>
     public void Freeze(ScriptValue container) => _containers.Span[container.Start].IsFrozen = true;
 
-    /// <summary>Elements of an array, or members of an object.</summary>
+    /// <summary>Returns the number of elements of an array, or of members of an object.</summary>
     public int Count(ScriptValue container)
     {
         ref var entry = ref Expanded(container);
         return container.Kind == ValueKind.Array ? entry.Count : entry.Count / 2;
     }
 
-    /// <summary>An element of an array.</summary>
+    /// <summary>Returns an element of an array.</summary>
     public ScriptValue Element(ScriptValue array, int index)
     {
         ref var entry = ref Expanded(array);
         return _slots.Span[entry.First + index];
     }
 
-    /// <summary>The name of a member, possibly with escapes.</summary>
+    /// <summary>Returns the name of a member, possibly with escapes.</summary>
     public ScriptValue Name(ScriptValue container, int index) => _slots.Span[Expanded(container).First + (2 * index)];
 
-    /// <summary>The value of a member.</summary>
+    /// <summary>Returns the value of a member.</summary>
     public ScriptValue Member(ScriptValue container, int index) =>
         _slots.Span[Expanded(container).First + (2 * index) + 1];
 
-    /// <summary>Finds a member; -1 when there is none.</summary>
+    /// <summary>Returns the position of a member; -1 if there is none.</summary>
     public int Find(ScriptValue container, ReadOnlySpan<byte> name)
     {
         ref var entry = ref Expanded(container);
@@ -61,8 +61,8 @@ internal sealed partial class ScriptHeap
             var known = members[at];
             if (CanBe(known, name.Length))
             {
-                // Names that begin alike are read to where they differ: what that may take is paid for before it is
-                // done.
+                // Names with a common prefix are compared up to their first difference: the steps for that are charged
+                // first.
                 Spend(known.Length / BytesPerStep);
                 var text = json.Slice(known.Start, known.Length);
                 if (known.Kind == ValueKind.Text ? text.SequenceEqual(name) : JsonText.IsText(text, name))
@@ -76,14 +76,15 @@ internal sealed partial class ScriptHeap
     }
 
     /// <summary>
-    /// Whether a name can be a text of so many bytes, by its own: an escape takes two to six times what it stands for.
+    /// Returns whether a name may equal a text of a given length, judged by its own length: an escape is two to six
+    /// times as long as the character it stands for.
     /// </summary>
     private static bool CanBe(ScriptValue name, int length) =>
         name.Kind == ValueKind.Text ? name.Length == length : name.Length > length && name.Length <= 6L * length;
 
     /// <summary>Sets a member.</summary>
     /// <param name="container">The object.</param>
-    /// <param name="name">A text without escapes.</param>
+    /// <param name="name">The name, as a text without escapes.</param>
     /// <param name="value">The value.</param>
     public void Set(ScriptValue container, ScriptValue name, ScriptValue value)
     {
@@ -103,7 +104,7 @@ internal sealed partial class ScriptHeap
     /// <summary>Removes a member.</summary>
     public void Remove(ScriptValue container, int index) => RemoveSlots(container, 2 * index, 2);
 
-    /// <summary>Adds an element.</summary>
+    /// <summary>Appends an element.</summary>
     public void Append(ScriptValue array, ScriptValue value)
     {
         RequireChangeable(array);
@@ -122,7 +123,7 @@ internal sealed partial class ScriptHeap
     /// <summary>Removes elements.</summary>
     public void RemoveElements(ScriptValue array, int index, int count) => RemoveSlots(array, index, count);
 
-    /// <summary>Makes room for elements, whose values are to be set.</summary>
+    /// <summary>Makes room for elements, whose values the caller must set.</summary>
     public void InsertElements(ScriptValue array, int index, int count)
     {
         RequireChangeable(array);
@@ -133,14 +134,14 @@ internal sealed partial class ScriptHeap
         _slots.Span.Slice(entry.First + index, before - index).CopyTo(_slots.Span[(entry.First + index + count)..]);
     }
 
-    /// <summary>The elements of an array, to put them in another order.</summary>
+    /// <summary>Returns the elements of an array, to be reordered in place.</summary>
     public Span<ScriptValue> Elements(ScriptValue array)
     {
         ref var entry = ref Expanded(array);
         return _slots.Span.Slice(entry.First, entry.Count);
     }
 
-    /// <summary>Fails where a container refuses changes.</summary>
+    /// <summary>Fails if a container is read-only.</summary>
     public void RequireChangeable(ScriptValue container)
     {
         if (_containers.Span[container.Start].IsFrozen)
@@ -179,7 +180,7 @@ internal sealed partial class ScriptHeap
         return ref _containers.Span[container.Start];
     }
 
-    /// <summary>Reads one level of a container's JSON into slots; what stands in it stays JSON.</summary>
+    /// <summary>Reads one level of a container's JSON into slots; nested containers stay JSON.</summary>
     private void Expand(ScriptValue container)
     {
         var (start, end) = (_containers.Span[container.Start].RawStart, _containers.Span[container.Start].RawEnd);
@@ -214,7 +215,7 @@ internal sealed partial class ScriptHeap
         _slots.Span[_slotCount++] = value;
     }
 
-    /// <summary>Gives a container more slots, at the end or in a new place; returns the first of them.</summary>
+    /// <summary>Extends a container by slots, in place or by moving it, and returns the first of them.</summary>
     private int Grow(ref Container entry, int more)
     {
         int needed = entry.Count + more;
@@ -249,14 +250,14 @@ internal sealed partial class ScriptHeap
 
     private struct Container
     {
-        /// <summary>Where its JSON stands while nobody asked for something of it; -1 afterwards.</summary>
+        /// <summary>The offset of the container's JSON while unread; -1 afterwards.</summary>
         public int RawStart;
         public int RawEnd;
         public int First;
         public int Count;
         public int Capacity;
 
-        /// <summary>The document that it is, or -1.</summary>
+        /// <summary>The number of the document that the container is, or -1.</summary>
         public int Document;
         public bool IsFrozen;
     }

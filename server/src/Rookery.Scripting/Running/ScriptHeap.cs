@@ -7,13 +7,13 @@ using Rookery.Scripting.Values;
 namespace Rookery.Scripting.Running;
 
 /// <summary>
-/// The values of one run: bytes of texts and documents in one place, and containers over them, which are read from
-/// their JSON when something of them is asked for. Bounded, and used again.
+/// The values of one run: bytes of texts and documents, and containers over them, which are read from their JSON on
+/// first access. Bounded and reusable.
 /// </summary>
-/// <remarks>Spans into the heap die with the next text that is made: take positions instead.</remarks>
+/// <remarks>Spans of the heap become invalid when bytes are added: keep offsets instead.</remarks>
 internal sealed partial class ScriptHeap
 {
-    /// <summary>Bytes of work that count as a step.</summary>
+    /// <summary>Number of bytes whose processing counts as a step.</summary>
     public const int BytesPerStep = 16;
 
     private const int BytesPerSlot = 16;
@@ -35,20 +35,21 @@ internal sealed partial class ScriptHeap
     private long _heldBytes;
 
     /// <summary>
-    /// Asked for so many bytes before more than 64 KiB are held; null where the limit alone bounds a run.
+    /// Reserves a number of bytes before more than 64 KiB are held; returns false to refuse. Null to apply only the
+    /// limit of a run.
     /// </summary>
     public Func<long, bool>? MemorySource { get; set; }
 
-    /// <summary>Bytes in use.</summary>
+    /// <summary>Number of bytes in use.</summary>
     public int Length => _bytes.Length;
 
-    /// <summary>Bytes that the run may take for its values.</summary>
+    /// <summary>The most bytes that the values of the run may take.</summary>
     public int MemoryLimit => _memoryLimit;
 
-    /// <summary>Steps that were taken.</summary>
+    /// <summary>Number of steps taken.</summary>
     public long Steps => _stepsGiven - Math.Max(_stepsLeft, 0);
 
-    /// <summary>Forgets all values but the first bytes, which are a program's constants.</summary>
+    /// <summary>Removes all values and bytes after the first ones, which are a program's constants.</summary>
     public void Reset(int keptBytes, int memoryBytes)
     {
         _bytes.Truncate(keptBytes);
@@ -59,7 +60,7 @@ internal sealed partial class ScriptHeap
         HasHalves = false;
     }
 
-    /// <summary>Gives large memory back.</summary>
+    /// <summary>Releases all memory.</summary>
     public void Release()
     {
         _bytes.Release();
@@ -68,17 +69,17 @@ internal sealed partial class ScriptHeap
         _slotCount = _containerCount = 0;
     }
 
-    /// <summary>Whether more memory is held than small runs need.</summary>
+    /// <summary>Whether the heap holds more memory than small runs need.</summary>
     public bool IsLarge => _slots.Bytes > IdleBytes || _containers.Bytes > IdleBytes || _bytes.Length > IdleBytes;
 
-    /// <summary>Allows steps.</summary>
+    /// <summary>Allows a number of steps.</summary>
     public void Allow(long steps)
     {
         _stepsLeft += steps;
         _stepsGiven += steps;
     }
 
-    /// <summary>Counts steps.</summary>
+    /// <summary>Charges steps; fails when none are left.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public void Spend(int steps)
     {
@@ -88,40 +89,42 @@ internal sealed partial class ScriptHeap
         }
     }
 
-    /// <summary>Counts the steps of work on bytes.</summary>
+    /// <summary>Charges the steps for processing bytes.</summary>
     public void SpendOnBytes(int count) => Spend(1 + (count / BytesPerStep));
 
-    /// <summary>Counts the steps of reading a number's digits, which takes longer than copying them.</summary>
+    /// <summary>Charges the steps for reading a number's digits, which takes longer than copying them.</summary>
     public void SpendOnDigits(int count)
     {
         const int DigitsPerStep = 4;
         Spend(1 + (count / DigitsPerStep));
     }
 
-    /// <summary>Bytes of the heap; valid until the next text is made.</summary>
+    /// <summary>Returns bytes of the heap; valid until bytes are added.</summary>
     public ReadOnlySpan<byte> Span(int start, int length) => _bytes.Written.Slice(start, length);
 
-    /// <summary>The bytes of a text without escapes, or of a stored number.</summary>
+    /// <summary>
+    /// Returns the bytes of a text without escapes, or of a stored number; valid until bytes are added.
+    /// </summary>
     public ReadOnlySpan<byte> Span(ScriptValue value) => _bytes.Written.Slice(value.Start, value.Length);
 
-    /// <summary>All bytes, for walks over JSON.</summary>
+    /// <summary>All bytes in use, for scanning JSON; valid until bytes are added.</summary>
     public ReadOnlySpan<byte> All => _bytes.Written;
 
-    /// <summary>Adds bytes from outside of the heap.</summary>
+    /// <summary>Appends bytes from outside the heap.</summary>
     public void Add(ReadOnlySpan<byte> source)
     {
         Require(source.Length);
         _bytes.Append(source);
     }
 
-    /// <summary>Adds one byte.</summary>
+    /// <summary>Appends one byte.</summary>
     public void Add(byte value)
     {
         Require(1);
         _bytes.Append(value);
     }
 
-    /// <summary>Adds a copy of bytes of the heap.</summary>
+    /// <summary>Appends a copy of bytes of the heap.</summary>
     public void AddCopy(int start, int length)
     {
         SpendOnBytes(length);
@@ -130,26 +133,27 @@ internal sealed partial class ScriptHeap
         _bytes.Advance(length);
     }
 
-    /// <summary>Room behind the bytes in use. Spans from before are dead.</summary>
+    /// <summary>Returns room after the bytes in use. Earlier spans are invalid afterwards.</summary>
     public Span<byte> Reserve(int count)
     {
         Require(count);
         return _bytes.Reserve(count);
     }
 
-    /// <summary>Takes reserved bytes into use.</summary>
+    /// <summary>Counts reserved bytes as in use.</summary>
     public void Advance(int count) => _bytes.Advance(count);
 
-    /// <summary>Forgets bytes that no value holds.</summary>
+    /// <summary>Removes the bytes after a length; no value may refer to them.</summary>
     public void Truncate(int length) => _bytes.Truncate(length);
 
     /// <summary>
-    /// Whether a text was cut inside a surrogate pair in this run. Until then no text needs to be searched for halves.
+    /// Whether a text was cut inside a surrogate pair in this run. As long as none was, texts need not be searched for
+    /// halves.
     /// </summary>
     public bool HasHalves { get; private set; }
 
     /// <summary>
-    /// The text of all bytes from a place on. They belong to no other text where <see cref="HasHalves"/>.
+    /// Makes a text of all bytes from an offset on. If <see cref="HasHalves"/>, they must not belong to another text.
     /// </summary>
     public ScriptValue TextFrom(int start)
     {
@@ -162,7 +166,7 @@ internal sealed partial class ScriptHeap
         return ScriptValue.InHeap(ValueKind.Text, start, _bytes.Length - start);
     }
 
-    /// <summary>Adds one half of the pair that stands at a place.</summary>
+    /// <summary>Appends one half of the surrogate pair at an offset.</summary>
     public void AddHalf(int pair, bool isSecond)
     {
         HasHalves = true;
@@ -170,7 +174,7 @@ internal sealed partial class ScriptHeap
         _bytes.Advance(Utf16Text.WriteHalf(_bytes.Written.Slice(pair, Utf16Text.PairBytes), isSecond, room));
     }
 
-    /// <summary>A text from outside of the heap.</summary>
+    /// <summary>Makes a text of bytes from outside the heap.</summary>
     public ScriptValue NewText(ReadOnlySpan<byte> source)
     {
         int start = _bytes.Length;
@@ -178,7 +182,7 @@ internal sealed partial class ScriptHeap
         return TextFrom(start);
     }
 
-    /// <summary>The text with its escapes resolved.</summary>
+    /// <summary>Returns the text with its escapes resolved.</summary>
     public ScriptValue Plain(ScriptValue text)
     {
         if (text.Kind == ValueKind.Text)
@@ -194,8 +198,7 @@ internal sealed partial class ScriptHeap
     }
 
     /// <summary>
-    /// The number of a value that is one. A stored one is read each time, however many digits it has, and pays for each
-    /// of them.
+    /// Returns the double of a numeric value. A stored number is parsed, and its digits charged, at each call.
     /// </summary>
     public double NumberOf(ScriptValue value)
     {
@@ -211,10 +214,10 @@ internal sealed partial class ScriptHeap
         return double.Parse(Span(value), NumberStyles.Float, CultureInfo.InvariantCulture);
     }
 
-    /// <summary>The value that stands at a place as JSON.</summary>
-    /// <param name="start">Its first byte.</param>
-    /// <param name="end">Behind its last one.</param>
-    /// <param name="document">The document that it is, or -1.</param>
+    /// <summary>Makes a value of the JSON in a range of bytes.</summary>
+    /// <param name="start">The offset of its first byte.</param>
+    /// <param name="end">The offset after its last byte.</param>
+    /// <param name="document">The number of the document that the value is, or -1.</param>
     public ScriptValue FromJson(int start, int end, int document = -1)
     {
         var json = _bytes.Written;
@@ -256,23 +259,25 @@ internal sealed partial class ScriptHeap
         }
     }
 
-    /// <summary>Counts memory that work takes beside the values, until it is given back, or fails.</summary>
+    /// <summary>
+    /// Charges memory that work takes beside the values, until it is released; fails beyond the limit.
+    /// </summary>
     public void Hold(long more)
     {
         Require(more);
         _heldBytes += more;
     }
 
-    /// <summary>Counts held memory no more.</summary>
+    /// <summary>Releases charged memory.</summary>
     public void GiveBack(long held) => _heldBytes -= held;
 
-    /// <summary>Memory that is held now.</summary>
+    /// <summary>The memory charged by <see cref="Hold"/>, in bytes.</summary>
     public long HeldBytes => _heldBytes;
 
-    /// <summary>Counts no more what was held since so much was.</summary>
+    /// <summary>Releases memory charged since <see cref="HeldBytes"/> had this value.</summary>
     public void GiveBackTo(long held) => _heldBytes = held;
 
-    /// <summary>Allows so many bytes beside what the heap holds, or fails.</summary>
+    /// <summary>Reserves bytes beyond those in use; fails beyond the limit.</summary>
     public void Require(long more)
     {
         long needed = MemoryBytes + more;
