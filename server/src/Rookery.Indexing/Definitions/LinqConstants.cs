@@ -27,20 +27,20 @@ internal static class LinqConstants
 
     /// <summary>Returns the negated value; a literal is negated at once.</summary>
     /// <exception cref="ScriptException">The result overflows its type.</exception>
-    public static Expression Negated(Expression operand, int position) =>
+    public static Expression Negate(Expression operand, int position) =>
         operand is NumberLiteral { Whole: null } real ? real with { Value = -real.Value }
         : TryRead(operand, out long value, out bool isLong) ? Checked(-(Int128)value, isLong, position)
         : new InvokeExpression(ScriptFunction.Negated, [operand], position);
 
     /// <summary>Returns the value after a plus sign: the code of a character, anything else unchanged.</summary>
-    public static Expression Positive(Expression operand, int position) =>
+    public static Expression ApplyPlus(Expression operand, int position) =>
         operand is InvokeExpression && TryRead(operand, out long value, out _) ? Whole(value, position) : operand;
 
     /// <summary>
     /// Returns the sum, difference or product of two integer constants; null when an operand is no such constant.
     /// </summary>
     /// <exception cref="ScriptException">The result overflows its type.</exception>
-    public static Expression? Folded(Token mark, Expression left, Expression right)
+    public static Expression? Fold(Token mark, Expression left, Expression right)
     {
         if (
             mark.Text is not ("+" or "-" or "*")
@@ -64,7 +64,7 @@ internal static class LinqConstants
     /// Returns the result of casting an integer or double constant to an integer type; null in other cases.
     /// </summary>
     /// <exception cref="ScriptException">The value does not fit the type.</exception>
-    public static Expression? Folded(ScriptFunction cast, Expression value, int position) =>
+    public static Expression? Fold(ScriptFunction cast, Expression value, int position) =>
         cast is not (ScriptFunction.CastToInt or ScriptFunction.CastToLong) ? null
         : TryRead(value, out long whole, out _) ? Checked(whole, cast is ScriptFunction.CastToLong, position)
         : value is NumberLiteral { Whole: null, IsCSharp: true } real

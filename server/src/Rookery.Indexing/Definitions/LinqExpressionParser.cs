@@ -55,7 +55,7 @@ internal sealed class LinqExpressionParser(LinqParser parser)
         var then = ParseExpression();
         parser.Cursor.Expect(":");
         var choice = new ConditionalExpression(LinqMethods.ToCondition(condition), then, ParseExpression(), at);
-        return LinqNumbers.Unified(choice);
+        return LinqNumbers.Unify(choice);
     }
 
     public Expression ParseOperation(Expression left, Token mark, int precedence)
@@ -82,7 +82,7 @@ internal sealed class LinqExpressionParser(LinqParser parser)
         return keep switch
         {
             null => ToOperation(mark, left, right),
-            Opcode.JumpKeepingValue => LinqNumbers.Unified(
+            Opcode.JumpKeepingValue => LinqNumbers.Unify(
                 new LogicalExpression(Opcode.JumpKeepingValue, left, right, mark.Position)
             ),
             { } jump => new LogicalExpression(
@@ -121,7 +121,7 @@ internal sealed class LinqExpressionParser(LinqParser parser)
 
     private static Expression ToOperation(Token mark, Expression left, Expression right)
     {
-        if (LinqConstants.Folded(mark, left, right) is { } folded)
+        if (LinqConstants.Fold(mark, left, right) is { } folded)
         {
             return folded;
         }
@@ -145,12 +145,12 @@ internal sealed class LinqExpressionParser(LinqParser parser)
             parser.Cursor.Take();
             result = LinqConstants.LeastOf(parser.Cursor.Current) is { } least
                 ? TakeWith(least)
-                : LinqConstants.Negated(ParseUnary(), token.Position);
+                : LinqConstants.Negate(ParseUnary(), token.Position);
         }
         else if (token.Is("+"))
         {
             parser.Cursor.Take();
-            result = LinqConstants.Positive(ParseUnary(), token.Position);
+            result = LinqConstants.ApplyPlus(ParseUnary(), token.Position);
         }
         else if (token.Is("^"))
         {
@@ -223,7 +223,7 @@ internal sealed class LinqExpressionParser(LinqParser parser)
             && parser.Shapes.IsRows(parser.Shapes.ToSequence(target))
         )
         {
-            throw ReduceResult.CountRefusal(name.Text, name.Position);
+            throw ReduceResult.RefuseCount(name.Text, name.Position);
         }
 
         if (parser.Cursor.Current.Is("("))
@@ -239,7 +239,7 @@ internal sealed class LinqExpressionParser(LinqParser parser)
         }
 
         parser.Shapes.Types.RequireMember(parser.Shapes.ToSequence(target), name);
-        return parser.Shapes.Note(
+        return parser.Shapes.Record(
             LinqMethods.ToMember(parser.Shapes.ToSequence(target), name, parser.Shapes.IsRow(target)),
             target,
             name.Text
@@ -248,7 +248,7 @@ internal sealed class LinqExpressionParser(LinqParser parser)
 
     public Expression ToCall(Expression target, Token method, List<Expression> arguments) =>
         method.Text is "Count" or "LongCount" or "Average" && parser.Shapes.IsRows(target)
-            ? throw ReduceResult.CountRefusal(method.Text, method.Position)
+            ? throw ReduceResult.RefuseCount(method.Text, method.Position)
             : LinqMethods.ToCall(target, method, arguments);
 
     private InvokeExpression ParseElement(Expression target)

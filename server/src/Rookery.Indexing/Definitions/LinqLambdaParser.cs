@@ -77,7 +77,7 @@ internal sealed class LinqLambdaParser(LinqParser parser)
             parser.Shapes.Types.Set(parameters[index], index == 0 ? type : null);
         }
 
-        var result = parser.Shapes.Types.Note(
+        var result = parser.Shapes.Types.Record(
             new LambdaExpression(parameters, parser.Expressions.ParseExpression(), null, at)
         );
         for (int index = parameters.Count - 1; index >= 0; index--)

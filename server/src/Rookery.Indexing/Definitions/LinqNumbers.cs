@@ -15,38 +15,38 @@ internal static class LinqNumbers
     private const ScriptFunction Character = ScriptFunction.ToCharacter;
 
     /// <summary>Returns the conditional expression with both values of one type.</summary>
-    public static ConditionalExpression Unified(ConditionalExpression choice) =>
+    public static ConditionalExpression Unify(ConditionalExpression choice) =>
         WidestOf([choice.Then, choice.Otherwise]) is { } cast
             ? choice with
             {
-                Then = As(choice.Then, cast),
-                Otherwise = As(choice.Otherwise, cast),
+                Then = ConvertTo(choice.Then, cast),
+                Otherwise = ConvertTo(choice.Otherwise, cast),
             }
             : choice;
 
     /// <summary>Returns the <c>??</c> expression with both values of one type.</summary>
-    public static LogicalExpression Unified(LogicalExpression choice) =>
+    public static LogicalExpression Unify(LogicalExpression choice) =>
         WidestOf([choice.Left, choice.Right]) is { } cast
             ? choice with
             {
-                Left = As(choice.Left, cast),
-                Right = As(choice.Right, cast),
+                Left = ConvertTo(choice.Left, cast),
+                Right = ConvertTo(choice.Right, cast),
             }
             : choice;
 
     /// <summary>Returns the array literal with all numbers of one type.</summary>
-    public static ArrayLiteral Unified(ArrayLiteral array) =>
+    public static ArrayLiteral Unify(ArrayLiteral array) =>
         WidestOf(array.Elements) is { } cast
             ? array with
             {
-                Elements = [.. array.Elements.Select(element => As(element, cast))],
+                Elements = [.. array.Elements.Select(element => ConvertTo(element, cast))],
             }
             : array;
 
     /// <summary>
     /// Returns a number of known type converted to another type; other values are returned unchanged.
     /// </summary>
-    public static Expression As(Expression value, ScriptFunction cast) =>
+    public static Expression ConvertTo(Expression value, ScriptFunction cast) =>
         cast != ScriptFunction.CastToText && CastOf(value) is { } known && known != cast
             ? new InvokeExpression(cast, [value], value.Position)
             : value;

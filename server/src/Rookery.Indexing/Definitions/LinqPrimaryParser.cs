@@ -258,7 +258,7 @@ internal sealed class LinqPrimaryParser(LinqParser parser)
         if (parser.Cursor.TryTake("["))
         {
             parser.Cursor.Expect("]");
-            return LinqNumbers.Unified(ParseElements(at));
+            return LinqNumbers.Unify(ParseElements(at));
         }
 
         if (parser.Cursor.Current.Is("{"))
@@ -288,7 +288,7 @@ internal sealed class LinqPrimaryParser(LinqParser parser)
             elements = LinqTypeParser.Casts.TryGetValue(type.Element, out var cast)
                 ? elements with
                 {
-                    Elements = [.. elements.Elements.Select(one => LinqNumbers.As(one, cast))],
+                    Elements = [.. elements.Elements.Select(one => LinqNumbers.ConvertTo(one, cast))],
                 }
                 : elements;
             return type is { Name: "HashSet", IsArray: false }

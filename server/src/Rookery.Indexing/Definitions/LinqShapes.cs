@@ -75,7 +75,7 @@ internal sealed class LinqShapes
     /// <summary>
     /// Records the shape of a member access, derived from the shape of its target, and returns the access.
     /// </summary>
-    public Expression Note(Expression member, Expression target, string name)
+    public Expression Record(Expression member, Expression target, string name)
     {
         if (Of(target)?.Members?.GetValueOrDefault(name) is { } shape)
         {

@@ -82,7 +82,7 @@ internal sealed class LinqTypeParser(LinqParser parser)
         }
 
         return Casts.TryGetValue(type.Name, out var cast)
-            ? LinqConstants.Folded(cast, value, position) ?? new InvokeExpression(cast, [value], position)
+            ? LinqConstants.Fold(cast, value, position) ?? new InvokeExpression(cast, [value], position)
             : throw TokenCursor.NotSupported($"the cast to '{type.Name}'", position);
     }
 

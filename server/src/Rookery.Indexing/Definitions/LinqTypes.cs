@@ -80,7 +80,7 @@ internal sealed class LinqTypes
     /// <summary>
     /// Records the result type of a lambda, while the types of its parameters are known, and returns the lambda.
     /// </summary>
-    public LambdaExpression Note(LambdaExpression function)
+    public LambdaExpression Record(LambdaExpression function)
     {
         _results[function] = Of(function.Value!);
         return function;

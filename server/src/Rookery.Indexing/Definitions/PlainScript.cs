@@ -32,7 +32,7 @@ internal sealed class PlainScript
     public static PlainRow? ToRow(ScriptSource source)
     {
         var script = new PlainScript(source.Parameter);
-        return script.Returned(source.Statements) is { } value && script.ToRow(value) is { } row && script.IsWhole
+        return script.FindReturned(source.Statements) is { } value && script.ToRow(value) is { } row && script.IsWhole
             ? row
             : null;
     }
@@ -41,7 +41,7 @@ internal sealed class PlainScript
     public static PlainReduce? ToReduce(ScriptSource key, ScriptSource row)
     {
         var keys = new PlainScript(key.Parameter);
-        if (keys.Returned(key.Statements) is not { } grouped)
+        if (keys.FindReturned(key.Statements) is not { } grouped)
         {
             return null;
         }
@@ -54,7 +54,7 @@ internal sealed class PlainScript
         }
 
         var script = new PlainScript(row.Parameter);
-        var members = script.Returned(row.Statements) is { } value ? script.ToSums(value) : null;
+        var members = script.FindReturned(row.Statements) is { } value ? script.ToSums(value) : null;
         if (members is null || !script.IsWhole)
         {
             return null;
@@ -94,7 +94,7 @@ internal sealed class PlainScript
             && string.Equals(_names[kept.Root], name, StringComparison.Ordinal);
     }
 
-    private Expression? Returned(IReadOnlyList<Statement> statements) =>
+    private Expression? FindReturned(IReadOnlyList<Statement> statements) =>
         TryRead(statements, out var returned) ? returned : null;
 
     /// <summary>Records the variables of statements and finds the returned value.</summary>

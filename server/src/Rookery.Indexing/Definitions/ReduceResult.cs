@@ -17,7 +17,7 @@ internal sealed class ReduceResult
     private ReduceResult(string group) => _group = group;
 
     /// <summary>Returns the error for a clause or method that would give a group no row, or several.</summary>
-    public static ScriptException Refusal(string part, int position) =>
+    public static ScriptException RefusePart(string part, int position) =>
         TokenCursor.NotSupported(
             $"'{part}' after the groups of a reduce: a reduce returns one row of each group, because its "
                 + $"rows are reduced again; leave rows out with 'where' in the query",
@@ -25,7 +25,7 @@ internal sealed class ReduceResult
         );
 
     /// <summary>Returns the error for a method that would count the rows that a reduce receives.</summary>
-    public static ScriptException CountRefusal(string method, int position) =>
+    public static ScriptException RefuseCount(string method, int position) =>
         new(
             ScriptFault.Syntax,
             $"'{method}' of a group counts what was reduced before as one: let the map give each row 'count "
@@ -48,11 +48,11 @@ internal sealed class ReduceResult
 
         if (!returns)
         {
-            throw Several(returned.Count > 0 ? returned[^1].Position : 0);
+            throw RefuseSeveral(returned.Count > 0 ? returned[^1].Position : 0);
         }
     }
 
-    private static ScriptException Several(int position) =>
+    private static ScriptException RefuseSeveral(int position) =>
         TokenCursor.NotSupported(
             "a reduce that may return nothing or several rows: it returns one object of each group, because "
                 + "its rows are reduced again; leave rows out with 'where' in the query",
@@ -77,10 +77,10 @@ internal sealed class ReduceResult
         switch (statement)
         {
             case VariableStatement variable:
-                Note(variable.Name, variable.Value);
+                Record(variable.Name, variable.Value);
                 return false;
             case ExpressionStatement { Expression: AssignmentExpression { Target: NameExpression name } assignment }:
-                Note(name.Name, assignment.Operator is null ? assignment.Value : null);
+                Record(name.Name, assignment.Operator is null ? assignment.Value : null);
                 return false;
             case BlockStatement block:
                 return Collect(block.Statements, returned);
@@ -88,20 +88,20 @@ internal sealed class ReduceResult
                 bool then = Collect(choice.Then, returned);
                 return choice.Otherwise is { } otherwise && Collect(otherwise, returned) && then;
             case ForOfStatement each:
-                Note(each.Name, null);
+                Record(each.Name, null);
                 Collect(each.Body, returned);
                 return false;
             case ReturnStatement { Value: { } value }:
                 returned.Add(value);
                 return true;
             case ReturnStatement:
-                throw Several(statement.Position);
+                throw RefuseSeveral(statement.Position);
             default:
                 return false;
         }
     }
 
-    private void Note(string variable, Expression? value)
+    private void Record(string variable, Expression? value)
     {
         if (!_variables.TryGetValue(variable, out var known))
         {
@@ -124,7 +124,7 @@ internal sealed class ReduceResult
             case NameExpression name when _variables.TryGetValue(name.Name, out var known):
                 if (_looked.Add(name.Name))
                 {
-                    known.ForEach(held => RequireObject(held ?? throw Several(value.Position)));
+                    known.ForEach(held => RequireObject(held ?? throw RefuseSeveral(value.Position)));
                 }
 
                 break;
@@ -144,7 +144,7 @@ internal sealed class ReduceResult
                 RequireObject(row);
                 break;
             default:
-                throw Several(value.Position);
+                throw RefuseSeveral(value.Position);
         }
     }
 

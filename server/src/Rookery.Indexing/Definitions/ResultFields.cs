@@ -47,10 +47,10 @@ internal sealed class ResultFields
         switch (statement)
         {
             case VariableStatement { Value: { } value } variable:
-                Note(variable.Name, value);
+                Record(variable.Name, value);
                 break;
             case ExpressionStatement { Expression: AssignmentExpression { Target: NameExpression name } assignment }:
-                Note(name.Name, assignment.Value);
+                Record(name.Name, assignment.Value);
                 break;
             case ExpressionStatement
             {
@@ -59,7 +59,7 @@ internal sealed class ResultFields
                     Callee: MemberExpression { Target: NameExpression name, Name: "push" or "unshift" }
                 } call
             }:
-                call.Arguments.ToList().ForEach(argument => Note(name.Name, argument));
+                call.Arguments.ToList().ForEach(argument => Record(name.Name, argument));
                 break;
             case ExpressionStatement
             {
@@ -93,7 +93,7 @@ internal sealed class ResultFields
 
                 break;
             case ForOfStatement each:
-                Note(each.Name, each.Values);
+                Record(each.Name, each.Values);
                 Collect(each.Body, returned);
                 break;
             case ReturnStatement { Value: { } value }:
@@ -102,7 +102,7 @@ internal sealed class ResultFields
         }
     }
 
-    private void Note(string variable, Expression value)
+    private void Record(string variable, Expression value)
     {
         if (!_values.TryGetValue(variable, out var known))
         {

@@ -66,7 +66,7 @@ internal static class CSharpDates
 
             if (isOtherSpan && function is ScriptFunction.Plus or ScriptFunction.Minus)
             {
-                return heap.ValueOf(Shifted(date, function == ScriptFunction.Plus ? right.Whole : -right.Whole));
+                return heap.ValueOf(Shift(date, function == ScriptFunction.Plus ? right.Whole : -right.Whole));
             }
         }
         else if (isSpan && isOtherSpan)
@@ -97,7 +97,7 @@ internal static class CSharpDates
         );
     }
 
-    private static CSharpDate Shifted(CSharpDate date, long ticks) =>
+    private static CSharpDate Shift(CSharpDate date, long ticks) =>
         date.At(checked(date.Ticks + ticks)) with
         {
             Form = date.Form == DateForm.Day && ticks % TimeSpan.TicksPerDay != 0 ? DateForm.Unspecified : date.Form,
@@ -245,7 +245,7 @@ internal static class CSharpDates
                     _ => date.Value.AddTicks(count.Truncated),
                 }
             ).Ticks;
-            return heap.ValueOf(Shifted(date, after - date.Ticks));
+            return heap.ValueOf(Shift(date, after - date.Ticks));
         }
         catch (ArgumentOutOfRangeException)
         {

@@ -85,9 +85,9 @@ internal static class CSharpSequences
             case ScriptFunction.FirstOf or ScriptFunction.LastOf or ScriptFunction.OnlyOf:
                 return count == 0
                     ? throw new ScriptFailure("the script takes an element of a sequence that has none")
-                    : Picked(heap, function, sequence, count);
+                    : Pick(heap, function, sequence, count);
             case ScriptFunction.FirstOrNothing or ScriptFunction.LastOrNothing or ScriptFunction.OnlyOrNothing:
-                return count == 0 ? ScriptValue.Null : Picked(heap, function, sequence, count);
+                return count == 0 ? ScriptValue.Null : Pick(heap, function, sequence, count);
             case ScriptFunction.OrNothing when count == 0:
                 var single = heap.NewArray();
                 heap.Append(single, arguments.Length > 1 ? arguments[1] : ScriptValue.Null);
@@ -104,7 +104,7 @@ internal static class CSharpSequences
         }
     }
 
-    private static ScriptValue Picked(ScriptHeap heap, ScriptFunction function, ScriptValue sequence, int count)
+    private static ScriptValue Pick(ScriptHeap heap, ScriptFunction function, ScriptValue sequence, int count)
     {
         if (function is ScriptFunction.OnlyOf or ScriptFunction.OnlyOrNothing && count > 1)
         {

@@ -22,13 +22,13 @@ internal static class TextFunctions
             case ScriptFunction.ToLowerCase or ScriptFunction.ToUpperCase:
                 return InOtherCase(heap, text, function == ScriptFunction.ToUpperCase);
             case ScriptFunction.Trim:
-                return Trimmed(heap, text, isStart: true, isEnd: true);
+                return TrimBlanks(heap, text, isStart: true, isEnd: true);
             case ScriptFunction.TrimStart:
-                return Trimmed(heap, text, isStart: true, isEnd: false);
+                return TrimBlanks(heap, text, isStart: true, isEnd: false);
             case ScriptFunction.TrimEnd:
-                return Trimmed(heap, text, isStart: false, isEnd: true);
+                return TrimBlanks(heap, text, isStart: false, isEnd: true);
             case ScriptFunction.Substr or ScriptFunction.Substring or ScriptFunction.Slice:
-                return Cut(heap, function, text, arguments);
+                return TakePart(heap, function, text, arguments);
             case ScriptFunction.CharAt:
                 int at = arguments.IsEmpty ? 0 : heap.ToInteger(arguments[0], -1, int.MaxValue - 1);
                 int length = heap.LengthOf(text);
@@ -78,7 +78,7 @@ internal static class TextFunctions
         return heap.TextFrom(start);
     }
 
-    private static ScriptValue Trimmed(ScriptHeap heap, ScriptValue text, bool isStart, bool isEnd)
+    private static ScriptValue TrimBlanks(ScriptHeap heap, ScriptValue text, bool isStart, bool isEnd)
     {
         var bytes = heap.Span(text);
         int before = isStart ? bytes.Length - Blanks.TrimStart(bytes).Length : 0;
@@ -87,7 +87,7 @@ internal static class TextFunctions
         return ScriptValue.InHeap(ValueKind.Text, text.Start + before, length);
     }
 
-    private static ScriptValue Cut(
+    private static ScriptValue TakePart(
         ScriptHeap heap,
         ScriptFunction function,
         ScriptValue text,
