@@ -355,7 +355,7 @@ public sealed class IndexCatalog : IDisposable
 
         if (!_factory.Quota.TryEnter(place))
         {
-            RecordNotKept(record, _factory.Quota.WhyNone(place), place);
+            RecordNotKept(record, _factory.Quota.ReasonAgainst(place), place);
             return null;
         }
 

@@ -258,7 +258,7 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
             long left = Math.Max(0, next.Total - next.Walked);
             next.Indexes.ForEach(index =>
             {
-                index.Count(read);
+                index.AddProgress(read);
                 index.DocumentsLeft = isOver ? null : left;
             });
         }

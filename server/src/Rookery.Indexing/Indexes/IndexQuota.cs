@@ -80,7 +80,7 @@ public sealed class IndexQuota(long memoryBytes, Action<string> report)
         };
 
     /// <summary>Returns why an index of a class does not fit, in a sentence or two.</summary>
-    public string WhyNone(IndexPlace place) =>
+    public string ReasonAgainst(IndexPlace place) =>
         place != IndexPlace.Replacement
             ? Reason
             : string.Create(

@@ -294,7 +294,7 @@ public sealed class RunningIndex : IDisposable
     public void AdvanceTo(long etag, long looked)
     {
         Invariant.Holds(etag >= Position, "an index follows the documents forward");
-        Count(looked);
+        AddProgress(looked);
         if (HasStopped)
         {
             return;
@@ -309,12 +309,12 @@ public sealed class RunningIndex : IDisposable
         Volatile.Write(ref _position, etag);
         if (!HasPending)
         {
-            Show(etag);
+            SetVisible(etag);
         }
     }
 
     /// <summary>Adds documents and tombstones that were read to the progress.</summary>
-    public void Count(long looked)
+    public void AddProgress(long looked)
     {
         _meter.Add(looked);
         _meter.Measure();
@@ -380,7 +380,7 @@ public sealed class RunningIndex : IDisposable
         Volatile.Write(ref _lastIndexedTicks, _time.GetUtcNow().UtcTicks);
         if (Position > 0)
         {
-            Show(Position);
+            SetVisible(Position);
         }
     }
 
@@ -535,7 +535,7 @@ public sealed class RunningIndex : IDisposable
         }
     }
 
-    private void Show(long etag)
+    private void SetVisible(long etag)
     {
         Volatile.Write(ref _visible, etag);
         _waiters.Reach(etag);
