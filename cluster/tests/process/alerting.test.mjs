@@ -1,4 +1,5 @@
-// Three real nodes with one webhook: each alert is sent once for all of them, by whoever leads; and a node that knows no leader sends its own.
+// Three real nodes with one webhook: the leader sends each alert once for all of them, and a node without a known
+// leader sends its own.
 import assert from "node:assert/strict"
 import { once } from "node:events"
 import { mkdirSync, writeFileSync } from "node:fs"
@@ -52,7 +53,7 @@ test("An alert is sent once for the cluster across a change of leader, and by th
   await until(() => told().length > 0)
   assert.deepEqual(told(), [["firing", tags[follower], "chaos"]])
 
-  // Who leads next takes it for told when it has known of it for half a minute.
+  // The next leader counts the alert as sent once it has known of it for half a minute.
   const since = performance.now()
   await until(() => performance.now() - since > 50_000)
   await cluster.transfer(first)

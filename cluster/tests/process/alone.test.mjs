@@ -1,4 +1,4 @@
-// What one member does that starts after a power cut while the others stay off: nobody can tell it what was committed.
+// A member that starts after a power cut while the others stay off cannot learn from them what was committed.
 import assert from "node:assert/strict"
 import { test } from "node:test"
 import { until } from "../../../server/tests/process/node-process.mjs"

@@ -1,4 +1,5 @@
-// Documents that nobody writes again, so many that they lie in the runs of every node: wrong bytes in a run are wrong bytes in an answer.
+// Documents that are never written again, so many that they are in the runs of every node: wrong bytes in a run are
+// wrong bytes in an answer.
 import { createCipheriv } from "node:crypto"
 
 export const baseDocuments = 1_500 // 24 MB, more than a memtable takes
@@ -11,7 +12,7 @@ export async function storeBase(cluster, database) {
   }
 }
 
-/** Reads all of them at a node; those that are not there or not right. Fails when some were refused, after the others were read: a place that is damaged is found by reading it. */
+/** Reads all of them at a node. Returns those that are missing or wrong. Throws when reads were refused, but only after the others were read, because reading is what finds a damaged place. */
 export async function wrongBase(node, database) {
   const wrong = []
   let refused
@@ -34,7 +35,7 @@ export async function wrongBase(node, database) {
   return wrong
 }
 
-/** Nothing that could be compressed. */
+/** Text that cannot be compressed. */
 export function baseText(number) {
   const key = Buffer.alloc(16)
   key.writeUInt32LE(number)

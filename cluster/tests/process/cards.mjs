@@ -1,4 +1,4 @@
-// File systems on loop devices that can be slow, full, broken or rotten, one for each node.
+// File systems on loop devices, one for each node, that can be slow, full, broken or rotten.
 import { closeSync, existsSync, openSync, readdirSync, readFileSync, statSync, writeFileSync, writeSync } from "node:fs"
 import { execFileSync } from "node:child_process"
 import { join } from "node:path"
@@ -12,31 +12,31 @@ export const whyNotSlow = () => existsSync(throttle) ? false : `needs ${throttle
 export class Card extends BreakableDisk {
   #ballast
 
-  /** Writes and syncs no more than so often in a second from now on; 0 ends that. */
+  /** Limits writes and syncs to a number per second from now on; 0 removes the limit. */
   slow(operationsPerSecond) {
     const number = execFileSync("lsblk", ["--noheadings", "--nodeps", "--output", "MAJ:MIN", this.device]).toString().trim()
     writeFileSync(throttle, `${number} ${operationsPerSecond}`)
   }
 
-  /** Leaves so many bytes free. */
+  /** Leaves a number of bytes free. */
   fill(left) {
     this.#ballast = new Ballast(this.directory, left)
   }
 
-  /** For good: a power strip that comes next would bring back what was not synced to be gone. */
+  /** Deletes the filling for good: a power strip that comes next must not bring it back. */
   giveBack() {
     this.#ballast.giveBack()
     execFileSync("sync", ["--file-system", this.directory])
   }
 }
 
-/** Files of a directory whose names match, the largest first. */
+/** Returns the files of a directory whose names match, the largest first. */
 export function filesOf(directory, pattern) {
   const files = readdirSync(directory).filter(name => pattern.test(name)).map(name => join(directory, name))
   return files.sort((one, other) => statSync(other).size - statSync(one).size)
 }
 
-/** Turns bits of a file over at places from `first` to `end` where there is something but padding, and leaves them so. */
+/** Flips bits of a file between `first` and `end` where there is more than padding, and leaves them so. */
 export function rot(file, chance, { first = 0, end = statSync(file).size, places = 3 } = {}) {
   const bytes = readFileSync(file)
   const written = Array.from({ length: end - first }, (_, n) => first + n).filter(offset => bytes[offset] !== 0)
@@ -50,7 +50,7 @@ export function rot(file, chance, { first = 0, end = statSync(file).size, places
   return offsets
 }
 
-/** Files as they are now, to tell later what was written to them since: a recycled file has old bytes behind the new ones. */
+/** A copy of files, to find out later what was written to them since: a recycled file has old bytes after the new ones. */
 export class FilesBefore {
   #contents
 
@@ -58,7 +58,7 @@ export class FilesBefore {
     this.#contents = new Map(files.map(file => [file, readFileSync(file)]))
   }
 
-  /** From the first to the last byte of a file that is another one now. */
+  /** Returns the range from the first to the last changed byte of a file. */
   changed(file) {
     const [before, now] = [this.#contents.get(file) ?? Buffer.alloc(0), readFileSync(file)]
     const differs = (byte, at) => byte !== (before[at] ?? 0)

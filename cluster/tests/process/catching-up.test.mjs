@@ -1,4 +1,4 @@
-// A member that was off for longer than the journals reach back: it fetches what changed since, or everything when it has nothing.
+// A member that was off for longer than the journals reach back fetches the changes, or everything when it has nothing.
 import assert from "node:assert/strict"
 import { randomBytes } from "node:crypto"
 import { test } from "node:test"
@@ -8,7 +8,7 @@ import { ThreeNodes } from "./three-nodes.mjs"
 const database = "away"
 const mebibyte = 1 << 20
 
-// Members keep 256 MiB of journal for each other.
+// Members retain 256 MiB of journal for each other.
 const overwritten = 8
 const rounds = 12
 const untouched = 40
@@ -47,7 +47,7 @@ test("A member that missed more than the journals hold fetches only the changes"
   }
 
   await cluster.nodes[0].expect(204, "DELETE", `/databases/${database}/docs?id=untouched/0`)
-  // Until then what is overwritten counts as changed, too, and more than half of everything is fetched as a whole.
+  // Overwritten rows count as changed until they are merged, and above half of everything all is fetched.
   for (const node of cluster.nodes.slice(0, 2)) {
     await until(async () => await metric(node, "rookery_pending_compaction_bytes") === 0)
   }

@@ -1,4 +1,4 @@
-// Draws that are the same for the same seed.
+// Random numbers that are the same for the same seed.
 
 export class Chance {
   #state
@@ -12,7 +12,7 @@ export class Chance {
     return least + Math.floor(this.#next() * (most - least + 1))
   }
 
-  /** Whether something of this probability happens. */
+  /** Whether an event of this probability happens. */
   happens(probability) {
     return this.#next() < probability
   }
@@ -21,7 +21,7 @@ export class Chance {
     return list[this.between(0, list.length - 1)]
   }
 
-  /** The list in another order (Fisher and Yates). */
+  /** Returns the list in a random order (Fisher and Yates). */
   shuffle(list) {
     const shuffled = [...list]
     for (let last = shuffled.length - 1; last > 0; last--) {

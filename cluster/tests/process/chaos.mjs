@@ -1,4 +1,4 @@
-// Plays faults on a cluster under load, and judges what clients, logs and nodes say of it.
+// Plays faults on a cluster under load, and judges the answers to clients, the logs and the nodes' states.
 import assert from "node:assert/strict"
 import { Evidence } from "./evidence.mjs"
 import { Logs } from "./logs.mjs"
@@ -7,8 +7,8 @@ import { pause } from "./namespaced-cluster.mjs"
 const seconds = milliseconds => (milliseconds / 1000).toFixed(1)
 
 /**
- * A fault is `{ name, begin(cluster, chance) }`, and may have `why` it cannot be played here, `isQuiet` (no request may fail that `mayFail` does not name), `excuses` (what its nodes may say, see Logs), `lastsMilliseconds`
- * in long runs and `mayBeHitByPowerStrip`. It begins with `{ what, end, mayFail, takesHold, tookHold }`: whether it is seen to take hold is asked before it ends, and when all is well again.
+ * A fault is `{ name, begin(cluster, chance) }`, and may have `why` it cannot be played here, `isQuiet` (only requests that `mayFail` names may fail), `excuses` (the log messages it permits, see Logs), `lastsMilliseconds`
+ * in long runs and `mayBeHitByPowerStrip`. Beginning it returns `{ what, end, mayFail, takesHold, tookHold }`. Whether it has an effect is asked before it ends, and again when all is well.
  */
 export class Chaos {
   faults = 0
@@ -21,7 +21,7 @@ export class Chaos {
   #report
   #logs
 
-  /** @param strips Faults that hit the whole cluster: amid others, in long runs, in turn. */
+  /** @param strips Faults that hit the whole cluster: in long runs, in turn, also during other faults. */
   constructor({ cluster, chance, isLong = false, strips = [], report = () => {} }) {
     this.#cluster = cluster
     this.#chance = chance
@@ -31,7 +31,7 @@ export class Chaos {
     this.#logs = new Logs(cluster.everStarted)
   }
 
-  /** The strip whose turn it is. */
+  /** The next fault of `strips`. */
   get nextStrip() {
     return this.#strips[this.allKilled % this.#strips.length]
   }
@@ -83,11 +83,11 @@ export class Chaos {
     this.allKilled++
   }
 
-  /** In a long run half of the faults last longer than elections and stalls are waited for. */
+  /** Makes half of the faults in a long run last longer than the waits for elections and stalls. */
   #longer(fault) {
     return !this.#isLong ? 0 : fault.lastsMilliseconds ?? (this.#chance.happens(0.5) ? this.#chance.between(0, 12_000) : 0)
   }
 }
 
-/** A question that nobody answers says nothing; no question, undefined. */
+/** An unanswered question counts as no answer; a missing question gives undefined. */
 const ask = question => question === undefined ? undefined : Promise.resolve().then(question).then(Boolean, () => false)

@@ -1,5 +1,7 @@
-// Three real nodes in network namespaces of their own, under load and under faults: nothing that was acknowledged is lost, every history is linearizable, and in the end all hold the same.
-// Each kind of fault once in an order drawn from SEED; for MINUTES, if they are given, again and again, some for longer, with a kill or power cut of the whole cluster after each of the others, and amid some.
+// Three real nodes in their own network namespaces, under load and faults: no acknowledged write is lost, every history
+// is linearizable, and in the end all nodes have the same content.
+// Each kind of fault is played once, in an order drawn from SEED. With MINUTES they are repeated for that long, some
+// for longer, with a kill or power cut of the whole cluster after each of the others, and during some.
 import assert from "node:assert/strict"
 import { createHash, randomInt } from "node:crypto"
 import { mkdtempSync, writeFileSync } from "node:fs"
@@ -33,7 +35,7 @@ for (const { name, why } of faults.filter(fault => !skip && fault.why?.())) {
   test(`Fault: ${name}`, { skip: why() })
 }
 
-/** Plays each fault once, in an order that is drawn; in long runs with one that hits all nodes behind each of the others, until the time is over. */
+/** Plays each fault once, in a random order; in long runs with one that hits all nodes after each of the others, until the time is over. */
 async function playAll({ chaos, chance, end }, load) {
   for (const fault of chance.shuffle(faults.filter(({ why }) => !why?.()))) {
     for (const next of minutes > 0 && !strips.includes(fault) ? [fault, chaos.nextStrip] : [fault]) {
@@ -48,13 +50,13 @@ async function playAll({ chaos, chance, end }, load) {
   }
 }
 
-/** Everything acknowledged is at each node, an order explains what clients were told, and all hold the same. */
+/** Checks that everything acknowledged is at each node, that an order explains all answers, and that all nodes have the same content. */
 async function judge(cluster, load, acknowledged) {
   load.acknowledged.forEach((version, id) => acknowledged.set(id, version))
   for (const { name, node } of cluster.members) {
     assert.deepEqual(await lost(node, database, acknowledged), [], `acknowledged, and not there at ${name}`)
     await cluster.waitUntil(`${name} has all that it lost`, async () => {
-      // A place that rotted behind a cache is found, and then repaired, when it is read from the card again.
+      // A place that rotted while it was cached is found, and then repaired, when it is read from the card again.
       const wrong = await wrongBase(node, database).catch(refused => {
         assert.match(refused.message, /is damaged at byte/)
         return undefined
@@ -73,7 +75,7 @@ async function judge(cluster, load, acknowledged) {
   return `${acknowledged.size} documents acknowledged and found on each node, all ${contents[0].count} documents equal; ${text}`
 }
 
-/** Every document of a node with its change vector, in one number. */
+/** Returns a hash of every document of a node with its change vector. */
 async function contentsOf(node) {
   const { status, text } = await node.request("GET", `/databases/${database}/streams/docs?startsWith=&format=jsonl`)
   assert.equal(status, 200, text.slice(0, 300))
@@ -81,7 +83,7 @@ async function contentsOf(node) {
   return { hash: createHash("sha256").update(lines.join("\n")).digest("hex"), count: lines.length }
 }
 
-/** The same once all of it can be read: a place that rotted unnoticed breaks the answer off, and is repaired then. */
+/** The same, once everything can be read: a place that rotted unnoticed breaks the answer off, and is then repaired. */
 async function wholeContentsOf(cluster, { name, node }) {
   let contents
   await cluster.waitUntil(`${name} gives all that it holds`, async () => {

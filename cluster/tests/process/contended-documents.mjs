@@ -1,11 +1,12 @@
-// A few documents that many clients write at once.
+// A few documents that many clients write at the same time.
 
-// The search that trusts no etag takes 200 operations, and 10 of unknown outcome: nine clients may be on their way when it is one too many.
+// The search without etags accepts 200 operations, 10 of them with unknown outcome. When a document reaches its limit,
+// nine clients may still have requests in flight.
 const mostUnknown = 2
 
-/** So many documents, each of which is followed by another before its history is too long to be searched. */
+/** A number of documents, each replaced by another before its history is too long to be searched. */
 export class ContendedDocuments {
-  /** All that there ever were. */
+  /** The ids of all documents there ever were. */
   keys = []
   #name
   #mostOperations
@@ -17,12 +18,12 @@ export class ContendedDocuments {
     this.#current = Array.from({ length: count }, (_, number) => this.#begin(number))
   }
 
-  /** The one that has a number now. */
+  /** The current document with a number. */
   key(number) {
     return this.#current[number].key
   }
 
-  /** Takes note of an operation. */
+  /** Counts an operation. */
   count(key, outcome) {
     const number = this.#current.findIndex(document => document.key === key)
     if (number < 0) {

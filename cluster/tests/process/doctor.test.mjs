@@ -1,4 +1,5 @@
-// What `rookery doctor` tells apart in a network: a router, peers that are off, and peers behind a firewall.
+// The cases that `rookery doctor` distinguishes in a network: a router, peers that are off, and peers behind a
+// firewall.
 import assert from "node:assert/strict"
 import { execFileSync } from "node:child_process"
 import { chmodSync, writeFileSync } from "node:fs"
@@ -36,12 +37,12 @@ test("The doctor distinguishes an answering router, a dropped peer, a firewall a
   assert.match(await examine(shut, dropped), /^error: None of the other nodes takes a call \(2 are known\), and 1 of them are there: .* → A firewall/)
   assert.match(await examine(open, shut, dropped), /^notice: Other nodes that answer: 1 of 3; 1 are there/)
 
-  // It was there a while ago, so its address stands in the kernel's table.
+  // It answered a while ago, so its address is in the kernel's table.
   ip("route", "replace", "default", "via", nobody)
   ip("neighbour", "replace", nobody, "lladdr", "02:00:00:00:00:02", "nud", "stale", "dev", "eth0")
   assert.match(await examine(dropped), new RegExp(`^error: Neither the router ${nobody.replaceAll(".", "\\.")} nor any of the other nodes answers \\(1 are known\\)\\.`))
 
-  // A router of IPv6 alone is known by an address that belongs to an interface.
+  // A router with IPv6 only is known by an address that belongs to an interface.
   const [{ addr_info: [{ local }] }] = JSON.parse(execFileSync("ip", ["-json", "-6", "address", "show", "dev", here.outside.split(".")[0], "scope", "link"]))
   ip("route", "delete", "default")
   ip("-6", "route", "add", "default", "via", local, "dev", "eth0")

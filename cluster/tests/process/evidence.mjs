@@ -1,18 +1,18 @@
-// Whether faults took hold: one that never does proves nothing by being survived.
+// Whether faults had an effect: surviving one that never has proves nothing.
 
 const enough = 4
 
-/** Counts for each fault how often it was played, and how often it was seen to take hold. */
+/** Counts for each fault how often it was played, and how often it had an effect. */
 export class Evidence {
   #counts = new Map()
 
-  /** @param tookHold Undefined for a fault whose own steps fail when it does not. */
+  /** @param tookHold Undefined for a fault whose own steps fail when it has no effect. */
   add(fault, tookHold) {
     const count = this.#counts.get(fault.name) ?? { played: 0, seen: 0 }
     this.#counts.set(fault.name, { played: count.played + 1, seen: count.seen + (tookHold === false ? 0 : 1) })
   }
 
-  /** What was played often, and was never seen to take hold. */
+  /** The faults that were played often and never had an effect. */
   get missing() {
     return [...this.#counts].filter(([, { played, seen }]) => played >= enough && seen === 0).map(([name]) => name)
   }

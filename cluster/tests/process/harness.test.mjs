@@ -1,4 +1,4 @@
-// What plays the faults must fail when it should: it is given stand-ins of nodes that do what real ones may not.
+// The fault player must fail when it should: stand-ins of nodes do what real ones must not.
 import assert from "node:assert/strict"
 import { test } from "node:test"
 import { Chance } from "./chance.mjs"
@@ -11,7 +11,7 @@ import { outcomeOf, Requests } from "./requests.mjs"
 
 const timeoutMilliseconds = 300
 
-/** Members that answer everything in one way, and are well at once. */
+/** Makes members that answer everything in one way and are ready at once. */
 function standIn(answers = {}, logs = {}) {
   const members = ["a", "b", "c"].map(name => ({ name, node: { log: logs[name] ?? "", request: answers[name] ?? (async () => ({ status: 201, headers: {}, text: "{}" })) } }))
   return { members, everStarted: members, settled: async () => {} }
@@ -24,7 +24,7 @@ const put = (requests, index) => requests.ask(index, [201], "PUT", "docs?id=one"
 const quiet = { name: "quiet", isQuiet: true, begin: async () => ({ what: "fault" }) }
 const quietForA = { ...quiet, begin: async () => ({ what: "fault", mayFail: ({ name }) => name === "a" }) }
 
-/** Plays a fault while one request is on its way to each of the members. */
+/** Plays a fault while one request is in flight to each member. */
 async function play(fault, cluster) {
   const requests = new Requests(cluster, "chaos", timeoutMilliseconds)
   const chaos = new Chaos({ cluster, chance: new Chance(1) })

@@ -1,11 +1,11 @@
-// What Rookery.Histories says of what clients were told.
+// Runs Rookery.Histories on the recorded answers.
 import { once } from "node:events"
 import { join } from "node:path"
 import { spawn } from "node:child_process"
 
 const checker = join(import.meta.dirname, "../Rookery.Histories/bin/Debug/net10.0/history.dll")
 
-/** Judges a file of operations; the exit code is 0 when an order explains all of them. */
+/** Checks a file of operations; the exit code is 0 when an order explains all of them. */
 export async function checkHistory(path) {
   const child = spawn("dotnet", [checker, "check", path], { stdio: ["ignore", "pipe", "pipe"] })
   const output = []

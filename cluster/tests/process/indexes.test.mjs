@@ -1,4 +1,5 @@
-// Each member indexes for itself: what one is asked, it answers from its own index, also when it was killed while it built it or while documents changed.
+// Each member indexes by itself and answers from its own index, also after it was killed while building it or while
+// documents changed.
 import assert from "node:assert/strict"
 import { readdirSync } from "node:fs"
 import { join } from "node:path"
@@ -16,7 +17,7 @@ test("Members index by themselves and continue after kill -9", { timeout: 240_00
   await cluster.nodes[0].createDatabase("shop")
   await cluster.settled("shop")
 
-  // What there has to be: the number of a buyer's orders.
+  // The expected result: the number of orders of each buyer.
   const expected = new Map()
   const buyerOf = new Map()
   const put = async (node, changes) => {
@@ -49,7 +50,7 @@ test("Members index by themselves and continue after kill -9", { timeout: 240_00
   }
   const state = async node => (await node.expect(200, "GET", `${database}/indexes/stats?name=${index}`)).Results[0]
 
-  // The definition is everybody's; one is killed while it builds.
+  // All members have the definition; one is killed while it builds the index.
   await ask(cluster.nodes[1], "buyer 0")
   const victim = (await cluster.leader() + 1) % 3
   await cluster.nodes[victim].kill()
@@ -61,7 +62,7 @@ test("Members index by themselves and continue after kill -9", { timeout: 240_00
 
   await checkAll("after the build")
 
-  // Killed while documents change, the leader too.
+  // Members are killed while documents change, the leader too.
   for (let round = 0; round < 3; round++) {
     const killed = round === 2 ? await cluster.leader() : victim
     const writer = cluster.nodes[(killed + 1) % 3]

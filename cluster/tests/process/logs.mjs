@@ -1,4 +1,4 @@
-// What nodes wrote to their logs: what none may ever say, and what only a fault excuses.
+// The logs of nodes: messages that are never permitted, and messages that a fault excuses.
 
 const never = [
   /Invariant violated/,
@@ -8,7 +8,7 @@ const never = [
   /Process terminated|Unhandled exception/,
 ]
 
-/** By what a fault does to a card, beside the sentences above. */
+/** The messages that each effect on a card permits, in addition to those above. */
 const excused = [
   { by: "failing", sentence: /The journal could not be written|A durable write could not be applied|could not be put in place|Diagnosis mode(?!: The cluster refused)/ },
   { by: "copy", sentence: /Diagnosis mode: The cluster refused this node's data for good/ },
@@ -16,19 +16,19 @@ const excused = [
   { by: "card", sentence: /^ +at [A-Z][\w.]*\./ }, // an exception that nobody expected
 ]
 
-/** Reads the logs of all nodes that ever ran, those that were killed too. */
+/** Reads the logs of all nodes that ever ran, including killed ones. */
 export class Logs {
   #everStarted
   #searched = new Map()
 
-  /** @param everStarted The cluster's: names and nodes, in the order of their starts; more may come. */
+  /** @param everStarted The cluster's list of names and nodes, in the order of their starts; it may grow. */
   constructor(everStarted) {
     this.#everStarted = everStarted
   }
 
   /**
-   * Lines that were added since the last time and that nothing excuses.
-   * @param excuses What was done meanwhile: "failing" cards, "rot", a "copy" of a card.
+   * Returns the new lines since the last call that nothing excuses.
+   * @param excuses The faults since then: "failing" cards, "rot", a "copy" of a card.
    */
   search(excuses = []) {
     const isWrong = line => never.some(sentence => sentence.test(line))
@@ -39,7 +39,7 @@ export class Logs {
   #newLines(node) {
     const from = this.#searched.get(node) ?? 0
     const log = node.log
-    // Of a node that runs the last line may not be whole.
+    // The last line of a running node may be incomplete.
     const end = node.end === undefined ? log.lastIndexOf("\n") + 1 : log.length
     this.#searched.set(node, end)
     return log.slice(from, end).split("\n")

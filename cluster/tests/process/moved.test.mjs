@@ -1,4 +1,5 @@
-// A member that moves while it is off, to an address that its calls do not come from: on loopback these come from 127.0.0.1 wherever it listens.
+// A member that moves while it is off, to an address that differs from its source address: on loopback that is
+// 127.0.0.1 wherever it listens.
 import assert from "node:assert/strict"
 import { test } from "node:test"
 import { until } from "../../../server/tests/process/node-process.mjs"
@@ -43,7 +44,7 @@ test("Members that all moved while off report where they look, and find each oth
   await until(() => /No leader is known here.* b \(B\) is looked for at /.test(cluster.nodes[0].log))
   assert.equal((await cluster.nodes[0].request("GET", `/databases/${database}/docs?id=before`)).status, 503)
 
-  // One list will do for all: a node does not look for others at its own address.
+  // One list suits all nodes: a node does not look for others at its own address.
   await Promise.all(cluster.nodes.map(node => node.terminate()))
   await Promise.all([0, 1, 2].map(index => cluster.start(index, "/livez", newAddresses[index], ["--peers", places.join()])))
   await cluster.settled(database)
@@ -53,7 +54,7 @@ test("Members that all moved while off report where they look, and find each oth
     return topologies.every(({ Topology }) => newAddresses.every(address => Object.values(Topology.Members).some(url => new URL(url).hostname === address)))
   })
 
-  // From then on all know where all are.
+  // From then on all members know all addresses.
   await Promise.all(cluster.nodes.map(node => node.terminate()))
   await Promise.all([0, 1, 2].map(index => cluster.start(index, "/livez", newAddresses[index])))
   await cluster.settled(database)

@@ -1,4 +1,5 @@
-// A cluster of real nodes, each in a network namespace and on a file system of its own, that speaks TLS: what the faults are done to.
+// A cluster of real nodes with TLS, each in its own network namespace and on its own file system, on which faults are
+// played.
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { FakedClock } from "../../../server/tests/process/faked-clock.mjs"
@@ -19,14 +20,14 @@ export class NamespacedCluster {
   #token
   #authorities
 
-  /** Forms a cluster of three, claims it, and waits until all vote; everything goes with the test. */
+  /** Forms a cluster of three, claims it, and waits until all vote. Removed at the end of the test. */
   static async form(test) {
     const cluster = new NamespacedCluster()
     cluster.#test = test
     cluster.#home = temporaryDirectory(test)
     cluster.#network = await Network.create(test)
     cluster.members = []
-    // Nodes that were replaced or removed are no members, and end with the test all the same.
+    // Replaced and removed nodes are no members, but end with the test too.
     cluster.started = new Set()
     cluster.everStarted = []
     afterwards(test, () => Promise.all([...cluster.started].map(node => node.kill())))
@@ -42,24 +43,24 @@ export class NamespacedCluster {
     return this.#network
   }
 
-  /** What the clients talk to: the processes of the members. */
+  /** The processes of the members, to which clients connect. */
   get nodes() {
     return this.members.map(({ node }) => node)
   }
 
-  /** A machine with an empty card, and no node on it yet. */
+  /** Makes a machine with an empty card and without a node. */
   async prepare(name) {
     const seat = await this.#network.addSeat()
     const card = new Card(this.#test, cardMebibytes)
     return { name, ...seat, card, data: join(card.directory, "data"), clock: new FakedClock(join(this.#home, `clock-${seat.address}`)) }
   }
 
-  /** A name that no member has. */
+  /** Returns a name that no member has. */
   freeName() {
     return [..."abcdefgh"].find(name => !this.members.some(member => member.name === name))
   }
 
-  /** Lets a new node join, and starts it; the first one makes the cluster. */
+  /** Joins a new node and starts it; the first one founds the cluster. */
   async add(name) {
     const member = await this.prepare(name)
     if (this.members.length === 0) {
@@ -79,7 +80,7 @@ export class NamespacedCluster {
     return member
   }
 
-  /** Enters with a token, and starts; for a card that is empty. */
+  /** Joins a node with an empty card by a token, and starts it. */
   async join(member, token) {
     await this.#succeed(member, "cluster", "join", token, "--data", member.data, "--name", member.name, "--address", `${member.address}:${port + 1000}`)
     await this.start(member)
@@ -102,13 +103,13 @@ export class NamespacedCluster {
     await member.node.answers("/livez", 200)
   }
 
-  /** Ends a node as a crash would; fails when it had ended by itself. */
+  /** Ends a node as a crash would. Fails when it had ended by itself. */
   async kill(member) {
     this.#forget(member)
     await member.node.kill()
   }
 
-  /** Ends a node as systemd does; fails when it had ended by itself, or does not end as it should. */
+  /** Ends a node as systemd does. Fails when it had ended by itself, or does not end cleanly. */
   async terminate(member) {
     this.#forget(member)
     const code = await member.node.terminate()
@@ -117,7 +118,7 @@ export class NamespacedCluster {
     }
   }
 
-  /** Stops a process where it stands, as a machine that hangs does. */
+  /** Pauses a process, as on a machine that hangs. */
   async freeze(member) {
     member.node.child.kill("SIGSTOP")
   }
@@ -126,7 +127,7 @@ export class NamespacedCluster {
     member.node.child.kill("SIGCONT")
   }
 
-  /** Runs a command against one member, or against each in turn until one of them can do it; what it printed. */
+  /** Runs a command against one member, or against each until one succeeds. Returns its output. */
   async command(...words) {
     const { stdout } = await this.#attempt(this.members, words)
     return stdout
@@ -136,7 +137,7 @@ export class NamespacedCluster {
     return this.#attempt([member], words).then(({ stdout }) => stdout)
   }
 
-  /** From now on clients trust what the members trust. */
+  /** Makes clients trust the authorities that the members trust now. */
   trustAgain() {
     this.#authorities = authoritiesOf(this.members[0])
     for (const { node } of this.members) {
@@ -144,13 +145,13 @@ export class NamespacedCluster {
     }
   }
 
-  /** A figure of a member's /metrics, by its name and labels as they stand there. */
+  /** Returns a metric of a member's /metrics, by its name with labels. */
   async metric({ node }, name) {
     const { text } = await node.request("GET", "/metrics", undefined, { timeout: 2_000 })
     return Number(text.split("\n").find(line => line.startsWith(`${name} `))?.slice(name.length))
   }
 
-  /** What the member that leads says of the cluster; undefined while none does. */
+  /** Returns the leader's report on the cluster; undefined without a leader. */
   async health() {
     const answers = await Promise.all(this.members.map(member => this.#healthOf(member)))
     return answers.filter(answer => answer?.Role === "Leader").sort((one, other) => other.Term - one.Term)[0]
@@ -161,7 +162,7 @@ export class NamespacedCluster {
     return members?.length === this.members.length && members.filter(({ Role }) => Role !== "learner").length === count
   }
 
-  /** The member that leads. */
+  /** Returns the leader. */
   async leader() {
     let found
     await this.waitUntil("somebody leads", async () => {
@@ -181,7 +182,7 @@ export class NamespacedCluster {
     return this.waitUntil(`${name} takes a write`, () => node.request("PUT", "/databases/chaos/docs?id=settled", "{}", { timeout: 5_000 }).then(({ status }) => status === 201, () => false))
   }
 
-  /** Waits until every member takes a write, lacks nothing and is not said to be full: what room there is again is measured once a second, told, and weighed once a second. */
+  /** Waits until every member accepts a write, lacks nothing and is not reported full. Free space is measured, reported and evaluated once a second each. */
   async settled() {
     for (const member of this.members) {
       await this.takesWrites(member)
@@ -193,7 +194,7 @@ export class NamespacedCluster {
     })
   }
 
-  /** Waits for something that must come, as long as no node ends by itself. */
+  /** Waits for a condition. Fails when a node ends by itself. */
   async waitUntil(what, holds) {
     for (const deadline = performance.now() + patienceMilliseconds; !await holds();) {
       const ended = this.members.find(({ node }) => node?.end !== undefined && this.started.has(node))

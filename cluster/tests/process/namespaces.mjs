@@ -1,4 +1,5 @@
-// A network of nodes that can be cut: each has a network namespace of its own, joined to the others by a bridge, where the tests are too.
+// A network of nodes that can be cut: each has its own network namespace, connected by a bridge, to which the tests are
+// connected too.
 import { execFile, execFileSync } from "node:child_process"
 import { existsSync } from "node:fs"
 import { promisify } from "node:util"
@@ -26,7 +27,7 @@ export class Network {
   #subnet
   #seats = 0
 
-  /** Makes the bridge; all of it goes with the test. */
+  /** Makes the bridge, which is removed at the end of the test. */
   static async create(test) {
     const network = new Network()
     await network.#removeLeftOver()
@@ -42,7 +43,7 @@ export class Network {
     return network
   }
 
-  /** A namespace for a node: its address, and the command that starts a program there. */
+  /** Makes a namespace for a node. Returns its address and the command that starts a program in it. */
   async addSeat() {
     const seat = { outside: `${this.#name}.${++this.#seats}`, namespace: `${this.#name}-${this.#seats}`, address: `${this.#subnet}.${10 + this.#seats}` }
     await ip("netns", "add", seat.namespace)
@@ -51,17 +52,17 @@ export class Network {
     await ip("-n", seat.namespace, "addr", "add", `${seat.address}/24`, "dev", "eth0")
     await ip("-n", seat.namespace, "link", "set", "eth0", "up")
     await ip("-n", seat.namespace, "link", "set", "lo", "up")
-    // Not `ip netns exec`: that would hold on to every mount of this moment.
+    // Not `ip netns exec`, which would keep every current mount.
     return { ...seat, within: ["nsenter", `--net=/run/netns/${seat.namespace}`] }
   }
 
-  /** Loses what one node sends to another: all, or so many of a hundred packets. Clients still reach both. */
+  /** Drops packets from one node to another: all, or a percentage. Clients still reach both. */
   cut(from, to, percent = 100) {
     const chance = percent < 100 ? `numgen random mod 100 < ${percent} ` : ""
     return this.#nft(`add rule bridge % cut iifname "${from.outside}" oifname "${to.outside}" ${chance}counter drop`)
   }
 
-  /** How many packets were lost since the last healing. */
+  /** Returns how many packets were dropped since the last call of `heal`. */
   async lost() {
     const { stdout } = await execute("nft", ["list", "chain", "bridge", this.#name, "cut"])
     return [...stdout.matchAll(/packets (\d+)/g)].reduce((sum, [, packets]) => sum + Number(packets), 0)
@@ -72,14 +73,14 @@ export class Network {
     return this.#nft("flush chain bridge % cut")
   }
 
-  /** Lets no more than so many kilobits a second reach a node, and leave it. */
+  /** Limits the rate to and from a node, in kilobits per second. */
   async slow(seat, kilobits) {
     const rate = ["root", "tbf", "rate", `${kilobits}kbit`, "burst", "16kb", "latency", "400ms"]
     await execute("tc", ["qdisc", "replace", "dev", seat.outside, ...rate])
     await execute("tc", ["-n", seat.namespace, "qdisc", "replace", "dev", "eth0", ...rate])
   }
 
-  /** How often something had to wait because of that. */
+  /** Returns how often a packet had to wait because of that. */
   async waited(seat) {
     const { stdout } = await execute("tc", ["-s", "qdisc", "show", "dev", seat.outside])
     return Number(/overlimits (\d+)/.exec(stdout)?.[1])
@@ -94,7 +95,7 @@ export class Network {
     return execute("nft", [commands.join("; ").replaceAll("%", this.#name)])
   }
 
-  // A test that was killed leaves its bridge; its process id tells.
+  // A killed test leaves its bridge; the process id in its name identifies it.
   async #removeLeftOver() {
     const links = JSON.parse((await ip("-json", "link", "show", "type", "bridge")).stdout || "[]")
     for (const { ifname } of links) {

@@ -1,4 +1,4 @@
-// The oracle of lost writes must be able to fail: a cluster that nobody here planted mistakes in shows that it does.
+// The oracle of lost writes must be able to fail. A cluster without mistakes planted here shows that it can.
 import assert from "node:assert/strict"
 import { test } from "node:test"
 import { pause } from "./namespaced-cluster.mjs"
@@ -12,7 +12,7 @@ const writers = 64
 const loadMilliseconds = 2_000
 const applyMilliseconds = 2_000
 
-/** Kills all three members under load and starts the two followers; what was acknowledged and is not there then. */
+/** Kills all three members under load and starts the two followers. Returns the acknowledged writes that are missing then. */
 async function lostByKill(cluster) {
   const leader = await cluster.leader()
   const load = startLoad(cluster.nodes[leader], database, { writers })
@@ -21,7 +21,7 @@ async function lostByKill(cluster) {
   await load.stop()
   await Promise.all([0, 1, 2].filter(index => index !== leader).map(index => cluster.start(index)))
   const survivor = cluster.nodes[await cluster.leader()]
-  // A write of its own term commits whatever the new leader still has of older ones.
+  // A write in its own term makes the new leader commit the entries of earlier terms.
   const settled = `/databases/${database}/docs?id=settled`
   await until(async () => (await survivor.request("PUT", settled, "{}")).status === 201)
   if ((await lost(survivor, database, load.acknowledged)).length > 0) {
@@ -35,7 +35,7 @@ async function lostByKill(cluster) {
 
 test("The oracle finds writes that the stock log of DotNext acknowledges and loses", { timeout: 480_000 }, async t => {
   const cluster = await StockRaft.form(t)
-  // About every fourth kill hits between the acknowledgement of a follower and its flush.
+  // About every fourth kill comes between the acknowledgement of a follower and its flush.
   for (let kill = 1; kill <= 40; kill++) {
     const { acknowledged, missing } = await lostByKill(cluster)
     t.diagnostic(`kill ${kill}: ${missing.length} lost of ${acknowledged} documents`)

@@ -1,4 +1,4 @@
-// What three real nodes tell of each other: while all live, when one is killed, and without a majority.
+// What three real nodes report about each other: while all live, when one is killed, and without a majority.
 import assert from "node:assert/strict"
 import http from "node:http"
 import https from "node:https"
@@ -6,7 +6,7 @@ import { test } from "node:test"
 import { until } from "../../../server/tests/process/node-process.mjs"
 import { ThreeNodes } from "./three-nodes.mjs"
 
-/** Follows a node's live view as a page does. */
+/** Follows a node's live view like a page. */
 class Page {
   state = null
   #request
@@ -52,12 +52,12 @@ test("A killed member turns down, and the survivors show its last hours even wit
   assert.deepEqual(well.Nodes.map(({ Role }) => Role).sort(), ["leader", "voter", "voter"])
   assert.equal(well.Health.Sentence, "All 3 nodes are well; any one of them may fail.")
   assert.ok(well.Nodes.every(({ Unplug }) => Unplug.MayI), JSON.stringify(well.Nodes.map(({ Unplug }) => Unplug)))
-  // Whom a leader would hand over to it knows when that one has told how it is.
+  // The leader knows its successor once that member has reported its health.
   await page.shows(({ Nodes }) => /^Yes\. [abc] leads next; after that no other may fail\.$/.test(Nodes[leader].Unplug.Sentence))
-  // Who limits what fits is known when each has said how much room it has.
+  // The limiting member is known once each has reported its free space.
   await page.shows(({ Nodes }) => Nodes.filter(({ LimitsCapacity }) => LimitsCapacity).length === 1)
 
-  // Through any node each other one is asked.
+  // Each member can be asked through any other node.
   const direct = await cluster.nodes[victim].expect(200, "GET", "/debug/io")
   const passed = await survivor.expect(200, "GET", `/debug/io?node=${tag(victim)}`)
   assert.deepEqual(passed.Events.Rows[0], direct.Events.Rows[0])
@@ -89,13 +89,13 @@ test("A killed member turns down, and the survivors show its last hours even wit
   assert.equal(alone.Nodes[asked].State, "up")
   assert.ok((await historyOf()).Rows.length >= before.Rows.length)
 
-  // Whoever comes back takes back what it was.
+  // A restarted member gets its role back.
   await cluster.start(victim)
   const oldest = before.Rows[0][0]
   await until(async () => (await cluster.nodes[victim].expect(200, "GET", "/dashboard/history")).Rows.some(([second]) => second <= oldest))
   await page.shows(({ Nodes, Cluster }) => Nodes[victim].State === "up" && Cluster.LeaderTag !== null)
 
-  // The port at which members ask each other is for members.
+  // The port for members rejects everyone else.
   const stranger = await new Promise((done, failed) => https.get(`https://127.0.0.1:${cluster.ports[asked] + 1000}/observe/samples`, { rejectUnauthorized: false }, response => {
     response.resume()
     done(response.statusCode)

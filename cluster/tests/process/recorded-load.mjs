@@ -1,4 +1,4 @@
-// Clients of all nodes that write and read, and remember what they asked and were told.
+// Clients of all nodes that write and read, and record requests and answers.
 import { baseDocuments, baseText } from "./base-documents.mjs"
 import { Chance } from "./chance.mjs"
 import { ContendedDocuments } from "./contended-documents.mjs"
@@ -11,11 +11,11 @@ const thinkMilliseconds = 20
 const foundVector = ({ text }) => /(?:has|exists with) the change vector '([^']*)'/.exec(text)?.[1] ?? ""
 const etagOf = changeVector => changeVector ? Number(/^[A-Z]+:(\d+)/.exec(changeVector)[1]) : 0
 
-/** The clients of a round: two stay at each node, three ask another one each time. */
+/** The clients of a round: two stay at each node, three ask another node each time. */
 export class RecordedLoad {
-  /** Ids, each written once, with their version. */
+  /** The ids, each written once, with their versions. */
   acknowledged = new Map()
-  /** The operations on a few contended documents and lists, as Rookery.Histories reads them. */
+  /** The operations on a few contended documents and lists, in the format of Rookery.Histories. */
   history = []
   #cluster
   #round
@@ -40,7 +40,7 @@ export class RecordedLoad {
     return this
   }
 
-  /** Ends the clients, and reads the contended documents once more at every node. */
+  /** Stops the clients, and reads the contended documents once more at every node. */
   async stop() {
     this.#isRunning = false
     await this.#clients
@@ -83,7 +83,7 @@ export class RecordedLoad {
     }
   }
 
-  /** Null when no answer came. */
+  /** Returns null when no answer came. */
   async #read(client, index, key) {
     const answer = await this.requests.ask(index, [200, 404], "GET", `docs?id=${key}`)
     if (answer.status !== 200 && answer.status !== 404) {
@@ -109,14 +109,14 @@ export class RecordedLoad {
       this.#sawConflict(answer, [{ key, changeVector }])
       this.#record(client, answer, { kind: "CompareAndSet", outcome: "Refused", key, value, expected, etag: etagOf(foundVector(answer)) })
     } else {
-      // One that was refused without a look is, like a refused put, just never to be read.
+      // A write that was refused without a check is recorded like a refused put: its value must never be read.
       this.#recordWrite(client, answer, { kind: outcomeOf(answer) === "Refused" ? "Put" : "CompareAndSet", key, value, expected })
     }
   }
 
-  /** Lists, read at one moment; null when no answer came. */
+  /** Reads lists at one moment; null when no answer came. */
   async #readLists(client, index, keys) {
-    // One id that is not there is answered 404, and one of several with null.
+    // A single missing id is answered 404, one of several with null.
     const answer = await this.requests.ask(index, keys.length === 1 ? [200, 404] : [200], "GET", `docs?${keys.map(key => `id=${key}`).join("&")}`)
     if (answer.status !== 200 && answer.status !== 404) {
       return null
@@ -128,7 +128,7 @@ export class RecordedLoad {
     return reads.map((read, n) => ({ ...read, changeVector: found[n]?.["@metadata"]["@change-vector"] ?? "" }))
   }
 
-  /** Appends to both, provided that nobody else did meanwhile. */
+  /** Appends to both lists, if neither has changed meanwhile. */
   async #append(client, index, keys) {
     const before = await this.#readLists(client, index, keys)
     if (before === null) {
@@ -168,7 +168,7 @@ export class RecordedLoad {
     return operation
   }
 
-  /** Nobody may be refused for what was as expected. */
+  /** Reports a conflict although the document was as expected. */
   #sawConflict(answer, documents) {
     const about = documents.find(({ key }) => answer.text.includes(`Document ${key} `))
     if (about === undefined || about.changeVector === foundVector(answer)) {

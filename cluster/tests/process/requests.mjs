@@ -1,10 +1,10 @@
-// What clients ask of members: what is under way, what failed, and what no fault excuses.
+// The clients' requests to members: those in flight, those that failed, and answers that no fault excuses.
 
 /** Requests to the members of a cluster on one of its databases. */
 export class Requests {
-  /** What was not answered as it should have been. */
+  /** The requests that failed. */
   failures = []
-  /** Answers that no fault excuses. */
+  /** The answers that no fault excuses. */
   wrong = []
   #cluster
   #database
@@ -17,7 +17,7 @@ export class Requests {
     this.#timeoutMilliseconds = timeoutMilliseconds
   }
 
-  /** Asks the member at a place, or the one that has come there; `allowed` are the statuses that an answer to it may have where nothing is broken. */
+  /** Sends a request to the member at an index. `allowed` are the statuses permitted while nothing is broken. */
   async ask(index, allowed, method, path, { body, headers } = {}) {
     const { name, node } = this.#cluster.members[index % this.#cluster.members.length]
     const request = { name, invoked: performance.now(), method, path }
@@ -38,7 +38,7 @@ export class Requests {
     return { ...answer, name, invoked: Math.floor(request.invoked * 1000), completed: Math.ceil(completed * 1000) }
   }
 
-  /** Waits until everything that was asked before a moment has ended: a request that hangs is a failure only when it is given up. */
+  /** Waits until every request that was sent before a moment has ended: a hanging request counts as failed only when it is given up. */
   async haveEnded(before) {
     for (const deadline = performance.now() + 2 * this.#timeoutMilliseconds; ;) {
       const left = [...this.#underWay].filter(({ invoked }) => invoked <= before)
@@ -54,26 +54,26 @@ export class Requests {
     }
   }
 
-  /** What failed and was under way at some moment from one to another. */
+  /** Returns the failed requests that were in flight between two moments. */
   failedWithin(from, to) {
     return this.failures.filter(({ invoked, completed }) => completed >= from && invoked <= to)
   }
 }
 
 function noAnswer(broken) {
-  // Who could not connect has sent nothing.
+  // A client that could not connect has sent nothing.
   const wasSent = broken.syscall !== "connect" && !/before secure TLS connection was established/.test(broken.message)
   return { status: 0, wasSent, headers: {}, text: `${broken.message}` }
 }
 
-/** Whether a member may answer so to a request that is right, when something is broken. That it has a fault of its own, or no such database, it may never say. */
+/** Whether a member may answer a correct request so while something is broken. It may never report a fault of its own or a missing database. */
 function isExcusable({ status, headers, text }) {
   return status === 500 ? !text.includes("a fault of its own")
     : status === 503 ? headers["database-missing"] === undefined
       : [0, 429, 504, 507].includes(status)
 }
 
-/** What a write that was answered otherwise than as done came to: it was refused when that was said, or when it was never sent. */
+/** Returns the outcome of a write that was not answered as done: refused when the answer says so or it was never sent. */
 export function outcomeOf({ status, text, wasSent = true }) {
   return status === 201 ? "Done" : status === 409 || !wasSent || text.includes("Nothing was stored") ? "Refused" : "Unknown"
 }

@@ -1,4 +1,5 @@
-// Which start of a node counts: the founder's card from when it was alone is refused, and a node that was killed and started at once is not taken for its own copy.
+// Which start of a node counts: the founder's card from when it was alone is refused, and a node that was killed and
+// restarted at once is not taken for its own copy.
 import assert from "node:assert/strict"
 import { test } from "node:test"
 import { until } from "../../../server/tests/process/node-process.mjs"
@@ -38,7 +39,7 @@ test("A leader that is killed behind a slow link and restarted at once is no cop
   const leader = await cluster.leader()
   await cluster.network.slow(leader, 256)
 
-  // More than the link carries, so that the leader's kernel goes on to send when the program is gone.
+  // More than the link carries, so that the leader's kernel goes on to send after the process has ended.
   let isLoaded = true
   const text = "x".repeat(32 << 10)
   const load = Promise.all(Array.from({ length: 16 }, async (_, client) => {

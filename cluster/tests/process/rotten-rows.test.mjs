@@ -1,4 +1,5 @@
-// Rows that rot on one card are written to: its member can neither apply the entries nor repair the rows, and takes the state of the one that leads.
+// Rotten rows of one card are written to: its member can neither apply the entries nor repair the rows, and takes the
+// leader's state.
 import assert from "node:assert/strict"
 import { randomBytes } from "node:crypto"
 import { join } from "node:path"
@@ -10,7 +11,7 @@ import { ThreeNodes } from "./three-nodes.mjs"
 
 const database = "rotten"
 
-// 24 MB: more than a memtable takes, so that most lie in a run.
+// 24 MB: more than a memtable holds, so most are in a run.
 const documents = 1_200
 const document = () => JSON.stringify({ text: randomBytes(15 << 10).toString("base64") })
 

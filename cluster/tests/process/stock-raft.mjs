@@ -1,4 +1,4 @@
-// Three members of a cluster of DotNext.Net.Cluster as it comes, behind the routes of ours that the load uses.
+// Three members of a stock DotNext.Net.Cluster, behind the routes of Rookery that the load uses.
 import { join } from "node:path"
 import {
   afterwards, NodeProcess, portForMember, temporaryDirectory, until,
@@ -10,7 +10,7 @@ export class StockRaft {
   #directory
   #ports = []
 
-  /** Starts three members and waits until one leads; they end with the test. */
+  /** Starts three members and waits until one leads. They end with the test. */
   static async form(test) {
     const cluster = new StockRaft()
     cluster.#directory = temporaryDirectory(test)
@@ -35,7 +35,7 @@ export class StockRaft {
     await this.nodes[index].answers("/readyz", 200)
   }
 
-  /** Waits until a running member leads; which one. */
+  /** Waits until a running member leads, and returns it. */
   async leader() {
     let found = -1
     await until(async () => {

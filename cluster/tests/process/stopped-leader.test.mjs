@@ -1,4 +1,4 @@
-// Writes through a follower while the leader's process stands still: what is answered, and what is found afterwards.
+// Writes through a follower while the leader's process is paused: the answers, and what is stored afterwards.
 import assert from "node:assert/strict"
 import { test } from "node:test"
 import { until } from "../../../server/tests/process/node-process.mjs"

@@ -1,4 +1,4 @@
-// A member that is told to stop: who reads, and who leads next.
+// A member that stops: its readers, and the next leader.
 import assert from "node:assert/strict"
 import { test } from "node:test"
 import { ThreeNodes } from "./three-nodes.mjs"
@@ -17,7 +17,7 @@ test("A feed ends before leadership is transferred, even without a successor", {
     leader.child.kill("SIGTERM")
     await assert.rejects(feed.text())
 
-    // The port is open as long as others may have to be told who leads next.
+    // The port stays open while the others may have to be referred to the next leader.
     assert.equal((await leader.request("GET", "/livez")).status, 200, leader.log)
     const { status, text } = await leader.request("GET", "/databases/quiet/docs?id=a")
     assert.equal(status, 503)

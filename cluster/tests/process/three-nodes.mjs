@@ -1,4 +1,4 @@
-// Three real nodes of one cluster on loopback: formed, killed, stopped, started again.
+// Three real nodes of one cluster on loopback: formed, killed, stopped, restarted.
 import { cpSync, readFileSync, renameSync } from "node:fs"
 import { join } from "node:path"
 import { afterwards, executable, NodeProcess, portForMember, run, temporaryDirectory, until } from "../../../server/tests/process/node-process.mjs"
@@ -8,8 +8,8 @@ export class ThreeNodes {
   #isSecure
 
   /**
-   * Forms a cluster and waits until all three vote; they end with the test. With `secure` they speak TLS; `credentials` are then those of a client that may do everything, and so may `token`.
-   * `keepsFirstCard` copies the first node's card, while it is stopped and alone, to take its place with `putOldCardBack`.
+   * Forms a cluster and waits until all three vote. They end with the test. With `secure` they use TLS, and `credentials` and `token` then permit everything.
+   * `keepsFirstCard` copies the first node's card, while it is stopped and alone; `putOldCardBack` puts it back.
    */
   static async form(test, { secure = false, keepsFirstCard = false } = {}) {
     const cluster = new ThreeNodes()
@@ -51,7 +51,7 @@ export class ThreeNodes {
     succeed(await run("cluster", "join", token.trim(), "--data", data, "--name", name, "--address", `127.0.0.1:${port + 1000}`))
   }
 
-  /** Claims the first node, and makes the certificate of an owner's client. */
+  /** Claims the first node, and makes a client certificate for its owner. */
   async #own() {
     await until(() => this.nodes[0].log.includes("no owner yet"))
     this.token = (await this.command("claim")).trim()
@@ -68,18 +68,18 @@ export class ThreeNodes {
     await this.start(0)
   }
 
-  /** While the first node is stopped. */
+  /** Puts the old card back. Call it while the first node is stopped. */
   putOldCardBack() {
     renameSync(join(this.#directory, "a"), join(this.#directory, "newest"))
     renameSync(join(this.#directory, "old"), join(this.#directory, "a"))
   }
 
-  /** What `rookery status` says at a node. */
+  /** Returns the output of `rookery status` at a node. */
   async status(index) {
     return (await run("status", ...this.#isSecure ? ["--data", this.dataOf(index)] : ["--url", this.nodes[index].url])).stdout
   }
 
-  /** Runs a command against the first node; what it printed. */
+  /** Runs a command against the first node, and returns its output. */
   async command(...words) {
     return succeed(await run(...words, ...this.#isSecure ? ["--data", join(this.#directory, "a")] : ["--url", this.nodes[0].url]))
   }
@@ -88,19 +88,19 @@ export class ThreeNodes {
     return join(this.#directory, "abc"[index])
   }
 
-  /** Starts a node, for the first time or again, and waits until it serves; with another path than /readyz, until that answers 200. */
+  /** Starts a node, for the first time or again, and waits until /readyz, or another path, answers 200. */
   async start(index, path = "/readyz", address = "127.0.0.1", options = []) {
     const data = this.dataOf(index)
     this.nodes[index] = NodeProcess.start({ data, address, port: this.ports[index], credentials: this.credentials, options: ["--memory", "128M", ...options] })
     await this.nodes[index].answers(path, 200)
   }
 
-  /** Starts those again that were killed. */
+  /** Restarts the killed nodes. */
   async restart() {
     await Promise.all(this.nodes.map((node, index) => node.end === undefined || this.start(index)))
   }
 
-  /** Hands leadership from a node to another, and waits until it is there. */
+  /** Transfers leadership from a node to another, and waits until that is done. */
   async transfer(index) {
     const { status, text } = await this.nodes[index].request("POST", "/admin/cluster/nodes/transfer")
     if (status !== 200) {
@@ -112,7 +112,7 @@ export class ThreeNodes {
     return this.nodes[index].expect(200, "GET", "/cluster/topology")
   }
 
-  /** Which node leads, when one does and says so itself. */
+  /** Returns the node that reports itself as leader, if there is one. */
   async leader() {
     let found = -1
     await until(async () => {
@@ -123,7 +123,7 @@ export class ThreeNodes {
     return found
   }
 
-  /** Waits until every node takes a write. */
+  /** Waits until every node accepts a write. */
   async settled(database) {
     for (const index of [0, 1, 2]) {
       await until(() => this.nodes[index].request("PUT", `/databases/${database}/docs?id=settled`, "{}").then(({ status }) => status === 201, () => false))

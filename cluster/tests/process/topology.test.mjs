@@ -1,4 +1,4 @@
-// What RavenDB's clients are told of three real nodes while one of them does not answer for a while.
+// What RavenDB's clients are told about three real nodes while one of them does not answer for a while.
 import assert from "node:assert/strict"
 import { test } from "node:test"
 import { until } from "../../../server/tests/process/node-process.mjs"
@@ -13,7 +13,7 @@ test("All nodes report the same leader and missing members, under growing etags"
   const said = new Map()
   let newest = 0
 
-  // What the nodes that answer say, once they say the same.
+  // Returns what the answering nodes report, once they agree.
   const agreed = async (indexes, holds) => {
     let topology
     await until(async () => {

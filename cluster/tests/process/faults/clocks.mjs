@@ -1,13 +1,13 @@
-// What happens to wall clocks: nothing that is acknowledged may hang on them, and nothing may expire because one is wrong.
+// Faults of wall clocks: no acknowledgement may depend on them, and nothing may expire because one is wrong.
 import { whyNoClocks } from "../../../../server/tests/process/faked-clock.mjs"
 import { pause } from "../namespaced-cluster.mjs"
 import { aFollower, theLeader } from "./processes.mjs"
 
-// libfaketime looks for another offset once a second.
+// libfaketime reads its offset once a second.
 const clockDelayMilliseconds = 1_200
 const noticedSeconds = 30
 
-// Nodes look for what has expired once a minute, by a clock that nobody changes.
+// Nodes look for expired documents once a minute, by a clock that no fault changes.
 const twoRoundsMilliseconds = 125_000
 
 const jump = (name, choose, offsets, lastsMilliseconds) => ({
@@ -26,7 +26,7 @@ const jump = (name, choose, offsets, lastsMilliseconds) => ({
       async end() {
         member.clock.set("+0")
         await pause(clockDelayMilliseconds)
-        // Of whoever answers first: it may be without a leader for a moment.
+        // Ask the node that answers first: the cluster may be without a leader for a moment.
         await cluster.waitUntil("what expires in an hour is read", () => isThere(cluster.nodes[0]))
       },
     }
@@ -42,7 +42,7 @@ async function isThere(node) {
   return status === 200
 }
 
-/** Stores what a clock that is an hour ahead must not delete. */
+/** Stores a document that a clock an hour ahead must not delete. */
 function storeExpiring({ node }) {
   const expires = new Date(Date.now() + 50 * 60_000).toISOString()
   return node.expect(201, "PUT", "/databases/chaos/docs?id=expires", JSON.stringify({ "@metadata": { "@expires": expires } }))

@@ -1,4 +1,4 @@
-// What happens to cards: slow, full, read-only.
+// Faults of cards: slow, full, read-only.
 import { whyNotSlow } from "../cards.mjs"
 import { cardMissed } from "../sightings.mjs"
 import { aFollower, theLeader } from "./processes.mjs"
@@ -21,7 +21,7 @@ const slowCards = (name, choose) => ({
   },
 })
 
-/** Below its reserve a node refuses growth; with nothing free at all its journal stops it. */
+/** Below its reserve a node refuses writes that grow the data; with no byte free its journal stops it. */
 const fullCard = (name, choose, left) => ({
   name,
   excuses: ["failing"],
@@ -41,7 +41,7 @@ const fullCard = (name, choose, left) => ({
   },
 })
 
-/** The file system takes no more writes, as after an error; it is checked and mounted anew. */
+/** The file system becomes read-only, as after an error; it is checked and mounted again. */
 const brokenCard = {
   name: "card read-only",
   excuses: ["failing"],
@@ -62,7 +62,7 @@ const brokenCard = {
   },
 }
 
-/** A node stops for good when its journal finds no room. When it stops for anything else, that is no fault of its card. */
+/** Restarts a node whose journal found no space. A node that stopped for another reason is a failure of the test. */
 async function restartIfHalted(cluster, member) {
   let halted
   await cluster.waitUntil(`${member.name} serves, or says that its card was full`, async () => {

@@ -1,4 +1,5 @@
-// What owners do to members while clients go on: hand-over, joining, removal, replacement, another authority.
+// Owners' operations on members while clients go on: leadership transfer, joining, removal, replacement, a new
+// authority.
 import { cpSync } from "node:fs"
 import { electionSeen } from "../sightings.mjs"
 import { aFollower } from "./processes.mjs"
@@ -30,7 +31,7 @@ const joinAndRemove = {
   },
 }
 
-/** A new node on an empty card, when it has taken all data over: clients go to it from then on. */
+/** Adds a new node with an empty card and waits until it has all data; clients use it from then on. */
 async function enter(cluster, name, token) {
   const member = await cluster.prepare(name)
   await cluster.join(member, token.trim())
@@ -38,7 +39,7 @@ async function enter(cluster, name, token) {
   return member
 }
 
-/** A card that died: its node is killed, and another one on an empty card takes its place and name. */
+/** Kills a node whose card died, and replaces it by one with an empty card and the same name. */
 const replacement = {
   name: "replacement",
   async begin(cluster, chance) {
@@ -55,7 +56,7 @@ const replacement = {
 }
 
 /**
- * The card of a member that runs is copied, and the copy is started elsewhere, several times: each start of it counts, so that by counting it would be the newer one. It is refused for good, and the original goes on.
+ * Copies the card of a running member and starts the copy elsewhere, several times, so that it has a higher start number than the original. The copy must be refused for good, and the original go on.
  */
 const copiedCard = {
   name: "copied card",
@@ -75,7 +76,7 @@ const copiedCard = {
   },
 }
 
-/** Clients go on with the authority that they know until the old one is retired, and with both from then on: members let go of it one after the other, within seconds. */
+/** Clients trust the old authority until it is retired, and both afterwards: members drop it one after the other, within seconds. */
 const rotation = {
   name: "another authority",
   isQuiet: true,

@@ -1,4 +1,4 @@
-// What happens to the network between nodes. Clients reach all of them all the time, also those that are cut off.
+// Faults of the network between nodes. Clients reach all nodes all the time, also those that are cut off.
 import { someoneMissed } from "../sightings.mjs"
 import { aFollower, anybody, done, theLeader } from "./processes.mjs"
 
@@ -7,7 +7,7 @@ const outgoing = (cluster, member) => others(cluster, member).map(other => [memb
 const incoming = (cluster, member) => others(cluster, member).map(other => [other, member])
 const both = (cluster, member) => [...outgoing(cluster, member), ...incoming(cluster, member)]
 
-/** A fault that loses packets: `lost` names who is not heard by whom, and how many of a hundred packets. */
+/** A fault that loses packets: `lost` returns which node does not hear which, and the percentage of packets. */
 const cut = (name, choose, lost) => ({
   mayBeHitByPowerStrip: true,
   ...done(name, choose, "of ", async (cluster, member, chance) => {
@@ -19,7 +19,7 @@ const cut = (name, choose, lost) => ({
   }),
 })
 
-/** The same, where something else than an election or the leader's missing somebody tells that it took hold. */
+/** The same, where another sign than an election or a missing member shows its effect. */
 const seenBy = (fault, takesHold) => ({
   ...fault,
   async begin(cluster, chance) {

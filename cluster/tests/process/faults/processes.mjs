@@ -1,15 +1,15 @@
-// What happens to processes: killed, stopped where they stand, stopped as they should be.
+// Faults of processes: killed, paused, stopped cleanly.
 import { pause } from "../namespaced-cluster.mjs"
 import { electionSeen, someoneMissed } from "../sightings.mjs"
 
-/** All come back, in any order. */
+/** Starts all nodes, in any order. */
 const startAll = (cluster, chance, repair = () => {}) => Promise.all(cluster.members.map(async member => {
   repair(member)
   await pause(chance.between(0, 500))
   await cluster.start(member)
 }))
 
-/** All processes end at once; what they wrote is kept by their kernel, synced or not. */
+/** Kills all processes at once; their kernels keep what they wrote, synced or not. */
 export const allKilled = {
   name: "all killed",
   lastsMilliseconds: 0,
@@ -19,7 +19,7 @@ export const allKilled = {
   },
 }
 
-/** One power strip: all cards lose what was not synced, and all nodes end. */
+/** Cuts the power of all: all cards lose what was not synced, and all nodes end. */
 export const powerStrip = {
   name: "power strip",
   lastsMilliseconds: 0,
@@ -35,7 +35,7 @@ export const theLeader = cluster => cluster.leader()
 export const aFollower = async (cluster, chance) => chance.pick(await cluster.followers())
 export const anybody = (cluster, chance) => chance.pick(cluster.members)
 
-/** What is done to the leader makes another one; what is done to a follower, nobody notices but the leader and who asks that follower. */
+/** A fault of one process. On the leader it causes an election; on a follower only the leader and that follower's clients notice it. */
 export const done = (name, choose, what, begin) => ({
   name,
   isQuiet: choose === aFollower,

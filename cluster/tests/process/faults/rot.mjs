@@ -1,4 +1,4 @@
-// Bits on cards that turn over: no wrong answer, nothing that was acknowledged is lost, and all of it is given back by other members.
+// Flipped bits on cards: no wrong answer, no acknowledged write is lost, and other members repair everything.
 import { statSync } from "node:fs"
 import { join } from "node:path"
 import { wrongBase } from "../base-documents.mjs"
@@ -12,7 +12,7 @@ const segments = member => filesOf(join(member.data, "journal"), /^journal-.*\.s
 const runs = member => filesOf(join(member.data, "storage"), /\.run$/)
 const nameOf = file => file.split("/").at(-1)
 
-/** Turns over what a member that was ended since has written to its journal, but for the beginnings of files: without those it would have to join anew. */
+/** Flips bits that a stopped member has written to its journal, except at the beginnings of files: without those it would have to join again. */
 function rotWritten(member, before, chance) {
   const headerBytes = 4096
   const file = segments(member).sort((one, other) => statSync(other).mtimeMs - statSync(one).mtimeMs)[0]
@@ -60,7 +60,7 @@ const inJournal = {
   },
 }
 
-/** One member is off, so that the leader and the other alone have what is acknowledged; the other's journal rots while the leader goes and the first comes back: neither may lead without it. */
+/** With one member off, only the leader and one other member have what is acknowledged. That member's journal rots, the leader is stopped and the first comes back: neither may lead without the leader. */
 const thenElected = {
   name: "rot while the others change",
   excuses,
@@ -89,7 +89,7 @@ async function startAndRead(cluster, member) {
   await readAll(cluster, member)
 }
 
-/** Everything that lay in the runs is read at that node, and is right, as soon as it answers. */
+/** Waits until everything in the runs can be read at that node, and checks that it is right. */
 function readAll(cluster, member) {
   return cluster.waitUntil(`${member.name} has all that it lost`, async () => {
     const wrong = await wrongBase(member.node, "chaos").catch(() => null)
