@@ -184,7 +184,7 @@ internal static class PlantedBugs
             ["a manifest is installed in two steps"] =
             [
                 "the journal has no gaps",
-                "what the manifest holds is in the log",
+                "the commit index is within the log",
             ],
             ["a leader goes by its own clock"] = ["log time is poisoned"],
             ["a jump that clocks agree on is taken"] = ["log time is poisoned"],

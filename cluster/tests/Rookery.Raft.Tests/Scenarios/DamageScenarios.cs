@@ -17,7 +17,7 @@ internal static class DamageScenarios
             "crash-in-install",
             "a manifest and the journal's beginning change together",
             "a manifest is installed in two steps",
-            "what the manifest holds is in the log",
+            "the commit index is within the log",
             CrashInInstall
         ),
         new(

@@ -55,7 +55,7 @@ internal static class ReplicationScenarios
             "overwrite-aba",
             "a write counts for nothing that took the place of its entries",
             "a write counts for what took the place of its entries",
-            "what is durable was written",
+            "durable entries are written",
             OverwriteAba
         )
         {
