@@ -2,7 +2,7 @@ namespace Rookery.Platform.Tests;
 
 public sealed class AmountTests
 {
-    /// <summary>The same as format.test.ts has for the page.</summary>
+    /// <summary>The same cases as in format.test.ts of the dashboard.</summary>
     [Theory]
     [InlineData(0, "0 B")]
     [InlineData(-0.4, "0 B")]

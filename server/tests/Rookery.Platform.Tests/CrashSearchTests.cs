@@ -26,7 +26,7 @@ public sealed class CrashSearchTests
         );
         Assert.NotNull(found);
 
-        // What it names fails again.
+        // The reported point fails again.
         var point = CrashPoint.Parse(found.Value.Point.ToString());
         var (disk, again) = ToyLog.Run(mistake, point.Run);
         Assert.ThrowsAny<Exception>(() => again.Check(disk.CrashAt(point.Operation, point.Image), point.Operation));

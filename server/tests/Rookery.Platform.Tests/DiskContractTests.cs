@@ -2,7 +2,7 @@ using System.Text;
 
 namespace Rookery.Platform.Tests;
 
-/// <summary>What every disk promises, in an empty directory of its own.</summary>
+/// <summary>The contract of every disk, tested in an empty directory.</summary>
 public abstract class DiskContractTests(IDisk disk, string directory)
 {
     [Fact]

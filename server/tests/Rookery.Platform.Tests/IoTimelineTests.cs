@@ -73,7 +73,7 @@ public sealed class IoTimelineTests
             Work(IoKind.Read, 5, i);
         }
 
-        // Ten are forgotten, and the tenth ended 50 microseconds after the begin.
+        // Ten events are dropped, and the tenth ended 50 microseconds after the begin.
         Assert.Equal(begin + 50, _timeline.EventsBetween(0, long.MaxValue).FromUnixMicroseconds);
         Assert.Equal(begin + 700, _timeline.EventsBetween(begin + 700, long.MaxValue).FromUnixMicroseconds);
     }

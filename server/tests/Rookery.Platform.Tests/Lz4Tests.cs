@@ -54,6 +54,6 @@ public sealed class Lz4Tests
         }
     }
 
-    /// <summary>Room that is enough for any input of so many bytes: LZ4_COMPRESSBOUND.</summary>
+    /// <summary>Returns the room that any input of this size fits into: LZ4_COMPRESSBOUND.</summary>
     private static int RoomFor(int inputBytes) => inputBytes + (inputBytes / 255) + 16;
 }

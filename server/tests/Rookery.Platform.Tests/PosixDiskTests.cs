@@ -27,9 +27,7 @@ public sealed class PosixDiskTests : DiskContractTests, IDisposable
         Assert.Equal("unknown", _disk.DeviceOf("/proc/self"));
     }
 
-    /// <summary>
-    /// In a directory that is a stranger's, such as that of a backup, anything may lie under the name of a file.
-    /// </summary>
+    /// <summary>In a directory of another user, such as that of a backup, a name may denote anything.</summary>
     [Fact]
     public void A_pipe_where_a_file_is_read_is_refused_and_not_waited_for()
     {
@@ -60,7 +58,7 @@ public sealed class PosixDiskTests : DiskContractTests, IDisposable
     {
         string path = _directory["read"];
         File.WriteAllBytes(path, new byte[4096]);
-        // before the write, so that relatime would note a read
+        // Before the write, so that relatime would record a read.
         var accessed = new DateTime(2020, 1, 1, 0, 0, 0, DateTimeKind.Utc);
         File.SetLastAccessTimeUtc(path, accessed);
         using (var file = _disk.Open(path, DiskOpen.Read))
@@ -74,7 +72,7 @@ public sealed class PosixDiskTests : DiskContractTests, IDisposable
     [Fact]
     public void A_full_device_has_an_error_of_its_own()
     {
-        // /dev/full answers every write with ENOSPC, as a full file system would.
+        // /dev/full fails every write with ENOSPC, like a full file system.
         using var full = _disk.Open("/dev/full", DiskOpen.ReadWrite);
         Assert.Equal(Errno.NoSpace, Assert.Throws<DiskException>(() => full.Write("x"u8, 0)).Error);
     }

@@ -3,7 +3,7 @@ using Rookery.Simulation;
 
 namespace Rookery.Platform.Tests;
 
-/// <summary>What a power cut of the simulated disk may and may not take. A lying test tool is worthless.</summary>
+/// <summary>What a power cut of the simulated disk may and must not lose. A test tool that lies is worthless.</summary>
 public sealed class PowerLossTests
 {
     private const int Seeds = 1000;

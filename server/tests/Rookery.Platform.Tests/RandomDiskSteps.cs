@@ -2,7 +2,7 @@ using System.Globalization;
 
 namespace Rookery.Platform.Tests;
 
-/// <summary>Random calls that any disk must answer alike.</summary>
+/// <summary>Random calls on which all disks must agree.</summary>
 internal sealed class RandomDiskSteps(int seed, string directory)
 {
     private static readonly string[] Names = ["a", "b", "d/a", "d/b", "d/e/a", "d", "d/e"];
@@ -16,8 +16,7 @@ internal sealed class RandomDiskSteps(int seed, string directory)
         }
         catch (DiskException)
         {
-            // Which of several reasons comes first differs; DiskContractTests hold both disks to the ones that callers
-            // tell apart.
+            // Which of several errors comes first may differ; DiskContractTests fixes those that callers distinguish.
             return "refused";
         }
     }

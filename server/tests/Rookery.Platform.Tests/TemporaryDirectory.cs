@@ -1,6 +1,6 @@
 namespace Rookery.Platform.Tests;
 
-/// <summary>A directory on the real disk that goes away with the test.</summary>
+/// <summary>A directory on the real disk that is removed after the test.</summary>
 internal sealed class TemporaryDirectory : IDisposable
 {
     public string Path { get; } = Directory.CreateTempSubdirectory("rookery-disk-").FullName;

@@ -3,7 +3,7 @@ using Rookery.Simulation;
 
 namespace Rookery.Platform.Tests;
 
-/// <summary>The mistakes that a log can make.</summary>
+/// <summary>The mistakes that the log can make.</summary>
 public enum ToyLogMistake
 {
     None,
@@ -14,9 +14,7 @@ public enum ToyLogMistake
     IgnoresAFailedSync,
 }
 
-/// <summary>
-/// A log of numbered records in two files, with a mistake on request: what the crash search must be able to find.
-/// </summary>
+/// <summary>A log of numbered records in two files, with an optional mistake that the crash search must find.</summary>
 internal sealed class ToyLog
 {
     private const int RecordBytes = 700;
@@ -25,7 +23,7 @@ internal sealed class ToyLog
 
     private ToyLog(ToyLogMistake mistake) => _mistake = mistake;
 
-    /// <summary>How many operations the disk had done when each record was acknowledged.</summary>
+    /// <summary>The number of disk operations at the acknowledgement of each record.</summary>
     internal List<int> Acknowledged { get; } = [];
 
     internal static (SimulatedDisk Disk, ToyLog Log) Run(ToyLogMistake mistake, int seed)
@@ -35,7 +33,7 @@ internal sealed class ToyLog
         return (log._disk, log);
     }
 
-    /// <summary>Throws unless all records acknowledged by then are there.</summary>
+    /// <summary>Throws unless all records acknowledged before an operation are present.</summary>
     internal void Check(SimulatedDisk image, int operation)
     {
         int promised = Acknowledged.Count(at => at <= operation);

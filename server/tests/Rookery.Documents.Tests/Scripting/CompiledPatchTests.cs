@@ -12,7 +12,7 @@ using static Rookery.Documents.Tests.Json.Parsing;
 
 namespace Rookery.Documents.Tests.Scripting;
 
-/// <summary>Scripts of any form travel compiled in commands, and are applied like all patches.</summary>
+/// <summary>Scripts of any form are compiled into commands, and applied like all patches.</summary>
 public class CompiledPatchTests
 {
     [Fact]
@@ -24,7 +24,7 @@ public class CompiledPatchTests
         Assert.True(TryParse("this.n++", FormatLevel.Scripts, out var compiled, out _));
         Assert.Equal(ProgramKind.Compiled, KindOf(compiled));
 
-        // What the old program understood stays as it was, at every level.
+        // A script that older versions could run gets an unchanged form, at every format level.
         Assert.True(TryParse("this.n = args.v", FormatLevel.Scripts, out var line, out _));
         Assert.Equal(ProgramKind.Script, KindOf(line));
     }

@@ -3,7 +3,7 @@ using Rookery.Scripting.Values;
 
 namespace Rookery.Documents.Tests.Scripting;
 
-/// <summary>A reduce reads the sums of its pages again, so none may lose a digit on the way.</summary>
+/// <summary>A reduce reads the sums of its pages again, so no sum may lose a digit.</summary>
 public sealed class DecimalSumTests
 {
     [Theory]

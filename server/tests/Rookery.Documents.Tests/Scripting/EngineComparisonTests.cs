@@ -6,7 +6,7 @@ using Rookery.Scripting.Syntax;
 
 namespace Rookery.Documents.Tests.Scripting;
 
-/// <summary>Scripts leave what a real engine of JavaScript leaves, or are refused by name.</summary>
+/// <summary>Scripts give the results of a real JavaScript engine, or are rejected by name.</summary>
 public class EngineComparisonTests
 {
     private const int ScriptsPerSeed = 4_000;
@@ -79,7 +79,7 @@ public class EngineComparisonTests
         Assert.True(refused < scripts.Length / 5, $"{refused} were refused");
     }
 
-    /// <summary>What a script leaves; null where it is refused.</summary>
+    /// <summary>Returns the result of a script; null if it is rejected.</summary>
     private static string? Run(EngineScript script)
     {
         try

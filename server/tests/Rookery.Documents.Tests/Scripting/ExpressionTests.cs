@@ -8,7 +8,8 @@ public class ExpressionTests
         """;
 
     /// <summary>
-    /// What an engine of JavaScript answers, as JSON; only that members whose names are numbers keep their place.
+    /// Expressions with the results of a JavaScript engine, as JSON. One difference is accepted: members named by
+    /// numbers keep their position.
     /// </summary>
     public static TheoryData<string, string> Values =>
         new()

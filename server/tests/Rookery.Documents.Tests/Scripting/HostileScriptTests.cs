@@ -10,8 +10,7 @@ using static Rookery.Documents.Tests.Json.Parsing;
 namespace Rookery.Documents.Tests.Scripting;
 
 /// <summary>
-/// Scripts that would take for ever, or all memory, end with a reason; and no script leaves the interpreter in another
-/// way.
+/// Scripts that would run for ever, or take all memory, end with a reason, and no exception leaves the interpreter.
 /// </summary>
 public class HostileScriptTests
 {
@@ -113,8 +112,7 @@ public class HostileScriptTests
     }
 
     /// <summary>
-    /// Whatever is put together of pieces of scripts either is refused, or runs to a result or a reason; twice the
-    /// same.
+    /// A random combination of script fragments is either rejected, or runs to a result or a reason, twice the same.
     /// </summary>
     [Fact]
     public void Random_scripts_end_in_a_result_or_a_reason_and_always_in_the_same()

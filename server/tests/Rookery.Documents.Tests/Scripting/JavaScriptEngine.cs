@@ -3,7 +3,7 @@ using System.Text.Json;
 
 namespace Rookery.Documents.Tests.Scripting;
 
-/// <summary>A real engine of JavaScript, Node's, which says what a script leaves.</summary>
+/// <summary>A real JavaScript engine, that of Node, as the reference for results of scripts.</summary>
 internal static class JavaScriptEngine
 {
     private static readonly string Program = Path.Combine(
@@ -13,8 +13,8 @@ internal static class JavaScriptEngine
     );
 
     /// <summary>
-    /// Runs scripts, each over a document of its own: an expression with the document as <c>u</c>, or statements with
-    /// it as <c>this</c>.
+    /// Runs scripts, each on its own document: an expression with the document as <c>u</c>, or statements with the
+    /// document as <c>this</c>.
     /// </summary>
     /// <returns>The JSON of each value or changed document; null where the engine throws.</returns>
     public static async Task<IReadOnlyList<string?>> RunAsync(IReadOnlyList<EngineScript> scripts)
@@ -46,5 +46,5 @@ internal static class JavaScriptEngine
 /// <summary>A script for the engine.</summary>
 /// <param name="Kind"><c>expression</c> or <c>statements</c>.</param>
 /// <param name="Text">The script.</param>
-/// <param name="Document">The JSON that it runs over.</param>
+/// <param name="Document">The document, as JSON.</param>
 internal sealed record EngineScript(string Kind, string Text, string Document);

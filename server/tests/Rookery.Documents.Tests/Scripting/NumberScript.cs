@@ -3,8 +3,8 @@ using System.Globalization;
 namespace Rookery.Documents.Tests.Scripting;
 
 /// <summary>
-/// Puts expressions together that compute with numbers, write and read them, over doubles of all sizes and over texts
-/// that are nearly numbers.
+/// Generates expressions that compute with numbers, write and read them, on doubles of all magnitudes and on texts that
+/// are nearly numbers.
 /// </summary>
 internal sealed class NumberScript(Random random)
 {
@@ -47,7 +47,7 @@ internal sealed class NumberScript(Random random)
         ",",
     ];
 
-    /// <summary>An expression.</summary>
+    /// <summary>Returns a random expression.</summary>
     public string Expression() =>
         random.Next(12) switch
         {

@@ -4,7 +4,7 @@ using Rookery.Scripting.Values;
 
 namespace Rookery.Documents.Tests.Scripting;
 
-/// <summary>Powers are rounded rightly, so that no processor gives other digits.</summary>
+/// <summary>Powers are rounded correctly, so that no processor gives other digits.</summary>
 public sealed class PortablePowerTests
 {
     [Fact]
@@ -47,7 +47,7 @@ public sealed class PortablePowerTests
         Assert.Equal(double.IsNegative(power), double.IsNegative(PortablePower.Of(number, exponent)));
     }
 
-    /// <summary>The framework's is less than one digit off, and so is another wherever it differs.</summary>
+    /// <summary>.NET's result differs by less than one digit, and any difference comes from .NET.</summary>
     [Fact]
     public void A_power_differs_from_that_of_NET_by_one_digit_at_most()
     {

@@ -7,7 +7,7 @@ using static Rookery.Documents.Tests.Json.Parsing;
 
 namespace Rookery.Documents.Tests.Scripting;
 
-/// <summary>Scripts of queries, which are written in parts.</summary>
+/// <summary>Scripts of queries, which are written in several parts.</summary>
 public class QueryScriptTests
 {
     private static readonly QueryScript Query = new()
@@ -95,7 +95,7 @@ public class QueryScriptTests
         );
     }
 
-    /// <summary>What a run holds beyond a little is asked for, and asked for anew by the next run.</summary>
+    /// <summary>A run reserves memory beyond a small amount, and the next run reserves it again.</summary>
     [Fact]
     public void Memory_is_reserved_before_it_is_held()
     {

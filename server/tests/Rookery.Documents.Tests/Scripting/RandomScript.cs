@@ -1,6 +1,6 @@
 namespace Rookery.Documents.Tests.Scripting;
 
-/// <summary>Puts scripts together that mostly compile, of everything there is, over values of all types.</summary>
+/// <summary>Generates scripts that mostly compile, with all constructs, on values of all types.</summary>
 internal sealed class RandomScript(Random random)
 {
     private static readonly string[] Methods =
@@ -132,7 +132,7 @@ internal sealed class RandomScript(Random random)
 
     private int _level;
 
-    /// <summary>A row of statements; some declare what others use.</summary>
+    /// <summary>Returns random statements; some declare what others use.</summary>
     public string Statements(int count) =>
         "function f(p, q) { let r = p; return r } let x = this.n, i = 0, r = 's'; "
         + string.Join("; ", Enumerable.Range(0, random.Next(1, count + 1)).Select(_ => Statement()));

@@ -8,8 +8,8 @@ using static Rookery.Documents.Tests.Json.Parsing;
 namespace Rookery.Documents.Tests.Scripting;
 
 /// <summary>
-/// All work is paid for in steps, by the bytes that it touches, and all memory counts, so that what one member can
-/// apply every member can.
+/// All work is charged in steps by the bytes it touches, and all memory is counted, so that every member can apply what
+/// one member can.
 /// </summary>
 public class ScriptCostTests
 {
@@ -18,7 +18,8 @@ public class ScriptCostTests
     [Fact]
     public void Memory_fits_the_smallest_member()
     {
-        // A node of 96 MiB has a managed heap of 48; sorting this took 24 of them, beside the slots that doubled.
+        // A node of 96 MiB has a managed heap of 48 MiB. Sorting this array once took 24 MiB of it, and doubling its
+        // slots took more.
         string zeros = Numbers(600_000);
         string sorted = Run("this.a.sort()", zeros, Wide, out _, out long allocated);
         Assert.Contains("B of memory", sorted, StringComparison.Ordinal);
@@ -156,7 +157,7 @@ public class ScriptCostTests
         new StringBuilder().AppendJoin(',', Enumerable.Repeat(element, count)).ToString();
 
     /// <summary>
-    /// The document that a patch leaves, or why it failed; the steps it took, and the managed memory of the run.
+    /// Returns the document after a patch, or why the patch failed, with the steps and managed memory of the run.
     /// </summary>
     private static string Run(
         string script,

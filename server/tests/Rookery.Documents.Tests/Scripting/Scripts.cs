@@ -9,7 +9,7 @@ namespace Rookery.Documents.Tests.Scripting;
 /// <summary>Runs scripts over documents.</summary>
 internal static class Scripts
 {
-    /// <summary>The JSON of an expression over a document <c>u</c>, or the reason why it failed.</summary>
+    /// <summary>Returns the JSON of an expression on a document <c>u</c>, or why it failed.</summary>
     public static string Evaluate(string expression, string document, string functions = "", string args = "{}")
     {
         using var interpreter = new ScriptInterpreter();
@@ -20,7 +20,7 @@ internal static class Scripts
         return Result(interpreter);
     }
 
-    /// <summary>The document that a patch leaves, or the reason why it failed.</summary>
+    /// <summary>Returns the document after a patch, or why the patch failed.</summary>
     public static string Patch(string script, string document, string args = "{}", ScriptLimits? limits = null)
     {
         using var interpreter = new ScriptInterpreter(limits);
@@ -33,7 +33,7 @@ internal static class Scripts
             : "failed: " + interpreter.Failure;
     }
 
-    /// <summary>Runs what was begun.</summary>
+    /// <summary>Runs the script that was begun, and returns its result.</summary>
     public static string Result(ScriptInterpreter interpreter) =>
         interpreter.TryRun() && interpreter.TryWriteResult(out var json)
             ? Text(json)

@@ -3,7 +3,7 @@ using Rookery.Scripting.Syntax;
 
 namespace Rookery.Documents.Tests.Scripting;
 
-/// <summary>Statements change <c>this</c> as JavaScript has it.</summary>
+/// <summary>Statements change <c>this</c> as in JavaScript.</summary>
 public class StatementTests
 {
     [Theory]
@@ -162,7 +162,7 @@ public class StatementTests
         Assert.Equal(position, refusal.Position);
     }
 
-    /// <summary>Each is JavaScript, so that a refusal as no script would be untrue.</summary>
+    /// <summary>Each text is valid JavaScript, so it must be rejected as unsupported, not as a syntax error.</summary>
     [Theory]
     [InlineData("this.a = 0b101 + 0O17")]
     [InlineData("this.a = 1_000")]

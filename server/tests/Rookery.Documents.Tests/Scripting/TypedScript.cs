@@ -3,12 +3,12 @@ using System.Globalization;
 namespace Rookery.Documents.Tests.Scripting;
 
 /// <summary>
-/// Puts scripts together in which each method is called on a value that has it, so that a real engine runs most of them
-/// to the end. The values are those at which engines differ: halves of pairs, signs of zero, numbers as keys.
+/// Generates scripts that call each method on a value that has it, so that a real engine runs most of them to the end.
+/// The values are those on which engines differ: halves of surrogate pairs, signed zeros, numbers as keys.
 /// </summary>
 internal sealed class TypedScript(Random random)
 {
-    /// <summary>What the scripts run over. Its numbers are written as JavaScript writes them.</summary>
+    /// <summary>The document of the scripts, with numbers as JavaScript writes them.</summary>
     public const string Document = """
         {
           "n": 5, "f": 1.5, "neg": -7.5, "z": 0, "big": 1e+21,
@@ -100,7 +100,7 @@ internal sealed class TypedScript(Random random)
     private int _names;
     private bool _hasFunction;
 
-    /// <summary>An expression over <c>u</c>.</summary>
+    /// <summary>Returns a random expression on <c>u</c>.</summary>
     public string Expression()
     {
         (_root, _level) = ("u", 0);
@@ -108,7 +108,7 @@ internal sealed class TypedScript(Random random)
         return Any();
     }
 
-    /// <summary>Statements that change <c>this</c>.</summary>
+    /// <summary>Returns random statements that change <c>this</c>.</summary>
     public string Statements()
     {
         _level = 0;
@@ -123,7 +123,7 @@ internal sealed class TypedScript(Random random)
         return statements;
     }
 
-    /// <summary>A function that sees its parameters and an object of its own.</summary>
+    /// <summary>Returns a function that uses only its parameters and an object of its own.</summary>
     private string Function()
     {
         const string Own =
@@ -237,7 +237,7 @@ internal sealed class TypedScript(Random random)
             () => $"Object.{Pick(["keys", "values", "entries"])}({Pick([PlainObject(), Array(), Text(), Number()])})"
         );
 
-    /// <summary>An object without names that are numbers, which engines put first.</summary>
+    /// <summary>Returns an object without numeric names, which engines order first.</summary>
     private string PlainObject() =>
         Pick(["({})", $"{_root}.o", $"{_root}.lines[0]", $"({{ a: {Any()}, 'b c': {Any()} }})"]);
 
@@ -286,7 +286,7 @@ internal sealed class TypedScript(Random random)
         return statement;
     }
 
-    /// <summary>A loop over a copy, because a real engine would not end one over an array that it lets grow.</summary>
+    /// <summary>Returns a loop over a copy: over an array that the loop extends, a real engine would not end.</summary>
     private string Loop()
     {
         string name = Name(out string element);

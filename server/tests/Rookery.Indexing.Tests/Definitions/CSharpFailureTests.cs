@@ -1,7 +1,7 @@
 namespace Rookery.Indexing.Tests.Definitions;
 
 /// <summary>
-/// What C# cannot do with the values of a document is the document's error. What is nothing gives nothing.
+/// A C# operation that fails on a document's values is an error of that document. Operations on null give null.
 /// </summary>
 public sealed class CSharpFailureTests
 {

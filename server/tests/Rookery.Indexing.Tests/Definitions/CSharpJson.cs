@@ -4,10 +4,10 @@ using System.Text.Json;
 
 namespace Rookery.Indexing.Tests.Definitions;
 
-/// <summary>A value of the compiler's program as an index writes it.</summary>
+/// <summary>Writes values of compiled C# as an index writes them.</summary>
 internal static class CSharpJson
 {
-    /// <summary>The JSON of a value: a double has a point or an exponent.</summary>
+    /// <summary>Returns a value as JSON; a double has a point or an exponent.</summary>
     public static string Of(object? value) =>
         value switch
         {

@@ -4,12 +4,12 @@ using Rookery.Scripting.Syntax;
 namespace Rookery.Indexing.Tests.Definitions;
 
 /// <summary>
-/// A number in the text of an index has the value and the type that the C# compiler gives it: each stands here once, as
-/// code, whose text is the index's. The type is told by what C# computes with the value.
+/// A number in an index text has the value and type that the C# compiler gives it. Each case is C# code whose source is
+/// also the index text. Its type shows in the results of computing with it.
 /// </summary>
 public sealed class CSharpNumberTests
 {
-    // The expressions are numbers as the compiler reads them, also where people would write them otherwise.
+    // The numbers are written as the compiler accepts them, even where style rules demand another form.
 #pragma warning disable CS0078, S1764, S2437, RCS1032, IDE0047, IDE0004, IDE0049, S3458, S1905
     private static readonly Case[] Constants =
     [

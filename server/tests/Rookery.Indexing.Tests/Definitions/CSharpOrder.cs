@@ -1,6 +1,6 @@
 namespace Rookery.Indexing.Tests.Definitions;
 
-/// <summary>What expressions of C# are tried on: as the compiler sees it, and as a document.</summary>
+/// <summary>The input of C# expressions, as an object for the compiler.</summary>
 internal sealed class CSharpOrder
 {
     /// <summary>The same values as a document.</summary>

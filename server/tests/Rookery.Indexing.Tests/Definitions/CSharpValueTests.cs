@@ -3,12 +3,12 @@ using System.Runtime.CompilerServices;
 namespace Rookery.Indexing.Tests.Definitions;
 
 /// <summary>
-/// An expression in the text of an index has the value that the C# compiler's program has: each stands here once, as
-/// code, whose text is the index's.
+/// An expression in an index text has the value that the C# compiler's program gives. Each case is C# code whose source
+/// is also the index text.
 /// </summary>
 public sealed class CSharpValueTests
 {
-    // The expressions are what people write in indexes.
+    // The expressions are those that users write in indexes.
 #pragma warning disable CA1866, CA1862, CA1826, CA1841, RCS1155, CA1307, CA1309, CA1310, CA1311, CA1304, CA1305, CA1861, CA1845, CA1847, CA1846, CA1860, CA1827, CA1829, CA1834, MA0011, MA0074, MA0006, MA0002, MA0001, MA0076, MA0185, S6610, S1940, IDE0071, RCS1197, RCS1077
     private static readonly Case[] Numbers =
     [
@@ -149,7 +149,7 @@ public sealed class CSharpValueTests
         new(o => Math.Pow(-2, 3)),
     ];
 
-    // Where C# gives several values one type, and what a char becomes beside a number.
+    // Expressions to which C# gives a common type, and chars beside numbers.
     private static readonly Case[] Choices =
     [
         new(o => o.Flag ? 'a' : 'b'),
@@ -527,7 +527,7 @@ public sealed class CSharpValueTests
             "orders/1"
         );
 
-        // What is undefined is left out.
+        // Undefined members are omitted.
         Assert.Equal(
             CSharpJson.Of(value),
             row is "{\"always\":true}"

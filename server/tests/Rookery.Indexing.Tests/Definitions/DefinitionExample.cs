@@ -9,10 +9,10 @@ using Rookery.Search.Segments.Store;
 
 namespace Rookery.Indexing.Tests.Definitions;
 
-/// <summary>Runs texts of indexes.</summary>
+/// <summary>Runs maps and reduces given as text.</summary>
 internal static class DefinitionExample
 {
-    /// <summary>Collections of the documents that maps may load.</summary>
+    /// <summary>The collections of documents that maps may load.</summary>
     public static IReadOnlyDictionary<string, string> Others { get; } =
         new Dictionary<string, string>(StringComparer.OrdinalIgnoreCase)
         {
@@ -20,7 +20,7 @@ internal static class DefinitionExample
             ["companies/2"] = """{"name":"Bolt","city":"Köln"}""",
         };
 
-    /// <summary>The rows that a map makes of a document, one per line; or why there are none.</summary>
+    /// <summary>Returns the rows of a map for a document, one per line, or why there are none.</summary>
     public static string Map(string text, string document, string id = "users/1", ScriptLimits? limits = null) =>
         Map([IndexScript.CompileMap(text)], document, id, limits);
 
@@ -31,7 +31,7 @@ internal static class DefinitionExample
         return Map(runner, document, id);
     }
 
-    /// <summary>The same of several documents, one after the other.</summary>
+    /// <summary>Returns the rows for several documents in turn.</summary>
     public static string MapAll(string text, params string[] documents)
     {
         return MapAll(IndexScript.CompileMap(text), documents);
@@ -63,7 +63,7 @@ internal static class DefinitionExample
         return string.Join('\n', rows.Taken);
     }
 
-    /// <summary>What a reduce makes of rows, group by group in the order in which they come.</summary>
+    /// <summary>Returns the reduced rows, group by group in the order of first occurrence.</summary>
     public static string Reduce(string text, params string[] rows)
     {
         using var runner = new ReduceRunner(IndexScript.CompileReduce(text));

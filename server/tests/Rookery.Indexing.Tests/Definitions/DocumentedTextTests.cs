@@ -3,7 +3,7 @@ using Rookery.Indexing.Definitions;
 
 namespace Rookery.Indexing.Tests.Definitions;
 
-/// <summary>What docs/how-to/static-indexes.md shows is understood.</summary>
+/// <summary>The index texts in docs/how-to/static-indexes.md compile.</summary>
 public sealed class DocumentedTextTests
 {
     private static readonly string Text = File.ReadAllText(Path.Combine(Root(), "docs", "how-to", "static-indexes.md"));

@@ -9,7 +9,7 @@ using Rookery.Scripting.Syntax;
 
 namespace Rookery.Indexing.Tests.Definitions;
 
-/// <summary>No text leaves the compiler but as a program or a refusal, and no program costs more than it may.</summary>
+/// <summary>Compiling any text gives a program or an error, and no program exceeds its limits.</summary>
 public sealed class HostileDefinitionTests
 {
     private const string Document =
@@ -200,7 +200,7 @@ public sealed class HostileDefinitionTests
         Assert.Contains(told, row, StringComparison.Ordinal);
     }
 
-    /// <summary>Chains are parsed by loops, so nothing bounds them but the length of the text.</summary>
+    /// <summary>Chains are parsed in loops, so only the length of the text bounds them.</summary>
     [Theory]
     [InlineData("+1", 30_000)]
     [InlineData(".a", 30_000)]
@@ -323,7 +323,7 @@ public sealed class HostileDefinitionTests
         string refused = DefinitionExample.MapAll(map, document);
         Assert.Equal("The map failed: the result would be larger than 8.0 MiB.", refused);
 
-        // Where the bound is, to the byte.
+        // Exactly at the limit.
         document = document.Replace(large, "a text", StringComparison.Ordinal);
         string row = DefinitionExample.MapAll(map, document);
         foreach (int bytes in (int[])[row.Length - 1, row.Length])
@@ -352,7 +352,7 @@ public sealed class HostileDefinitionTests
         var refused = Assert.Throws<ReduceException>(() => _ = runner.KeyOf(row).Length);
         Assert.Equal("The reduce failed: the result would be larger than 8.0 MiB.", refused.Message);
 
-        // Of a large one that the machine yields, the room for keys is not asked for either.
+        // The key of a large row that the interpreter returns reserves no room either.
         var room = new GrowableBytes();
         Assert.False(
             reduce.Plain.TryReadKey(Encoding.UTF8.GetBytes($$"""{"t":"{{new string('x', 100_000)}}"}"""), room, out _)
@@ -400,7 +400,7 @@ public sealed class HostileDefinitionTests
             Enumerable.Range(0, times).Select(number => member.Replace("NUMBER", $"{number}", StringComparison.Ordinal))
         );
 
-    /// <summary>Compiles a text, and runs it if it is one; whether it is.</summary>
+    /// <summary>Compiles a text and runs it if it compiles; returns whether it does.</summary>
     private static bool Compile(string text)
     {
         try

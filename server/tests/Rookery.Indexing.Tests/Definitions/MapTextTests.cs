@@ -3,7 +3,7 @@ using Rookery.Scripting.Syntax;
 
 namespace Rookery.Indexing.Tests.Definitions;
 
-/// <summary>Texts of maps make the rows that RavenDB's make.</summary>
+/// <summary>Maps return the rows that RavenDB's maps return.</summary>
 public sealed class MapTextTests
 {
     private const string Document = """

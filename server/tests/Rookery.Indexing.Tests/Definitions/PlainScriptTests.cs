@@ -10,7 +10,7 @@ using Rookery.Scripting.Syntax;
 
 namespace Rookery.Indexing.Tests.Definitions;
 
-/// <summary>Maps and reduces that need no machine give what the machine gives, byte for byte.</summary>
+/// <summary>Maps and reduces that run without the interpreter give its results, byte for byte.</summary>
 public sealed class PlainScriptTests
 {
     private static readonly string[] Names = ["a", "b", "o", "Id", "Count", "Value", "length", "nämé"];
@@ -60,7 +60,7 @@ public sealed class PlainScriptTests
             }
             catch (ScriptException)
             {
-                // Refused.
+                // The interpreter rejects it.
             }
         }
     }
@@ -73,7 +73,7 @@ public sealed class PlainScriptTests
     public void Random_maps_in_LINQ_give_the_same_without_the_interpreter() =>
         CheckMaps(random =>
         {
-            // A variable that is not used would leave the map to the machine.
+            // A map with an unused variable would be left to the interpreter.
             string members = Members(random, " = ", static random => LinqValue(random, 0));
             string variable =
                 members.Contains(" o.", StringComparison.Ordinal) || members.Contains("(o.", StringComparison.Ordinal)
@@ -108,7 +108,7 @@ public sealed class PlainScriptTests
         int summed = 0;
         for (int i = 0; i < Groups; i++)
         {
-            // Mostly numbers, so that many groups are added up without the machine; else whatever a document may hold.
+            // Mostly numbers, so that many groups are summed without the interpreter; otherwise any values.
             bool isOdd = random.Next(4) == 0;
             byte[][] rows =
             [
@@ -156,7 +156,7 @@ public sealed class PlainScriptTests
     public void Reduces_that_do_more_are_left_to_the_machine(string text) =>
         Assert.Null(IndexScript.CompileReduce(text).Plain);
 
-    // Random documents go through random maps: what comes out is the same with the machine, and most of it needs none.
+    // Random maps of random documents give the same with the interpreter, and most do not need it.
     private static void CheckMaps(Func<Random, string> text)
     {
         const int Maps = 1500;

@@ -7,14 +7,14 @@ using Rookery.Indexing.Tests.Indexes;
 namespace Rookery.Indexing.Tests.Definitions;
 
 /// <summary>
-/// The rows of a map/reduce index follow from the documents alone: not from the order in which they came, from what was
-/// there before, nor from pages of rows.
+/// The rows of a map/reduce index depend only on the documents: not on the order of their changes, on earlier versions,
+/// or on the pages of rows.
 /// </summary>
 public sealed class ReduceOrderTests
 {
     private const string Map = "from u in docs.Users select new { u.k, u.a, u.b, u.d, u.tags }";
 
-    /// <summary>Each takes another way to its answer.</summary>
+    /// <summary>Each case computes its result in a different way.</summary>
     [Theory]
     [InlineData("k: g.key, a: g.values.reduce((s, v) => s + v.a, 0), b: 0, d: null, tags: null")]
     [InlineData("k: g.key, a: g.values.reduce((s, v) => s + (v.a || 0), 0), b: g.values[0].b, d: '', tags: null")]
@@ -55,7 +55,7 @@ public sealed class ReduceOrderTests
                 int[] order = [.. Enumerable.Range(0, count)];
                 random.Shuffle(order);
 
-                // Documents that go, others that get their last content late, and pauses between them.
+                // Documents that are deleted, that receive their last content late, and pauses in between.
                 foreach (int number in order)
                 {
                     node.Put($"users/{number}", MembersOf(seed % 2 == 0 ? number : number + 1));
@@ -106,7 +106,8 @@ public sealed class ReduceOrderTests
     }
 
     /// <summary>
-    /// An opening tries a reduce up to two seconds. This one would be refused, so nobody tried it where its note stands.
+    /// An opening tries a reduce for up to two seconds. This reduce would be rejected, so its index opens only if its
+    /// recorded trial is trusted.
     /// </summary>
     [Fact]
     public void A_reduce_that_a_version_tried_is_not_tried_again_by_it()
@@ -156,7 +157,7 @@ public sealed class ReduceOrderTests
     }
 
     /// <summary>
-    /// Values that are equal and written differently, that doubles cannot hold, and dates with offsets.
+    /// Returns values that are equal but written differently, values that doubles cannot hold, and dates with offsets.
     /// </summary>
     private static string MembersOf(int number)
     {

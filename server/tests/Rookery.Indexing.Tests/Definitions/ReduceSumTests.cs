@@ -10,14 +10,14 @@ using Rookery.Platform;
 namespace Rookery.Indexing.Tests.Definitions;
 
 /// <summary>
-/// A sum of the numbers of documents has all their digits, whether a machine adds them or none is needed, in whatever
-/// order they come, and in whatever parts they are reduced before.
+/// A sum of document numbers has all their digits, with or without the interpreter, in any order and after any partial
+/// sums.
 /// </summary>
 public sealed class ReduceSumTests
 {
     private const int Rounds = 400;
 
-    // Digits behind the point that the expected sums are kept with: more than any number of the tests has.
+    // Digits after the point of the expected sums: more than any number of the tests has.
     private const int Places = 400;
 
     private static readonly string[] JavaScript =
@@ -72,7 +72,7 @@ public sealed class ReduceSumTests
             Assert.Equal(numbers.Aggregate(BigInteger.Zero, static (all, one) => all + UnitsOf(one)), UnitsOf(sum));
             if (isCSharp)
             {
-                // One number with a point or an exponent makes a double of the sum, also where it has no fraction.
+                // One addend with a point or an exponent makes the sum a double, even if it is integral.
                 Assert.Equal(numbers.Any(IsReal), IsReal(sum));
             }
             else
@@ -84,7 +84,7 @@ public sealed class ReduceSumTests
         Array.ForEach(runners, static runner => runner.Dispose());
     }
 
-    /// <summary>Only the sum has to have room in its type, not what it is on the way.</summary>
+    /// <summary>Only the final sum must fit its type, not the intermediate ones.</summary>
     [Theory]
     [InlineData("g.Sum(x => (int)x.c)", "2147483647 1 -1 -1", "2147483646")]
     [InlineData("g.Sum(x => (int)x.c)", "2147483647 1 -2 2", null)]
@@ -158,7 +158,7 @@ public sealed class ReduceSumTests
         Assert.Equal(RowOf(sum), DefinitionExample.Reduce(Text, [.. numbers.Split(' ').Select(RowOf)]));
     }
 
-    /// <summary>What <c>group by … sum(c)</c> adds, in parts as an automatic index keeps them.</summary>
+    /// <summary>Returns <c>group by … sum(c)</c> of numbers, in parts as an automatic index keeps them.</summary>
     private static string GroupByInParts(Random random, string[] numbers)
     {
         var written = new PooledBytes();
@@ -219,14 +219,14 @@ public sealed class ReduceSumTests
 
     private static string[] NumbersOf(Random random)
     {
-        // Of one kind or two: all of them together would only meet the widest one.
+        // One kind of number or two: with all of them, the widest type would always win.
         int[] kinds = [random.Next(11), random.Next(11)];
         var numbers = Enumerable
             .Range(0, random.Next(1, 20))
             .Select(_ => NumberOf(random, kinds[random.Next(2)]))
             .ToList();
 
-        // What is taken away again shows what was lost.
+        // Subtracting added numbers again shows lost digits.
         foreach (string number in numbers.Where(_ => random.Next(3) == 0).ToList())
         {
             numbers.Add(number[0] == '-' ? number[1..] : "-" + number);

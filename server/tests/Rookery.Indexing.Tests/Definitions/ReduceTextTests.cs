@@ -1,6 +1,6 @@
 namespace Rookery.Indexing.Tests.Definitions;
 
-/// <summary>Texts of reduces make one row of each group.</summary>
+/// <summary>Reduces make one row of each group.</summary>
 public sealed class ReduceTextTests
 {
     private const string Totals =
@@ -51,9 +51,7 @@ public sealed class ReduceTextTests
             )
         );
 
-    /// <summary>
-    /// As 'group by' adds them, and as RavenDB does, which casts to decimals where the text casts to nothing.
-    /// </summary>
+    /// <summary>Adds as 'group by' and RavenDB do, which adds decimals even where the text has no cast.</summary>
     [Theory]
     [InlineData("g.Sum(x => x.v)", "0.1 0.1 0.1", "0.3")]
     [InlineData("g.Sum(x => (decimal)x.v)", "0.1 0.1 0.1", "0.3")]

@@ -3,8 +3,8 @@ using Rookery.Indexing.Definitions;
 namespace Rookery.Indexing.Tests.Definitions;
 
 /// <summary>
-/// A reduce whose answer depends on pages of rows is refused when it is defined, by the member that shows it; those
-/// that indexes have every day are taken.
+/// A reduce whose result depends on pages of rows is rejected when it is defined, with the member that shows it; common
+/// reduces are accepted.
 /// </summary>
 public sealed class ReduceTrialTests
 {

@@ -3,9 +3,7 @@ using Rookery.Scripting.Syntax;
 
 namespace Rookery.Indexing.Tests.Definitions;
 
-/// <summary>
-/// What is outside of the subset is refused when the index is defined, with the construct's name and its place.
-/// </summary>
+/// <summary>Unsupported constructs are rejected when the index is defined, with their name and position.</summary>
 public sealed class RefusedTextTests
 {
     [Theory]
@@ -129,7 +127,7 @@ public sealed class RefusedTextTests
         Assert.Equal(position, refusal.Position);
     }
 
-    /// <summary>What C# has and this server has not is 501: nobody is told that it is no C#.</summary>
+    /// <summary>C# that this server does not support gives 501, not a syntax error.</summary>
     [Theory]
     [InlineData("5u", "unsigned numbers")]
     [InlineData("5UL", "unsigned numbers")]
@@ -197,8 +195,8 @@ public sealed class RefusedTextTests
         );
 
     /// <summary>
-    /// Pages of 16 rows are reduced by themselves: what leaves out a group by its values would leave out pages of
-    /// others.
+    /// Pages of 16 rows are reduced separately: a reduce that drops a group by its values would drop pages of other
+    /// groups.
     /// </summary>
     [Theory]
     [InlineData(

@@ -6,7 +6,7 @@ using Rookery.Indexing.Mapping;
 
 namespace Rookery.Indexing.Tests.Definitions;
 
-/// <summary>Definitions are read as RavenDB's Node client sends them, and have one form.</summary>
+/// <summary>Definitions are read as RavenDB's Node.js client sends them, and have one stored form.</summary>
 public sealed class StaticIndexRequestTests
 {
     private const string Map = """["map('Users', u => ({ name: u.name, bio: u.bio }))"]""";
@@ -200,7 +200,7 @@ public sealed class StaticIndexRequestTests
                 .Message
         );
 
-    /// <summary>Clients put their definitions at each start, and a trial takes up to two seconds.</summary>
+    /// <summary>Clients send their definitions at each start, and a trial takes up to two seconds.</summary>
     [Fact]
     public void A_definition_that_is_stored_is_not_tried_again()
     {

@@ -11,7 +11,7 @@ using Rookery.Simulation;
 
 namespace Rookery.Indexing.Tests.Definitions;
 
-/// <summary>Static indexes at work: what they hold is what a computation from the documents gives.</summary>
+/// <summary>Static indexes hold what a computation from their documents gives.</summary>
 public sealed class StaticIndexTests
 {
     private static readonly (string Name, string Definition, Func<ShopModel, IEnumerable<string>> Expected)[] Indexes =
@@ -131,7 +131,7 @@ public sealed class StaticIndexTests
 
         node.SettleAll();
 
-        // Behind a start, because blocks that it read are in memory.
+        // After a restart, because blocks read before are cached.
         node = node.Restart();
         node.SettleAll();
         string rows = IndexedNode.Directory + "/indexes/1/1/rows";
@@ -166,7 +166,7 @@ public sealed class StaticIndexTests
         node.Put("orders/1", "\"lines\":[{\"p\":\"a\",\"q\":1}]", "Orders");
         node.SettleAll();
 
-        // The rows are written and their entries are not: opening the index writes them.
+        // The rows are written, but not their entries: opening the index writes the entries.
         node.Disk.Inject(
             new DiskFault(1, Errno.InputOutput)
             {
@@ -192,9 +192,7 @@ public sealed class StaticIndexTests
         Assert.Equal(0, RowsMemory(node).UsedBytes);
     }
 
-    /// <summary>
-    /// All map/reduce indexes share the memory for their rows: what one of them has no use for goes to the others.
-    /// </summary>
+    /// <summary>All map/reduce indexes share the memory for rows: what one does not use, the others can.</summary>
     [Theory]
     [InlineData(false)]
     [InlineData(true)]
@@ -205,7 +203,7 @@ public sealed class StaticIndexTests
         node.Define(Indexes[2].Definition, "cities");
         for (int round = 0; round < 2; round++)
         {
-            // In the second round the rows of the first are read.
+            // The second round reads the rows of the first.
             for (int i = 0; i < 40; i++)
             {
                 node.Put($"orders/{i}", $"\"lines\":[{{\"p\":\"p{i % 8}\",\"q\":{round}}}]", "Orders");
@@ -238,8 +236,8 @@ public sealed class StaticIndexTests
     }
 
     /// <summary>
-    /// Segments of format version 1 are whole, but some of their terms cannot be found: of such an index nothing is
-    /// used, and of a map/reduce index neither are its rows.
+    /// Segments of format version 1 are complete, but some of their terms cannot be found: such an index is rebuilt,
+    /// including the rows of a map/reduce index.
     /// </summary>
     [Theory]
     [InlineData("/indexes/", 4)]
@@ -312,7 +310,7 @@ public sealed class StaticIndexTests
     [InlineData(true)]
     public void A_changed_definition_that_fails_on_the_documents_replaces_no_index(bool isRestarted)
     {
-        // All of them are one step: what stops in it has walked as far as the index that answers.
+        // One step covers all documents: an index that stops in it has read as far as the serving one.
         var options = IndexedNode.SmallSteps with
         {
             DocumentsPerStep = 256,
@@ -379,9 +377,7 @@ public sealed class StaticIndexTests
         node.Dispose();
     }
 
-    /// <summary>
-    /// What it holds follows other rules: reduce keys were written as in the document that came first.
-    /// </summary>
+    /// <summary>The stored index follows older rules: reduce keys were written as in the first document.</summary>
     [Fact]
     public void An_index_whose_contents_are_of_an_older_version_is_built_again()
     {
@@ -430,7 +426,7 @@ public sealed class StaticIndexTests
         return (node.Disk, seed);
     }
 
-    /// <summary>Whether the indexes that there are hold what the documents say.</summary>
+    /// <summary>Asserts that the indexes hold what the documents give.</summary>
     private static void Check(IndexedNode node, ShopModel shop, string context)
     {
         foreach (var (name, _, expected) in Indexes)
@@ -475,7 +471,7 @@ public sealed class StaticIndexTests
         node.Dispose();
     }
 
-    // Says version 1 in the first page of a segment, with the checksum that the page has then.
+    // Writes version 1 into the first page of a segment, with a matching checksum.
     private static void MakeOlder(SimulatedDisk disk, string path)
     {
         const int VersionAt = 8;
@@ -505,7 +501,7 @@ public sealed class StaticIndexTests
         $"{{{string.Join(',', members.Where(static member => member.Value is not null).Select(static member => string.Create(CultureInfo.InvariantCulture, $"\"{member.Name}\":{(member.Value is string ? $"\"{member.Value}\"" : member.Value)}")))}"
         + $"}}";
 
-    /// <summary>Documents that change at random, and what is known of them.</summary>
+    /// <summary>Documents that change at random, and the expected content of indexes.</summary>
     private sealed class ShopModel(Random random)
     {
         private static readonly string[] Cities = ["Ulm", "Bonn", "Jena"];
@@ -519,7 +515,7 @@ public sealed class StaticIndexTests
 
         public string? CityOf(string company) => Companies.GetValueOrDefault(company);
 
-        /// <summary>What the documents of a node say.</summary>
+        /// <summary>Reads the documents of a node.</summary>
         public static ShopModel Read(IndexedNode node)
         {
             var shop = new ShopModel(new Random(0));

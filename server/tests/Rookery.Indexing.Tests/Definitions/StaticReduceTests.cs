@@ -4,7 +4,7 @@ using Rookery.Indexing.Tests.Indexes;
 
 namespace Rookery.Indexing.Tests.Definitions;
 
-/// <summary>What a reduce answers: keys, sums, order, and errors of single documents and groups.</summary>
+/// <summary>Results of a reduce: keys, sums, order, and errors of single documents and groups.</summary>
 public sealed class StaticReduceTests
 {
     [Fact]
@@ -44,7 +44,7 @@ public sealed class StaticReduceTests
                 .SequenceEqual(ReduceKey.Of(Encoding.UTF8.GetBytes(other)))
         );
 
-    /// <summary>Members index documents in different orders, and answer the same.</summary>
+    /// <summary>Members index documents in different orders, with the same results.</summary>
     [Theory]
     [InlineData(
         "results.GroupBy(r => new { r.k, r.j }).Select(g => new { g.Key.k, g.Key.j, n = g.Sum(x => x.n) })",
@@ -210,9 +210,7 @@ public sealed class StaticReduceTests
         Assert.Contains("Infinity", node.Host.ReadErrors(node.Database(), "a")[3].Message, StringComparison.Ordinal);
     }
 
-    /// <summary>
-    /// A page of rows without a paid order gives 0/0 where the group as a whole has an average.
-    /// </summary>
+    /// <summary>A page of rows without a paid order gives 0/0, where the whole group has an average.</summary>
     [Theory]
     [InlineData(
         "map('Orders', o => ({ c: o.c, n: o.paid ? 1 : 0, t: o.paid ? o.t : 0, avg: o.t / o.none }))",
@@ -240,7 +238,7 @@ public sealed class StaticReduceTests
         Assert.Empty(node.Host.ReadErrors(node.Database(), "averages"));
     }
 
-    /// <summary>A map makes null of NaN, as JSON does, and a reduce would add that as 0.</summary>
+    /// <summary>A map writes NaN as null, as JSON requires, and a reduce would add that as 0.</summary>
     [Fact]
     public void NaN_is_an_error_of_the_document_where_rows_are_reduced()
     {

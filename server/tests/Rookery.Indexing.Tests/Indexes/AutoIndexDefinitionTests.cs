@@ -61,7 +61,7 @@ public sealed class AutoIndexDefinitionTests
         Assert.Equal(both.ToJson(), other.MergedWith(one).ToJson());
     }
 
-    /// <summary>Definitions lie in logs and backups: this form is read for ever.</summary>
+    /// <summary>Definitions are stored in logs and backups, so this form must stay readable.</summary>
     [Fact]
     public void The_format_stays_and_is_one_whatever_the_order_of_the_fields()
     {

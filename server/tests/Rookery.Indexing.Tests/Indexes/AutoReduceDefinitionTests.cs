@@ -48,7 +48,7 @@ public sealed class AutoReduceDefinitionTests
         );
     }
 
-    /// <summary>Definitions lie in logs and backups: this form is read for ever.</summary>
+    /// <summary>Definitions are stored in logs and backups, so this form must stay readable.</summary>
     [Fact]
     public void The_format_stays_and_is_one_whatever_the_order_of_keys_and_aggregates()
     {
@@ -139,7 +139,7 @@ public sealed class AutoReduceDefinitionTests
             Choose("from Orders group by a select sum(n)", other, count with { State = IndexState.Paused })
         );
 
-        // The names of both are one.
+        // Both have the same name.
         Assert.Equal((null, null), Choose("from Orders group by A select count()", count));
     }
 

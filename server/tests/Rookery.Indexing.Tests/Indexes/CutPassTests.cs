@@ -8,7 +8,7 @@ using Rookery.Storage;
 namespace Rookery.Indexing.Tests.Indexes;
 
 /// <summary>
-/// A pass over changes, or a walk over documents, that ends before its time: the node gave its moment up.
+/// A pass over changes, or a walk over documents, that ends early because the node ended its snapshot.
 /// </summary>
 public sealed class CutPassTests
 {
@@ -65,7 +65,7 @@ public sealed class CutPassTests
     }
 
     /// <summary>
-    /// Documents that a map loads for a query are those of the query's moment, as the documents that it maps are.
+    /// Documents that a map loads for a query come from the query's snapshot, like the documents it maps.
     /// </summary>
     [Fact]
     public void Rows_that_a_query_makes_anew_load_documents_of_its_moment()

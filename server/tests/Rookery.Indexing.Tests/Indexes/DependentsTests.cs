@@ -7,7 +7,7 @@ using Rookery.Indexing.Indexes;
 
 namespace Rookery.Indexing.Tests.Indexes;
 
-/// <summary>Documents that loaded another one are fed again when that changes.</summary>
+/// <summary>Documents that loaded another document are fed again when it changes.</summary>
 public sealed class DependentsTests : IDisposable
 {
     private const string Cities = "Users/ByCity";
@@ -133,7 +133,8 @@ public sealed class DependentsTests : IDisposable
         Assert.Equal(_node.Database().LastEtag, _node.Serving(byName.Name).Position);
         Assert.True(_node.Serving(Cities).HasDependents);
 
-        // Forty each, seven in a step: in eight more steps none is through with them unless the other waits.
+        // Forty dependents each, seven in a step: within eight more steps neither index is finished, unless the other
+        // waits.
         for (int i = 0; i < 8; i++)
         {
             Assert.True(_node.Host.Step());

@@ -244,8 +244,8 @@ public sealed class IndexCatalogTests
             [false, true],
             node.Host.ReadStatus(node.Database()).Select(static status => status.IsReplacement)
         );
-        // What queries see never goes back: the old one follows while the new one is built, and is ahead of it when it
-        // is.
+        // The etag that queries see never goes back: the old index follows changes while the new one is built, and is
+        // ahead of it at first.
         long seen = 0;
         for (int i = 0; node.Host.Step(); i++)
         {
@@ -333,8 +333,8 @@ public sealed class IndexCatalogTests
     }
 
     /// <summary>
-    /// Random documents, definitions, steps, restarts and power cuts; whenever all is still, each index is what its
-    /// documents say.
+    /// Random documents, definitions, steps, restarts and power cuts: whenever all work is done, each index matches its
+    /// documents.
     /// </summary>
     [Theory]
     [InlineData(1)]

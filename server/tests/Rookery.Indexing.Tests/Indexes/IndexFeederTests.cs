@@ -86,7 +86,7 @@ public sealed class IndexFeederTests
         node.SettleAll();
         Assert.Equal(60, Feeder(node).DocumentsRead);
 
-        // One that was paused reads what it missed by itself, and from then on with the others.
+        // An index that was paused reads the missed changes alone, and later ones with the others.
         node.Host.SetPaused(node.Database(), "index0", true);
         Write(node, 60, 80);
         node.SettleAll();

@@ -6,10 +6,10 @@ using Rookery.Search.Segments.Store;
 
 namespace Rookery.Indexing.Tests.Indexes;
 
-/// <summary>Whoever waits for an index that is paused and resumed.</summary>
+/// <summary>Waits for an index that is paused and resumed.</summary>
 public sealed class IndexHostWaitTests
 {
-    // A test that would otherwise hang ends; none that passes waits for it.
+    // Ends a test that would otherwise hang; a passing test never waits for it.
     private static readonly TimeSpan Guard = TimeSpan.FromSeconds(60);
 
     private static readonly AutoIndexDefinition ByName = new(
@@ -17,7 +17,7 @@ public sealed class IndexHostWaitTests
         [new AutoIndexField(["name"], AutoIndexFieldUses.None)]
     );
 
-    /// <summary>The clock stands, and no definition changes: nothing else ends the wait.</summary>
+    /// <summary>The clock stands still and no definition changes, so nothing else ends the wait.</summary>
     [Fact]
     public async Task Who_is_sent_away_and_finds_the_index_at_work_again_waits_on_for_it()
     {
@@ -42,7 +42,7 @@ public sealed class IndexHostWaitTests
         Assert.True(waiting.IsCompleted && await waiting);
     }
 
-    /// <summary>Who is sent away looks again as soon as he can: while the index is closed.</summary>
+    /// <summary>A released task looks the index up again at once, while the index is closing.</summary>
     [Fact]
     public async Task A_wait_for_an_index_ends_at_once_when_its_database_is_deleted()
     {
@@ -94,7 +94,7 @@ public sealed class IndexHostWaitTests
         return node;
     }
 
-    /// <summary>Also for one that is at rest. The clock stands.</summary>
+    /// <summary>Waits even if the index is at rest. The clock stands still.</summary>
     private static Task<bool> WaitPatiently(IndexedNode node, string name) =>
         node.Host.WaitAsync(
             node.Database(),
@@ -105,7 +105,7 @@ public sealed class IndexHostWaitTests
             evenAtRest: true
         );
 
-    /// <summary>Runs what comes behind an await when the test says so.</summary>
+    /// <summary>Runs continuations after an await when the test calls for it.</summary>
     private sealed class HeldContinuations : SynchronizationContext, IDisposable
     {
         private readonly BlockingCollection<(SendOrPostCallback Callback, object? State)> _held = [];
@@ -141,7 +141,7 @@ public sealed class IndexHostWaitTests
         public void Dispose() => _held.Dispose();
     }
 
-    /// <summary>Says when it is closed.</summary>
+    /// <summary>Reports that it is being closed.</summary>
     private sealed class ClosingStore(IIndexStore inner, Action closing) : IIndexStore
     {
         public long Watermark => inner.Watermark;

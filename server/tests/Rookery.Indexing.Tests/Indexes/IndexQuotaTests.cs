@@ -12,7 +12,7 @@ using Rookery.Queries.Scanning;
 
 namespace Rookery.Indexing.Tests.Indexes;
 
-/// <summary>How many indexes a node keeps, whatever the log defines.</summary>
+/// <summary>The quota on indexes of a node, whatever the log defines.</summary>
 public sealed class IndexQuotaTests
 {
     private const int MostOfALeastNode = 32;
@@ -28,7 +28,7 @@ public sealed class IndexQuotaTests
             new IndexQuota(bytes, static _ => { }) is var quota ? (quota.Most, quota.MostAutomatic) : default;
     }
 
-    /// <summary>Definitions come from members with more memory, and from before the bound.</summary>
+    /// <summary>The definitions come from members with more memory, or from before the quota existed.</summary>
     [Fact]
     public void A_node_with_a_thousand_definitions_starts_and_keeps_as_many_indexes_as_fit()
     {
@@ -59,7 +59,7 @@ public sealed class IndexQuotaTests
         Assert.Equal(MostOfALeastNode / 2, kept.Count);
         Assert.Null(node.Host.WhyNotKept(node.Database(), kept[0].Name));
 
-        // One goes, and another has its place.
+        // One index is deleted, and another takes its place.
         node.ChangeIndexes(writer => writer.Delete(kept[0].Name));
         node.SettleAll();
         Assert.Equal(MostOfALeastNode / 2, node.Host.ReadStatus(node.Database()).Count);
@@ -75,7 +75,7 @@ public sealed class IndexQuotaTests
             DefineStatic(node, name, "o.name + 'x'");
         }
 
-        // More than are built at a time: the others wait for their turn.
+        // More replacements than are built at a time: the others wait for their turn.
         SettleInTurns(node);
         Assert.All(names, name => Assert.Equal("ax", TermOf(node, name)));
         Assert.All(names, name => Assert.Null(node.Host.WhyNotKept(node.Database(), name)));
@@ -150,7 +150,7 @@ public sealed class IndexQuotaTests
         Assert.Null(node.Host.WhyNotKept(node.Database(), "later"));
     }
 
-    /// <summary>The clock stands: nothing but the refusal ends the wait.</summary>
+    /// <summary>The clock stands still: only the rejection ends the wait.</summary>
     [Theory]
     [InlineData(false)]
     [InlineData(true)]
@@ -205,7 +205,7 @@ public sealed class IndexQuotaTests
         Assert.False(node.Host.MayDefine(defining: 3));
         Assert.Equal((MostOfALeastNode / 2) - 1, node.Host.Automatic.DefinitionsRead);
 
-        // One goes and another comes, in one command: as many as before.
+        // One index is deleted and another defined in one command: the number is unchanged.
         node.ChangeIndexes(static writer =>
         {
             writer.Delete("i0");
@@ -217,7 +217,7 @@ public sealed class IndexQuotaTests
         Assert.True(node.Host.MayDefine(defining: 3));
         Assert.False(node.Host.MayDefine(defining: 4));
 
-        // A database of the same name has definitions of its own.
+        // A database of the same name has its own definitions.
         node.Run(CommandEncoder.DeleteDatabases(["shop"]));
         node.CreateDatabase("shop");
         Assert.True(node.Host.MayDefine(defining: MostOfALeastNode / 2));
@@ -239,7 +239,7 @@ public sealed class IndexQuotaTests
         return node;
     }
 
-    // What is built is written when it is old enough, and then the next ones begin.
+    // Replacements are written when old enough, and then the next ones begin.
     private static void SettleInTurns(IndexedNode node)
     {
         for (int turn = 0; turn <= MostOfALeastNode / 4; turn++)
@@ -248,7 +248,7 @@ public sealed class IndexQuotaTests
         }
     }
 
-    /// <summary>Defines an index of users that has one field, n.</summary>
+    /// <summary>Defines an index of users with the one field n.</summary>
     internal static void DefineStatic(IndexedNode node, string name, string value, string database = "shop")
     {
         using var json = JsonDocument.Parse(

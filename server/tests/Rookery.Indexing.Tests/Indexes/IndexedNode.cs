@@ -16,9 +16,7 @@ using Rookery.Simulation;
 
 namespace Rookery.Indexing.Tests.Indexes;
 
-/// <summary>
-/// A node without consensus and threads, and its indexes: what is done is done when the call returns.
-/// </summary>
+/// <summary>A node without consensus and threads, with its indexes: a call has done its work when it returns.</summary>
 internal sealed class IndexedNode : IDisposable
 {
     public const string Directory = "/data/node";
@@ -75,7 +73,7 @@ internal sealed class IndexedNode : IDisposable
 
     public NodeStore Store { get; }
 
-    /// <summary>What its indexes draw on, but for their segments.</summary>
+    /// <summary>The memory budget of the indexes, except for their segments.</summary>
     public MemoryBudget Memory { get; } = new(16 << 20);
 
     public IndexHost Host { get; }
@@ -98,10 +96,10 @@ internal sealed class IndexedNode : IDisposable
         return node;
     }
 
-    /// <summary>The node on what some moment left of its disk.</summary>
+    /// <summary>Opens a node on a disk image.</summary>
     public static IndexedNode Open(SimulatedDisk disk) => new(disk, new SimulatedTimeProvider(), SmallSteps);
 
-    /// <summary>The node after a restart, on what a power cut left of its disk when a seed is given.</summary>
+    /// <summary>Restarts the node; with a seed, on what a power cut left of its disk.</summary>
     public IndexedNode Restart(long? powerLossSeed = null, IndexFeederOptions? options = null)
     {
         var disk = powerLossSeed is { } seed ? Disk.AfterPowerLoss(seed) : Disk;
@@ -114,7 +112,7 @@ internal sealed class IndexedNode : IDisposable
     public Database Database(string name = "shop") =>
         Store.Databases.TryGet(name, out var database) ? database : throw new InvalidOperationException(name);
 
-    /// <summary>Defines a static index by the JSON that clients send; a name in it is not needed.</summary>
+    /// <summary>Defines a static index from JSON as clients send it, without a name.</summary>
     public void Define(string definition, string name)
     {
         using var json = JsonDocument.Parse(
@@ -165,7 +163,7 @@ internal sealed class IndexedNode : IDisposable
         return outcome;
     }
 
-    /// <summary>Works until there is nothing left to do now.</summary>
+    /// <summary>Steps until there is no more work now.</summary>
     public int Settle()
     {
         int steps = 0;
@@ -177,7 +175,7 @@ internal sealed class IndexedNode : IDisposable
         return steps;
     }
 
-    /// <summary>Works until everything is written.</summary>
+    /// <summary>Steps until everything is written.</summary>
     public void SettleAll()
     {
         Settle();
@@ -196,7 +194,7 @@ internal sealed class IndexedNode : IDisposable
 
     public IIndexStore StoreOf(string name, string database = "shop") => Serving(name, database).Store;
 
-    /// <summary>The stored rows of an index, in the order of their bytes.</summary>
+    /// <summary>Returns the stored rows of an index, ordered by their bytes.</summary>
     public List<string> ReadRows(string name)
     {
         using var snapshot = StoreOf(name).OpenSnapshot();
@@ -214,7 +212,7 @@ internal sealed class IndexedNode : IDisposable
         return rows;
     }
 
-    /// <summary>Whether what queries see of an index is what its documents say now.</summary>
+    /// <summary>Asserts that queries see in an index what its documents give now.</summary>
     public void Check(string name, AutoIndexDefinition definition, string database = "shop", string context = "")
     {
         var expected = Recompute(definition, database);

@@ -10,7 +10,7 @@ public sealed class IndexingThreadTests
         [new AutoIndexField(["name"], AutoIndexFieldUses.None)]
     );
 
-    // Only a thread that never comes takes so long.
+    // Only a thread that never works takes this long.
     private static readonly TimeSpan Patience = TimeSpan.FromMinutes(1);
 
     [Theory]

@@ -9,7 +9,7 @@ using Rookery.Simulation;
 
 namespace Rookery.Indexing.Tests.Indexes;
 
-/// <summary>What an index does about documents that its definition cannot take.</summary>
+/// <summary>An index and documents that its definition cannot map.</summary>
 public sealed class RunningIndexTests : IDisposable
 {
     private readonly IndexedNode _node = IndexedNode.New();
@@ -62,15 +62,15 @@ public sealed class RunningIndexTests : IDisposable
         Assert.Equal((IndexState.Error, 18), (index.State, index.Errors.Count));
         Assert.StartsWith("18 of 100 documents", Assert.Single(told), StringComparison.Ordinal);
 
-        // What it was fed before is written all the same, now or when the disk takes it again, which must not pass for
-        // being well.
+        // Entries fed before the stop are still written, now or once the disk accepts them; that must not clear the
+        // error.
         index.AdvanceTo(1, 101);
         index.SetTrouble("The disk is full.");
         index.Apply();
         Assert.Equal((told[0], 0), (index.ReadStatus(0, null).Trouble, index.VisibleEtag));
     }
 
-    /// <summary>The clock stands: nothing but the stop ends the wait.</summary>
+    /// <summary>The clock stands still: only the stop ends the wait.</summary>
     [Fact]
     public async Task A_patient_wait_ends_when_the_index_stops_just_before_it_begins()
     {

@@ -13,8 +13,8 @@ public sealed class ReduceStoreTests
     private const int RowsOfAPage = 16;
 
     /// <summary>
-    /// Random edits, deletions and fan-out, and stores that are closed and opened in between: what is kept is what a
-    /// computation from scratch gives, and so is what was told.
+    /// Random edits, deletions, fan-out and reopened stores: the stored groups, and the reported changes, match a
+    /// computation from scratch.
     /// </summary>
     [Theory]
     [InlineData(false)]
@@ -62,9 +62,7 @@ public sealed class ReduceStoreTests
     public void After_any_power_cut_documents_from_the_watermark_on_lead_to_the_same() =>
         new CrashSearch { Points = 90, Runs = 3 }.Verify(Work, CheckImage);
 
-    /// <summary>
-    /// A hundred thousand rows of one key: what one change gives to the reducer does not grow with them.
-    /// </summary>
+    /// <summary>With a hundred thousand rows of one key, the rows reduced by one change do not grow.</summary>
     [Fact]
     public void One_change_of_a_large_group_costs_a_page_of_each_level()
     {
@@ -81,7 +79,7 @@ public sealed class ReduceStoreTests
             }
         }
 
-        // Pages are filled once, from the left; at the edge, each batch begins with the page that the one before left.
+        // Pages are filled once, from the left; each batch continues with the last page of the one before.
         Assert.InRange(store.RowsReduced, 100_000, 130_000);
         Assert.Equal((100_000, 4_999_950_000L, 99_999), Read(store, "all"));
 
@@ -189,7 +187,7 @@ public sealed class ReduceStoreTests
         Assert.False(rows.MoveNext());
     }
 
-    /// <summary>Pages that deletions emptied join, so that what is left is a small tree again.</summary>
+    /// <summary>Pages that deletions emptied are joined, so that the rest is a small tree again.</summary>
     [Fact]
     public void The_tree_of_a_large_group_shrinks_with_deletions()
     {
@@ -293,7 +291,7 @@ public sealed class ReduceStoreTests
         Assert.True(store.Watermark >= promised, $"follows to {store.Watermark}, and {promised} was promised");
         Check(store, run.Work, (int)store.Watermark, "reopened");
 
-        // What was told before the cut, and what is told from here on, come to the same as if there had been none.
+        // The changes reported before the cut, and those after it, add up to the same as without a cut.
         var told = new CollectedGroups();
         foreach (var (key, row) in run.Acknowledged.Last(known => known.Operation <= operation).Rows)
         {

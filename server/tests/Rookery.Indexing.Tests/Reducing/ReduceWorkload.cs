@@ -10,7 +10,8 @@ using Rookery.Simulation;
 namespace Rookery.Indexing.Tests.Reducing;
 
 /// <summary>
-/// Rows with a count, a sum and a maximum, as <c>group by</c> makes them. A row with <c>"bad"</c> cannot be reduced.
+/// Reduces rows with a count, a sum and a maximum, as <c>group by</c> makes them. A row with <c>"bad"</c> cannot be
+/// reduced.
 /// </summary>
 internal sealed class TotalsReducer : IReducer
 {
@@ -63,7 +64,7 @@ internal sealed class TotalsReducer : IReducer
     }
 }
 
-/// <summary>What a query index would hold, by reduce key.</summary>
+/// <summary>The groups that a query index would hold, by reduce key.</summary>
 internal sealed class CollectedGroups : IGroupChanges
 {
     public SortedDictionary<string, string> Rows { get; } = new(StringComparer.Ordinal);
@@ -83,22 +84,20 @@ internal sealed class CollectedGroups : IGroupChanges
     }
 }
 
-/// <summary>
-/// Random changes of documents, the same for the same seed, and what they come to when all is computed from scratch.
-/// </summary>
+/// <summary>Random changes of documents, reproducible by seed, and their groups computed from scratch.</summary>
 internal sealed class ReduceWorkload(int seed)
 {
     public const string Directory = "/data";
 
     private readonly Random _random = new(seed);
 
-    /// <summary>The rows of each document: key and value. One for each batch, the first before any.</summary>
+    /// <summary>The rows of each document, key and value, after each batch; the first state is before any.</summary>
     public List<Dictionary<string, (string Key, long Value)[]>> States { get; } = [new(StringComparer.Ordinal)];
 
-    /// <summary>Documents that a batch changes, in order; null deletes.</summary>
+    /// <summary>The documents that each batch changes, in order; null deletes.</summary>
     public List<List<(string Id, (string Key, long Value)[]? Rows)>> Batches { get; } = [];
 
-    /// <summary>Makes one more batch.</summary>
+    /// <summary>Generates one more batch.</summary>
     public void Next()
     {
         var state = new Dictionary<string, (string, long)[]>(States[^1], StringComparer.Ordinal);
@@ -114,7 +113,7 @@ internal sealed class ReduceWorkload(int seed)
                 continue;
             }
 
-            // Few keys for all, so that groups are large, and some that only few have.
+            // A few keys for all documents, so that groups are large, and some rare keys.
             (string, long)[] rows =
             [
                 .. Enumerable
@@ -134,7 +133,7 @@ internal sealed class ReduceWorkload(int seed)
         States.Add(state);
     }
 
-    /// <summary>Gives a batch to a store.</summary>
+    /// <summary>Applies a batch to a store.</summary>
     public void Apply(ReduceStore store, int batch)
     {
         var mapped = new MappedRows();
@@ -158,7 +157,7 @@ internal sealed class ReduceWorkload(int seed)
         store.Apply(batch + 1);
     }
 
-    /// <summary>All groups after some batches, computed from scratch.</summary>
+    /// <summary>Returns all groups after some batches, computed from scratch.</summary>
     public SortedDictionary<string, string> Compute(int batches) =>
         new(
             States[batches]
@@ -184,7 +183,7 @@ internal sealed class ReduceWorkload(int seed)
     }
 }
 
-/// <summary>Takes no notes.</summary>
+/// <summary>Discards all records.</summary>
 internal sealed class NoNotes : IIoRecorder
 {
     public static NoNotes Instance { get; } = new();
