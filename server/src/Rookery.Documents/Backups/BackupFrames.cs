@@ -16,15 +16,15 @@ internal static class BackupFrames
     /// <summary>The name of the file.</summary>
     public const string FileName = "frames";
 
-    private const int HeadBytes = 37;
-    private const int ChecksumOffset = HeadBytes - sizeof(uint);
+    private const int HeaderBytes = 37;
+    private const int ChecksumOffset = HeaderBytes - sizeof(uint);
 
     /// <summary>The first bytes of the file; they name the version of the format.</summary>
     public static ReadOnlySpan<byte> Preamble => "rookery frames 1\n"u8;
 
     public static void Write(IBufferWriter<byte> output, in JournalFrame frame)
     {
-        Span<byte> head = output.GetSpan(HeadBytes);
+        Span<byte> head = output.GetSpan(HeaderBytes);
         BinaryPrimitives.WriteInt32LittleEndian(head, frame.Payload.Length);
         head[4] = (byte)frame.Type;
         BinaryPrimitives.WriteInt64LittleEndian(head[5..], frame.Index);
@@ -35,7 +35,7 @@ internal static class BackupFrames
             head[ChecksumOffset..],
             ChecksumOf(head[..ChecksumOffset], frame.Payload.Span)
         );
-        output.Advance(HeadBytes);
+        output.Advance(HeaderBytes);
         output.Write(frame.Payload.Span);
     }
 
@@ -43,12 +43,14 @@ internal static class BackupFrames
     /// <exception cref="BackupException">The file is damaged or of another version.</exception>
     public static IEnumerable<JournalFrame> Read(IDiskFile file)
     {
-        byte[] head = new byte[HeadBytes];
+        byte[] head = new byte[HeaderBytes];
         long offset = Preamble.Length;
-        if (
-            file.Read(head.AsSpan(0, Preamble.Length), 0) < Preamble.Length
-            || !head.AsSpan(0, Preamble.Length).SequenceEqual(Preamble)
-        )
+        if (file.Read(head.AsSpan(0, Preamble.Length), 0) < Preamble.Length)
+        {
+            throw Truncated(file, 0);
+        }
+
+        if (!head.AsSpan(0, Preamble.Length).SequenceEqual(Preamble))
         {
             throw new BackupException(
                 $"{file.Path} is no file of frames that this version of Rookery reads. Restore with the "
@@ -58,19 +60,23 @@ internal static class BackupFrames
 
         while (offset < file.Length)
         {
-            if (file.Read(head, offset) < HeadBytes)
+            if (file.Read(head, offset) < HeaderBytes)
             {
-                throw Damaged(file, offset);
+                throw Truncated(file, offset);
             }
 
             int length = BinaryPrimitives.ReadInt32LittleEndian(head);
-            if (length < 0 || length > file.Length - offset - HeadBytes)
+            if (length < 0)
             {
                 throw Damaged(file, offset);
             }
 
-            byte[] payload = new byte[length];
-            file.Read(payload, offset + HeadBytes);
+            byte[] payload = new byte[Math.Min(length, file.Length - offset - HeaderBytes)];
+            if (file.Read(payload, offset + HeaderBytes) < length)
+            {
+                throw Truncated(file, offset);
+            }
+
             if (
                 ChecksumOf(head.AsSpan(0, ChecksumOffset), payload)
                 != BinaryPrimitives.ReadUInt32LittleEndian(head.AsSpan(ChecksumOffset))
@@ -80,7 +86,7 @@ internal static class BackupFrames
             }
 
             yield return Decode(head, payload);
-            offset += HeadBytes + length;
+            offset += HeaderBytes + length;
         }
     }
 
@@ -99,4 +105,7 @@ internal static class BackupFrames
 
     private static BackupException Damaged(IDiskFile file, long offset) =>
         new($"{file.Path} is damaged at byte {offset}: the checksum of an entry does not match. Use another backup.");
+
+    private static BackupException Truncated(IDiskFile file, long offset) =>
+        new($"{file.Path} is incomplete: it ends within the part that begins at byte {offset}. Use another backup.");
 }
