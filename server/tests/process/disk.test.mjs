@@ -37,7 +37,7 @@ test("Below the reserve writes get 507, reads and deletes go on, and writes come
 
   const refused = await put(node)
   assert.equal(refused.status, 507)
-  assert.match(JSON.parse(refused.text).Message, /Node A has [\d.]+ [KMG]iB free and keeps [\d.]+ [KMG]iB/)
+  assert.match(JSON.parse(refused.text).Message, /its free space of [\d.]+ [KMG]iB is below its reserve of [\d.]+ [KMG]iB/)
   const status = await run("status", "--url", node.url)
   assert.equal(status.code, 1)
   assert.match(status.stdout, /^Nothing new can be written: this node's card is full\. Documents can be read and deleted; free some space, or give it a larger card\.\n/)
@@ -91,7 +91,7 @@ test("A journal's own device that fills up refuses growth, and writes come back 
   await until(() => load.refusals.has(507))
   await load.stop()
   assert.deepEqual([...load.refusals.keys()], [507], "no other refusal")
-  assert.match(JSON.parse((await put(node)).text).Message, /[\d.]+ [KMG]iB left for its journal in .* and keeps [\d.]+ [KMG]iB/)
+  assert.match(JSON.parse((await put(node)).text).Message, /free space of [\d.]+ [KMG]iB for its journal in .* is below the reserve of [\d.]+ [KMG]iB/)
   const [deleted] = load.acknowledged.keys()
   assert.equal((await node.request("DELETE", `/databases/load/docs?id=${deleted}`)).status, 204)
   load.acknowledged.delete(deleted)

@@ -55,15 +55,15 @@ internal sealed class NodeSpace
         var data = _data.State;
         if (!data.GrowthAllowed)
         {
-            return $"Node {nodeTag} has {Amount.Bytes(data.FreeBytes)} free and keeps "
-                + $"{Amount.Bytes(data.NeededBytes)}: writes that grow the data are refused. Deletes go on; free "
-                + $"some space.";
+            return $"Node {nodeTag} refuses writes that grow the data: its free space of "
+                + $"{Amount.Bytes(data.FreeBytes)} is below its reserve of {Amount.Bytes(data.NeededBytes)}. Deletes "
+                + $"are accepted. Free some space.";
         }
 
         return _journal?.State is { GrowthAllowed: false } journal
-            ? $"Node {nodeTag} has {Amount.Bytes(journal.FreeBytes)} left for its journal in "
-                + $"{_journalDirectory} and keeps {Amount.Bytes(journal.NeededBytes)}: writes that grow the data "
-                + $"are refused. Deletes go on; free some space there."
+            ? $"Node {nodeTag} refuses writes that grow the data: the free space of "
+                + $"{Amount.Bytes(journal.FreeBytes)} for its journal in {_journalDirectory} is below the reserve of "
+                + $"{Amount.Bytes(journal.NeededBytes)}. Deletes are accepted. Free some space there."
             : null;
     }
 }
