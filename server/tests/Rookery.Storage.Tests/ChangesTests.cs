@@ -19,7 +19,7 @@ public sealed class ChangesTests
     private const int Seeds = 120;
 
     [Fact]
-    public void A_store_that_is_behind_holds_what_the_other_does_once_it_has_what_changed()
+    public void A_lagging_store_equals_the_other_after_it_installs_the_changes()
     {
         var taken = new Taken();
         for (int seed = 0; seed < Seeds; seed++)
@@ -34,7 +34,7 @@ public sealed class ChangesTests
     }
 
     [Fact]
-    public void The_search_catches_a_store_that_drops_deletions_and_does_not_count_them() =>
+    public void The_search_catches_a_store_that_drops_tombstones_without_recording_it() =>
         Assert.True(Falls(static manifest => manifest with { ForgottenThrough = 0 }));
 
     [Fact]
@@ -42,7 +42,7 @@ public sealed class ChangesTests
         Assert.True(Falls(static manifest => manifest with { PastRangeTombstones = [] }));
 
     [Fact]
-    public void What_changed_is_less_than_everything_and_says_so()
+    public void Changes_are_smaller_than_a_full_snapshot_and_report_their_size()
     {
         var disk = new SimulatedDisk("/data");
         using StorageEngine engine = EngineWorkload.Open(disk, Options(Sender, 1000));
@@ -64,7 +64,7 @@ public sealed class ChangesTests
     /// is not far behind.
     /// </summary>
     [Fact]
-    public void Kept_deletions_stay_few()
+    public void The_number_of_retained_tombstones_is_bounded()
     {
         var disk = new SimulatedDisk("/data");
         using StorageEngine engine = EngineWorkload.Open(disk, Options(Sender, 200));
@@ -92,7 +92,7 @@ public sealed class ChangesTests
     }
 
     [Fact]
-    public void What_changed_is_refused_where_it_does_not_follow_or_something_is_damaged()
+    public void Changes_that_do_not_fit_or_meet_damage_are_refused()
     {
         var disk = new SimulatedDisk("/data");
         using StorageEngine sender = EngineWorkload.Open(disk, Options(Sender, 1000));
@@ -131,7 +131,7 @@ public sealed class ChangesTests
     }
 
     [Fact]
-    public void A_manifest_of_a_program_that_did_not_count_deletions_knows_of_none()
+    public void A_manifest_that_does_not_record_dropped_tombstones_counts_as_if_all_were_dropped()
     {
         var disk = new SimulatedDisk("/data");
         using (StorageEngine engine = EngineWorkload.Open(disk, Options(Sender, 1000)))

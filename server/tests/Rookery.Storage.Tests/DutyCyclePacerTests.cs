@@ -10,7 +10,7 @@ public sealed class DutyCyclePacerTests
     [InlineData(0.25, 30)]
     [InlineData(0.1, 90)]
     [InlineData(0.0, 190)]
-    public void Work_rests_in_proportion_to_its_share(double share, int milliseconds)
+    public void Work_pauses_in_proportion_to_its_share(double share, int milliseconds)
     {
         using var pacer = new DutyCyclePacer(new SimulatedTimeProvider()) { Share = share };
         Assert.Equal(milliseconds, pacer.RestAfter(TimeSpan.FromMilliseconds(10)).TotalMilliseconds, tolerance: 0.01);
@@ -18,7 +18,7 @@ public sealed class DutyCyclePacerTests
     }
 
     [Fact]
-    public void No_rest_is_longer_than_two_seconds()
+    public void No_pause_exceeds_two_seconds()
     {
         using var pacer = new DutyCyclePacer(new SimulatedTimeProvider()) { Share = 0 };
         Assert.Equal(TimeSpan.FromSeconds(2), pacer.RestAfter(TimeSpan.FromMinutes(1)));

@@ -8,7 +8,7 @@ namespace Rookery.Storage.Tests;
 public sealed class EngineBehaviourTests
 {
     [Fact]
-    public void A_deleted_database_gives_its_space_back_unasked()
+    public void The_space_of_a_deleted_database_is_freed_without_a_request()
     {
         var disk = new SimulatedDisk("/data");
         using StorageEngine engine = EngineWorkload.Open(disk);
@@ -47,7 +47,7 @@ public sealed class EngineBehaviourTests
     [Theory]
     [InlineData(0)]
     [InlineData(1)]
-    public void A_batch_that_was_abandoned_leaves_nothing_to_flush_and_what_was_applied_stays(int appliedSince)
+    public void An_abandoned_batch_leaves_nothing_to_flush_and_applied_rows_stay(int appliedSince)
     {
         var disk = new SimulatedDisk("/data");
         using (StorageEngine engine = EngineWorkload.Open(disk))
@@ -81,7 +81,7 @@ public sealed class EngineBehaviourTests
     }
 
     [Fact]
-    public void Chunks_are_moved_only_when_more_than_half_of_their_file_is_dead()
+    public void Chunks_are_rewritten_only_when_more_than_half_of_their_file_is_dead()
     {
         var disk = new SimulatedDisk("/data");
         using StorageEngine engine = EngineWorkload.Open(
@@ -114,7 +114,7 @@ public sealed class EngineBehaviourTests
     /// The second value lies in two files. The one with its first chunk is written again before the other.
     /// </summary>
     [Fact]
-    public void Every_chunk_of_a_released_value_goes_in_whatever_order_its_files_are_written_again()
+    public void Every_chunk_of_a_released_value_is_dropped_in_any_order_of_rewrites()
     {
         using StorageEngine engine = EngineWorkload.Open(
             new SimulatedDisk("/data"),
@@ -151,7 +151,7 @@ public sealed class EngineBehaviourTests
     }
 
     [Fact]
-    public void A_large_value_now_and_then_does_not_leave_a_file_for_each_flush()
+    public void Occasional_large_values_do_not_leave_one_file_per_flush()
     {
         var options = EngineWorkload.Options with { RunBytes = 1 << 20, FanIn = 4 };
         var disk = new SimulatedDisk("/data");
@@ -196,7 +196,7 @@ public sealed class EngineBehaviourTests
     }
 
     [Fact]
-    public void A_file_that_a_reader_held_goes_when_the_reader_has_gone_and_nothing_else_is_done()
+    public void A_file_pinned_by_a_reader_is_deleted_after_its_release()
     {
         var disk = new SimulatedDisk("/data");
         using StorageEngine engine = EngineWorkload.Open(disk);
@@ -217,7 +217,7 @@ public sealed class EngineBehaviourTests
     }
 
     [Fact]
-    public void Files_that_do_not_overlap_are_linked_and_not_rewritten()
+    public void Merges_keep_files_unchanged_that_do_not_overlap()
     {
         using StorageEngine engine = EngineWorkload.Open(new SimulatedDisk("/data"));
         long sequence = 0;
@@ -236,7 +236,7 @@ public sealed class EngineBehaviourTests
     }
 
     [Fact]
-    public void Memory_of_a_flushed_memtable_is_given_back_when_idle()
+    public void Memory_of_a_flushed_memtable_is_released_when_idle()
     {
         var budget = new MemoryBudget(64 << 20);
         var options = EngineWorkload.Options with { MemtableBytes = 4 << 20 };

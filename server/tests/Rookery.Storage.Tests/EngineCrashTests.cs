@@ -6,11 +6,11 @@ namespace Rookery.Storage.Tests;
 public sealed class EngineCrashTests
 {
     [Fact]
-    public void After_any_power_cut_the_engine_is_what_its_manifest_says_and_no_older_than_it_said() =>
+    public void After_any_power_cut_the_engine_equals_its_manifest_and_is_no_older_than_reported() =>
         new CrashSearch { Points = 2000, Runs = 20 }.Verify(Work, CheckImage);
 
     [Fact]
-    public void The_search_catches_a_manifest_that_does_not_survive() =>
+    public void The_search_catches_a_manifest_that_is_not_durable() =>
         Assert.NotNull(
             new CrashSearch { Points = 400, Runs = 4 }.Find(
                 seed =>
@@ -43,7 +43,7 @@ public sealed class EngineCrashTests
     }
 
     [Fact]
-    public void A_disk_that_stays_full_stops_flushes_and_says_so_and_then_goes_on()
+    public void A_full_disk_fails_flushes_with_a_message_until_it_has_space_again()
     {
         var disk = new SimulatedDisk("/data");
         var work = new EngineWorkload(5);
@@ -75,7 +75,7 @@ public sealed class EngineCrashTests
     [Theory]
     [InlineData(true)]
     [InlineData(false)]
-    public void A_manifest_found_after_a_failed_sync_or_a_kill_is_made_durable_before_it_counts(bool isKilled)
+    public void A_manifest_found_after_a_failed_sync_or_a_kill_is_made_durable_before_use(bool isKilled)
     {
         for (int seed = 0; seed < 40; seed++)
         {

@@ -6,7 +6,7 @@ namespace Rookery.Storage.Tests;
 public sealed class EngineDamageTests
 {
     [Fact]
-    public void A_rotten_byte_anywhere_gives_the_right_answer_or_none_and_is_found_by_the_scrub()
+    public void A_damaged_byte_anywhere_never_gives_a_wrong_row_and_is_found_by_the_scrub()
     {
         var random = new Random(11);
         for (int round = 0; round < 150; round++)
@@ -41,7 +41,7 @@ public sealed class EngineDamageTests
     }
 
     [Fact]
-    public void A_missing_run_fails_its_range_by_name_and_nothing_else()
+    public void A_missing_run_fails_only_reads_of_its_key_range_and_is_named()
     {
         var (disk, work) = Fill(seed: 1);
         string path = disk.Files.First(name => name.EndsWith(".run", StringComparison.Ordinal));
@@ -55,7 +55,7 @@ public sealed class EngineDamageTests
     }
 
     [Fact]
-    public void Flushes_and_compactions_go_on_beside_damage_and_make_nothing_worse()
+    public void Flushes_and_merges_continue_despite_damage_and_make_nothing_worse()
     {
         var random = new Random(12);
         for (int round = 0; round < 60; round++)

@@ -36,7 +36,7 @@ public sealed class EngineFormatTests
     }
 
     [Fact]
-    public void A_newer_format_is_refused_with_a_sentence()
+    public void A_newer_format_is_refused_with_a_message()
     {
         var disk = new SimulatedDisk("/data");
         EngineWorkload.Open(disk).Dispose();
@@ -71,7 +71,7 @@ public sealed class EngineFormatTests
     }
 
     [Fact]
-    public void A_directory_is_open_once()
+    public void A_directory_cannot_be_opened_twice()
     {
         var disk = new SimulatedDisk("/data");
         using StorageEngine engine = EngineWorkload.Open(disk);
@@ -81,7 +81,7 @@ public sealed class EngineFormatTests
     [Theory]
     [InlineData(false)]
     [InlineData(true)]
-    public void A_checkpoint_opens_as_what_was_durable_and_stays_so(bool acrossFileSystems)
+    public void A_copy_contains_the_durable_state_and_stays_unchanged(bool acrossFileSystems)
     {
         var disk = new SimulatedDisk("/data", "/backup");
         var work = new EngineWorkload(7);
@@ -110,7 +110,7 @@ public sealed class EngineFormatTests
     }
 
     [Fact]
-    public void A_store_keeps_its_identity_and_a_copy_gets_its_own()
+    public void A_store_keeps_its_id_and_a_copy_gets_a_new_one()
     {
         var disk = new SimulatedDisk("/data", "/backup");
         StorageOptions copied = EngineWorkload.Options with { Directory = "/backup/one" };

@@ -5,7 +5,7 @@ namespace Rookery.Storage.Tests;
 public sealed class EngineModelTests
 {
     [Fact]
-    public void An_engine_holds_what_its_model_does_through_flushes_and_compactions_and_reopenings()
+    public void An_engine_equals_its_model_through_flushes_merges_and_reopenings()
     {
         for (int seed = 0; seed < 8; seed++)
         {

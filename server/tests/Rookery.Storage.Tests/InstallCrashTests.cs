@@ -7,11 +7,11 @@ namespace Rookery.Storage.Tests;
 public sealed class InstallCrashTests
 {
     [Fact]
-    public void After_any_power_cut_the_old_state_or_the_installed_one_is_there_whole() =>
+    public void After_any_power_cut_the_old_or_the_installed_state_is_complete() =>
         new CrashSearch { Points = 1200, Runs = 12 }.Verify(seed => Work(seed, static disk => disk), CheckImage);
 
     [Fact]
-    public void The_search_catches_an_install_that_forgets_to_sync_its_files() =>
+    public void The_search_catches_an_install_without_a_sync_of_its_files() =>
         Assert.NotNull(
             new CrashSearch { Points = 600, Runs = 6 }.Find(
                 seed =>
@@ -27,7 +27,7 @@ public sealed class InstallCrashTests
         );
 
     [Fact]
-    public void The_search_catches_an_install_that_forgets_to_sync_the_names() =>
+    public void The_search_catches_an_install_without_a_sync_of_the_directory() =>
         Assert.NotNull(
             new CrashSearch { Points = 600, Runs = 6 }.Find(
                 seed =>
@@ -40,14 +40,14 @@ public sealed class InstallCrashTests
         );
 
     [Fact]
-    public void After_any_power_cut_what_changed_is_there_whole_or_not_at_all() =>
+    public void After_any_power_cut_changes_are_installed_completely_or_not_at_all() =>
         new CrashSearch { Points = 1200, Runs = 12 }.Verify(
             seed => WorkOnChanges(seed, static disk => disk),
             CheckImage
         );
 
     [Fact]
-    public void The_search_catches_changes_that_are_installed_without_a_sync_of_their_files() =>
+    public void The_search_catches_changes_installed_without_a_sync_of_their_files() =>
         Assert.NotNull(
             new CrashSearch { Points = 600, Runs = 6 }.Find(
                 seed =>

@@ -15,7 +15,7 @@ public sealed class InstallTests
     private readonly SimulatedDisk _disk = new("/data");
 
     [Fact]
-    public void An_installed_state_replaces_runs_memtable_and_position_and_keeps_the_store_id()
+    public void An_installed_snapshot_replaces_runs_memtable_and_position_and_keeps_the_store_id()
     {
         using StorageEngine engine = EngineWorkload.Open(_disk);
         var work = new EngineWorkload(1);
@@ -39,7 +39,7 @@ public sealed class InstallTests
     /// reopening.
     /// </summary>
     [Fact]
-    public void A_store_works_on_from_an_installed_state_and_can_be_opened_and_copied()
+    public void A_store_with_an_installed_snapshot_accepts_writes_and_can_be_reopened_and_copied()
     {
         EngineWorkload sender = Fetch(_disk, seed: 3, batches: 120);
         using (StorageEngine engine = EngineWorkload.Open(_disk))
@@ -72,7 +72,7 @@ public sealed class InstallTests
     }
 
     [Fact]
-    public void Old_files_go_when_the_last_snapshot_of_the_old_state_does()
+    public void Old_files_are_deleted_with_the_last_snapshot_of_the_old_state()
     {
         using StorageEngine engine = EngineWorkload.Open(_disk);
         Work(new EngineWorkload(1), engine, 90);
@@ -87,7 +87,7 @@ public sealed class InstallTests
     }
 
     [Fact]
-    public void Damage_that_was_known_goes_with_the_old_runs()
+    public void Installing_a_snapshot_clears_the_known_damage()
     {
         using (StorageEngine engine = EngineWorkload.Open(_disk))
         {
@@ -107,7 +107,7 @@ public sealed class InstallTests
     }
 
     [Fact]
-    public void A_state_behind_what_is_applied_is_refused()
+    public void A_snapshot_older_than_the_applied_state_is_refused()
     {
         Fetch(_disk, seed: 2, batches: 20);
         using StorageEngine engine = EngineWorkload.Open(_disk);
@@ -123,7 +123,7 @@ public sealed class InstallTests
 
     /// <summary>Whatever arrives wrong is found before it can count.</summary>
     [Fact]
-    public void A_received_state_with_a_rotten_byte_or_a_missing_file_is_refused()
+    public void A_received_snapshot_with_a_damaged_byte_or_a_missing_file_is_refused()
     {
         Fetch(_disk, seed: 2, batches: 60);
         using StorageEngine engine = EngineWorkload.Open(_disk);
@@ -153,7 +153,7 @@ public sealed class InstallTests
     }
 
     [Fact]
-    public void A_failing_call_leaves_the_old_state_or_the_new_one_and_the_store_says_which()
+    public void A_failing_call_leaves_the_old_or_the_new_state_and_the_store_reports_which()
     {
         long calls = 0;
         int inDoubt = 0;

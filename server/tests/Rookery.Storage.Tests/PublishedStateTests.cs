@@ -10,7 +10,7 @@ namespace Rookery.Storage.Tests;
 public sealed class PublishedStateTests
 {
     [Fact]
-    public void States_behind_one_that_a_reader_keeps_are_forgotten_when_their_own_readers_have_gone()
+    public void States_later_than_a_pinned_one_are_removed_once_their_own_readers_are_gone()
     {
         var memtable = new Memtable(new ArenaPool(new MemoryBudget(1 << 20).AddShare("memtable", 1 << 20)));
         var runs = new RunSet(new SortedRun[]?[RunSet.GroupLimit]);

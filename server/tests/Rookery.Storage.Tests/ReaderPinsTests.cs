@@ -9,7 +9,7 @@ public sealed class ReaderPinsTests
     private long _index;
 
     [Fact]
-    public void Readers_of_the_oldest_state_are_ended_when_they_keep_more_memory_than_readers_may()
+    public void Readers_of_the_oldest_state_are_ended_when_they_pin_too_much_memory()
     {
         using StorageEngine engine = EngineWorkload.Open(
             _disk,
@@ -39,7 +39,7 @@ public sealed class ReaderPinsTests
     }
 
     [Fact]
-    public void Readers_are_ended_when_they_keep_more_files_than_readers_may()
+    public void Readers_are_ended_when_they_pin_too_many_bytes_of_files()
     {
         using StorageEngine engine = EngineWorkload.Open(
             _disk,
@@ -65,7 +65,7 @@ public sealed class ReaderPinsTests
     }
 
     [Fact]
-    public void A_token_that_is_asked_for_behind_the_end_is_cancelled()
+    public void A_token_requested_after_the_end_is_cancelled()
     {
         using StorageEngine engine = EngineWorkload.Open(_disk, EngineWorkload.Options with { ReaderMemoryBytes = 1 });
         Fill(engine, 1_000);

@@ -13,7 +13,7 @@ public sealed class RepairTests
     private const string Rows = EngineWorkload.Directory + "/rows";
 
     [Fact]
-    public void Whatever_rots_is_repaired_from_a_store_that_applied_the_same()
+    public void Any_damage_is_repaired_from_a_store_that_applied_the_same_batches()
     {
         for (int seed = 0; seed < 40; seed++)
         {
@@ -39,7 +39,7 @@ public sealed class RepairTests
     }
 
     [Fact]
-    public void After_a_power_cut_a_repair_was_done_or_the_damage_is_known_again() =>
+    public void After_a_power_cut_a_repair_is_complete_or_the_damage_is_found_again() =>
         new CrashSearch { Points = 300, Runs = 6 }.Verify(
             seed =>
             {
@@ -67,7 +67,7 @@ public sealed class RepairTests
     /// time may lack what was lost.
     /// </summary>
     [Fact]
-    public void Rows_of_another_time_are_refused()
+    public void Rows_at_an_unsuitable_position_are_refused()
     {
         var (disk, _) = Damaged(seed: 3, new Random(3), places: 1);
         using StorageEngine engine = EngineWorkload.Open(disk);

@@ -11,7 +11,7 @@ public class BackupTests
     private readonly SimulatedDisk _disk = new("/data", "/backups");
 
     [Fact]
-    public void A_restored_node_holds_what_was_there_under_a_new_history()
+    public void A_restored_node_has_all_data_under_new_history_ids()
     {
         using var node = BackedUp.NewNode(_disk);
         BackedUp.Take(node, _disk);
@@ -63,7 +63,7 @@ public class BackupTests
     }
 
     [Fact]
-    public void Neither_is_written_where_something_is()
+    public void Backup_and_restore_refuse_directories_that_are_not_empty()
     {
         using var node = BackedUp.NewNode(_disk, 4);
         BackedUp.Take(node, _disk);
@@ -77,7 +77,7 @@ public class BackupTests
     }
 
     [Fact]
-    public void Too_little_space_is_found_before_anything_is_written()
+    public void Too_little_space_is_reported_before_any_write()
     {
         using var node = BackedUp.NewNode(_disk);
         BackedUp.Take(node, _disk);
@@ -91,7 +91,7 @@ public class BackupTests
     }
 
     [Fact]
-    public void Backups_are_taken_one_at_a_time_and_one_that_was_cut_off_leaves_nothing()
+    public void Only_one_backup_runs_at_a_time_and_an_interrupted_one_leaves_nothing()
     {
         using (var node = BackedUp.NewNode(_disk))
         {
@@ -110,7 +110,7 @@ public class BackupTests
     }
 
     [Fact]
-    public void Bytes_that_change_anywhere_in_a_backup_are_found_and_named()
+    public void A_changed_byte_anywhere_in_a_backup_is_detected_and_its_file_named()
     {
         using (var node = BackedUp.NewNode(_disk, 60))
         {
@@ -139,7 +139,7 @@ public class BackupTests
     }
 
     [Fact]
-    public void What_is_rotten_on_the_node_does_not_become_a_backup()
+    public void Damaged_data_are_not_backed_up()
     {
         using var node = BackedUp.NewNode(_disk);
         string run = _disk.Files.First(file => file.EndsWith(".run", StringComparison.Ordinal));
@@ -157,7 +157,7 @@ public class BackupTests
     }
 
     [Fact]
-    public void A_backup_survives_a_power_cut_whole_or_is_refused()
+    public void After_a_power_cut_a_backup_is_complete_or_refused()
     {
         new CrashSearch { Points = 200, Runs = 1 }.Verify(
             _ =>
@@ -184,7 +184,7 @@ public class BackupTests
     }
 
     [Fact]
-    public void A_restore_survives_a_power_cut_whole_or_is_refused()
+    public void After_a_power_cut_a_restore_is_complete_or_refused()
     {
         new CrashSearch { Points = 300, Runs = 1 }.Verify(
             _ =>
@@ -203,7 +203,7 @@ public class BackupTests
     }
 
     [Fact]
-    public void A_restore_that_the_disk_refuses_is_never_said_to_be_done()
+    public void A_restore_that_the_disk_refuses_never_reports_success()
     {
         using (var node = BackedUp.NewNode(_disk, 60))
         {
@@ -230,7 +230,7 @@ public class BackupTests
     }
 
     [Fact]
-    public async Task A_stream_that_ends_early_or_changed_is_refused()
+    public async Task A_truncated_or_changed_stream_is_refused()
     {
         var bytes = new System.Buffers.ArrayBufferWriter<byte>();
         BackupWire.Write(bytes, new BackupPiece(BackupPieceKind.File, "frames"u8.ToArray()));
@@ -262,7 +262,7 @@ public class BackupTests
     [InlineData("storage/../../etc/passwd")]
     [InlineData("storage/..")]
     [InlineData("/etc/passwd")]
-    public void A_file_that_leads_out_of_the_directory_is_refused(string name)
+    public void A_file_name_outside_the_directory_is_refused(string name)
     {
         using var writer = new BackupWriter(_disk, BackedUp.Backup);
         Assert.Throws<BackupException>(() =>

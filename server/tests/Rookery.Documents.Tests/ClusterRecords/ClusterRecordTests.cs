@@ -30,7 +30,7 @@ public class ClusterRecordTests
     }
 
     [Fact]
-    public void A_change_that_expects_another_version_is_refused_with_the_one_that_is_there()
+    public void A_change_that_expects_another_version_is_refused_with_the_actual_version()
     {
         using var node = Open();
         long first = Set(node, "desired/size", "1", ClusterRecord.Absent);
@@ -49,7 +49,7 @@ public class ClusterRecordTests
     }
 
     [Fact]
-    public void Several_records_are_changed_all_or_none_and_a_refused_change_is_told_to_nobody()
+    public void Several_records_are_changed_atomically_and_a_refused_change_is_not_published()
     {
         using var node = Open();
         long a = Set(node, "a", "1");
@@ -136,7 +136,7 @@ public class ClusterRecordTests
 
     /// <summary>A restored cluster begins as one new voter: it knows its clients, and no members.</summary>
     [Fact]
-    public void A_restored_node_keeps_who_its_clients_are_and_forgets_its_members()
+    public void A_restored_node_keeps_its_clients_and_drops_its_members()
     {
         using var node = BackedUp.NewNode(_disk, 4);
         string[] keys = ["access/1", "authority/key", "certificate/1", "desired/members", "member/a", "token/1"];
@@ -153,7 +153,7 @@ public class ClusterRecordTests
     }
 
     [Fact]
-    public void The_bytes_of_a_command_stay_as_they_are()
+    public void The_encoding_of_a_command_is_stable()
     {
         using var writer = new ClusterRecordWriter();
         writer.Set("a/1", "xyz"u8, expectedVersion: 258);

@@ -122,7 +122,7 @@ public class BatchRequestParserTests
     }
 
     [Fact]
-    public void A_batch_is_bounded_by_what_it_becomes_and_by_its_commands()
+    public void A_batch_is_bounded_by_its_encoded_size_and_its_number_of_commands()
     {
         const int Limit = 256 << 10;
         string patch =
@@ -136,7 +136,7 @@ public class BatchRequestParserTests
     }
 
     [Fact]
-    public void A_body_of_brackets_is_refused_without_a_level_of_memory_for_each()
+    public void A_body_of_brackets_is_refused_without_memory_per_level()
     {
         byte[] body = new byte[4 << 20];
         body.AsSpan().Fill((byte)'[');
@@ -167,7 +167,7 @@ public class BatchRequestParserTests
     }
 
     [Fact]
-    public void Mutated_batches_are_read_or_refused_with_help()
+    public void Mutated_batches_are_parsed_or_refused_with_advice()
     {
         const int Seed = 4711;
         var random = new Random(Seed);

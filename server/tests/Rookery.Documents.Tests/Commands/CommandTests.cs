@@ -13,7 +13,7 @@ public class CommandTests
     private static readonly IdempotencyKey Key = new(1, 2);
 
     [Fact]
-    public void Operations_come_back_as_they_were_added()
+    public void Operations_are_decoded_as_they_were_added()
     {
         using DocumentParser parser = DocumentParser.Rent();
         using var writer = new BatchWriter(CommandKind.Batch, 7, Key, skipUnchanged: true);
@@ -60,7 +60,7 @@ public class CommandTests
     [InlineData("Users/", 9, "Users/0000000000000000009-A", "users/0000000000000000009-a")]
     [InlineData("Ü|", 12, "Ü/12", "ü/12")]
     [InlineData("Users/1", 9, "Users/1", "users/1")]
-    public void Ids_become_final_in_apply(string id, long number, string written, string lower)
+    public void Apply_completes_ids(string id, long number, string written, string lower)
     {
         using CommandBuffer buffer = Put(id);
         var reader = new CommandReader(buffer.Written.Span);
@@ -96,7 +96,7 @@ public class CommandTests
     }
 
     [Fact]
-    public void Single_commands_come_back_as_they_were_encoded()
+    public void Single_commands_are_decoded_as_they_were_encoded()
     {
         using CommandBuffer hilo = CommandEncoder.HiloNext(3, "users"u8, 32, 55, 64, (byte)'/', default);
         HiloNextCommand next = new CommandReader(hilo.Written.Span).ReadHiloNext();
@@ -208,7 +208,7 @@ public class CommandTests
     }
 
     [Fact]
-    public void The_format_of_version_2_stays()
+    public void The_format_of_version_2_is_stable()
     {
         using DocumentParser parser = DocumentParser.Rent();
         Assert.True(
@@ -249,7 +249,7 @@ public class CommandTests
     }
 
     [Fact]
-    public void A_change_vector_too_long_to_be_ours_stays_unequal()
+    public void An_overlong_change_vector_stays_unequal()
     {
         using CommandBuffer buffer = CommandEncoder.Delete(
             1,

@@ -14,7 +14,7 @@ public sealed class PreviousVersionsTests
     private readonly ReadCounter _reads = new();
 
     [Fact]
-    public async Task The_caller_reads_what_apply_looks_up()
+    public async Task The_caller_preloads_the_rows_that_apply_needs()
     {
         using var node = OpenWithDocumentsInRuns(200);
         foreach (string id in (string[])["d/7", "D/150"])
@@ -30,7 +30,7 @@ public sealed class PreviousVersionsTests
     }
 
     [Fact]
-    public void A_new_document_and_one_in_the_memtable_cost_no_read()
+    public void New_documents_and_documents_in_the_memtable_cost_no_read()
     {
         using var node = OpenWithDocumentsInRuns(1);
         node.Run(Put(node, "new"));
@@ -41,7 +41,7 @@ public sealed class PreviousVersionsTests
     }
 
     [Fact]
-    public void Blocks_are_held_up_to_a_number_of_bytes_and_then_let_go()
+    public void Preloaded_blocks_are_held_only_up_to_a_limit()
     {
         using var node = OpenWithDocumentsInRuns(10, bodyBytes: 60_000);
         var previous = new PreviousVersions(node.Core.Storage);
@@ -60,7 +60,7 @@ public sealed class PreviousVersionsTests
     }
 
     [Fact]
-    public async Task A_write_that_looks_ahead_while_the_node_stops_is_answered()
+    public async Task A_write_that_preloads_while_the_node_stops_is_answered()
     {
         using var node = OpenWithDocumentsInRuns(200);
         _reads.Reading = () =>
@@ -76,7 +76,7 @@ public sealed class PreviousVersionsTests
     }
 
     [Fact]
-    public async Task Looking_ahead_without_memory_refuses_the_write_and_gives_its_room_back()
+    public async Task Preloading_without_memory_refuses_the_write_and_releases_its_admission()
     {
         using var node = OpenWithDocumentsInRuns(200);
         _reads.Reading = static () => GC.KeepAlive(new byte[int.MaxValue]);

@@ -75,7 +75,7 @@ public class DocumentIdTests
     [InlineData("users|", true)]
     [InlineData("/", false)]
     [InlineData("|", false)]
-    public void Ids_to_store_under_may_be_empty_or_prefixes(string id, bool isValid) =>
+    public void Ids_for_puts_may_be_empty_or_prefixes(string id, bool isValid) =>
         Assert.Equal(isValid, DocumentId.TryValidateForStore(Bytes(id), out _));
 
     [Fact]

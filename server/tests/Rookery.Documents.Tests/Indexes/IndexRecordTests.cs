@@ -16,7 +16,7 @@ public sealed class IndexRecordTests
     private readonly SimulatedDisk _disk = new("/data", "/backups");
 
     [Fact]
-    public void The_format_of_the_command_stays()
+    public void The_format_of_the_command_is_stable()
     {
         using var writer = new IndexWriter(258, default);
         writer.Put("Ab", "{}"u8, new IndexSettingsChange(Priority: IndexPriority.High));
@@ -46,7 +46,7 @@ public sealed class IndexRecordTests
     }
 
     [Fact]
-    public void A_definition_is_kept_as_it_came_under_a_name_without_case_with_a_number_and_a_version()
+    public void A_definition_is_stored_unchanged_with_a_number_and_a_version_under_a_case_insensitive_name()
     {
         using var node = Open();
         var first = Put(node, "Users/ByName", "one");
@@ -73,7 +73,7 @@ public sealed class IndexRecordTests
     }
 
     [Fact]
-    public void The_same_definition_again_changes_nothing_and_another_one_has_a_new_number_and_remembers_the_one_it_replaced()
+    public void An_identical_definition_changes_nothing_and_a_different_one_gets_a_new_number()
     {
         using var node = Open();
         var first = Put(node, "a", "one");
@@ -101,7 +101,7 @@ public sealed class IndexRecordTests
     }
 
     [Fact]
-    public void A_number_is_never_given_again()
+    public void Index_numbers_are_never_reused()
     {
         using (var node = Open())
         {
@@ -117,7 +117,7 @@ public sealed class IndexRecordTests
     }
 
     [Fact]
-    public async Task Databases_have_indexes_of_their_own_and_lose_them_with_their_end()
+    public async Task Each_database_has_its_own_indexes_which_its_deletion_removes()
     {
         using var node = Open();
         node.CreateDatabase("other");
@@ -134,7 +134,7 @@ public sealed class IndexRecordTests
     }
 
     [Fact]
-    public void A_locked_definition_is_passed_over_or_refused_and_can_be_configured_and_deleted()
+    public void A_new_definition_of_a_locked_index_is_ignored_or_refused_but_it_can_be_configured_and_deleted()
     {
         using var node = Open();
         Put(node, "a", "one");
@@ -213,7 +213,7 @@ public sealed class IndexRecordTests
     }
 
     [Fact]
-    public void A_retry_with_its_key_is_answered_as_the_first_time()
+    public void A_retry_with_its_idempotency_key_gets_the_first_outcome()
     {
         using var node = Open();
         var key = new IdempotencyKey(1, 2);
@@ -225,7 +225,7 @@ public sealed class IndexRecordTests
     }
 
     [Fact]
-    public void No_more_than_so_many_are_taken()
+    public void The_number_of_indexes_is_limited()
     {
         using var node = Open();
         Do(
@@ -249,7 +249,7 @@ public sealed class IndexRecordTests
     }
 
     [Fact]
-    public void Deleting_is_possible_when_space_is_low()
+    public void Indexes_can_be_deleted_when_space_is_low()
     {
         using (var node = Open())
         {
@@ -272,7 +272,7 @@ public sealed class IndexRecordTests
     }
 
     [Fact]
-    public void A_program_that_may_be_put_back_writes_no_definition()
+    public void Below_its_format_level_no_index_definition_is_written()
     {
         SteppedNode.Open(_disk, SteppedNode.Options("/data/node") with { NewestFormatLevel = 1 }).Dispose();
         using var node = SteppedNode.Open(_disk, "/data/node");

@@ -10,7 +10,7 @@ public class BulkInsertReaderTests
         """ [{"Id":"users/1","Type":"PUT","Document":{"a":"x]}","@metadata":{"@collection":"Users"}}},{"Type":"HeartBeat"} , {"Document":{"b":[1,{"c":"\\\""}]},"Type":"PUT","Id":"q\"é"},{"Id":"users/","Type":"PUT","Document":{}}]""";
 
     [Fact]
-    public void A_stream_reads_the_same_however_it_is_cut()
+    public void A_stream_is_parsed_identically_for_any_chunks()
     {
         byte[] stream = Bytes(Stream);
         string[] whole = ReadAll([stream]);
@@ -31,7 +31,7 @@ public class BulkInsertReaderTests
     }
 
     [Fact]
-    public void A_large_document_in_small_chunks_is_looked_at_once()
+    public void A_large_document_in_small_chunks_is_parsed_once()
     {
         // 4 MiB in chunks of 700 bytes: parsing again for each chunk would touch 12 GB.
         string document = $$"""{"a":"{{new string('x', 4 << 20)}}"}""";
@@ -96,7 +96,7 @@ public class BulkInsertReaderTests
     }
 
     [Fact]
-    public void A_document_that_never_ends_is_refused_at_the_limit()
+    public void An_endless_document_is_refused_at_the_limit()
     {
         using var reader = new BulkInsertReader();
         byte[] filler = Bytes(new string('x', 64 * 1024));
@@ -120,7 +120,7 @@ public class BulkInsertReaderTests
     }
 
     [Fact]
-    public void Ndjson_reads_the_same_however_it_is_cut_and_goes_on_behind_bad_lines()
+    public void Ndjson_is_parsed_identically_for_any_chunks_and_continues_after_bad_lines()
     {
         byte[] stream =
         [

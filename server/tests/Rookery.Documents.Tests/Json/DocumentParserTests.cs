@@ -159,7 +159,7 @@ public class DocumentParserTests
     }
 
     [Fact]
-    public void Documents_nest_128_levels_and_no_more()
+    public void Documents_nest_at_most_128_levels()
     {
         static byte[] Nested(int levels, string open, string close) =>
             Bytes(
@@ -182,7 +182,7 @@ public class DocumentParserTests
     }
 
     [Fact]
-    public void Documents_take_8_MiB_and_no_more()
+    public void Documents_have_at_most_8_MiB()
     {
         byte[] json = Bytes("{\"a\":\"" + new string('x', DocumentLimits.MaxDocumentBytes - 8) + "\"}");
         using DocumentParser parser = DocumentParser.Rent();

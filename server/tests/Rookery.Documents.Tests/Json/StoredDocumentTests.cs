@@ -83,7 +83,7 @@ public class StoredDocumentTests
     }
 
     [Fact]
-    public void Every_cut_of_a_stored_head_is_refused_with_a_sentence()
+    public void Every_truncated_head_is_refused_with_a_message()
     {
         byte[] value = Store("""{"@metadata":{"@expires":"2026-11-21T09:49:45Z","@collection":"Users"}}""", "users/1");
         for (int length = 0; length < value.Length; length++)

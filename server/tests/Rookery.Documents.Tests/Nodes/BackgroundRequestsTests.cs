@@ -6,7 +6,7 @@ namespace Rookery.Documents.Tests.Nodes;
 public sealed class BackgroundRequestsTests
 {
     [Fact]
-    public async Task What_is_asked_is_done_in_turn_and_comes_back_to_who_asked()
+    public async Task Queued_work_runs_in_order_and_returns_its_result()
     {
         var requests = new BackgroundRequests();
         int done = 0;
@@ -19,7 +19,7 @@ public sealed class BackgroundRequestsTests
     }
 
     [Fact]
-    public async Task What_fails_is_told_to_who_asked_and_the_next_is_done()
+    public async Task Failed_work_fails_its_task_and_the_next_work_runs()
     {
         var requests = new BackgroundRequests();
         var fails = requests.AddAsync<int>(() => throw new DiskException("write", "/data/file", Errno.NoSpace));
@@ -31,7 +31,7 @@ public sealed class BackgroundRequestsTests
     }
 
     [Fact]
-    public async Task A_node_that_stops_leaves_nobody_waiting()
+    public async Task Closing_fails_all_queued_work()
     {
         var requests = new BackgroundRequests();
         var before = requests.AddAsync(() => 1);

@@ -15,7 +15,7 @@ public sealed class BackgroundWorkTests
     private readonly SimulatedTimeProvider _time = new();
 
     [Fact]
-    public void Orders_of_versions_that_were_replaced_are_dropped_by_compaction()
+    public void Merges_drop_order_rows_of_replaced_versions()
     {
         using var node = SteppedNode.Open(_disk, Directory, _time);
         node.CreateDatabase("db");
@@ -37,7 +37,7 @@ public sealed class BackgroundWorkTests
     }
 
     [Fact]
-    public void A_spare_segment_that_finds_no_room_does_not_keep_compaction_from_giving_some_back()
+    public void A_merge_can_free_space_when_a_spare_segment_has_none()
     {
         using var node = SteppedNode.Open(_disk, Directory, _time);
         _disk.Inject(
@@ -63,7 +63,7 @@ public sealed class BackgroundWorkTests
     }
 
     [Fact]
-    public void A_hot_board_flushes_and_merges_nothing_before_it_has_cooled_down()
+    public void A_hot_board_flushes_but_merges_nothing_until_it_has_cooled_down()
     {
         using var node = SteppedNode.Open(_disk, Directory, _time);
         node.CreateDatabase("db");
@@ -84,7 +84,7 @@ public sealed class BackgroundWorkTests
     }
 
     [Fact]
-    public void A_hot_board_merges_all_the_same_while_its_disk_is_full()
+    public void A_hot_board_merges_while_its_disk_is_full()
     {
         using var node = SteppedNode.Open(
             _disk,
@@ -109,7 +109,7 @@ public sealed class BackgroundWorkTests
     }
 
     [Fact]
-    public void A_backup_that_is_slow_to_read_the_journal_does_not_make_the_node_flush_all_the_time()
+    public void A_backup_that_pins_the_journal_does_not_cause_repeated_flushes()
     {
         using var node = SteppedNode.Open(_disk, Directory, _time);
         node.CreateDatabase("db");
@@ -125,7 +125,7 @@ public sealed class BackgroundWorkTests
     }
 
     [Fact]
-    public void The_outcome_of_a_huge_batch_leaves_no_chunks_when_its_key_is_forgotten()
+    public void Removing_an_idempotency_key_removes_the_chunks_of_its_outcome()
     {
         using var node = SteppedNode.Open(_disk, Directory, _time);
         node.CreateDatabase("db");

@@ -22,7 +22,7 @@ public sealed class ClockTests
     [Theory]
     [InlineData(1970)]
     [InlineData(2080)]
-    public async Task Nothing_expires_with_a_wrong_clock_and_everything_in_time_with_a_right_one(int year)
+    public async Task Documents_expire_only_with_a_trusted_clock(int year)
     {
         using (var node = Open())
         {
@@ -76,7 +76,7 @@ public sealed class ClockTests
     [Theory]
     [InlineData(1970)]
     [InlineData(2080)]
-    public void A_key_that_was_used_before_the_time_was_known_is_remembered_when_it_is(int year)
+    public void A_key_used_before_the_time_was_known_is_kept_afterwards(int year)
     {
         using (var node = Open())
         {
@@ -101,7 +101,7 @@ public sealed class ClockTests
     }
 
     [Fact]
-    public void Keys_do_not_age_while_the_time_is_in_doubt()
+    public void Keys_do_not_expire_while_the_time_is_not_trusted()
     {
         using (var node = Open())
         {
@@ -116,7 +116,7 @@ public sealed class ClockTests
     }
 
     [Fact]
-    public async Task A_deletion_before_the_time_was_known_is_not_forgotten_within_a_day()
+    public async Task A_tombstone_from_before_the_time_was_known_is_kept_for_a_day()
     {
         using (var node = Open())
         {
@@ -139,7 +139,7 @@ public sealed class ClockTests
     }
 
     [Fact]
-    public async Task An_operator_ends_the_doubt()
+    public async Task An_administrator_can_confirm_the_time()
     {
         using (var node = Open())
         {
@@ -167,7 +167,7 @@ public sealed class ClockTests
     }
 
     [Fact]
-    public void An_unsynchronised_node_that_was_off_for_minutes_needs_nobody()
+    public void An_unsynchronised_node_that_was_off_for_minutes_needs_no_confirmation()
     {
         _isSynchronised = false;
         using (var node = Open())

@@ -19,7 +19,7 @@ public class DamageTests
     /// reads gets all the rest, as often as he asks.
     /// </summary>
     [Fact]
-    public void A_replay_that_meets_damage_is_refused_by_name_and_read_around()
+    public void Replay_stops_at_damage_with_its_place_and_an_export_skips_it()
     {
         var disk = Filled(out int documents);
         int refused = 0;
@@ -68,7 +68,7 @@ public class DamageTests
     /// no count, no name of a database is worth its documents.
     /// </summary>
     [Fact]
-    public void Damage_in_the_rows_that_a_start_needs_costs_no_document()
+    public void An_export_finds_all_documents_despite_damage_in_the_rows_of_a_start()
     {
         var disk = new SimulatedDisk("/data");
         using (var node = SteppedNode.Open(disk, Directory))
@@ -157,7 +157,7 @@ public class DamageTests
     /// node goes on, after a restart too.
     /// </summary>
     [Fact]
-    public void A_write_that_needs_a_damaged_version_is_refused_before_the_journal_and_only_it()
+    public void Only_a_write_that_needs_a_damaged_version_is_refused_before_the_journal()
     {
         var disk = new SimulatedDisk("/data");
         using (var node = SteppedNode.Open(disk, Directory))
@@ -229,7 +229,7 @@ public class DamageTests
     /// goes on, after a restart too.
     /// </summary>
     [Fact]
-    public void Numbers_ranges_and_keys_in_damaged_places_are_refused_before_the_journal()
+    public void Identities_ranges_and_keys_in_damaged_rows_are_refused_before_the_journal()
     {
         var disk = new SimulatedDisk("/data");
         using (var node = SteppedNode.Open(disk, Directory))
@@ -353,7 +353,7 @@ public class DamageTests
     }
 
     [Fact]
-    public void Documents_expire_beside_one_that_cannot_be_read()
+    public void Other_documents_expire_despite_a_damaged_one()
     {
         var disk = new SimulatedDisk("/data");
         using (var node = SteppedNode.Open(disk, Directory))
@@ -395,7 +395,7 @@ public class DamageTests
     }
 
     [Fact]
-    public async Task Documents_expire_beside_a_database_whose_order_of_expiry_is_damaged()
+    public async Task Documents_expire_despite_damaged_expiry_rows_of_another_database()
     {
         const int Count = 600;
         var disk = new SimulatedDisk("/data");

@@ -9,7 +9,7 @@ public class ExpirationTests
     private readonly SimulatedTimeProvider _time = new(new DateTimeOffset(2026, 1, 1, 0, 0, 0, TimeSpan.Zero));
 
     [Fact]
-    public async Task Documents_go_when_their_time_is_over_and_leave_tombstones()
+    public async Task Expired_documents_are_deleted_and_leave_tombstones()
     {
         using var node = SteppedNode.Open(_disk, "/data/node", _time);
         node.CreateDatabase("Shop");
@@ -34,7 +34,7 @@ public class ExpirationTests
     }
 
     [Fact]
-    public async Task More_documents_than_one_command_takes_all_go()
+    public async Task More_expired_documents_than_fit_into_one_command_are_all_deleted()
     {
         using var node = SteppedNode.Open(_disk, "/data/node", _time);
         node.CreateDatabase("Shop");
@@ -48,7 +48,7 @@ public class ExpirationTests
     }
 
     [Fact]
-    public void The_next_command_begins_behind_the_one_before()
+    public void The_next_command_starts_after_the_previous_one()
     {
         using var node = SteppedNode.Open(_disk, "/data/node", _time);
         node.CreateDatabase("Shop");

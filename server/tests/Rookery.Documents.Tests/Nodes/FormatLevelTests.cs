@@ -14,7 +14,7 @@ public sealed class FormatLevelTests
     private readonly SimulatedDisk _disk = new("/data");
 
     [Fact]
-    public void A_newer_program_raises_nothing_by_itself_and_the_one_before_reads_what_it_wrote()
+    public void A_newer_program_keeps_the_level_and_the_older_program_reads_its_data()
     {
         using (var before = Open(newest: 1))
         {
@@ -38,7 +38,7 @@ public sealed class FormatLevelTests
     }
 
     [Fact]
-    public void Data_of_a_raised_level_are_refused_with_the_version_to_install_and_not_touched()
+    public void Data_of_a_higher_level_are_refused_with_the_version_to_install_and_stay_unchanged()
     {
         Open(newest: 1).Dispose();
         using (var newer = Open(newest: 2))
@@ -59,7 +59,7 @@ public sealed class FormatLevelTests
     }
 
     [Fact]
-    public void A_level_whose_note_was_lost_is_noted_again()
+    public void A_lost_level_file_is_written_again()
     {
         Open(newest: 1).Dispose();
         using (var newer = Open(newest: 2))
@@ -74,7 +74,7 @@ public sealed class FormatLevelTests
     }
 
     [Fact]
-    public void A_program_that_hears_of_a_level_that_it_does_not_know_takes_no_further_part()
+    public void A_program_stops_when_the_cluster_raises_the_level_beyond_its_own()
     {
         using (var node = Open(newest: 1))
         {
@@ -91,7 +91,7 @@ public sealed class FormatLevelTests
     }
 
     [Fact]
-    public void New_data_begin_at_the_newest_level_but_not_those_of_who_joins_others()
+    public void New_data_start_at_the_newest_level_except_on_a_joining_node()
     {
         using (var alone = Open(newest: 2))
         {
@@ -118,7 +118,7 @@ public sealed class FormatLevelTests
     [InlineData("rookery format level 3 0.9.3\n")]
     [InlineData("rookery format level 3 0.9.3\ncheck 00000000\n")]
     [InlineData("")]
-    public void A_note_that_is_damaged_is_said(string content)
+    public void A_damaged_level_file_is_reported(string content)
     {
         Open(newest: 1).Dispose();
         using (var file = _disk.Open(Note, DiskOpen.CreateNew))

@@ -11,7 +11,7 @@ public sealed class HousekeepingTests
     private readonly SimulatedDisk _disk = new("/data");
 
     [Fact]
-    public void A_large_memtable_is_flushed_once_when_nothing_is_applied_any_more()
+    public void A_large_memtable_of_an_idle_node_is_flushed_once()
     {
         using StorageEngine storage = Open();
         var housekeeping = new Housekeeping(storage);

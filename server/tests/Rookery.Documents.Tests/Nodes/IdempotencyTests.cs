@@ -13,7 +13,7 @@ public sealed class IdempotencyTests
     private readonly SimulatedTimeProvider _time = new(new DateTimeOffset(2026, 1, 1, 0, 0, 0, TimeSpan.Zero));
 
     [Fact]
-    public void A_retry_without_an_id_gets_the_first_guid_after_a_restart_too()
+    public void A_retry_without_an_id_gets_the_first_guid_even_after_a_restart()
     {
         string? first;
         using (var node = Open())
@@ -36,7 +36,7 @@ public sealed class IdempotencyTests
     }
 
     [Fact]
-    public void Another_request_under_a_key_is_refused_until_the_key_is_forgotten()
+    public void Another_request_with_the_same_key_is_refused_until_the_key_expires()
     {
         using var node = Open();
         node.CreateDatabase("db");
@@ -58,7 +58,7 @@ public sealed class IdempotencyTests
     }
 
     [Fact]
-    public void Keys_that_shared_a_frame_are_all_forgotten_also_after_a_restart()
+    public void Keys_of_one_frame_are_all_removed_even_after_a_restart()
     {
         using (var node = Open())
         {
@@ -104,7 +104,7 @@ public sealed class IdempotencyTests
     }
 
     [Fact]
-    public void A_refused_request_does_not_use_its_key_up()
+    public void A_refused_request_does_not_use_its_key()
     {
         using var node = Open();
         node.CreateDatabase("db");

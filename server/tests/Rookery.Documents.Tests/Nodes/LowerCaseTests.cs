@@ -40,7 +40,7 @@ public sealed class LowerCaseTests
     [Theory]
     [InlineData("Users", "uSERS")]
     [InlineData("Äpfel", "äPFEL")]
-    public void Hilo_tags_are_one_without_case(string first, string second)
+    public void Hilo_tags_are_case_insensitive(string first, string second)
     {
         using var node = SteppedNode.Open(_disk, "/data");
         node.CreateDatabase("db");
@@ -61,7 +61,7 @@ public sealed class LowerCaseTests
     }
 
     [Fact]
-    public void Apply_takes_the_lower_case_that_the_command_brings()
+    public void Apply_uses_the_lower_case_form_in_the_command()
     {
         using var node = SteppedNode.Open(_disk, "/data");
         using var command = CommandEncoder.CreateDatabase("É", "0123456789012345678901");

@@ -6,7 +6,7 @@ namespace Rookery.Documents.Tests.Nodes;
 public sealed class NodeIdsTests
 {
     [Fact]
-    public void A_directory_keeps_the_ids_that_it_was_begun_with()
+    public void A_directory_keeps_its_first_ids()
     {
         var disk = new SimulatedDisk("/data");
         Assert.Null(NodeIds.At(disk, "/data"));
@@ -16,7 +16,7 @@ public sealed class NodeIdsTests
     }
 
     [Fact]
-    public void An_identity_that_waits_for_its_first_start_is_nothing_foreign()
+    public void The_identity_of_a_joining_node_is_no_foreign_file()
     {
         var disk = new SimulatedDisk("/data/cluster");
         Assert.Null(DataDirectory.WhyNotNew(disk, "/data", journalDirectory: null));
@@ -29,7 +29,7 @@ public sealed class NodeIdsTests
     }
 
     [Fact]
-    public void No_node_is_begun_in_half_a_restore()
+    public void No_node_starts_in_an_unfinished_restore()
     {
         var disk = new SimulatedDisk("/data");
         DataDirectory.MarkUnfinished(disk, "/data");

@@ -16,7 +16,7 @@ public sealed class NodeMaintenanceTests
     private static readonly byte[] Filler = Encoding.UTF8.GetBytes($$"""{"text":"{{new string('r', 4000)}}"}""");
 
     [Fact]
-    public async Task Only_the_maintenance_thread_writes_runs_however_fast_writers_are()
+    public async Task Only_the_maintenance_thread_writes_runs()
     {
         var threads = new RunWriters();
         using var node = Open(new SimulatedDisk(), threads);
@@ -47,7 +47,7 @@ public sealed class NodeMaintenanceTests
     }
 
     [Fact]
-    public async Task Damage_that_opening_meets_is_told_and_the_rest_is_served()
+    public async Task Damage_found_at_opening_is_reported_and_the_rest_is_served()
     {
         var disk = new SimulatedDisk();
         using (var node = Open(disk, new RunWriters()))

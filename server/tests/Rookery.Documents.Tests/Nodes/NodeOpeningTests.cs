@@ -12,7 +12,7 @@ public sealed class NodeOpeningTests
     [Theory]
     [InlineData("/data/storage", "/data/storage is empty")]
     [InlineData("/data/journal", "no journal in /data/journal")]
-    public void What_is_gone_is_not_begun_anew(string directory, string sentence)
+    public void Missing_files_are_not_replaced_by_new_ones(string directory, string sentence)
     {
         Open().StopCleanly();
         foreach (string name in _disk.List(directory))

@@ -16,7 +16,7 @@ public class NodeSpaceTests
     /// again and again: its run is small.
     /// </summary>
     [Fact]
-    public void A_journal_device_that_fills_up_refuses_growth_and_a_flush_gives_room_again()
+    public void A_full_journal_device_refuses_growth_until_a_flush_releases_segments()
     {
         using var node = Open();
         node.CreateDatabase("Shop");
@@ -40,7 +40,7 @@ public class NodeSpaceTests
     }
 
     [Fact]
-    public void A_journal_device_without_room_is_no_reason_to_flush_what_gives_none_back()
+    public void A_full_journal_device_does_not_trigger_flushes_that_release_nothing()
     {
         using var node = Open();
         node.CreateDatabase("Shop");
@@ -58,7 +58,7 @@ public class NodeSpaceTests
     }
 
     [Fact]
-    public void A_journal_beside_the_data_has_no_reserve_of_its_own()
+    public void A_journal_in_the_data_directory_has_no_separate_reserve()
     {
         using var node = SteppedNode.Open(_disk, "/data/node", _time);
         node.CreateDatabase("Shop");

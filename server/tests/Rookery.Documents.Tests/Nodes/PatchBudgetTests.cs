@@ -10,7 +10,7 @@ namespace Rookery.Documents.Tests.Nodes;
 public sealed class PatchBudgetTests
 {
     [Fact]
-    public void Patches_that_rewrite_too_much_together_are_refused_and_the_node_goes_on()
+    public void Patches_over_the_budget_are_refused_and_the_node_continues()
     {
         var disk = new SimulatedDisk();
         using (var node = Open(disk))
@@ -30,7 +30,7 @@ public sealed class PatchBudgetTests
     }
 
     [Fact]
-    public void Commands_of_one_frame_share_what_patches_may_cost()
+    public void Commands_of_one_frame_share_a_patch_budget()
     {
         var budget = new PatchBudget();
         budget.BeginFrame();

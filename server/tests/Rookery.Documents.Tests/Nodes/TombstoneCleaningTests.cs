@@ -11,7 +11,7 @@ public sealed class TombstoneCleaningTests
     private readonly SimulatedTimeProvider _time = new(new DateTimeOffset(2026, 1, 1, 0, 0, 0, TimeSpan.Zero));
 
     [Fact]
-    public async Task Deletions_are_forgotten_after_a_day_and_the_horizon_says_so()
+    public async Task Tombstones_are_removed_after_a_day_and_the_horizon_rises()
     {
         using var node = Open();
         Delete(node, "a");
@@ -34,7 +34,7 @@ public sealed class TombstoneCleaningTests
     }
 
     [Fact]
-    public async Task Nothing_is_written_when_there_is_nothing_to_forget()
+    public async Task Nothing_is_written_without_old_tombstones()
     {
         using var node = Open();
         Delete(node, "a");
@@ -52,7 +52,7 @@ public sealed class TombstoneCleaningTests
     }
 
     [Fact]
-    public async Task More_deletions_than_one_command_takes_all_go()
+    public async Task More_tombstones_than_fit_into_one_command_are_all_removed()
     {
         using var node = Open();
         using var writer = new BatchWriter(CommandKind.Batch, node.Database("db").Number);
@@ -75,7 +75,7 @@ public sealed class TombstoneCleaningTests
     }
 
     [Fact]
-    public void A_horizon_beyond_all_etags_forgets_only_what_there_is()
+    public void A_horizon_beyond_all_etags_is_lowered_to_the_last_etag()
     {
         using var node = Open();
         Delete(node, "a");

@@ -249,7 +249,7 @@ public class PatchTests
     }
 
     [Fact]
-    public void A_value_that_is_missing_is_named() =>
+    public void A_missing_value_is_named() =>
         Assert.Contains("args.other", Refuse("this.a = args.other").What, StringComparison.Ordinal);
 
     [Theory]
@@ -260,7 +260,7 @@ public class PatchTests
         Assert.Equal(InputErrorCode.InvalidPatch, Refuse(script).Code);
 
     [Fact]
-    public void A_missing_document_is_made_only_when_the_patch_says_so()
+    public void A_missing_document_is_created_only_if_the_patch_requests_it()
     {
         using var evaluator = new PatchEvaluator();
         Assert.Equal(
@@ -302,7 +302,7 @@ public class PatchTests
     }
 
     [Fact]
-    public void A_patch_cannot_take_a_document_over_its_limits()
+    public void A_patch_cannot_exceed_the_limits_of_a_document()
     {
         using var evaluator = new PatchEvaluator();
         string deep = new string('[', 127) + new string(']', 127);

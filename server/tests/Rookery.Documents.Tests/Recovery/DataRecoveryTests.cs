@@ -14,7 +14,7 @@ public class DataRecoveryTests
     private readonly SimulatedDisk _disk = new("/data", "/backups");
 
     [Fact]
-    public void A_recovered_node_has_everything_under_new_ids_and_histories()
+    public void A_recovered_node_has_all_data_under_new_ids_and_histories()
     {
         NodeIds old;
         Dictionary<string, string> shop;
@@ -58,7 +58,7 @@ public class DataRecoveryTests
     }
 
     [Fact]
-    public void What_is_looked_at_does_not_change()
+    public void Inspecting_a_stopped_store_changes_nothing()
     {
         BackedUp.NewNode(_disk, 20).Dispose();
         var before = _disk
@@ -128,7 +128,7 @@ public class DataRecoveryTests
     }
 
     [Fact]
-    public void The_search_catches_a_recovery_that_forgets_to_sync_the_names_of_the_journal()
+    public void The_search_catches_a_recovery_without_a_sync_of_the_journal_directory()
     {
         // Where nothing else syncs it: the new tables count then, and their journal may not be there.
         BackedUp.NewNode(_disk, 20).Dispose();
@@ -178,7 +178,7 @@ public class DataRecoveryTests
     }
 
     [Fact]
-    public void What_a_damaged_journal_holds_is_recovered_and_what_is_lost_is_said()
+    public void The_readable_part_of_a_damaged_journal_is_recovered_and_the_loss_reported()
     {
         int first;
         using (var node = BackedUp.NewNode(_disk, 20))
@@ -234,7 +234,7 @@ public class DataRecoveryTests
     }
 
     [Fact]
-    public void A_journal_of_its_own_is_replaced_where_it_lies()
+    public void A_journal_in_its_own_directory_is_replaced_there()
     {
         var options = SteppedNode.Options(BackedUp.Node) with { JournalDirectory = "/journal" };
         var both = new SimulatedDisk("/data", "/journal");
@@ -265,7 +265,7 @@ public class DataRecoveryTests
     }
 
     [Fact]
-    public void A_node_that_runs_is_not_recovered()
+    public void A_running_node_is_not_recovered()
     {
         using var node = BackedUp.NewNode(_disk, 4);
         Assert.Throws<DataDirectoryInUseException>(() => Open(_disk));

@@ -16,7 +16,7 @@ namespace Rookery.Documents.Tests.Scripting;
 public class CompiledPatchTests
 {
     [Fact]
-    public void Members_that_may_go_back_write_the_old_lines_only()
+    public void Below_its_format_level_only_simple_scripts_are_written()
     {
         Assert.False(TryParse("this.n++", FormatLevel.Oldest, out _, out var error));
         Assert.Equal(InputErrorKind.NotSupported, error.Kind);
@@ -50,7 +50,7 @@ public class CompiledPatchTests
     }
 
     [Fact]
-    public void A_missing_document_is_made_by_the_other_script()
+    public void The_other_script_creates_a_missing_document()
     {
         using var evaluator = new PatchEvaluator();
         string request =
@@ -97,7 +97,7 @@ public class CompiledPatchTests
     [InlineData("const k = '@metadata'; this[k] = { '@collection': 'Evil' }")]
     [InlineData("const k = '@metadata'; delete this[k]")]
     [InlineData("const k = '@metadata'; this[k]['@collection'] = 'Evil'")]
-    public void A_missing_document_is_made_without_metadata_of_its_script(string script)
+    public void A_created_document_has_no_metadata_from_its_script(string script)
     {
         using var evaluator = new PatchEvaluator();
         string request = $$"""{"Patch":{"Script":"this.n++"},"PatchIfMissing":{"Script":"{{script}}; this.a = 1"} }""";
@@ -125,7 +125,7 @@ public class CompiledPatchTests
     [InlineData("this = args.v", InputErrorKind.BadRequest, "cannot be assigned to")]
     [InlineData("this.a = args.v this.b = args.v", InputErrorKind.BadRequest, "'this'")]
     [InlineData("while (1) {}", InputErrorKind.NotSupported, "'while' loops")]
-    public void Refusals_say_whether_the_text_or_this_server_is_to_blame(
+    public void Refusals_distinguish_wrong_scripts_from_unsupported_ones(
         string script,
         InputErrorKind kind,
         string part
@@ -137,7 +137,7 @@ public class CompiledPatchTests
     }
 
     [Fact]
-    public void The_log_gives_the_same_documents_again()
+    public void Replaying_the_log_gives_the_same_documents()
     {
         var disk = new SimulatedDisk("/data");
         string before;
@@ -174,7 +174,7 @@ public class CompiledPatchTests
     }
 
     [Fact]
-    public void Scripts_that_fail_by_their_steps_use_up_the_time_of_their_command()
+    public void Scripts_that_exceed_their_steps_are_charged_to_their_command()
     {
         using var node = SteppedNode.Open(new SimulatedDisk("/data"), SteppedNode.Options("/data"));
         node.CreateDatabase("db");

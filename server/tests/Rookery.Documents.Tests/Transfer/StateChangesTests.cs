@@ -22,7 +22,7 @@ public sealed class StateChangesTests
     private const int Seeds = 24;
 
     [Fact]
-    public void A_member_that_stopped_anywhere_holds_every_row_of_its_sender_once_it_has_what_changed()
+    public void A_lagging_member_has_every_row_of_its_sender_after_installing_the_changes()
     {
         int changes = 0;
         int everything = 0;
@@ -38,7 +38,7 @@ public sealed class StateChangesTests
     }
 
     [Fact]
-    public void What_changed_is_kept_for_those_who_ask_and_everything_is_offered_with_the_reason_otherwise()
+    public void Changes_are_offered_again_on_request_and_otherwise_a_full_snapshot_with_the_reason()
     {
         var disk = new SimulatedDisk("/data");
         var time = new SimulatedTimeProvider();
@@ -65,7 +65,7 @@ public sealed class StateChangesTests
     }
 
     [Fact]
-    public void What_changed_that_cannot_be_written_is_given_up_for_everything()
+    public void A_full_snapshot_is_offered_if_changes_cannot_be_written()
     {
         var disk = new SimulatedDisk("/data");
         using var sender = SteppedNode.Open(disk, Transferred.Sender);
@@ -89,7 +89,7 @@ public sealed class StateChangesTests
     /// As for everything: the old state or the new one, with the vote, and a journal that goes on behind it.
     /// </summary>
     [Fact]
-    public void After_any_power_cut_a_node_has_its_old_state_or_what_changed_on_top_of_it()
+    public void After_any_power_cut_a_node_has_its_old_state_with_or_without_the_changes()
     {
         int within = 0;
         new CrashSearch { Points = 600, Runs = 4 }.Verify(

@@ -9,7 +9,7 @@ public sealed class StateInboxTests
     private readonly SimulatedDisk _disk = new("/data");
 
     [Fact]
-    public void A_restart_goes_on_with_what_is_there_and_another_offer_begins_anew()
+    public void A_restart_resumes_the_same_offer_and_another_offer_starts_again()
     {
         var offer = Transferred.Offer(_disk, out var sender);
         using (sender)
@@ -29,7 +29,7 @@ public sealed class StateInboxTests
     }
 
     [Fact]
-    public void A_file_that_arrived_damaged_is_deleted_and_fetched_again()
+    public void A_damaged_file_is_deleted_and_fetched_again()
     {
         var offer = Transferred.Offer(_disk, out var sender);
         using (sender)
@@ -50,7 +50,7 @@ public sealed class StateInboxTests
     }
 
     [Fact]
-    public void A_state_is_refused_when_there_is_no_room_for_it()
+    public void A_snapshot_is_refused_without_enough_free_space()
     {
         var receivers = new SimulatedDisk("/data");
         var offer = Transferred.Offer(_disk, out var sender);

@@ -14,7 +14,7 @@ public sealed class StateInstallationTests
     private readonly SimulatedDisk _disk = new("/data");
 
     [Fact]
-    public async Task A_member_that_gets_a_state_holds_what_its_sender_held_now_and_after_a_restart()
+    public async Task A_member_with_an_installed_snapshot_equals_its_sender_even_after_a_restart()
     {
         var offer = Transferred.Offer(_disk, out var sender);
         byte[] vote;
@@ -68,7 +68,7 @@ public sealed class StateInstallationTests
     /// A member whose journal has the state's last entry only lacks the runs: entries behind it stay.
     /// </summary>
     [Fact]
-    public void A_journal_that_has_the_last_entry_of_the_state_keeps_its_tail()
+    public void A_journal_with_the_last_entry_of_the_snapshot_keeps_its_tail()
     {
         var offer = Transferred.Offer(_disk, out var sender);
         using (sender)
@@ -101,7 +101,7 @@ public sealed class StateInstallationTests
     [Theory]
     [InlineData(false)]
     [InlineData(true)]
-    public void After_any_power_cut_a_node_has_its_old_state_or_the_installed_one_and_its_vote(bool journalElsewhere)
+    public void After_any_power_cut_a_node_has_its_old_or_the_installed_state_and_its_vote(bool journalElsewhere)
     {
         NodeOptions options = SteppedNode.Options(Transferred.Receiver) with
         {

@@ -11,7 +11,7 @@ public sealed class StateOffersTests
     private readonly SimulatedTimeProvider _time = new();
 
     [Fact]
-    public void An_offer_stays_the_same_while_it_is_fetched_and_the_node_works_on()
+    public void An_offer_stays_unchanged_while_the_node_accepts_writes()
     {
         using var node = Sender();
         var offers = node.Core.Offers;
@@ -33,7 +33,7 @@ public sealed class StateOffersTests
     }
 
     [Fact]
-    public void An_offer_that_nobody_fetches_from_is_given_up_and_gives_files_and_journal_back()
+    public void An_unused_offer_is_withdrawn_and_releases_its_files_and_journal_entries()
     {
         using var node = Sender();
         var offers = node.Core.Offers;
@@ -52,7 +52,7 @@ public sealed class StateOffersTests
 
     /// <summary>manifest-treadmill: a member that never catches up must not fill the journal's device.</summary>
     [Fact]
-    public void An_offer_that_keeps_too_much_of_the_journal_is_given_up()
+    public void An_offer_that_pins_too_much_of_the_journal_is_withdrawn()
     {
         using var node = Sender();
         using var offers = new StateOffers(
@@ -79,7 +79,7 @@ public sealed class StateOffersTests
 
     /// <summary>Who cannot apply any more needs what reaches as far as it has come.</summary>
     [Fact]
-    public void An_offer_that_ends_before_what_a_member_has_applied_gives_way_to_another()
+    public void An_offer_older_than_the_applied_state_of_a_member_is_replaced()
     {
         using var node = Sender();
         var offers = node.Core.Offers;
@@ -98,7 +98,7 @@ public sealed class StateOffersTests
     }
 
     [Fact]
-    public void A_node_whose_data_is_damaged_offers_nothing_and_says_why()
+    public void A_node_with_damage_offers_nothing_and_states_the_reason()
     {
         using (Sender()) { }
 
@@ -117,7 +117,7 @@ public sealed class StateOffersTests
     }
 
     [Fact]
-    public void What_an_offer_left_is_deleted_when_the_node_starts()
+    public void A_start_deletes_the_files_of_earlier_offers()
     {
         using (var node = Sender())
         {

@@ -20,7 +20,7 @@ public sealed class BlockCacheTests
     }
 
     [Fact]
-    public void Memory_stays_within_the_capacity_while_much_more_is_read()
+    public void Memory_stays_within_the_capacity_during_large_reads()
     {
         using var fixture = new RunFixture(cacheBytes: 2 * MiB);
         var (run, rows) = Filled(fixture, 1, rows: 3000);
@@ -56,7 +56,7 @@ public sealed class BlockCacheTests
     }
 
     [Fact]
-    public void A_walk_over_everything_leaves_what_point_reads_use()
+    public void A_full_scan_does_not_evict_blocks_of_point_reads()
     {
         using var fixture = new RunFixture(cacheBytes: 3 * MiB);
         var (hot, hotRows) = Filled(fixture, 1, rows: 600);
@@ -77,7 +77,7 @@ public sealed class BlockCacheTests
     }
 
     [Fact]
-    public void A_sequential_cursor_leaves_the_cache_alone()
+    public void A_sequential_cursor_does_not_use_the_cache()
     {
         using var fixture = new RunFixture();
         var (run, _) = Filled(fixture, 1, rows: 500);
@@ -93,7 +93,7 @@ public sealed class BlockCacheTests
     }
 
     [Fact]
-    public void Idle_blocks_are_given_back_and_busy_ones_stay()
+    public void Idle_blocks_are_evicted_and_used_ones_stay()
     {
         using var fixture = new RunFixture();
         var (run, rows) = Filled(fixture, 1, rows: 3000);
@@ -116,7 +116,7 @@ public sealed class BlockCacheTests
     }
 
     [Fact]
-    public void A_lower_capacity_takes_effect_at_once_except_for_rows_in_hand()
+    public void A_lower_capacity_takes_effect_immediately_except_for_pinned_rows()
     {
         using var fixture = new RunFixture();
         var (run, rows) = Filled(fixture, 1, rows: 3000);
@@ -147,7 +147,7 @@ public sealed class BlockCacheTests
     }
 
     [Fact]
-    public void Readers_evictions_and_trims_at_once_never_show_a_wrong_row()
+    public void Concurrent_reads_evictions_and_trims_never_return_a_wrong_row()
     {
         const int seed = 5;
         using var fixture = new RunFixture(cacheBytes: MiB);
@@ -186,7 +186,7 @@ public sealed class BlockCacheTests
     }
 
     [Fact]
-    public void Many_who_miss_one_block_read_it_once()
+    public void Concurrent_misses_of_one_block_read_it_once()
     {
         using var fixture = new RunFixture();
         var (run, rows) = Filled(fixture, 1, rows: 2000);

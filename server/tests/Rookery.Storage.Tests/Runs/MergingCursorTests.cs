@@ -9,7 +9,7 @@ public sealed class MergingCursorTests
     [InlineData(2, 2)]
     [InlineData(3, 5)]
     [InlineData(4, 9)]
-    public void A_merge_shows_what_a_replay_of_all_writes_leaves(int seed, int runs)
+    public void A_merge_returns_the_result_of_replaying_all_writes(int seed, int runs)
     {
         var random = new RandomRows(seed);
         using var fixture = new RunFixture();
@@ -56,7 +56,7 @@ public sealed class MergingCursorTests
     }
 
     [Fact]
-    public void A_repair_hides_what_was_there_before_it_and_not_its_own_rows()
+    public void A_repair_hides_older_rows_and_not_its_own()
     {
         using var fixture = new RunFixture();
         var old = fixture.WriteAndOpen(1, Rows(("a", 10), ("b", 20), ("c", 30)));
@@ -80,7 +80,7 @@ public sealed class MergingCursorTests
     }
 
     [Fact]
-    public void Damage_in_one_source_ends_the_walk_before_a_doubtful_row()
+    public void Damage_in_one_source_ends_the_cursor_before_a_doubtful_row()
     {
         var random = new RandomRows(6);
         using var fixture = new RunFixture();
@@ -109,7 +109,7 @@ public sealed class MergingCursorTests
     }
 
     [Fact]
-    public void A_walk_allocates_nothing_per_row()
+    public void Iteration_allocates_nothing_per_row()
     {
         var random = new RandomRows(9);
         using var fixture = new RunFixture();

@@ -8,7 +8,7 @@ public sealed class RangeTombstoneSetTests
     [InlineData(1)]
     [InlineData(2)]
     [InlineData(3)]
-    public void Pieces_cover_what_the_tombstones_cover(int seed)
+    public void Pieces_cover_exactly_the_keys_of_the_tombstones(int seed)
     {
         var random = new RandomRows(seed);
         RangeTombstone[] tombstones =
@@ -49,7 +49,7 @@ public sealed class RangeTombstoneSetTests
     }
 
     [Fact]
-    public void Without_an_upper_bound_everything_from_the_lower_one_stays()
+    public void Without_an_upper_bound_all_keys_from_the_lower_bound_on_are_kept()
     {
         var set = new RangeTombstoneSet([new RangeTombstone("b"u8.ToArray(), "y"u8.ToArray(), 5)]);
         var within = set.Within("k"u8, default);

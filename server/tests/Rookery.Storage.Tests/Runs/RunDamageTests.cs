@@ -15,7 +15,7 @@ public sealed class RunDamageTests
     ]);
 
     [Fact]
-    public void A_flipped_bit_anywhere_is_found_and_never_becomes_an_answer()
+    public void A_flipped_bit_anywhere_is_detected_and_never_returned()
     {
         using var fixture = new RunFixture();
         fixture.Write(1, Rows, RunFixture.Options(512), Tombstones);
@@ -32,7 +32,7 @@ public sealed class RunDamageTests
     }
 
     [Fact]
-    public void A_file_cut_anywhere_or_grown_is_damaged()
+    public void A_truncated_or_extended_file_is_damaged()
     {
         using var fixture = new RunFixture();
         fixture.Write(1, Rows, RunFixture.Options(512));
@@ -84,7 +84,7 @@ public sealed class RunDamageTests
     }
 
     [Fact]
-    public void Damage_names_the_keys_that_it_leaves_in_doubt()
+    public void Damage_names_the_affected_keys()
     {
         using var fixture = new RunFixture();
         fixture.Write(1, Rows, RunFixture.Options(512));
@@ -113,7 +113,7 @@ public sealed class RunDamageTests
     }
 
     [Fact]
-    public void A_scrub_in_small_steps_reads_every_byte_and_goes_on_after_damage()
+    public void A_scrub_in_small_steps_reads_every_byte_and_continues_after_damage()
     {
         using var fixture = new RunFixture();
         fixture.Write(1, Rows, RunFixture.Options(512));

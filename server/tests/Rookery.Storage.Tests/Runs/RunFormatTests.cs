@@ -70,7 +70,7 @@ public sealed class RunFormatTests
     [InlineData("users/1", 0xfb40eda3f595eb2b)]
     [InlineData("users/000123-a", 0x735d1c1b43b59a39)]
     [InlineData("a key that is longer than sixteen bytes", 0xbe546afda0cb2025)]
-    public void The_hash_of_a_key_never_changes(string key, ulong hash) =>
+    public void The_hash_of_a_key_is_stable(string key, ulong hash) =>
         Assert.Equal(hash, KeyHash.Of(System.Text.Encoding.ASCII.GetBytes(key)));
 
     private static RangeTombstoneSet GoldenTombstones() =>

@@ -11,7 +11,7 @@ public sealed class RunModelTests
     [InlineData(2, 1024, 2000)]
     [InlineData(3, 16 * 1024, 64 * 1024)]
     [InlineData(4, 32 * 1024, 64 * 1024)]
-    public void A_run_says_what_was_written_into_it(int seed, int blockBytes, int valueLimitBytes)
+    public void A_run_returns_the_written_rows(int seed, int blockBytes, int valueLimitBytes)
     {
         var random = new RandomRows(seed);
         var rows = random.Rows(count: 1500, valueLimitBytes);
@@ -36,7 +36,7 @@ public sealed class RunModelTests
     [Theory]
     [InlineData(11)]
     [InlineData(12)]
-    public void Cursors_walk_both_ways_from_anywhere(int seed)
+    public void Cursors_iterate_in_both_directions_from_any_key(int seed)
     {
         var random = new RandomRows(seed);
         var rows = random.Rows(count: 400, valueLimitBytes: 1500);
@@ -74,7 +74,7 @@ public sealed class RunModelTests
     }
 
     [Fact]
-    public void The_footer_counts_what_the_run_holds()
+    public void The_footer_has_the_counts_of_the_run()
     {
         var rows = new RandomRows(5).Rows(count: 700, valueLimitBytes: 500);
         using var fixture = new RunFixture();
@@ -94,7 +94,7 @@ public sealed class RunModelTests
     }
 
     [Fact]
-    public void An_empty_run_opens_and_holds_its_range_tombstones()
+    public void An_empty_run_opens_with_its_range_tombstones()
     {
         var tombstones = new RangeTombstoneSet([new RangeTombstone("b"u8.ToArray(), "d"u8.ToArray(), 9)]);
         using var fixture = new RunFixture();
@@ -117,7 +117,7 @@ public sealed class RunModelTests
     }
 
     [Fact]
-    public void The_filter_lets_few_absent_keys_through_and_every_present_one()
+    public void The_filter_accepts_every_present_key_and_few_absent_ones()
     {
         var rows = new SortedDictionary<byte[], ModelRow>(KeyComparer.Instance);
         for (int number = 0; number < 20_000; number++)
@@ -133,7 +133,7 @@ public sealed class RunModelTests
     }
 
     [Fact]
-    public void Rows_out_of_order_stop_the_writer()
+    public void Rows_out_of_order_are_refused()
     {
         using var fixture = new RunFixture();
         using var writer = new RunWriter(fixture.Disk, RunFixture.PathOf(1), 1, RunFixture.Options(), fixture.Io);
@@ -162,7 +162,7 @@ public sealed class RunModelTests
     }
 
     [Fact]
-    public void A_retired_run_stays_readable_until_the_last_reference_goes()
+    public void A_retired_run_stays_readable_until_its_last_release()
     {
         var rows = new RandomRows(8).Rows(count: 200, valueLimitBytes: 500);
         using var fixture = new RunFixture();
