@@ -47,14 +47,14 @@ internal sealed class Applier : IDisposable
     /// When set, a damaged document counts as missing, and this callback receives a message for each command that is
     /// refused because of it. Only for exports: a node that keeps its data must stop at damage instead.
     /// </summary>
-    public Action<string>? LeftOut
+    public Action<string>? CommandSkipped
     {
         get;
         init
         {
             field = value;
             _context.ReadsAroundDamage = value is not null;
-            _records.LeftOut = value;
+            _records.RecordSkipped = value;
         }
     }
 
@@ -62,7 +62,7 @@ internal sealed class Applier : IDisposable
     public long LastLogTicks => _node.LastLogTicks;
 
     /// <summary>Whether a database was ever created on this node, even if it was deleted since.</summary>
-    public bool HasServed => _node.Record.LastDatabaseNumber > 0;
+    public bool HasEverHadDatabase => _node.Record.LastDatabaseNumber > 0;
 
     /// <summary>
     /// Log time of the last frame whose time was not steady, in UTC ticks; 0 if all were. A time is steady if the
@@ -75,7 +75,7 @@ internal sealed class Applier : IDisposable
     /// Running hash of all outcomes, to compare members; <see cref="OutcomeChain.Unknown"/> if an older version applied
     /// some of the frames.
     /// </summary>
-    public long Outcomes => _node.Outcomes;
+    public long OutcomeHash => _node.OutcomeHash;
 
     /// <summary>Applies a frame and publishes it: snapshots opened afterwards contain all of it.</summary>
     /// <param name="position">Position of the frame in the log.</param>
@@ -97,7 +97,7 @@ internal sealed class Applier : IDisposable
                 var reader = new CommandReader(frame.Next());
                 var outcome = Apply(scope, position.Index, ref reader, etag + 1);
                 etag += reader.OperationCount;
-                _node.Outcomes = OutcomeChain.Add(_node.Outcomes, outcome);
+                _node.OutcomeHash = OutcomeChain.Add(_node.OutcomeHash, outcome);
                 if (!outcomes.IsEmpty)
                 {
                     outcomes[i] = outcome;
@@ -110,7 +110,7 @@ internal sealed class Applier : IDisposable
 
         Invariant.Holds(
             etag == position.OperationsBefore + position.OperationCount,
-            "a frame uses as many etags as its header says"
+            "a frame uses exactly the etags that its header counts"
         );
         _storage.Apply(batch, etag);
         Publish();
@@ -127,8 +127,8 @@ internal sealed class Applier : IDisposable
     {
         _touched.Clear();
         _changes.Clear();
-        _records.Forget();
-        _indexes.Forget();
+        _records.DiscardChanges();
+        _indexes.DiscardChanges();
         _node.Reload();
         _catalog.Applied?.Invoke();
     }
@@ -181,14 +181,14 @@ internal sealed class Applier : IDisposable
         }
 
         var mark = scope.Batch.Mark();
-        var outcome = Carry(index, ref command);
+        var outcome = Execute(index, ref command);
         if (outcome.Rejection is not null)
         {
             scope.Batch.RollBack(mark);
             database.RollBack(lastEtag);
             if (_context.Damage is { } damage)
             {
-                LeftOut?.Invoke(
+                CommandSkipped?.Invoke(
                     $"Entry {index} of the journal: a command for database {database.Database.Name} is left "
                         + $"out, because it needs a document that cannot be read. {damage.Sentence}"
                 );
@@ -199,7 +199,7 @@ internal sealed class Applier : IDisposable
 
         if (command.Key.IsPresent)
         {
-            IdempotencyKeys.Remember(_context, command.Key, command.Request, lastEtag, outcome);
+            IdempotencyKeys.Store(_context, command.Key, command.Request, lastEtag, outcome);
         }
 
         database.Commit(lastEtag);
@@ -211,7 +211,7 @@ internal sealed class Applier : IDisposable
         return outcome;
     }
 
-    private CommandOutcome Carry(long index, ref CommandReader command)
+    private CommandOutcome Execute(long index, ref CommandReader command)
     {
         long logTicks = _context.LogTicks;
         switch (command.Kind)
@@ -230,13 +230,13 @@ internal sealed class Applier : IDisposable
                 return new CommandOutcome(
                     index,
                     logTicks,
-                    Numbered(IdentityOperations.Next(_context, command.ReadIdentityNext()))
+                    NumberResult(IdentityOperations.Next(_context, command.ReadIdentityNext()))
                 );
             case CommandKind.IdentitySeed:
                 return new CommandOutcome(
                     index,
                     logTicks,
-                    Numbered(IdentityOperations.Seed(_context, command.ReadIdentitySeed()))
+                    NumberResult(IdentityOperations.Seed(_context, command.ReadIdentitySeed()))
                 );
             case CommandKind.ExpireDocuments:
                 return Expire(index, ref command);
@@ -374,7 +374,7 @@ internal sealed class Applier : IDisposable
         };
     }
 
-    private static OperationResult Numbered(long value) =>
+    private static OperationResult NumberResult(long value) =>
         new()
         {
             Status = OperationStatus.Numbered,

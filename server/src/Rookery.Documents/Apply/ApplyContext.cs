@@ -39,7 +39,7 @@ internal sealed class ApplyContext
     public bool IsWatched { get; private set; }
 
     /// <summary>
-    /// Whether a damaged document counts as missing. Only for exports: see <see cref="Applier.LeftOut"/>.
+    /// Whether a damaged document counts as missing. Only for exports: see <see cref="Applier.CommandSkipped"/>.
     /// </summary>
     public bool ReadsAroundDamage { get; set; }
 

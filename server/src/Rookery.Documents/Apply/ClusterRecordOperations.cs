@@ -14,22 +14,22 @@ internal sealed class ClusterRecordOperations(ClusterRecords records)
 
     /// <summary>
     /// When set, a damaged record counts as missing, and this callback receives a message about it. See
-    /// <see cref="Applier.LeftOut"/>.
+    /// <see cref="Applier.CommandSkipped"/>.
     /// </summary>
-    public Action<string>? LeftOut { get; set; }
+    public Action<string>? RecordSkipped { get; set; }
 
     /// <summary>Executes a command. Each record uses one etag, starting at <paramref name="firstEtag"/>.</summary>
     public CommandOutcome Apply(in FrameScope scope, long index, ref CommandReader command, long firstEtag)
     {
         var results = new OperationResult[command.OperationCount];
         var mark = scope.Batch.Mark();
-        int told = _changes.Count;
+        int firstChange = _changes.Count;
         for (int i = 0; command.TryReadRecord(out var record); i++)
         {
             if (Apply(scope, record, firstEtag + i, out results[i]) is { } refusal)
             {
                 scope.Batch.RollBack(mark);
-                _changes.RemoveRange(told, _changes.Count - told);
+                _changes.RemoveRange(firstChange, _changes.Count - firstChange);
                 return new CommandOutcome(refusal with { Operation = i });
             }
         }
@@ -49,7 +49,7 @@ internal sealed class ClusterRecordOperations(ClusterRecords records)
     }
 
     /// <summary>Discards the changes of a frame whose apply threw.</summary>
-    public void Forget() => _changes.Clear();
+    public void DiscardChanges() => _changes.Clear();
 
     private Rejection? Apply(in FrameScope scope, in ClusterRecordCommand record, long etag, out OperationResult result)
     {
@@ -105,9 +105,9 @@ internal sealed class ClusterRecordOperations(ClusterRecords records)
         {
             return batch.TryGet(key, out row);
         }
-        catch (DamagedException damaged) when (LeftOut is not null)
+        catch (DamagedException damaged) when (RecordSkipped is not null)
         {
-            LeftOut(
+            RecordSkipped(
                 $"Cluster record {Encoding.ASCII.GetString(Key.TextOf(key))} counts as missing. "
                     + $"{damaged.Damage.Sentence}"
             );
@@ -122,7 +122,7 @@ internal sealed class ClusterRecordOperations(ClusterRecords records)
             string.Create(
                 CultureInfo.InvariantCulture,
                 $"Cluster record {key} has version {actual}, and version {expected} was expected (0: it must "
-                    + $"be absent). Somebody changed it meanwhile; nothing was stored. Read it and try again."
+                    + $"not exist). It was changed meanwhile; nothing was stored. Read it and try again."
             )
         )
         {

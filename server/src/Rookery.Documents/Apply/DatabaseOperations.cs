@@ -20,12 +20,12 @@ internal sealed class DatabaseOperations(NodeState node)
     {
         string name = Encoding.UTF8.GetString(command.Name);
         string lowerName = Encoding.UTF8.GetString(command.LowerName);
-        if (node.TryFind(lowerName, out var there))
+        if (node.TryFind(lowerName, out var existing))
         {
             result = default;
-            return new Rejection(RejectionKind.DatabaseExists, $"A database named {there.Database.Name} exists.")
+            return new Rejection(RejectionKind.DatabaseExists, $"A database named {existing.Database.Name} exists.")
             {
-                Database = there.Database.Name,
+                Database = existing.Database.Name,
             };
         }
 

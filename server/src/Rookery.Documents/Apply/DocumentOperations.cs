@@ -37,7 +37,7 @@ internal sealed class DocumentOperations : IDisposable
     {
         Resolve(context, operation.Id);
         using var previous = context.FindDocument(Lower);
-        if (Violated(context, operation.Expected, previous) is { } conflict)
+        if (CheckExpectedVersion(context, operation.Expected, previous) is { } conflict)
         {
             result = new OperationResult
             {
@@ -151,11 +151,15 @@ internal sealed class DocumentOperations : IDisposable
     private bool IsTaken(ApplyContext context, in CommandId id, long number)
     {
         _writtenLength = id.Resolve(number, _written, _lower, out _lowerLength);
-        using var there = context.FindDocument(Lower);
-        return there.Exists;
+        using var existing = context.FindDocument(Lower);
+        return existing.Exists;
     }
 
-    private Rejection? Violated(ApplyContext context, in ExpectedChangeVector expected, in Document previous)
+    private Rejection? CheckExpectedVersion(
+        ApplyContext context,
+        in ExpectedChangeVector expected,
+        in Document previous
+    )
     {
         if (expected.Expectation == Expectation.Anything)
         {

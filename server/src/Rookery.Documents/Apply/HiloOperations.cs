@@ -48,7 +48,7 @@ internal sealed class HiloOperations(DocumentOperations documents)
             result = default;
             return new Rejection(
                 RejectionKind.Invalid,
-                $"No range of {size} numbers is left behind {max}: ids end at {LargestNumber}. Correct "
+                $"No range of {size} numbers is left after {max}: ids end at {LargestNumber}. Correct "
                     + $"'lastMax', or the Max of document {name}."
             )
             {

@@ -61,7 +61,7 @@ internal static class IdempotencyKeys
     }
 
     /// <summary>Stores an outcome and removes up to two old ones.</summary>
-    public static void Remember(
+    public static void Store(
         ApplyContext context,
         IdempotencyKey key,
         UInt128 request,
@@ -95,10 +95,10 @@ internal static class IdempotencyKeys
             hash
         );
         context.Database.Counters.IdempotencyKeys++;
-        Forget(context, lastEtag);
+        RemoveOldest(context, lastEtag);
     }
 
-    private static void Forget(ApplyContext context, long sequence)
+    private static void RemoveOldest(ApplyContext context, long sequence)
     {
         ref var counters = ref context.Database.Counters;
         Span<byte> oldest = stackalloc byte[OrderKeyBytes];

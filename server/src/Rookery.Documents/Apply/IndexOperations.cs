@@ -20,14 +20,14 @@ internal sealed class IndexOperations
     public CommandOutcome Apply(ApplyContext context, long index, ref CommandReader command)
     {
         var results = new OperationResult[command.OperationCount];
-        int told = _changes.Count;
+        int firstChange = _changes.Count;
         var before = ReadCounters(context);
         var counters = before;
         for (int i = 0; command.TryReadIndex(out var change); i++)
         {
             if (Apply(context, change, ref counters, out results[i]) is { } refusal)
             {
-                _changes.RemoveRange(told, _changes.Count - told);
+                _changes.RemoveRange(firstChange, _changes.Count - firstChange);
                 return new CommandOutcome(refusal with { Operation = i });
             }
 
@@ -57,7 +57,7 @@ internal sealed class IndexOperations
     }
 
     /// <summary>Discards the changes of a frame whose apply threw.</summary>
-    public void Forget() => _changes.Clear();
+    public void DiscardChanges() => _changes.Clear();
 
     private Rejection? Apply(
         ApplyContext context,
@@ -72,16 +72,16 @@ internal sealed class IndexOperations
             out var row
         );
         using var stored = exists ? new Document(row) : default;
-        var there = exists ? IndexValue.Read(stored.Bytes) : default;
+        var existing = exists ? IndexValue.Read(stored.Bytes) : default;
         switch (command.Kind)
         {
-            case IndexCommandKind.Put when !exists || !there.Definition.SequenceEqual(command.Definition):
-                return Define(context, command, stored, there, ref counters, out result);
+            case IndexCommandKind.Put when !exists || !existing.Definition.SequenceEqual(command.Definition):
+                return Define(context, command, stored, existing, ref counters, out result);
             case IndexCommandKind.Put or IndexCommandKind.Configure when exists:
-                result = Configure(context, command, stored, there);
+                result = Configure(context, command, stored, existing);
                 return null;
             case IndexCommandKind.Delete when exists:
-                result = Delete(context, command, stored, there);
+                result = Delete(context, command, stored, existing);
                 counters = counters with { Count = counters.Count - 1 };
                 return null;
             default:
@@ -94,23 +94,23 @@ internal sealed class IndexOperations
         ApplyContext context,
         in IndexCommand command,
         in Document stored,
-        in IndexValue there,
+        in IndexValue existing,
         ref IndexCounters counters,
         out OperationResult result
     )
     {
         result = default;
-        if (stored.Exists && there.Settings.LockMode == IndexLockMode.LockedIgnore)
+        if (stored.Exists && existing.Settings.LockMode == IndexLockMode.LockedIgnore)
         {
-            result = Result(context, OperationStatus.NotModified, there, stored.Etag);
+            result = Result(context, OperationStatus.NotModified, existing, stored.Etag);
             return null;
         }
 
-        if (stored.Exists && there.Settings.LockMode == IndexLockMode.LockedError)
+        if (stored.Exists && existing.Settings.LockMode == IndexLockMode.LockedError)
         {
             return new Rejection(
                 RejectionKind.Invalid,
-                $"The index {Encoding.UTF8.GetString(there.Name)} is locked (LockedError), and another "
+                $"The index {Encoding.UTF8.GetString(existing.Name)} is locked (LockedError), and another "
                     + $"definition of it was sent; nothing was stored. Unlock it first, on its page of the "
                     + $"dashboard."
             );
@@ -131,12 +131,12 @@ internal sealed class IndexOperations
         counters = new IndexCounters(counters.LastNumber + 1, counters.Count + (stored.Exists ? 0 : 1));
         var value = new IndexValue
         {
-            Settings = command.Settings.ApplyTo(there.Settings),
+            Settings = command.Settings.ApplyTo(existing.Settings),
             Number = counters.LastNumber,
             Name = command.Name,
             Definition = command.Definition,
-            ReplacedNumber = there.Number,
-            ReplacedDefinition = there.Definition,
+            ReplacedNumber = existing.Number,
+            ReplacedDefinition = existing.Definition,
         };
         Write(context, command, stored, value);
         Note(context, IndexChangeKind.Defined, value);
@@ -148,23 +148,23 @@ internal sealed class IndexOperations
         ApplyContext context,
         in IndexCommand command,
         in Document stored,
-        in IndexValue there
+        in IndexValue existing
     )
     {
-        var settings = command.Settings.ApplyTo(there.Settings);
-        if (settings == there.Settings)
+        var settings = command.Settings.ApplyTo(existing.Settings);
+        if (settings == existing.Settings)
         {
-            return Result(context, OperationStatus.NotModified, there, stored.Etag);
+            return Result(context, OperationStatus.NotModified, existing, stored.Etag);
         }
 
         var value = new IndexValue
         {
             Settings = settings,
-            Number = there.Number,
-            Name = there.Name,
-            Definition = there.Definition,
-            ReplacedNumber = there.ReplacedNumber,
-            ReplacedDefinition = there.ReplacedDefinition,
+            Number = existing.Number,
+            Name = existing.Name,
+            Definition = existing.Definition,
+            ReplacedNumber = existing.ReplacedNumber,
+            ReplacedDefinition = existing.ReplacedDefinition,
         };
         Write(context, command, stored, value);
         Note(context, IndexChangeKind.Configured, value);
@@ -175,14 +175,14 @@ internal sealed class IndexOperations
         ApplyContext context,
         in IndexCommand command,
         in Document stored,
-        in IndexValue there
+        in IndexValue existing
     )
     {
         Span<byte> key = stackalloc byte[Key.MaxBytes];
         stored.ReleaseLarge(context.Batch, context.Etag);
         context.Batch.Delete(Key.Text(key, context.Database.Number, Table.Indexes, command.LowerName), context.Etag);
-        Note(context, IndexChangeKind.Deleted, there);
-        return Result(context, OperationStatus.Deleted, there, 0);
+        Note(context, IndexChangeKind.Deleted, existing);
+        return Result(context, OperationStatus.Deleted, existing, 0);
     }
 
     private static void Write(ApplyContext context, in IndexCommand command, in Document stored, in IndexValue value)

@@ -87,7 +87,7 @@ internal static class Key
     }
 
     /// <summary>Returns the smallest key greater than all keys with this prefix; empty if there is none.</summary>
-    public static ReadOnlySpan<byte> After(Span<byte> buffer, ReadOnlySpan<byte> prefix)
+    public static ReadOnlySpan<byte> AfterPrefix(Span<byte> buffer, ReadOnlySpan<byte> prefix)
     {
         prefix.CopyTo(buffer);
         for (int last = prefix.Length - 1; last >= 0; last--)

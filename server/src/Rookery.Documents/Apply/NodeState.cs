@@ -47,7 +47,7 @@ internal sealed class NodeState
         _byNumber.Clear();
         _byName.Clear();
         _gone.Clear();
-        (_lastDatabaseNumber, LastLogTicks, Outcomes, AgesFromTicks) = (0, 0, OutcomeChain.Start, 0);
+        (_lastDatabaseNumber, LastLogTicks, OutcomeHash, AgesFromTicks) = (0, 0, OutcomeChain.Start, 0);
         Load();
         foreach (var database in before)
         {
@@ -79,19 +79,19 @@ internal sealed class NodeState
         Span<byte> from = stackalloc byte[Key.MaxBytes];
         Span<byte> to = stackalloc byte[Key.MaxBytes];
         var prefix = Key.Prefix(from, 0, Table.Node);
-        using (var rows = Seek(snapshot, prefix, Key.After(to, prefix)))
+        using (var rows = Seek(snapshot, prefix, Key.AfterPrefix(to, prefix)))
         {
             if (rows.MoveNext())
             {
-                (_lastDatabaseNumber, LastLogTicks, Outcomes, AgesFromTicks) = NodeRecord.Read(rows.Value);
+                (_lastDatabaseNumber, LastLogTicks, OutcomeHash, AgesFromTicks) = NodeRecord.Read(rows.Value);
             }
         }
 
         prefix = Key.Prefix(from, 0, Table.Databases);
         using (
             var rows = _passedOver is null
-                ? snapshot.Seek(prefix, Key.After(to, prefix))
-                : snapshot.SeekReadable(prefix, Key.After(to, prefix), PassOver, mayBeOld: true)
+                ? snapshot.Seek(prefix, Key.AfterPrefix(to, prefix))
+                : snapshot.SeekReadable(prefix, Key.AfterPrefix(to, prefix), PassOver, mayBeOld: true)
         )
         {
             while (rows.MoveNext())
@@ -116,7 +116,7 @@ internal sealed class NodeState
         foreach (uint number in _byNumber.Keys.ToArray())
         {
             prefix = Key.Prefix(from, number, Table.Counters);
-            using var counters = Seek(snapshot, prefix, Key.After(to, prefix));
+            using var counters = Seek(snapshot, prefix, Key.AfterPrefix(to, prefix));
             var loaded = DatabaseState.Load(_byNumber[number].Database, counters, isExact: _passedOver is null);
             _byNumber[number] = loaded;
             _byName[loaded.Database.Record.LowerName] = loaded;
@@ -187,7 +187,7 @@ internal sealed class NodeState
     }
 
     /// <summary>Running hash of all outcomes: see <see cref="OutcomeChain"/>.</summary>
-    public long Outcomes { get; set; } = OutcomeChain.Start;
+    public long OutcomeHash { get; set; } = OutcomeChain.Start;
 
     public bool TryFind(string lowerName, [NotNullWhen(true)] out DatabaseState? database) =>
         _byName.TryGetValue(lowerName, out database);
@@ -239,7 +239,7 @@ internal sealed class NodeState
     }
 
     /// <summary>The node's row after the current frame.</summary>
-    public NodeRecord Record => new(_lastDatabaseNumber, LastLogTicks, Outcomes, AgesFromTicks);
+    public NodeRecord Record => new(_lastDatabaseNumber, LastLogTicks, OutcomeHash, AgesFromTicks);
 
     /// <summary>Publishes created, replaced and deleted databases, once the frame is visible to readers.</summary>
     public void PublishDatabases()

@@ -152,7 +152,7 @@ internal sealed record BackupManifest(IReadOnlyList<string> Heading, IReadOnlyLi
         )
         {
             throw new BackupException(
-                $"The backup says \"{lines[0]}\", and this version of Rookery reads format {FormatVersion}. "
+                $"The backup begins with \"{lines[0]}\", and this version of Rookery reads format {FormatVersion}. "
                     + $"Restore with the version that took it."
             );
         }

@@ -124,7 +124,7 @@ public sealed class BackupWriter : IDisposable
         {
             throw new BackupException(
                 $"The node's data is damaged, and so is this copy of it, which is no backup: "
-                    + $"{damage.Sentence} Restore an earlier backup, or export what lies before the damage."
+                    + $"{damage.Sentence} Restore an earlier backup, or export the readable data."
             );
         }
     }

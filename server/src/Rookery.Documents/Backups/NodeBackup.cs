@@ -48,7 +48,7 @@ public sealed class NodeBackup : IDisposable
         {
             throw new BackupException(
                 $"No backup is taken, because a part of the data cannot be read: {damage.Sentence} Restore "
-                    + $"an earlier backup, or export what lies before the damage."
+                    + $"an earlier backup, or export the readable data."
             );
         }
 

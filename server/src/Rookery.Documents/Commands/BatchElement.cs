@@ -19,7 +19,7 @@ internal sealed class BatchElement(DocumentParser parser, BatchWriter writer, in
     private bool _hasChangeVector;
     private bool _hasDocument;
     private bool _returnsDocument;
-    private bool _isOfManyIds;
+    private bool _isIdPrefix;
     private int _createIfMissingAt;
     private string? _unknown;
     private int _unknownAt;
@@ -85,7 +85,7 @@ internal sealed class BatchElement(DocumentParser parser, BatchWriter writer, in
             bool isRead =
                 member.SequenceEqual("Patch"u8) ? _patch.TryReadPatch(ref scanner)
                 : member.SequenceEqual("PatchIfMissing"u8) ? _patch.TryReadPatchIfMissing(ref scanner)
-                : TryPassOver(ref scanner, member);
+                : TrySkipUnknown(ref scanner, member);
             if (!isRead)
             {
                 return false;
@@ -203,7 +203,7 @@ internal sealed class BatchElement(DocumentParser parser, BatchWriter writer, in
         _id.Clear();
         _changeVector.Clear();
         _patch.Clear();
-        (_kind, _hasChangeVector, _hasDocument, _returnsDocument, _isOfManyIds, _createIfMissingAt) = (
+        (_kind, _hasChangeVector, _hasDocument, _returnsDocument, _isIdPrefix, _createIfMissingAt) = (
             default,
             false,
             false,
@@ -277,20 +277,20 @@ internal sealed class BatchElement(DocumentParser parser, BatchWriter writer, in
 
         if (member.SequenceEqual("IdPrefixed"u8))
         {
-            return TryReadFlag(ref scanner, "IdPrefixed", out _isOfManyIds);
+            return TryReadFlag(ref scanner, "IdPrefixed", out _isIdPrefix);
         }
 
         // The change vector that the session loaded; only cluster-wide transactions compare it.
         return member.SequenceEqual("OriginalChangeVector"u8)
             ? scanner.TrySkipValue(JsonLimits.MaxDepth)
-            : TryPassOver(ref scanner, member);
+            : TrySkipUnknown(ref scanner, member);
     }
 
     /// <summary>
     /// Skips an unknown member and records its name unless its value is null. The refusal waits for the command's type,
     /// which may follow and gives a better message.
     /// </summary>
-    private bool TryPassOver(scoped ref JsonScanner scanner, ReadOnlySpan<byte> member)
+    private bool TrySkipUnknown(scoped ref JsonScanner scanner, ReadOnlySpan<byte> member)
     {
         if (scanner.Peek() != (byte)'n' && _unknown is null)
         {
@@ -318,7 +318,7 @@ internal sealed class BatchElement(DocumentParser parser, BatchWriter writer, in
     }
 
     /// <summary>Returns the first member that has a value but no meaning for this kind of command, or null.</summary>
-    private string? FirstStray() =>
+    private string? FindMeaninglessMember() =>
         _unknown
         ?? (
             _kind != OperationKind.Put && _hasDocument ? "Document"
@@ -392,7 +392,7 @@ internal sealed class BatchElement(DocumentParser parser, BatchWriter writer, in
             return Refuse(idError.Code, scanner, start, idError.What, idError.Advice);
         }
 
-        if (_kind != default && FirstStray() is { } stray)
+        if (_kind != default && FindMeaninglessMember() is { } stray)
         {
             return RefuseMember(scanner, stray, _unknown is null ? start : _unknownAt, $"a {Name(_kind)} command");
         }
@@ -405,7 +405,7 @@ internal sealed class BatchElement(DocumentParser parser, BatchWriter writer, in
             case OperationKind.Put when _hasDocument:
                 writer.Put(_id.Written, expected, document);
                 return true;
-            case OperationKind.Delete when _isOfManyIds:
+            case OperationKind.Delete when _isIdPrefix:
                 return Refuse(
                     InputErrorCode.NotSupported,
                     scanner,

@@ -15,7 +15,7 @@ namespace Rookery.Documents.Commands;
 public sealed class BatchWriter : IDisposable
 {
     private CommandBuffer? _buffer;
-    private List<int>? _madeIds;
+    private List<int>? _generatedIdOffsets;
 
     /// <summary>Begins a command.</summary>
     /// <param name="kind">Batch or BulkPut.</param>
@@ -50,8 +50,8 @@ public sealed class BatchWriter : IDisposable
     {
         if (id.IsEmpty)
         {
-            int place = CommandFormat.WritePutWithoutId(Buffer, expected, document);
-            (_madeIds ??= []).Add(place);
+            int offset = CommandFormat.WritePutWithoutId(Buffer, expected, document);
+            (_generatedIdOffsets ??= []).Add(offset);
         }
         else
         {
@@ -104,10 +104,10 @@ public sealed class BatchWriter : IDisposable
         _buffer = null;
         BinaryPrimitives.WriteInt32LittleEndian(complete.WrittenSpan[CommandFormat.OperationCountOffset..], Count);
         RequestHash.Seal(complete);
-        foreach (int place in _madeIds ?? [])
+        foreach (int offset in _generatedIdOffsets ?? [])
         {
             // After the hash: a retry gets another GUID and is still the same request.
-            GuidId.Create(complete.WrittenSpan[place..]);
+            GuidId.Create(complete.WrittenSpan[offset..]);
         }
 
         return complete;

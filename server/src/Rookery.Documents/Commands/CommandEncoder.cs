@@ -29,12 +29,12 @@ public static class CommandEncoder
         if (!id.IsEmpty)
         {
             CommandFormat.WritePut(buffer, id, expected, document);
-            return Sealed(buffer);
+            return Seal(buffer);
         }
 
-        int madeId = CommandFormat.WritePutWithoutId(buffer, expected, document);
+        int idOffset = CommandFormat.WritePutWithoutId(buffer, expected, document);
         RequestHash.Seal(buffer);
-        GuidId.Create(buffer.WrittenSpan[madeId..]);
+        GuidId.Create(buffer.WrittenSpan[idOffset..]);
         return buffer;
     }
 
@@ -49,7 +49,7 @@ public static class CommandEncoder
     {
         CommandBuffer buffer = Begin(CommandKind.Batch, database, key);
         CommandFormat.WriteOperation(buffer, OperationKind.Delete, id, expected, 0);
-        return Sealed(buffer);
+        return Seal(buffer);
     }
 
     /// <summary>Encodes a request for the next id range of a client's HiLo generator.</summary>
@@ -77,7 +77,7 @@ public static class CommandEncoder
         buffer.GetSpan(1)[0] = separator;
         buffer.Advance(1);
         WriteTag(buffer, tag);
-        return Sealed(buffer);
+        return Seal(buffer);
     }
 
     /// <summary>Encodes the return of the unused end of a client's range.</summary>
@@ -93,7 +93,7 @@ public static class CommandEncoder
         WriteInt64(buffer, last);
         WriteInt64(buffer, end);
         WriteTag(buffer, tag);
-        return Sealed(buffer);
+        return Seal(buffer);
     }
 
     /// <summary>
@@ -106,7 +106,7 @@ public static class CommandEncoder
     {
         CommandBuffer buffer = Begin(CommandKind.IdentityNext, database, key);
         WriteBytes(buffer, name);
-        return Sealed(buffer);
+        return Seal(buffer);
     }
 
     /// <summary>Encodes a new value of an identity; lowers it only with <paramref name="force"/>.</summary>
@@ -128,7 +128,7 @@ public static class CommandEncoder
         buffer.GetSpan(1)[0] = force ? (byte)1 : (byte)0;
         buffer.Advance(1);
         WriteBytes(buffer, name);
-        return Sealed(buffer);
+        return Seal(buffer);
     }
 
     /// <summary>Encodes the creation of a database. Apply chooses its number.</summary>
@@ -190,7 +190,7 @@ public static class CommandEncoder
         return buffer;
     }
 
-    private static CommandBuffer Sealed(CommandBuffer buffer)
+    private static CommandBuffer Seal(CommandBuffer buffer)
     {
         RequestHash.Seal(buffer);
         return buffer;

@@ -125,7 +125,7 @@ internal static class CommandFormat
         Span<byte> nothing = stackalloc byte[GuidId.Length];
         nothing.Clear();
         WritePut(buffer, nothing, expected, document);
-        buffer.WrittenSpan[start] = (int)OperationKind.Put | ((int)CommandIdKind.Made << 4);
+        buffer.WrittenSpan[start] = (int)OperationKind.Put | ((int)CommandIdKind.Generated << 4);
         return start + OperationHeadBytes;
     }
 

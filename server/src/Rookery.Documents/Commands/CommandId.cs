@@ -16,7 +16,7 @@ public enum CommandIdKind : byte
     Identity = 2,
 
     /// <summary>The id is complete: a GUID that the server chose. The client learns it from the result.</summary>
-    Made = 3,
+    Generated = 3,
 }
 
 /// <summary>

@@ -279,6 +279,6 @@ public readonly struct DatabaseReader : IDisposable
         Span<byte> from = stackalloc byte[Key.MaxBytes];
         Span<byte> to = stackalloc byte[Key.MaxBytes];
         var prefix = Key.Prefix(from, Database.Number, table);
-        return _snapshot.Seek(prefix, Key.After(to, prefix));
+        return _snapshot.Seek(prefix, Key.AfterPrefix(to, prefix));
     }
 }

@@ -83,7 +83,7 @@ public sealed class DocumentCursor : IDisposable
         Span<byte> to = stackalloc byte[Key.PrefixBytes + (2 * DocumentId.MaxBytes)];
         Span<byte> last = stackalloc byte[Key.PrefixBytes + (2 * DocumentId.MaxBytes) + 1];
         var first = Key.Text(from, reader.Database.Number, Table.Documents, Lower(prefix, lower));
-        var after = Key.After(to, first);
+        var after = Key.AfterPrefix(to, first);
         var lastSeen = Key.Text(last, reader.Database.Number, Table.Documents, Lower(startAfter, lower));
         if (!startAfter.IsEmpty && lastSeen.SequenceCompareTo(first) >= 0)
         {

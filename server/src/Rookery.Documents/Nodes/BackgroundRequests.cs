@@ -33,7 +33,7 @@ internal sealed class BackgroundRequests
 
     /// <summary>Runs the oldest queued work.</summary>
     /// <returns>Whether there was any.</returns>
-    public bool DoNext()
+    public bool RunNext()
     {
         (Action Do, Action<Exception> Fail) request;
         lock (_gate)

@@ -92,7 +92,7 @@ internal sealed class DataDirectory : IDisposable
 
         return TraceOfUse(disk, directory) is { } trace
             ? $"{directory} was in use before, as {trace} shows, but {FormatPath(directory)}, "
-                + $"which says whose data these are, is missing. {PutFormatBack}"
+                + $"which contains the ids of node and cluster, is missing. {PutFormatBack}"
             : null;
     }
 
@@ -104,7 +104,7 @@ internal sealed class DataDirectory : IDisposable
     {
         if (IsUnfinished(disk, directory))
         {
-            return Unfinished(directory);
+            return UnfinishedMessage(directory);
         }
 
         if (!IsNewAt(disk, directory))
@@ -221,7 +221,7 @@ internal sealed class DataDirectory : IDisposable
     {
         if (!mayBeUnfinished && IsUnfinished(_disk, Path))
         {
-            throw new DataFormatException(Unfinished(Path)) { IsOfDirectory = true };
+            throw new DataFormatException(UnfinishedMessage(Path)) { IsOfDirectory = true };
         }
 
         if (WhyNoFormat(_disk, Path) is { } used)
@@ -236,7 +236,7 @@ internal sealed class DataDirectory : IDisposable
             return;
         }
 
-        TakeIds(ReadFormat(_disk, Path));
+        SetIds(ReadFormat(_disk, Path));
         if (!_disk.Exists(JournalPath) || _disk.List(JournalPath).Count == 0)
         {
             throw new DataFormatException(
@@ -260,7 +260,7 @@ internal sealed class DataDirectory : IDisposable
             WriteFormat(_disk, Path, ids);
         }
 
-        TakeIds(ReadFormat(_disk, Path));
+        SetIds(ReadFormat(_disk, Path));
     }
 
     /// <summary>Writes a new format file, durably and atomically.</summary>
@@ -316,7 +316,7 @@ internal sealed class DataDirectory : IDisposable
     public static bool IsUnfinished(IDisk disk, string path) =>
         disk.Exists(System.IO.Path.Combine(path, UnfinishedMark));
 
-    private static string Unfinished(string path) =>
+    private static string UnfinishedMessage(string path) =>
         $"{path} holds a restore that did not finish. Delete the directory and run `rookery restore` again.";
 
     /// <summary>Locks the lock file of a directory.</summary>
@@ -357,7 +357,7 @@ internal sealed class DataDirectory : IDisposable
 
     private static string FormatPath(string path) => System.IO.Path.Combine(path, FormatName);
 
-    private void TakeIds(NodeIds ids) => (NodeId, ClusterId) = (ids.NodeId, ids.ClusterId);
+    private void SetIds(NodeIds ids) => (NodeId, ClusterId) = (ids.NodeId, ids.ClusterId);
 
     /// <summary>Reads the format file.</summary>
     public static NodeIds ReadFormat(IDisk disk, string path)
@@ -374,7 +374,7 @@ internal sealed class DataDirectory : IDisposable
         {
             string state = text.Length == 0 ? "empty" : "damaged";
             throw new DataFormatException(
-                $"{FormatPath(path)}, which says whose data these are, is {state}. {PutFormatBack}"
+                $"{FormatPath(path)}, which contains the ids of node and cluster, is {state}. {PutFormatBack}"
             );
         }
 

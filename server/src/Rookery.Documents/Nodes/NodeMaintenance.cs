@@ -100,7 +100,7 @@ internal sealed class NodeMaintenance : IDisposable
                 failed = true;
             }
 
-            TellTrouble();
+            ReportFailure();
             if (failed || _core.Storage.Failure is not null)
             {
                 // Waiting writers keep requesting work; without this pause a full disk would be retried without end.
@@ -142,7 +142,7 @@ internal sealed class NodeMaintenance : IDisposable
 
     // Reports each failure once, until it is over: the failed step is retried every second, each time with another file
     // name.
-    private void TellTrouble()
+    private void ReportFailure()
     {
         string? failure = _core.Storage.Failure;
         if (failure is not null && !_hasTrouble)

@@ -174,13 +174,13 @@ public sealed partial class NodeStore
         }
 
         var told = new HashSet<string>(StringComparer.Ordinal);
-        return new Applier(Storage, Databases, ClusterRecords, PassOver) { LeftOut = tell };
+        return new Applier(Storage, Databases, ClusterRecords, PassOver) { CommandSkipped = tell };
 
         void PassOver(DamageEvent damage)
         {
             if (told.Add(damage.Sentence))
             {
-                tell($"Not read, and perhaps replaced by what was there before: {damage.Sentence}");
+                tell($"Not readable, possibly replaced by an older version: {damage.Sentence}");
             }
         }
     }

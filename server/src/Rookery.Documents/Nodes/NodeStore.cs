@@ -93,7 +93,7 @@ public sealed partial class NodeStore : IDisposable
     public long LastLogTicks => _applier.LastLogTicks;
 
     /// <summary>Whether a database was ever made here.</summary>
-    public bool HasServed => _applier.HasServed;
+    public bool HasServed => _applier.HasEverHadDatabase;
 
     /// <summary>
     /// The log time of the last frame whose time was not steady: whatever is older may be as young as that. 0 when
@@ -105,7 +105,7 @@ public sealed partial class NodeStore : IDisposable
     /// A hash of what came of every command applied, from the beginning: members that applied the same frames have the
     /// same. 0 when it is not known, because a version that did not keep it applied some of them.
     /// </summary>
-    public long OutcomeChain => _applier.Outcomes;
+    public long OutcomeChain => _applier.OutcomeHash;
 
     /// <summary>Index of the last frame applied.</summary>
     public long AppliedIndex => Storage.AppliedIndex;
@@ -273,7 +273,7 @@ public sealed partial class NodeStore : IDisposable
     /// <returns>Whether there was something to do.</returns>
     public bool WorkOnce()
     {
-        if (_asked.DoNext())
+        if (_asked.RunNext())
         {
             return true;
         }

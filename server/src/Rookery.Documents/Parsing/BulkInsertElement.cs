@@ -65,7 +65,7 @@ internal sealed class BulkInsertElement : IDisposable
             }
             else
             {
-                read = TryPassOver(ref scanner, text);
+                read = TrySkipUnknown(ref scanner, text);
             }
 
             if (!read)
@@ -112,7 +112,7 @@ internal sealed class BulkInsertElement : IDisposable
     }
 
     // Recorded and refused later: the element's type, which may follow, gives a better message.
-    private bool TryPassOver(scoped ref JsonScanner scanner, ReadOnlySpan<byte> member)
+    private bool TrySkipUnknown(scoped ref JsonScanner scanner, ReadOnlySpan<byte> member)
     {
         if (scanner.Peek() != (byte)'n' && _unknown is null)
         {

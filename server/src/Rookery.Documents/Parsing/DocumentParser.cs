@@ -20,7 +20,7 @@ public sealed class DocumentParser : IDisposable
 
     private readonly ObjectKeys _keys = new();
     private readonly MetadataReader _metadata = new();
-    private readonly PooledBytes _minimised = new();
+    private readonly PooledBytes _minified = new();
 
     private DocumentParser() { }
 
@@ -70,7 +70,7 @@ public sealed class DocumentParser : IDisposable
     {
         _keys.Reset();
         _metadata.Clear();
-        _minimised.Clear();
+        _minified.Clear();
         _idle ??= this;
     }
 
@@ -102,7 +102,7 @@ public sealed class DocumentParser : IDisposable
         document =
             scanner.WhitespaceBytes == whitespace
                 ? Assemble(scanner.Json[head], scanner.Json[tail], _metadata.Members(scanner.Json))
-                : Minimise(scanner.Json[head], scanner.Json[tail], _metadata.Members(scanner.Json));
+                : Minify(scanner.Json[head], scanner.Json[tail], _metadata.Members(scanner.Json));
         return true;
     }
 
@@ -159,10 +159,10 @@ public sealed class DocumentParser : IDisposable
         return scanner.Error == InputErrorCode.None;
     }
 
-    private ParsedDocument Minimise(ReadOnlySpan<byte> head, ReadOnlySpan<byte> tail, ReadOnlySpan<byte> members)
+    private ParsedDocument Minify(ReadOnlySpan<byte> head, ReadOnlySpan<byte> tail, ReadOnlySpan<byte> members)
     {
-        _minimised.Clear();
-        Span<byte> room = _minimised.Reserve(head.Length + tail.Length + members.Length);
+        _minified.Clear();
+        Span<byte> room = _minified.Reserve(head.Length + tail.Length + members.Length);
         int headLength = JsonText.Minimise(head, room);
         int tailLength = JsonText.Minimise(tail, room[headLength..]);
         int membersLength = JsonText.Minimise(members, room[(headLength + tailLength)..]);

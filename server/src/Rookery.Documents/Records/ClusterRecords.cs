@@ -77,7 +77,7 @@ public sealed class ClusterRecords
         Span<byte> to = stackalloc byte[Key.MaxBytes];
         var first = RowKey(from, prefix);
         using var snapshot = _storage.OpenSnapshot();
-        using var rows = snapshot.Seek(first, Key.After(to, first));
+        using var rows = snapshot.Seek(first, Key.AfterPrefix(to, first));
         while (rows.MoveNext())
         {
             var value = new ArrayBufferWriter<byte>((int)Math.Max(rows.Length, 1));

@@ -242,7 +242,7 @@ public sealed class StoppedStore : IDisposable
         catch (JournalDamagedException damaged)
         {
             lost =
-                $"Its journal cannot be read, so everything behind entry {Tables.Index}, which the tables "
+                $"Its journal cannot be read, so everything after entry {Tables.Index}, which the tables "
                 + $"hold, is lost: {damaged.Message}";
             return null;
         }

@@ -12,9 +12,9 @@ public sealed class BackgroundRequestsTests
         int done = 0;
         var first = requests.AddAsync(() => ++done);
         var second = requests.AddAsync(() => ++done);
-        Assert.True(requests.DoNext());
-        Assert.True(requests.DoNext());
-        Assert.False(requests.DoNext());
+        Assert.True(requests.RunNext());
+        Assert.True(requests.RunNext());
+        Assert.False(requests.RunNext());
         Assert.Equal((1, 2), (await first, await second));
     }
 
@@ -24,8 +24,8 @@ public sealed class BackgroundRequestsTests
         var requests = new BackgroundRequests();
         var fails = requests.AddAsync<int>(() => throw new DiskException("write", "/data/file", Errno.NoSpace));
         var works = requests.AddAsync(() => 1);
-        Assert.True(requests.DoNext());
-        Assert.True(requests.DoNext());
+        Assert.True(requests.RunNext());
+        Assert.True(requests.RunNext());
         await Assert.ThrowsAsync<DiskException>(() => fails);
         Assert.Equal(1, await works);
     }
@@ -38,6 +38,6 @@ public sealed class BackgroundRequestsTests
         requests.Close();
         await Assert.ThrowsAsync<IOException>(() => before);
         await Assert.ThrowsAsync<IOException>(() => requests.AddAsync(() => 1));
-        Assert.False(requests.DoNext());
+        Assert.False(requests.RunNext());
     }
 }

@@ -226,7 +226,7 @@ public class DataRecoveryTests
         using (var old = Open(_disk))
         {
             Assert.Equal(held, old.Last.Index);
-            Assert.Contains($"everything behind entry {held}", old.Damage, StringComparison.Ordinal);
+            Assert.Contains($"everything after entry {held}", old.Damage, StringComparison.Ordinal);
         }
 
         Assert.Equal([("Other", 2), ("Shop", 40)], Recover(_disk).Databases);
