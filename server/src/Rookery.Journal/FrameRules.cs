@@ -34,7 +34,7 @@ internal static class FrameRules
             );
             if (frame.IsReplicated)
             {
-                Invariant.Holds(frame.Index == position.Index + 1, "indexes follow each other");
+                Invariant.Holds(frame.Index == position.Index + 1, "indexes are consecutive");
                 Invariant.Holds(frame.Term >= position.Term, "terms of a log never fall");
                 Invariant.Holds(
                     frame.OperationsBefore == position.Operations && frame.OperationCount >= 0,
@@ -59,18 +59,18 @@ internal static class FrameRules
             {
                 Invariant.Holds(
                     i == frames.Length - 1 && frame.Index > 0 && frame.Index <= position.Index,
-                    "a note of what is committed ends its write and tells of entries that are there"
+                    "a note of commitment is the last frame of its write and names an index in the log"
                 );
             }
             else
             {
                 Invariant.Holds(
                     frame.Type == FrameType.Truncation && i <= 1,
-                    "a truncation precedes the frames that replace what it takes back"
+                    "a truncation precedes the entries that replace the truncated ones"
                 );
                 Invariant.Holds(
                     frame.Index >= map.FirstIndex - 1 && frame.Index <= position.Index,
-                    "a truncation ends the log where it has been"
+                    "a truncation ends the log at an existing index"
                 );
                 position = new JournalPosition(frame.Index, frame.Term, frame.OperationsBefore);
             }

@@ -52,7 +52,7 @@ public sealed record StorageOptions
     public long ReaderFileBytes { get; init; } = 4L * 1024 * 1024 * 1024;
 
     /// <summary>Decides which rows merges may drop; null keeps all.</summary>
-    public ICompactionFilter? Filter { get; init; }
+    public IMergeFilter? Filter { get; init; }
 
     /// <summary>Slows background work down; null does not limit it.</summary>
     public IBackgroundPacer? Pacer { get; init; }

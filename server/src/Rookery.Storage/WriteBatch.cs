@@ -194,7 +194,7 @@ public sealed unsafe class WriteBatch
         Invariant.Holds(
             key[MemtableNode.KeyspaceBytes - 1] < TableMap.Released
                 && State.Sources.Tables.Knows(key[MemtableNode.KeyspaceBytes - 1]),
-            "rows belong to a table that the engine was told of"
+            "rows belong to a known table"
         );
         Add(key, sequence, kind, head, tail);
     }

@@ -200,7 +200,7 @@ public sealed class EngineDamageTests
     }
 
     // Keeps every row, but looks at documents to find that out, as the filter of Rookery.Documents does.
-    private sealed class DocumentsDecide : ICompactionFilter
+    private sealed class DocumentsDecide : IMergeFilter
     {
         public bool Concerns(byte table) => table is 2 or 3;
 

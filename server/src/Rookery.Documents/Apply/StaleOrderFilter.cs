@@ -6,7 +6,7 @@ namespace Rookery.Documents.Apply;
 /// Lets merges drop rows by etag and by collection whose document was deleted or has another etag. Readers skip such
 /// rows too.
 /// </summary>
-internal sealed class StaleOrderFilter : ICompactionFilter
+internal sealed class StaleOrderFilter : IMergeFilter
 {
     /// <inheritdoc/>
     public bool Concerns(byte table) => table is Table.ByEtag or Table.ByCollection;

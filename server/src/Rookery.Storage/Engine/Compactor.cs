@@ -12,12 +12,12 @@ internal sealed class Compactor
     private const int SpaceFloorRuns = 4;
 
     private readonly EngineContext _context;
-    private readonly CompactionPicker _picker;
+    private readonly MergePicker _picker;
     private readonly Memtable _none;
 
     // The running merges of each group, the largest at the bottom: during a long merge, newer runs are merged with each
     // other.
-    private readonly Dictionary<byte, Stack<CompactionJob>> _jobs = [];
+    private readonly Dictionary<byte, Stack<MergeJob>> _jobs = [];
 
     // The result of sampling a file, while a running merge asks for it at each part.
     private readonly Dictionary<long, bool> _staleFiles = [];
@@ -26,7 +26,7 @@ internal sealed class Compactor
     {
         _context = context;
         _none = new Memtable(context.Arenas);
-        _picker = new CompactionPicker(
+        _picker = new MergePicker(
             context.Options.FanIn,
             context.Options.MemtableBytes,
             SpaceFloorRuns * context.Options.RunBytes
@@ -72,14 +72,14 @@ internal sealed class Compactor
             && new FileRewrite(_context, _none).Do(covered.Group, covered.File);
     }
 
-    private CompactionJob? JobOf(byte group, ReadOnlySpan<SortedRun> runs)
+    private MergeJob? JobOf(byte group, ReadOnlySpan<SortedRun> runs)
     {
-        if (!_jobs.TryGetValue(group, out Stack<CompactionJob>? unfinished))
+        if (!_jobs.TryGetValue(group, out Stack<MergeJob>? unfinished))
         {
             _jobs[group] = unfinished = [];
         }
 
-        foreach (CompactionJob job in unfinished.ToArray())
+        foreach (MergeJob job in unfinished.ToArray())
         {
             if (job.PlaceIn(runs).Equals(default))
             {
@@ -87,7 +87,7 @@ internal sealed class Compactor
             }
         }
 
-        int newer = unfinished.TryPeek(out CompactionJob? newest) ? newest.PlaceIn(runs).Start.Value : runs.Length;
+        int newer = unfinished.TryPeek(out MergeJob? newest) ? newest.PlaceIn(runs).Start.Value : runs.Length;
         int usable = 0;
         while (usable < newer && !IsDamaged(runs[usable]))
         {
@@ -97,10 +97,10 @@ internal sealed class Compactor
         Range picked = Pick(group, runs, runs[..usable]);
         if (!picked.Equals(default))
         {
-            unfinished.Push(new CompactionJob(group, runs[..usable][picked].ToArray(), Output: null));
+            unfinished.Push(new MergeJob(group, runs[..usable][picked].ToArray(), Output: null));
         }
 
-        return unfinished.TryPeek(out CompactionJob? next) ? next : null;
+        return unfinished.TryPeek(out MergeJob? next) ? next : null;
     }
 
     // Chunk files stay unchanged while most of their chunks are live. But a flush with one large value creates a small
@@ -122,9 +122,9 @@ internal sealed class Compactor
             )
         );
 
-    private bool DoPart(CompactionJob job)
+    private bool DoPart(MergeJob job)
     {
-        Stack<CompactionJob> unfinished = _jobs[job.Group];
+        Stack<MergeJob> unfinished = _jobs[job.Group];
         unfinished.Pop();
         if (job.Inputs.Any(IsDamaged))
         {
@@ -132,14 +132,8 @@ internal sealed class Compactor
         }
 
         ReadOnlySpan<SortedRun> runs = _context.Published.Current.Runs.Of(job.Group);
-        CompactionPart part = CompactionPart.Next(job.Inputs, file => MayLink(job.Group, file));
-        using var merge = new CompactionMerge(
-            _context,
-            _none,
-            job.Group,
-            job.Inputs,
-            runs[job.PlaceIn(runs).End.Value..]
-        );
+        MergePart part = MergePart.Next(job.Inputs, file => MayLink(job.Group, file));
+        using var merge = new RunMerge(_context, _none, job.Group, job.Inputs, runs[job.PlaceIn(runs).End.Value..]);
         if (part.Linked.Count == 0 && !merge.Run(part.ToExclusive.Span))
         {
             return true; // an input is damaged, which is registered: the job ends
@@ -150,7 +144,7 @@ internal sealed class Compactor
         SortedRun? output = merged.Length == 0 ? null : new SortedRun(merged);
         if (Install(job, left, output, merge) && left.Length > 0)
         {
-            unfinished.Push(new CompactionJob(job.Group, left, output));
+            unfinished.Push(new MergeJob(job.Group, left, output));
         }
         else
         {
@@ -162,7 +156,7 @@ internal sealed class Compactor
     }
 
     // Looks up the runs' positions again, because a flush may have happened meanwhile.
-    private bool Install(CompactionJob job, SortedRun[] left, SortedRun? output, CompactionMerge merge)
+    private bool Install(MergeJob job, SortedRun[] left, SortedRun? output, RunMerge merge)
     {
         SortedRun[]?[] changed = _context.Published.Current.Runs.ToArrays();
         SortedRun[] ofGroup = changed[job.Group] ?? [];
@@ -183,7 +177,7 @@ internal sealed class Compactor
         return true;
     }
 
-    private void Count(CompactionPart part, CompactionMerge merge)
+    private void Count(MergePart part, RunMerge merge)
     {
         _context.Counters.LinkedFiles += part.Linked.Count;
         _context.Counters.Compactions += part.Linked.Count > 0 ? 0 : 1;

@@ -53,7 +53,7 @@ internal sealed class DurableState(ManifestSlots slots, ManifestRecord manifest,
         Memtable? flushed
     )
     {
-        Invariant.Holds(position.Index >= Manifest.Position.Index, "a manifest is not behind the one before it");
+        Invariant.Holds(position.Index >= Manifest.Position.Index, "the index of the manifest never falls");
 
         // A batch applied after an installed snapshot came from a journal that was already reset, so the mark is no
         // longer needed.

@@ -92,7 +92,7 @@ internal sealed class FileRewrite(EngineContext context, Memtable none)
     public bool Do(byte group, RunEntry file)
     {
         ReadOnlySpan<SortedRun> runs = context.Published.Current.Runs.Of(group);
-        using var merge = new CompactionMerge(
+        using var merge = new RunMerge(
             context,
             none,
             group,
@@ -126,7 +126,7 @@ internal sealed class FileRewrite(EngineContext context, Memtable none)
         return true;
     }
 
-    private static bool IsMostlyStale(RunCursor rows, ICompactionFilter filter, in Snapshot settled)
+    private static bool IsMostlyStale(RunCursor rows, IMergeFilter filter, in Snapshot settled)
     {
         int asked = 0;
         int stale = 0;

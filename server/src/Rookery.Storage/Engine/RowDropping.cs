@@ -21,7 +21,7 @@ internal sealed class RowDropping : IDisposable
     private readonly byte _group;
     private readonly RangeTombstoneSet _rangeTombstones;
     private readonly SortedRun[] _older;
-    private readonly ICompactionFilter? _filter;
+    private readonly IMergeFilter? _filter;
     private readonly EngineState _settled;
     private readonly int _chunkBytes;
     private readonly long _forgettableThrough;

@@ -115,7 +115,7 @@ internal sealed unsafe class BlockMemory : IDisposable
     /// </summary>
     public void TrimIdle(int since, int now)
     {
-        Invariant.Holds(now > since, "time goes on");
+        Invariant.Holds(now > since, "trims are numbered upwards");
         lock (_gate)
         {
             foreach (var frame in _frames.AsSpan(0, _frameCount))

@@ -49,7 +49,7 @@ internal sealed class SortedRun
     public SortedRun Replace(RunEntry file, params ReadOnlySpan<RunEntry> by)
     {
         int place = Array.IndexOf(Files, file);
-        Invariant.Holds(place >= 0, "a file that is replaced is there");
+        Invariant.Holds(place >= 0, "a replaced file is part of its run");
         return new SortedRun([.. Files.AsSpan(0, place), .. by, .. Files.AsSpan(place + 1)]);
     }
 

@@ -42,7 +42,7 @@ internal sealed class TableMap
     /// <summary>Returns the group of a table.</summary>
     public byte GroupOf(byte table)
     {
-        Invariant.Holds(_nameOf[table] is not null, "rows belong to a table that the engine was told of");
+        Invariant.Holds(_nameOf[table] is not null, "rows belong to a known table");
         return _groupOf[table];
     }
 

@@ -4,7 +4,7 @@ namespace Rookery.Storage;
 /// Recognises rows that other rows made stale, such as an index row of a replaced version. Every reader must recognise
 /// such a row as stale by itself, so that dropping it early, late or never changes no result.
 /// </summary>
-public interface ICompactionFilter
+public interface IMergeFilter
 {
     /// <summary>
     /// Returns whether rows of <paramref name="table"/> can be stale at all. Called once per merge, so that other

@@ -6,7 +6,7 @@ using Rookery.Storage.State;
 namespace Rookery.Storage.Engine;
 
 /// <summary>Merges the inputs' rows below a key into one output file, or as many as fit into one.</summary>
-internal sealed class CompactionMerge(
+internal sealed class RunMerge(
     EngineContext context,
     Memtable none,
     byte group,

@@ -9,7 +9,7 @@ namespace Rookery.Storage.Engine;
 /// <param name="baseBytes">Maximum size of a run in the lowest tier.</param>
 /// <param name="spaceFloorBytes">An oldest run of at least this size is merged with the newer runs once they are as
 /// large together.</param>
-internal readonly record struct CompactionPicker(int fanIn, long baseBytes, long spaceFloorBytes)
+internal readonly record struct MergePicker(int fanIn, long baseBytes, long spaceFloorBytes)
 {
     /// <summary>
     /// Returns the runs to merge, as a range of <paramref name="runs"/> (newest first); empty if there are none.

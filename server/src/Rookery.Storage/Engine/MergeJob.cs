@@ -10,7 +10,7 @@ namespace Rookery.Storage.Engine;
 /// <param name="Group">The group of tables.</param>
 /// <param name="Inputs">The adjacent sorted runs to merge, newest first.</param>
 /// <param name="Output">The run with the rows merged so far, older than the inputs; null before the first part.</param>
-internal sealed record CompactionJob(byte Group, SortedRun[] Inputs, SortedRun? Output)
+internal sealed record MergeJob(byte Group, SortedRun[] Inputs, SortedRun? Output)
 {
     /// <summary>
     /// Returns the positions of inputs and output among the group's runs. Empty if one of them is missing, because a

@@ -8,12 +8,12 @@ namespace Rookery.Storage.Engine;
 /// </summary>
 /// <param name="Linked">Files to keep unchanged; if there are any, this part merges nothing.</param>
 /// <param name="ToExclusive">The end of the key range to merge; empty for no end.</param>
-internal readonly record struct CompactionPart(IReadOnlyList<RunEntry> Linked, ReadOnlyMemory<byte> ToExclusive)
+internal readonly record struct MergePart(IReadOnlyList<RunEntry> Linked, ReadOnlyMemory<byte> ToExclusive)
 {
     /// <summary>Returns the next part.</summary>
     /// <param name="inputs">The rest of the inputs.</param>
     /// <param name="mayLink">Whether a file that overlaps no other is worth keeping unchanged.</param>
-    public static CompactionPart Next(ReadOnlySpan<SortedRun> inputs, Func<RunEntry, bool> mayLink)
+    public static MergePart Next(ReadOnlySpan<SortedRun> inputs, Func<RunEntry, bool> mayLink)
     {
         var files = new List<RunEntry>();
         foreach (SortedRun run in inputs)
@@ -33,20 +33,20 @@ internal readonly record struct CompactionPart(IReadOnlyList<RunEntry> Linked, R
             {
                 if (linked.Count < i)
                 {
-                    return new CompactionPart([], files[i].FirstKey.ToArray());
+                    return new MergePart([], files[i].FirstKey.ToArray());
                 }
 
                 linked.Add(files[i]);
             }
             else if (linked.Count > 0)
             {
-                return new CompactionPart(linked, default);
+                return new MergePart(linked, default);
             }
 
             reached =
                 i == 0 || files[i].LastKey.SequenceCompareTo(reached.Span) > 0 ? files[i].Summary.LargestKey : reached;
         }
 
-        return new CompactionPart(linked, default);
+        return new MergePart(linked, default);
     }
 }
