@@ -189,7 +189,7 @@ internal sealed class ClusterReport(
             {
                 ClockAheadSeconds = clock.Time.UtcTicks == 0 ? null : clock.OwnAheadSeconds,
                 IsClockSynchronised = clock.IsOwnSynchronised,
-                SpareBytes = store.SpareBytes,
+                SpareBytes = store.Space.SpareBytes,
             };
         }
 

@@ -93,7 +93,7 @@ internal sealed class ClusterTimeSource(RaftHost host, NodeStore store)
         lock (host.Gate)
         {
             ReadIfDue();
-            (_lastLogTicks, _lastLogTicksTerm) = (store.LastLogTicks, host.Core.Term);
+            (_lastLogTicks, _lastLogTicksTerm) = (store.Applier.LastLogTicks, host.Core.Term);
             host.Step(Input.LogTime(host.Now, _lastLogTicks));
         }
     }

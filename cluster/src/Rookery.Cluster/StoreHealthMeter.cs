@@ -37,7 +37,7 @@ internal sealed class StoreHealthMeter(RaftHost host, NodeStore store)
                     _syncs.Slow(),
                     StallMicroseconds(),
                     BoardPenalty: host.Progress.IsBlocked ? StoreHealth.CannotApply : host.Options.BoardPenalty(),
-                    store.SpareBytes
+                    store.Space.SpareBytes
                 )
             )
         );

@@ -34,9 +34,9 @@ internal sealed class VoterSpace(RaftHost host, NodeStore store, MemberRoster ro
     /// nothing; then it knows, and transfers leadership if it lacks space itself.
     /// </summary>
     public Rejection? CheckGrowth(ReadOnlySpan<byte> command, Configuration configuration) =>
-        Capacity?.Refusal is { } reason ? NodeStore.RefuseGrowth(command, reason)
+        Capacity?.Refusal is { } reason ? Growth.Refusal(command, reason)
         : configuration.Voters.Length > 1 ? null
-        : store.GrowthRefusal(command);
+        : store.Space.GrowthRefusal(command);
 
     /// <summary>Determines again which voter limits the capacity, once a second. Under the lock.</summary>
     public void Measure()
@@ -48,7 +48,7 @@ internal sealed class VoterSpace(RaftHost host, NodeStore store, MemberRoster ro
             return;
         }
 
-        long own = store.SpareBytes;
+        long own = store.Space.SpareBytes;
         var voters = new List<(long SpareBytes, NodeId Node)>(configuration.Voters.Length);
         var (roomiest, most) = (NodeId.None, 0L);
         foreach (var peer in host.Core.ReadPeers())

@@ -274,6 +274,13 @@ public sealed partial class StorageEngine : IDisposable
     }
 
     /// <summary>
+    /// Flushes when that is due. On the thread that does background work: also while that waits for who applies, and
+    /// who may wait for the flush.
+    /// </summary>
+    /// <returns>Whether it was.</returns>
+    public bool FlushIfDue() => FlushDue && Flush();
+
+    /// <summary>
     /// Does one step of compaction: writes at most one output file, or keeps runs as they are in a larger one.
     /// </summary>
     /// <returns>Whether there was a step to do and it was done.</returns>

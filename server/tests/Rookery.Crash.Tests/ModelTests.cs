@@ -25,7 +25,7 @@ public sealed class ModelTests
             {
                 string story = $"seed {seed}, round {round} (replay: ROOKERY_SEED={seed})";
                 RunSome(node, commands, random.Next(1, 9), story);
-                while (random.Next(3) == 0 && node.Core.WorkOnce()) { }
+                while (random.Next(3) == 0 && node.Core.Background.DoStep()) { }
 
                 if (round % 6 == 0)
                 {
@@ -36,7 +36,7 @@ public sealed class ModelTests
                 {
                     if (random.Next(2) == 0)
                     {
-                        node.Core.StopCleanly();
+                        node.Core.Journal.StopCleanly();
                     }
 
                     node.Dispose();
@@ -68,7 +68,7 @@ public sealed class ModelTests
         for (int i = 0; i < 150; i++)
         {
             RunSome(node, commands, 1, $"seed {seed}");
-            while (works && node.Core.WorkOnce()) { }
+            while (works && node.Core.Background.DoStep()) { }
 
             // Each start has entries of its own, and some rows hold the index of theirs.
             if (i % 40 == 39)

@@ -133,7 +133,7 @@ internal sealed class NodeWorkload
     public void StopCleanly()
     {
         using var node = SteppedNode.Open(_disk, _time, _journalElsewhere);
-        node.Core.StopCleanly();
+        node.Core.Journal.StopCleanly();
     }
 
     /// <summary>Fails unless the disk holds all that was acknowledged, read before and after background work.</summary>
@@ -232,7 +232,7 @@ internal sealed class NodeWorkload
     {
         try
         {
-            for (int i = steps; i > 0 && _node.Core.WorkOnce(); i--) { }
+            for (int i = steps; i > 0 && _node.Core.Background.DoStep(); i--) { }
         }
         catch (DiskException)
         {
@@ -246,7 +246,7 @@ internal sealed class NodeWorkload
         try
         {
             node.Core.Storage.RequestFlush();
-            for (int i = 0; i < 20 && node.Core.WorkOnce(); i++) { }
+            for (int i = 0; i < 20 && node.Core.Background.DoStep(); i++) { }
 
             node.Core.Storage.ScrubOnce(long.MaxValue);
         }
@@ -276,7 +276,7 @@ internal sealed class NodeWorkload
         Done = Done.With(_node.Core);
         if (_random.Next(2) == 0)
         {
-            _node.Core.StopCleanly();
+            _node.Core.Journal.StopCleanly();
         }
 
         _node.Dispose();

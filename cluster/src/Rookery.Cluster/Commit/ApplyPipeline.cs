@@ -64,7 +64,7 @@ internal sealed class ApplyPipeline(
         catch (Exception damage) when (damage is DamagedException or UnappliedDamageException && MayBeGivenState)
         {
             // Local reads of the old state go on. The entry is not retried: a part of it is already in the outcomes.
-            store.AbandonFrame();
+            store.Applier.Abandon();
             lock (host.Gate)
             {
                 host.Progress.BlockAt((IOException)damage);
@@ -177,9 +177,9 @@ internal sealed class ApplyPipeline(
             }
 
             // A node without peers has no outcomes to compare with.
-            if (host.Options.Network is not null && store.OutcomeChain != 0)
+            if (host.Options.Network is not null && store.Applier.OutcomeHash != 0)
             {
-                host.Step(Input.Applied(host.Now, new OutcomeHash(index, store.OutcomeChain)));
+                host.Step(Input.Applied(host.Now, new OutcomeHash(index, store.Applier.OutcomeHash)));
             }
         }
 
@@ -214,7 +214,7 @@ internal sealed class ApplyPipeline(
             entry.Index == index && (entry.Term == term || term == 0),
             "entries are applied in their order"
         );
-        store.ApplyStored(entry);
+        Replay.Apply(entry, store.Applier);
         if (index == host.Progress.ApplicableThrough)
         {
             EndReplay();

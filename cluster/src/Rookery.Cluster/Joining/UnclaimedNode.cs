@@ -124,7 +124,7 @@ public static class UnclaimedNode
     /// <summary>Whether a join may replace a running node that knows everything acknowledged.</summary>
     internal static bool IsUnclaimed(NodeStore store, IJoinRecordStore recordStore, NodeIdentity identity) =>
         identity.Peers.Count == 0
-        && !store.HasServed
+        && !store.Applier.HasEverHadDatabase
         && recordStore.List(ClusterRecordPrefix.Access).Count == 0
         && recordStore.List(ClusterRecordPrefix.ClientCertificate).Count == 0
         && recordStore.List(ClusterRecordPrefix.JoinToken).Count == 0

@@ -111,12 +111,12 @@ internal sealed class LogFrame
     {
         if (_contentLength == 0)
         {
-            store.ApplyStored(Entry);
+            Replay.Apply(Entry, store.Applier);
             return;
         }
 
         _outcomes = ArrayPool<CommandOutcome>.Shared.Rent(_proposals.Count);
-        store.Apply(Position, _content.Span[.._contentLength], _outcomes.AsSpan(0, _proposals.Count));
+        store.Applier.Apply(Position, _content.Span[.._contentLength], _outcomes.AsSpan(0, _proposals.Count));
     }
 
     /// <summary>Answers every caller of the frame.</summary>

@@ -424,7 +424,7 @@ public sealed class ClusterMember : IAsyncDisposable
             ?? throw new StateTransferException($"It is not known where {_consensus!.Roster.NameOf(from)} is.");
         return await new StateFetch(client, store.Inbox, _time)
         {
-            Since = () => store.ChangesNeededSince,
+            Since = () => store.Installation.ChangesNeededSince,
             Through = () => store.AppliedIndex,
             Chosen = offer =>
             {
@@ -464,7 +464,7 @@ public sealed class ClusterMember : IAsyncDisposable
 
         using (client)
         {
-            return await new StateRepair(store, work => store.DoInBackgroundAsync(() => Done(work)), _time).RunAsync(
+            return await new StateRepair(store, work => store.Background.DoAsync(() => Done(work)), _time).RunAsync(
                 client,
                 cancellationToken
             );

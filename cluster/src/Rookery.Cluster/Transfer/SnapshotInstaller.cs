@@ -114,7 +114,7 @@ internal sealed class SnapshotInstaller(
             await ApplyOwnAsync();
             var fetched = await fetch(from, _stopping.Token);
             bool? isInstalled;
-            while ((isInstalled = await store.DoInBackgroundAsync(() => Install(fetched))) is null)
+            while ((isInstalled = await store.Background.DoAsync(() => Install(fetched))) is null)
             {
                 await Task.Delay(ApplyInterval, _time, _stopping.Token);
             }
@@ -207,11 +207,11 @@ internal sealed class SnapshotInstaller(
     /// flight: try again.</returns>
     private bool? Install(FetchedState fetched)
     {
-        store.PrepareInstall(fetched);
+        store.Installation.Prepare(fetched);
         while (!threads.TryPauseApplying(FlushInterval))
         {
             // The applying thread may wait for a flush, which this thread runs.
-            store.FlushIfDue();
+            store.Storage.FlushIfDue();
         }
 
         try
@@ -251,7 +251,7 @@ internal sealed class SnapshotInstaller(
         bool tailIsKept = host.Core.KeepsTailAfter(position);
         try
         {
-            store.Install(fetched, tailIsKept);
+            store.Installation.Install(fetched, tailIsKept);
         }
         catch (Exception failure)
             when (failure

@@ -30,7 +30,7 @@ internal sealed class SnapshotProvider(RaftHost host, NodeStore store)
             return null;
         }
 
-        var (offer, write) = await store.DoInBackgroundAsync(() =>
+        var (offer, write) = await store.Background.DoAsync(() =>
             since is { } etag
                 ? (store.Offers.MakeSince(etag, out var toWrite, through), toWrite)
                 : (store.Offers.Make(through), null)

@@ -40,7 +40,7 @@ public sealed class StateRepair(NodeStore store, Func<Action, Task> onBackground
             var rows = await FetchAsync(member, request, cancellationToken);
             await WaitForAsync(rows.Position.Index, cancellationToken);
             bool isDone = false;
-            await onBackgroundThread(() => isDone = store.Repair(request, rows));
+            await onBackgroundThread(() => isDone = store.Installation.Repair(request, rows));
             repaired += isDone ? 1 : 0;
         }
 

@@ -361,7 +361,7 @@ public sealed class UnclaimedNodeTests
         if (isFlushed)
         {
             store.Storage.RequestFlush();
-            while (store.FlushIfDue()) { }
+            while (store.Storage.FlushIfDue()) { }
         }
 
         _firstIndex = store.Journal.FirstIndex;

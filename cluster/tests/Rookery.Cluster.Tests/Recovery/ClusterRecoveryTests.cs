@@ -511,7 +511,7 @@ public sealed class ClusterRecoveryTests : IDisposable
             if (isFlushed)
             {
                 store.Storage.RequestFlush();
-                while (store.FlushIfDue()) { }
+                while (store.Storage.FlushIfDue()) { }
             }
         }
 

@@ -177,7 +177,7 @@ public sealed class HostCatchUpTests
         }
 
         cluster.AwaitEqual();
-        long had = cluster.C.Store!.ChangesNeededSince!.Value;
+        long had = cluster.C.Store!.Installation.ChangesNeededSince!.Value;
         cluster.C.Kill();
         for (int i = 0; i < 200; i++)
         {
@@ -187,7 +187,7 @@ public sealed class HostCatchUpTests
         cluster.RunFor(6_000);
         cluster.LongestApplyMilliseconds = 60;
         cluster.C.Open();
-        Assert.True(cluster.C.Store!.ChangesNeededSince < had - 20, "its start has something to apply");
+        Assert.True(cluster.C.Store!.Installation.ChangesNeededSince < had - 20, "its start has something to apply");
         cluster.AwaitEqual(seconds: 60);
         Assert.Equal(1, cluster.Wire.ChangesFetched);
 

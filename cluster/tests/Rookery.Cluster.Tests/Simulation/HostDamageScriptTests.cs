@@ -257,12 +257,12 @@ public sealed class HostDamageScriptTests
             consensus.ReadState().CommitIndex > held,
             "what the member could not apply is known to be committed"
         );
-        long chain = cluster.C.Store!.OutcomeChain;
+        long chain = cluster.C.Store!.Applier.OutcomeHash;
         cluster.RunFor(30_000);
         Assert.Null(consensus.Refusal);
         Assert.Equal(
             (held, chain, 0),
-            (consensus.AppliedIndex, cluster.C.Store!.OutcomeChain, cluster.C.Peek("zz/sound").Value)
+            (consensus.AppliedIndex, cluster.C.Store!.Applier.OutcomeHash, cluster.C.Peek("zz/sound").Value)
         );
 
         cluster.A.Open();

@@ -252,7 +252,7 @@ internal sealed class SteppedCluster : IDisposable
                 string.Equals(rows, Rows.Text(member.Store!.Storage), StringComparison.Ordinal),
                 $"seed {Seed}: {member} has other rows than {up[0]}"
             );
-            Assert.Equal(up[0].Store!.OutcomeChain, member.Store.OutcomeChain);
+            Assert.Equal(up[0].Store!.Applier.OutcomeHash, member.Store.Applier.OutcomeHash);
         }
     }
 

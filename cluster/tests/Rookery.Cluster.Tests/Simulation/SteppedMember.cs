@@ -158,7 +158,7 @@ internal sealed class SteppedMember
         Consensus.RunUntilIdle();
         try
         {
-            Store!.StopCleanly();
+            Store!.Journal.StopCleanly();
         }
         catch (JournalLatchedException)
         {
@@ -351,7 +351,7 @@ internal sealed class SteppedMember
             {
                 try
                 {
-                    Store!.WorkOnce();
+                    Store!.Background.DoStep();
                 }
                 catch (DiskException)
                 {

@@ -205,7 +205,7 @@ internal sealed class StressMember
 
         return await new StateFetch(member._states!.Client, Store.Inbox, TimeProvider.System)
         {
-            Since = () => Store.ChangesNeededSince,
+            Since = () => Store.Installation.ChangesNeededSince,
             Through = () => Store.AppliedIndex,
             RestPerQuestion = TimeSpan.FromMilliseconds(20),
             RestPerBreak = TimeSpan.FromMilliseconds(20),

@@ -284,7 +284,7 @@ internal sealed class StressRun(int seed) : IAsyncDisposable
                 string.Equals(rows, Rows.Text(member.Store.Storage), StringComparison.Ordinal),
                 $"seed {seed}: {member} has other rows than A"
             );
-            Assert.Equal(_members[0].Store.OutcomeChain, member.Store.OutcomeChain);
+            Assert.Equal(_members[0].Store.Applier.OutcomeHash, member.Store.Applier.OutcomeHash);
             Mark("states installed", (int)member.StatesInstalled);
         }
 

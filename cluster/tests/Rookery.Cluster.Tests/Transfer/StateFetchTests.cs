@@ -24,7 +24,7 @@ public sealed class StateFetchTests : IDisposable
         Assert.InRange(_receiver.Core.Transfers.Resumed, 10, 100);
         Assert.Equal(new StateFetchProgress(fetched.Offer.Bytes, fetched.Offer.Bytes), steps[^1]);
         Assert.Equal(steps.OrderBy(static step => step.Bytes), steps);
-        _receiver.Core.Install(fetched, tailIsKept: false);
+        _receiver.Core.Installation.Install(fetched, tailIsKept: false);
         Assert.Equal(600, _receiver.Count());
         Assert.Equal(
             (_sender.Core.Journal.LastIndex, 600),
@@ -48,14 +48,14 @@ public sealed class StateFetchTests : IDisposable
         {
             RestPerBreak = TimeSpan.Zero,
             RestPerQuestion = TimeSpan.FromMilliseconds(1),
-            Since = () => _receiver.Core.ChangesNeededSince,
+            Since = () => _receiver.Core.Installation.ChangesNeededSince,
             Chosen = offer => chosen = offer,
         }.RunAsync(CancellationToken.None);
 
         Assert.Equal((500, chosen), (fetched.Offer.Since, fetched.Offer));
         Assert.InRange(fetched.Offer.Bytes, 90_000, fetched.Offer.WholeBytes / 4);
-        _receiver.Core.PrepareInstall(fetched);
-        _receiver.Core.Install(fetched, tailIsKept: false);
+        _receiver.Core.Installation.Prepare(fetched);
+        _receiver.Core.Installation.Install(fetched, tailIsKept: false);
         Assert.Equal(600, _receiver.Count());
         Assert.InRange(_receiver.Core.Transfers.Resumed, 1, 100);
         Assert.Equal(
@@ -80,7 +80,7 @@ public sealed class StateFetchTests : IDisposable
         );
         var fetched = await Fetch(server).RunAsync(CancellationToken.None);
         Assert.Equal(fetched.Offer.Bytes + fetched.Offer.Files[1].Bytes, _receiver.Core.Transfers.ReceivedBytes);
-        _receiver.Core.Install(fetched, tailIsKept: false);
+        _receiver.Core.Installation.Install(fetched, tailIsKept: false);
         Assert.Equal(600, _receiver.Count());
     }
 

@@ -59,7 +59,7 @@ internal sealed class StateNode : IDisposable
         }
 
         Core.Storage.RequestFlush();
-        while (Core.WorkOnce()) { }
+        while (Core.Background.DoStep()) { }
     }
 
     private StateOffer? Make(long? since, long through)

@@ -13,7 +13,7 @@ namespace Rookery.Documents.Apply;
 /// tables produce the same rows and outcomes on every node, because nothing here reads a clock, draws a random number
 /// or enumerates an unordered collection.
 /// </summary>
-internal sealed class Applier : IDisposable
+public sealed class Applier : IDisposable
 {
     private readonly StorageEngine _storage;
     private readonly DatabaseCatalog _catalog;
@@ -27,7 +27,7 @@ internal sealed class Applier : IDisposable
     private readonly List<DatabaseState> _touched = [];
     private readonly List<(Database Database, DocumentChange Change)> _changes = [];
 
-    public Applier(
+    internal Applier(
         StorageEngine storage,
         DatabaseCatalog catalog,
         ClusterRecords records,
@@ -47,7 +47,7 @@ internal sealed class Applier : IDisposable
     /// When set, a damaged document counts as missing, and this callback receives a message for each command that is
     /// refused because of it. Only for exports: a node that keeps its data must stop at damage instead.
     /// </summary>
-    public Action<string>? CommandSkipped
+    internal Action<string>? CommandSkipped
     {
         get;
         init
@@ -123,7 +123,7 @@ internal sealed class Applier : IDisposable
     public void Abandon() => _storage.Abandon();
 
     /// <summary>Discards the state in memory and loads it from the tables, after all tables were replaced.</summary>
-    public void Reload()
+    internal void Reload()
     {
         _touched.Clear();
         _changes.Clear();

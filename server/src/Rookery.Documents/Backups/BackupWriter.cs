@@ -113,8 +113,7 @@ public sealed class BackupWriter : IDisposable
     // hides it.
     private void CheckRuns(MemoryBudget memory, IIoRecorder io, TimeProvider time)
     {
-        var options = NodeStore.StorageOptionsOf(
-            new NodeOptions { DataDirectory = Directory },
+        var options = new NodeOptions { DataDirectory = Directory }.ToStorageOptions(
             Path.Join(Directory, NodeBackup.StorageFolder)
         );
         using var storage = StorageEngine.Open(_disk, options with { ReadOnly = true }, memory, io, time);

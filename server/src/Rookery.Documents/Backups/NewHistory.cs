@@ -36,7 +36,7 @@ internal sealed class NewHistory(
         using (
             var storage = StorageEngine.Open(
                 disk,
-                NodeStore.StorageOptionsOf(options, DataDirectory.StoragePathOf(Target)),
+                options.ToStorageOptions(DataDirectory.StoragePathOf(Target)),
                 memory,
                 io,
                 time
@@ -99,12 +99,12 @@ internal sealed class NewHistory(
         }
 
         core.Storage.RequestFlush();
-        while (core.WorkOnce()) { }
+        while (core.Background.DoStep()) { }
 
         while (!core.Storage.ScrubOnce(BackupPiece.MaxBytes)) { }
 
         string? trouble = core.Storage.Health;
-        core.StopCleanly();
+        core.Journal.StopCleanly();
         return new NewHistoryData(
             [.. core.Databases.All.Select(CountDocuments)],
             trouble,

@@ -42,7 +42,7 @@ public sealed class NodeBackup : IDisposable
 
     /// <summary>Begins a backup. Call it on the thread of background work, or before that thread runs.</summary>
     /// <exception cref="BackupException">Another backup is running, or the data is damaged.</exception>
-    internal static NodeBackup Begin(NodeStore core, IDisk disk, IIoRecorder io, TimeProvider time)
+    internal static NodeBackup Begin(NodeStore core, string checkpoint, IDisk disk, IIoRecorder io)
     {
         if (core.Storage.Statistics().Damage is [var damage, ..])
         {
@@ -52,10 +52,10 @@ public sealed class NodeBackup : IDisposable
             );
         }
 
-        if (disk.Exists(core.CheckpointPath))
+        if (disk.Exists(checkpoint))
         {
             throw new BackupException(
-                $"A backup of this node is being taken already (its checkpoint is {core.CheckpointPath}). "
+                $"A backup of this node is being taken already (its checkpoint is {checkpoint}). "
                     + $"Wait until it is done."
             );
         }
@@ -64,12 +64,12 @@ public sealed class NodeBackup : IDisposable
         var journal = core.Journal.Read();
         try
         {
-            var begun = time.GetUtcNow();
+            var begun = core.Time.GetUtcNow();
             var names = core.Databases.All.Select(database => database.Name).ToArray();
-            var position = core.Storage.Checkpoint(core.CheckpointPath);
+            var position = core.Storage.Checkpoint(checkpoint);
             string Heading(long index, long etag) =>
                 BackupManifest.HeadingOf(core.NodeId, core.ClusterId, begun, index, etag, names);
-            return new NodeBackup(disk, io, journal, core.CheckpointPath, Heading)
+            return new NodeBackup(disk, io, journal, checkpoint, Heading)
             {
                 _throughIndex = position.Index,
                 _throughEtag = position.Sequence,
@@ -78,7 +78,7 @@ public sealed class NodeBackup : IDisposable
         catch
         {
             journal.Dispose();
-            RemoveCheckpoint(disk, core.CheckpointPath);
+            RemoveCheckpoint(disk, checkpoint);
             throw;
         }
     }

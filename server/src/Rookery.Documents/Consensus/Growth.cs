@@ -3,10 +3,14 @@ using Rookery.Documents.Commands;
 namespace Rookery.Documents.Consensus;
 
 /// <summary>Distinguishes commands that grow the data from those that remain allowed without free space.</summary>
-internal static class Growth
+public static class Growth
 {
+    /// <summary>Returns the rejection (507) of a command that grows the data; null if it does not.</summary>
+    public static Rejection? Refusal(ReadOnlySpan<byte> command, string reason) =>
+        Grows(command) ? new Rejection(RejectionKind.InsufficientSpace, reason) : null;
+
     /// <summary>Returns whether the command may grow the data. A batch of deletes does not.</summary>
-    public static bool Grows(ReadOnlySpan<byte> command)
+    private static bool Grows(ReadOnlySpan<byte> command)
     {
         var reader = new CommandReader(command);
         switch (reader.Kind)

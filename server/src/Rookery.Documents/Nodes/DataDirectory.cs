@@ -65,6 +65,17 @@ internal sealed class DataDirectory : IDisposable
     public string StoragePath => StoragePathOf(Path);
 
     /// <summary>
+    /// The directory of a backup's checkpoint: on the file system of the runs, because it holds hard links to them.
+    /// </summary>
+    public string CheckpointPath => System.IO.Path.Combine(Path, "checkpoint");
+
+    /// <summary>The directory of the snapshot that is offered to members that lag.</summary>
+    public string OfferPath => System.IO.Path.Combine(Path, "offer");
+
+    /// <summary>The directory into which another member's snapshot is fetched.</summary>
+    public string InboxPath => System.IO.Path.Combine(StoragePath, "incoming");
+
+    /// <summary>
     /// Whether no first start was completed here: the format file is missing. It is written once journal and storage
     /// exist.
     /// </summary>

@@ -48,7 +48,7 @@ internal sealed class NodeMaintenance : IDisposable
 
     public void Start()
     {
-        _core.Pacer.Share = DutyCyclePacer.ShareWithoutSensor;
+        _core.Background.Pacer.Share = DutyCyclePacer.ShareWithoutSensor;
         _core.Storage.HasBackgroundWork = true;
         _thread.Start();
     }
@@ -67,7 +67,7 @@ internal sealed class NodeMaintenance : IDisposable
     public void Dispose()
     {
         _stopping.Set();
-        _core.Pacer.Dispose(); // ends its pauses
+        _core.Background.Pacer.Dispose(); // ends its pauses
         _timer.Dispose();
         Wake();
         if (!_thread.ThreadState.HasFlag(ThreadState.Unstarted))
@@ -121,7 +121,7 @@ internal sealed class NodeMaintenance : IDisposable
             if (Volatile.Read(ref _isRoundDue))
             {
                 Volatile.Write(ref _isRoundDue, false);
-                _housekeeping.DoRound(mayScrub: !_core.Pacer.IsPaused);
+                _housekeeping.DoRound(mayScrub: !_core.Background.Pacer.IsPaused);
                 _core.Offers.GiveUpIfDue();
             }
         } while (!_stopping.IsSet && DoStep());
@@ -134,7 +134,7 @@ internal sealed class NodeMaintenance : IDisposable
 
     private bool DoStep()
     {
-        bool done = _core.WorkOnce();
+        bool done = _core.Background.DoStep();
         Volatile.Write(ref _steps, _steps + (done ? 1 : 0));
         Volatile.Write(ref _isWorking, done);
         return done;

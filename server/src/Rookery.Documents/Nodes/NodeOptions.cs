@@ -1,10 +1,16 @@
+using Rookery.Documents.Apply;
 using Rookery.Platform;
+using Rookery.Storage;
 
 namespace Rookery.Documents.Nodes;
 
 /// <summary>Settings to open a node's data.</summary>
 public sealed record NodeOptions
 {
+    // A replay that skips damage must not reach a run. The memtable can hold all of it, because BackgroundWork flushes
+    // long before the journal is that long.
+    private const long NeverFull = 1L << 40;
+
     /// <summary>The data directory, an absolute path. Created if it is missing.</summary>
     public required string DataDirectory { get; init; }
 
@@ -81,4 +87,15 @@ public sealed record NodeOptions
 
     /// <summary>Whether replay skips damage; see <see cref="CommandLeftOut"/>.</summary>
     internal bool ReplaysAroundDamage { get; init; }
+
+    /// <summary>How the storage engine keeps the node's tables in a directory.</summary>
+    internal StorageOptions ToStorageOptions(string directory) =>
+        new()
+        {
+            Directory = directory,
+            Tables = Table.Definitions,
+            MemtableBytes = ReplaysAroundDamage ? NeverFull : MemtableBytes,
+            RunBytes = RunBytes,
+            Filter = new StaleOrderFilter(),
+        };
 }

@@ -1,3 +1,4 @@
+using Rookery.Documents.Consensus;
 using Rookery.Journal;
 using Rookery.Platform;
 
@@ -7,7 +8,7 @@ namespace Rookery.Documents.Nodes;
 /// The space reserves of a node: on the file system of the data and, if the journal has its own directory, on the
 /// journal's. Thread-safe.
 /// </summary>
-internal sealed class NodeSpace
+public sealed class NodeSpace
 {
     // Segments that writes may fill before a flush releases any. Without room for a new segment the journal accepts no
     // writes.
@@ -18,9 +19,11 @@ internal sealed class NodeSpace
     private readonly SpaceReserve _data;
     private readonly SpaceReserve? _journal;
     private readonly string? _journalDirectory;
+    private readonly string _nodeTag;
 
-    public NodeSpace(IDisk disk, NodeOptions options, NodeJournal journal, TimeProvider time)
+    internal NodeSpace(IDisk disk, NodeOptions options, NodeJournal journal, TimeProvider time)
     {
+        _nodeTag = options.NodeTag;
         _data = new SpaceReserve(disk, options.DataDirectory, options.Reserve, Interval, time);
         _journalDirectory = options.JournalDirectory;
         if (_journalDirectory is not null)
@@ -49,19 +52,22 @@ internal sealed class NodeSpace
     /// <summary>Whether the journal's own file system is below its reserve; a flush releases segments there.</summary>
     public bool IsJournalLow => _journal is { State.GrowthAllowed: false };
 
-    /// <summary>Returns why writes that grow the data are refused; null if they are accepted.</summary>
-    public string? GrowthRefusal(string nodeTag)
+    /// <summary>Returns the rejection (507) of a command that grows the data; null if it is accepted.</summary>
+    public Rejection? GrowthRefusal(ReadOnlySpan<byte> command) =>
+        WhyNoGrowth() is { } reason ? Growth.Refusal(command, reason) : null;
+
+    private string? WhyNoGrowth()
     {
         var data = _data.State;
         if (!data.GrowthAllowed)
         {
-            return $"Node {nodeTag} refuses writes that grow the data: its free space of "
+            return $"Node {_nodeTag} refuses writes that grow the data: its free space of "
                 + $"{Amount.Bytes(data.FreeBytes)} is below its reserve of {Amount.Bytes(data.NeededBytes)}. Deletes "
                 + $"are accepted. Free some space.";
         }
 
         return _journal?.State is { GrowthAllowed: false } journal
-            ? $"Node {nodeTag} refuses writes that grow the data: the free space of "
+            ? $"Node {_nodeTag} refuses writes that grow the data: the free space of "
                 + $"{Amount.Bytes(journal.FreeBytes)} for its journal in {_journalDirectory} is below the reserve of "
                 + $"{Amount.Bytes(journal.NeededBytes)}. Deletes are accepted. Free some space there."
             : null;

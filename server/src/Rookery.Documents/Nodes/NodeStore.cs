@@ -8,8 +8,6 @@ using Rookery.Documents.Transfer;
 using Rookery.Journal;
 using Rookery.Platform;
 using Rookery.Storage;
-using Rookery.Storage.Install;
-using Rookery.Storage.Repair;
 
 namespace Rookery.Documents.Nodes;
 
@@ -18,33 +16,73 @@ namespace Rookery.Documents.Nodes;
 /// carry out what it orders, and orders nothing itself.
 /// <see cref="Node"/> puts consensus and threads around it; simulation drives it step by step.
 /// </summary>
-public sealed partial class NodeStore : IDisposable
+public sealed class NodeStore : IDisposable
 {
-    // Beyond so many segments the memtable is flushed although it is not full, so that a restart replays no more than
-    // that.
-    private const int SegmentsToReplay = 8;
-
-    // What is replayed around damage must not reach a run: it stays in memory, which it fits into because a journal is
-    // flushed long before (see above).
-    private const long NeverFull = 1L << 40;
-
     private readonly DataDirectory _directory;
-    private readonly NodeOptions _options;
     private readonly IDisk _disk;
     private readonly IIoRecorder _io;
-    private readonly BackgroundRequests _asked = new();
-    private Applier _applier = null!;
-    private PreviousVersions _previous = null!;
+    private readonly AgreedFormatLevel _level;
+    private readonly PreviousVersions _previous;
 
-    private NodeStore(DataDirectory directory, NodeOptions options, IDisk disk, IIoRecorder io, TimeProvider time)
+    internal NodeStore(
+        DataDirectory directory,
+        NodeOptions options,
+        IDisk disk,
+        IIoRecorder io,
+        TimeProvider time,
+        StorageEngine storage,
+        NodeJournal journal,
+        DatabaseCatalog databases,
+        ClusterRecords clusterRecords,
+        AgreedFormatLevel level,
+        Applier applier,
+        BackgroundWork background,
+        NodeSpace space,
+        Admission admission
+    )
     {
-        Pacer = new DutyCyclePacer(time) { Share = 1 };
         _directory = directory;
-        _options = options;
         _disk = disk;
         _io = io;
+        _level = level;
+        _previous = new PreviousVersions(storage);
+        Options = options;
         Time = time;
+        Storage = storage;
+        Journal = journal;
+        Databases = databases;
+        ClusterRecords = clusterRecords;
+        Applier = applier;
+        Background = background;
+        Space = space;
+        Admission = admission;
+        Offers = new StateOffers(storage, journal, disk, directory.OfferPath, Transfers, time)
+        {
+            Reserve = options.Reserve,
+        };
+        Inbox = new StateInbox(storage, disk, directory.InboxPath, options.Reserve, Transfers);
+        Installation = new StateInstallation(storage, journal, applier, clusterRecords, Inbox);
+        storage.ManifestDurable = position => ReleaseJournal(position.Index);
     }
+
+    /// <summary>
+    /// Opens the directory. What the journal holds beyond the manifest is not applied: how much of it is committed,
+    /// consensus knows.
+    /// </summary>
+    /// <param name="options">Where the data is.</param>
+    /// <param name="disk">The disk.</param>
+    /// <param name="memory">What bounds memory.</param>
+    /// <param name="io">Is told of all disk work.</param>
+    /// <param name="time">The clock.</param>
+    /// <exception cref="DataDirectoryInUseException">Another process holds a directory.</exception>
+    /// <exception cref="IOException">The data cannot be opened; the message says why. Nothing is open then.</exception>
+    public static NodeStore Open(
+        NodeOptions options,
+        IDisk disk,
+        MemoryBudget memory,
+        IIoRecorder io,
+        TimeProvider time
+    ) => new NodeStoreOpening(options, disk, memory, io, time).Open();
 
     /// <summary>The node's random identity.</summary>
     public string NodeId => _directory.NodeId;
@@ -53,59 +91,49 @@ public sealed partial class NodeStore : IDisposable
     public string ClusterId => _directory.ClusterId;
 
     /// <summary>What it was opened with.</summary>
-    public NodeOptions Options => _options;
+    public NodeOptions Options { get; }
 
     /// <summary>What this node may write: it is noted beside the data.</summary>
-    public FormatLevel FormatLevel { get; private set; } = FormatLevel.First;
+    public FormatLevel FormatLevel => _level.Current;
 
     /// <summary>The clock.</summary>
     public TimeProvider Time { get; }
 
-    /// <summary>
-    /// Where a backup keeps the runs it copies: on their own file system, because they are hard links.
-    /// </summary>
-    internal string CheckpointPath => Path.Combine(_directory.Path, "checkpoint");
+    /// <summary>The tables. Written by who applies, and by who does background work.</summary>
+    public StorageEngine Storage { get; }
 
-    private string OfferPath => Path.Combine(_directory.Path, "offer");
+    /// <summary>The journal: the log that consensus orders.</summary>
+    public NodeJournal Journal { get; }
 
     /// <summary>The databases, as far as frames were applied.</summary>
-    public DatabaseCatalog Databases { get; } = new();
+    public DatabaseCatalog Databases { get; }
+
+    /// <summary>What the members of the cluster agree on, as far as frames were applied.</summary>
+    public ClusterRecords ClusterRecords { get; }
+
+    /// <summary>Applies committed frames.</summary>
+    public Applier Applier { get; }
+
+    /// <summary>The work that is done beside what commits.</summary>
+    public BackgroundWork Background { get; }
+
+    /// <summary>What stays free on the node's file systems.</summary>
+    public NodeSpace Space { get; }
+
+    /// <summary>What bounds the bytes of commands in flight.</summary>
+    public Admission Admission { get; }
 
     /// <summary>What was given to members that fell behind, and taken.</summary>
     public StateTransferStatistics Transfers { get; } = new();
 
     /// <summary>This node's state for members that fell behind.</summary>
-    public StateOffers Offers { get; private set; } = null!;
+    public StateOffers Offers { get; }
 
     /// <summary>Where this node gathers the state of another.</summary>
-    public StateInbox Inbox { get; private set; } = null!;
+    public StateInbox Inbox { get; }
 
-    /// <summary>What the members of the cluster agree on, as far as frames were applied.</summary>
-    public ClusterRecords ClusterRecords { get; } = new();
-
-    /// <summary>The journal: the log that consensus orders.</summary>
-    public NodeJournal Journal { get; private set; } = null!;
-
-    /// <summary>What bounds the bytes of commands in flight.</summary>
-    public Admission Admission { get; private set; } = null!;
-
-    /// <summary>The log time of the last frame applied, in UTC ticks.</summary>
-    public long LastLogTicks => _applier.LastLogTicks;
-
-    /// <summary>Whether a database was ever made here.</summary>
-    public bool HasServed => _applier.HasEverHadDatabase;
-
-    /// <summary>
-    /// The log time of the last frame whose time was not steady: whatever is older may be as young as that. 0 when
-    /// there was none.
-    /// </summary>
-    internal long AgesFromTicks => _applier.AgesFromTicks;
-
-    /// <summary>
-    /// A hash of what came of every command applied, from the beginning: members that applied the same frames have the
-    /// same. 0 when it is not known, because a version that did not keep it applied some of them.
-    /// </summary>
-    public long OutcomeChain => _applier.OutcomeHash;
+    /// <summary>Puts what was gathered in the place of this node's own.</summary>
+    public StateInstallation Installation { get; }
 
     /// <summary>Index of the last frame applied.</summary>
     public long AppliedIndex => Storage.AppliedIndex;
@@ -119,30 +147,12 @@ public sealed partial class NodeStore : IDisposable
     /// </summary>
     public Action<JournalPosition>? ManifestDurable { get; set; }
 
-    /// <summary>The tables. Written by who applies, and by the thread that calls <see cref="WorkOnce"/>.</summary>
-    public StorageEngine Storage { get; private set; } = null!;
-
-    /// <summary>What stays free on the node's file systems.</summary>
-    internal NodeSpace Space { get; private set; } = null!;
-
-    /// <summary>
-    /// How much of a core background work takes: all of it, until a thread of its own does that work beside others.
-    /// </summary>
-    internal DutyCyclePacer Pacer { get; }
-
-    /// <summary>Why a command that grows the data is refused now (507), or null.</summary>
-    public Rejection? GrowthRefusal(ReadOnlySpan<byte> command) =>
-        Space.GrowthRefusal(_options.NodeTag) is { } reason ? RefuseGrowth(command, reason) : null;
-
-    /// <summary>The refusal (507) of a command for this reason if it grows the data, or null.</summary>
-    public static Rejection? RefuseGrowth(ReadOnlySpan<byte> command, string reason) =>
-        Growth.Grows(command) ? new Rejection(RejectionKind.InsufficientSpace, reason) : null;
-
-    /// <summary>
-    /// Bytes free beyond what is kept in reserve, on the file system that has fewer; below 0 nothing that grows the
-    /// data is taken.
-    /// </summary>
-    public long SpareBytes => Space.SpareBytes;
+    /// <summary>Whether deletions are kept for members that may fall behind; a node that has none need not.</summary>
+    public bool KeepsDeletions
+    {
+        get => Storage.KeptDeletions > 0;
+        set => Storage.KeptDeletions = value ? Options.KeptDeletions : 0;
+    }
 
     /// <summary>
     /// Reads what a command will look up, on the caller's thread, before it is queued. Once it is in the journal it has
@@ -186,35 +196,6 @@ public sealed partial class NodeStore : IDisposable
         }
     }
 
-    /// <summary>Applies the next committed frame; afterwards snapshots see all of it.</summary>
-    /// <param name="position">Where it stands in the log.</param>
-    /// <param name="content">Its decoded payload; empty for a frame without commands.</param>
-    /// <param name="outcomes">Receives the outcome of each command; empty when nobody waits for them.</param>
-    /// <exception cref="DamagedException">It needs a row that cannot be read.</exception>
-    public void Apply(in FramePosition position, ReadOnlySpan<byte> content, Span<CommandOutcome> outcomes) =>
-        _applier.Apply(position, content, outcomes);
-
-    /// <summary>Applies the next committed frame as it stands in the journal.</summary>
-    /// <exception cref="DataFormatException">Its payload does not decode.</exception>
-    /// <exception cref="UnappliedDamageException">It needs a row that cannot be read.</exception>
-    public void ApplyStored(in JournalFrame frame)
-    {
-        try
-        {
-            Replay.Apply(frame, _applier);
-        }
-        catch (DamagedException damaged)
-        {
-            throw new UnappliedDamageException(damaged);
-        }
-    }
-
-    /// <summary>
-    /// Ends a frame that could not be applied to its end, so that what was applied before it can be flushed. Nothing
-    /// more can be applied until a state was installed: what is held in memory is in between. By who applies.
-    /// </summary>
-    public void AbandonFrame() => _applier.Abandon();
-
     /// <summary>
     /// Applies all that the journal holds, committed or not: for who only reads a stopped node, and for a restore.
     /// </summary>
@@ -224,7 +205,7 @@ public sealed partial class NodeStore : IDisposable
         using var reader = Journal.Read(Storage.AppliedIndex + 1);
         while (reader.Next(out var frame))
         {
-            ApplyStored(frame);
+            Replay.Apply(frame, Applier);
         }
     }
 
@@ -241,7 +222,7 @@ public sealed partial class NodeStore : IDisposable
             Journal.OperationsBeforeNext,
             operations
         );
-        byte[] content = FrameContent.Of(LastLogTicks + 1, command.Written.Span);
+        byte[] content = FrameContent.Of(Applier.LastLogTicks + 1, command.Written.Span);
         byte[] payload = new byte[Payload.MaxEncodedLength(content.Length)];
         int length = Payload.Encode(content, payload);
         Journal.Write([
@@ -255,169 +236,25 @@ public sealed partial class NodeStore : IDisposable
             ),
         ]);
         var outcomes = new CommandOutcome[1];
-        Apply(position, content, outcomes);
+        Applier.Apply(position, content, outcomes);
         return outcomes[0];
     }
 
-    /// <summary>Does something between two steps of background work, which must not go on beside it.</summary>
-    /// <returns>What it came to, once it was its turn; it ends with the exception that <paramref name="work"/> throws,
-    /// or an <see cref="IOException"/> when the node stops before.</returns>
-    public Task<T> DoInBackgroundAsync<T>(Func<T> work)
-    {
-        var done = _asked.AddAsync(work);
-        Storage.WorkArrived?.Invoke();
-        return done;
-    }
-
-    /// <summary>Does the background work that is due, one small step. To be called by one thread.</summary>
-    /// <returns>Whether there was something to do.</returns>
-    public bool WorkOnce()
-    {
-        if (_asked.RunNext())
-        {
-            return true;
-        }
-
-        // Where the journal lacks room a flush helps as soon as it lets go of a whole segment: before that, each would
-        // write runs and give nothing back.
-        int segments = Space.IsJournalLow ? 1 : SegmentsToReplay;
-        bool isJournalLong = Journal.BytesAbove(Storage.Durable.Index) > (long)segments * _options.SegmentBytes;
-        if (isJournalLong && Storage.AppliedIndex > Storage.Durable.Index)
-        {
-            Storage.RequestFlush();
-        }
-
-        return FlushIfDue() || PrepareSpareOrCompact();
-    }
-
-    /// <summary>
-    /// Flushes when that is due. On the thread that calls <see cref="WorkOnce"/>: also while that waits for who
-    /// applies, and who may wait for the flush.
-    /// </summary>
-    /// <returns>Whether it was.</returns>
-    public bool FlushIfDue() => Storage.FlushDue && Storage.Flush();
-
-    // The room that a spare lacks may be what compaction gives back. Heat pauses it only while there is room.
-    private bool PrepareSpareOrCompact()
-    {
-        try
-        {
-            return Journal.PrepareSpare() || ((!Pacer.IsPaused || !Space.Data.GrowthAllowed) && Storage.CompactOnce());
-        }
-        catch (DiskException)
-        {
-            if (Storage.CompactOnce())
-            {
-                return true;
-            }
-
-            throw;
-        }
-    }
-
-    /// <summary>Begins a backup. On the thread that calls <see cref="WorkOnce"/>, or while there is none.</summary>
+    /// <summary>Begins a backup. On the thread of background work, or while there is none.</summary>
     /// <exception cref="BackupException">One is being taken already, or the data is damaged.</exception>
-    internal NodeBackup BeginBackup() => NodeBackup.Begin(this, _disk, _io, Time);
-
-    /// <summary>Whether deletions are kept for members that may fall behind; a node that has none need not.</summary>
-    public bool KeepsDeletions
-    {
-        get => Storage.KeptDeletions > 0;
-        set => Storage.KeptDeletions = value ? _options.KeptDeletions : 0;
-    }
-
-    /// <summary>
-    /// The etag from which on this node needs what changed: everything through it is applied here. Null when it needs
-    /// everything, because it has nothing, or cannot read a part of what it has.
-    /// </summary>
-    public long? ChangesNeededSince => Storage.Sequence == 0 || Storage.HasDamage ? null : Storage.Sequence;
-
-    /// <summary>
-    /// Does before <see cref="Install"/> what takes long and can be done while others write: what changed is laid over
-    /// runs. On the thread that calls <see cref="WorkOnce"/>.
-    /// </summary>
-    public void PrepareInstall(FetchedState fetched)
-    {
-        if (fetched.Offer.Since is not null)
-        {
-            Storage.RequestFlush();
-            while (FlushIfDue()) { }
-        }
-    }
-
-    /// <summary>
-    /// Puts a fetched state in the place of this node's own. For who holds the turn to apply, and, unless the tail is
-    /// kept, the turn to write, on the thread that calls <see cref="WorkOnce"/>, or while there is none.
-    /// </summary>
-    /// <param name="fetched">What to install.</param>
-    /// <param name="tailIsKept">Whether the journal durably has the state's last entry, and so stays as it is.</param>
-    /// <returns>Where the node stands now.</returns>
-    /// <exception cref="IOException">As <see cref="StateInstallation.Install"/> says: after anything but a
-    /// <see cref="ReceivedStateException"/> or a <see cref="DiskException"/> the node must stop.</exception>
-    public ManifestPosition Install(FetchedState fetched, bool tailIsKept)
-    {
-        var records = ClusterRecords.ReadVersions();
-        StateInstallation.Install(Storage, Journal, _applier, fetched, tailIsKept);
-        ClusterRecords.AnnounceChangesSince(records);
-        Transfers.CountInstalled(fetched.Offer.Since is null ? StateTransferKind.Files : StateTransferKind.Changes);
-        ClearInbox();
-        return Storage.Durable;
-    }
-
-    /// <summary>
-    /// Writes a damaged file again with the rows of another member. On the thread that calls <see cref="WorkOnce"/>, or
-    /// while there is none.
-    /// </summary>
-    /// <returns>False when it has to be asked for again.</returns>
-    /// <exception cref="ReceivedStateException">The rows are damaged, or of a time that does not fit. Nothing
-    /// changed.</exception>
-    /// <exception cref="DiskException">The disk refused. Nothing changed.</exception>
-    public bool Repair(RepairRequest request, RepairRows rows)
-    {
-        bool isDone = Storage.Repair(request, rows);
-        if (isDone)
-        {
-            Transfers.CountInstalled(StateTransferKind.Repairs);
-        }
-
-        if (_disk.Exists(rows.Path))
-        {
-            // Else a state that came meanwhile has cleared the inbox.
-            _disk.Delete(rows.Path);
-        }
-
-        return isDone;
-    }
-
-    /// <summary>
-    /// Notes in the journal that the node stopped in order. Nothing is flushed: the journal has everything.
-    /// </summary>
-    public void StopCleanly() => Journal.StopCleanly();
+    internal NodeBackup BeginBackup() => NodeBackup.Begin(this, _directory.CheckpointPath, _disk, _io);
 
     /// <inheritdoc/>
     public void Dispose()
     {
         Databases.Complete();
         ClusterRecords.Complete();
-        _asked.Close();
-        Pacer.Dispose();
-        Offers?.Dispose();
-        _applier?.Dispose();
-        Journal?.Dispose();
-        Storage?.Dispose();
+        Background.Dispose();
+        Offers.Dispose();
+        Applier.Dispose();
+        Journal.Dispose();
+        Storage.Dispose();
         _directory.Dispose();
-    }
-
-    private void ClearInbox()
-    {
-        try
-        {
-            Inbox.Clear();
-        }
-        catch (DiskException)
-        {
-            // What stays is deleted by the next fetch.
-        }
     }
 
     private void ReleaseJournal(long index)

@@ -63,8 +63,8 @@ internal sealed class OpenNode : Node
     /// <inheritdoc/>
     public override double BackgroundShare
     {
-        get => _store.Pacer.Share;
-        set => _store.Pacer.Share = value;
+        get => _store.Background.Pacer.Share;
+        set => _store.Background.Pacer.Share = value;
     }
 
     /// <inheritdoc/>
@@ -81,7 +81,7 @@ internal sealed class OpenNode : Node
 
     /// <inheritdoc/>
     public override Task<NodeBackup> BeginBackupAsync() =>
-        Diagnosis is null ? _store.DoInBackgroundAsync(_store.BeginBackup) : base.BeginBackupAsync();
+        Diagnosis is null ? _store.Background.DoAsync(_store.BeginBackup) : base.BeginBackupAsync();
 
     /// <inheritdoc/>
     public override void StopCleanly()
@@ -91,7 +91,7 @@ internal sealed class OpenNode : Node
         {
             try
             {
-                _store.StopCleanly();
+                _store.Journal.StopCleanly();
             }
             catch (IOException failure)
             {

@@ -1,15 +1,29 @@
 using Rookery.Documents.Apply;
 using Rookery.Journal;
 using Rookery.Platform;
+using Rookery.Storage;
 
 namespace Rookery.Documents.Nodes;
 
 /// <summary>Applies stored frames of the journal.</summary>
-internal static class Replay
+public static class Replay
 {
     /// <summary>Decodes and applies one frame. Its commands' outcomes are discarded.</summary>
     /// <exception cref="DataFormatException">The payload does not decode.</exception>
+    /// <exception cref="UnappliedDamageException">The frame needs a row that cannot be read.</exception>
     public static void Apply(in JournalFrame frame, Applier applier)
+    {
+        try
+        {
+            Decode(frame, applier);
+        }
+        catch (DamagedException damaged)
+        {
+            throw new UnappliedDamageException(damaged);
+        }
+    }
+
+    private static void Decode(in JournalFrame frame, Applier applier)
     {
         var position = new FramePosition(frame.Index, frame.Term, frame.OperationsBefore, frame.OperationCount);
         if (frame.Type != FrameType.Batch)

@@ -30,7 +30,7 @@ public sealed class StoppedStore : IDisposable
             Ids = DataDirectory.ReadFormat(disk, _directory.Path);
             _storage = StorageEngine.Open(
                 disk,
-                NodeStore.StorageOptionsOf(options, _directory.StoragePath) with
+                options.ToStorageOptions(_directory.StoragePath) with
                 {
                     ReadOnly = true,
                     WasBegun = true,

@@ -4,6 +4,7 @@ using Rookery.Documents.Nodes;
 using Rookery.Platform;
 using Rookery.Storage;
 using Rookery.Storage.Install;
+using Rookery.Storage.Repair;
 
 namespace Rookery.Documents.Transfer;
 
@@ -101,6 +102,16 @@ public sealed class StateInbox
         _disk.CreateDirectory(_directory);
         path = Path.Join(_directory, RowsName);
         return new InboxFile(_disk, path, offset: 0, Statistics, StateTransferKind.Repairs);
+    }
+
+    /// <summary>Deletes the rows of a repair, unless a state that came meanwhile has cleared them away.</summary>
+    /// <exception cref="DiskException">The disk refused.</exception>
+    internal void DropRows(RepairRows rows)
+    {
+        if (_disk.Exists(rows.Path))
+        {
+            _disk.Delete(rows.Path);
+        }
     }
 
     /// <summary>

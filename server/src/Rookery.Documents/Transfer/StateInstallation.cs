@@ -1,57 +1,117 @@
 using System.Buffers.Binary;
 using Rookery.Documents.Apply;
+using Rookery.Documents.Records;
 using Rookery.Journal;
+using Rookery.Platform;
 using Rookery.Storage;
 using Rookery.Storage.Install;
+using Rookery.Storage.Repair;
 
 namespace Rookery.Documents.Transfer;
 
 /// <summary>
-/// Installs a fetched snapshot: first the storage, with a mark in its manifest, then the journal, then the state of
-/// apply in memory. A power cut leaves the old state or the new one (docs/explanation/durability.md, moments 11 to 15).
+/// Installs what other members sent: snapshots, changes and rows for repairs. A snapshot goes first into the storage,
+/// with a mark in its manifest, then the journal is reset, then apply reloads its state in memory. A power cut leaves
+/// the old state or the new one (docs/explanation/durability.md, moments 11 to 15). Unless said otherwise, call it on
+/// the background thread, or before that thread runs.
 /// </summary>
-internal static class StateInstallation
+public sealed class StateInstallation
 {
-    /// <summary>
-    /// Installs a snapshot. Meanwhile the caller must prevent apply, background work and, unless the log's tail is
-    /// kept, journal writes.
-    /// </summary>
-    /// <param name="storage">The storage.</param>
-    /// <param name="journal">The journal.</param>
-    /// <param name="applier">The applier, which reloads its state.</param>
-    /// <param name="fetched">The snapshot; its index must not be lower than the applied index.</param>
-    /// <param name="tailIsKept">Whether the journal durably contains the snapshot's last entry and therefore stays as
-    /// it is.</param>
-    /// <exception cref="ReceivedStateException">The snapshot is older than the applied state, or cannot be read.
-    /// Nothing changed.</exception>
-    /// <exception cref="Rookery.Platform.DiskException">The disk refused. Nothing changed.</exception>
-    /// <exception cref="StateInDoubtException">Only the next start shows which state is in force. This node must not
-    /// write until then.</exception>
-    /// <exception cref="JournalLatchedException">The snapshot is installed, but the journal could not be reset. The
-    /// next start resets it.</exception>
-    public static void Install(
+    private readonly StorageEngine _storage;
+    private readonly NodeJournal _journal;
+    private readonly Applier _applier;
+    private readonly ClusterRecords _records;
+    private readonly StateInbox _inbox;
+
+    internal StateInstallation(
         StorageEngine storage,
         NodeJournal journal,
         Applier applier,
-        FetchedState fetched,
-        bool tailIsKept
+        ClusterRecords records,
+        StateInbox inbox
     )
     {
-        storage.Install(fetched.State, tailIsKept ? null : (ReadOnlyMemory<byte>?)NoteOf(fetched.Offer));
-        if (PendingResetOf(storage) is { } reset)
+        _storage = storage;
+        _journal = journal;
+        _applier = applier;
+        _records = records;
+        _inbox = inbox;
+    }
+
+    /// <summary>
+    /// The etag after which this node needs changes: it has applied everything through it. Null if the node needs a
+    /// whole snapshot, because it is empty or cannot read a part of its data. Any thread.
+    /// </summary>
+    public long? ChangesNeededSince => _storage.Sequence == 0 || _storage.HasDamage ? null : _storage.Sequence;
+
+    /// <summary>
+    /// Does the slow work before <see cref="Install"/>, while writes go on: flushes the memtable, because changes are
+    /// installed on top of runs.
+    /// </summary>
+    public void Prepare(FetchedState fetched)
+    {
+        if (fetched.Offer.Since is not null)
         {
-            journal.ResetTo(reset);
-            Complete(storage);
+            _storage.RequestFlush();
+            while (_storage.FlushIfDue()) { }
+        }
+    }
+
+    /// <summary>
+    /// Installs a snapshot or changes. Meanwhile the caller must prevent apply and, unless the log's tail is kept,
+    /// journal writes.
+    /// </summary>
+    /// <param name="fetched">The snapshot; its index must not be lower than the applied index.</param>
+    /// <param name="tailIsKept">Whether the journal durably contains the snapshot's last entry and therefore stays as
+    /// it is.</param>
+    /// <returns>The new durable position.</returns>
+    /// <exception cref="ReceivedStateException">The snapshot is older than the applied state, or cannot be read.
+    /// Nothing changed.</exception>
+    /// <exception cref="DiskException">The disk refused. Nothing changed.</exception>
+    /// <exception cref="StateInDoubtException">Only the next start shows which state is in force. This node must not
+    /// write until then.</exception>
+    /// <exception cref="JournalLatchedException">The snapshot is installed, but the journal could not be reset. The
+    /// next start resets it. After this and any other exception the node must stop.</exception>
+    public ManifestPosition Install(FetchedState fetched, bool tailIsKept)
+    {
+        var before = _records.ReadVersions();
+        _storage.Install(fetched.State, tailIsKept ? null : (ReadOnlyMemory<byte>?)NoteOf(fetched.Offer));
+        if (PendingResetOf(_storage) is { } reset)
+        {
+            _journal.ResetTo(reset);
+            Complete(_storage);
         }
 
-        applier.Reload();
-        Release(journal, storage.Durable.Index);
+        _applier.Reload();
+        Release(_storage.Durable.Index);
+        _records.AnnounceChangesSince(before);
+        bool isWhole = fetched.Offer.Since is null;
+        _inbox.Statistics.CountInstalled(isWhole ? StateTransferKind.Files : StateTransferKind.Changes);
+        ClearInbox();
+        return _storage.Durable;
+    }
+
+    /// <summary>Rewrites a damaged file with the rows of another member.</summary>
+    /// <returns>False if the rows must be requested again.</returns>
+    /// <exception cref="ReceivedStateException">The rows are damaged, or of an index that does not fit. Nothing
+    /// changed.</exception>
+    /// <exception cref="DiskException">The disk refused. Nothing changed.</exception>
+    public bool Repair(RepairRequest request, RepairRows rows)
+    {
+        bool isDone = _storage.Repair(request, rows);
+        if (isDone)
+        {
+            _inbox.Statistics.CountInstalled(StateTransferKind.Repairs);
+        }
+
+        _inbox.DropRows(rows);
+        return isDone;
     }
 
     /// <summary>Returns the position to which the journal must be reset; null if no reset is pending.</summary>
     /// <exception cref="StorageFormatException">A newer version was interrupted while it installed a
     /// snapshot.</exception>
-    public static JournalReset? PendingResetOf(StorageEngine storage)
+    internal static JournalReset? PendingResetOf(StorageEngine storage)
     {
         if (storage.PendingInstall is not { } pending)
         {
@@ -75,25 +135,37 @@ internal static class StateInstallation
     /// Removes the mark, after the journal was reset. A mark that remains because the disk refuses does no harm: the
     /// journal's files carry its number too.
     /// </summary>
-    public static void Complete(StorageEngine storage)
+    internal static void Complete(StorageEngine storage)
     {
         try
         {
             storage.CompleteInstall();
         }
-        catch (Platform.DiskException)
+        catch (DiskException)
         {
             // See above.
         }
     }
 
-    private static void Release(NodeJournal journal, long index)
+    private void ClearInbox()
     {
         try
         {
-            journal.ReleaseThrough(index);
+            _inbox.Clear();
         }
-        catch (Platform.DiskException)
+        catch (DiskException)
+        {
+            // The next fetch deletes what remains.
+        }
+    }
+
+    private void Release(long index)
+    {
+        try
+        {
+            _journal.ReleaseThrough(index);
+        }
+        catch (DiskException)
         {
             // A segment that could not be deleted is out of use anyway; the next start deletes it.
         }

@@ -15,7 +15,7 @@ public class BackupTests
     {
         using var node = BackedUp.NewNode(_disk);
         BackedUp.Take(node, _disk);
-        Assert.False(_disk.Exists(node.Core.CheckpointPath), "the checkpoint's space is given back");
+        Assert.False(_disk.Exists(Path.Join(BackedUp.Node, "checkpoint")), "the checkpoint's space is given back");
         node.Put("Shop", "d/after", "{}");
 
         Assert.Equal([("Other", 2), ("Shop", 300)], BackedUp.Restore(_disk));
@@ -105,7 +105,7 @@ public class BackupTests
         }
 
         using var reopened = SteppedNode.Open(_disk, BackedUp.Node);
-        Assert.False(_disk.Exists(reopened.Core.CheckpointPath));
+        Assert.False(_disk.Exists(Path.Join(BackedUp.Node, "checkpoint")));
         BackedUp.Take(reopened, _disk);
     }
 

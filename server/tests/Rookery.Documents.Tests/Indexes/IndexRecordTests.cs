@@ -351,7 +351,7 @@ public sealed class IndexRecordTests
             Assert.Equal(model.Values, All(shaken).Select(static index => (index.Name, index.Number, Text(index))));
         }
 
-        Assert.Equal(steady.Core.OutcomeChain, shaken.Core.OutcomeChain);
+        Assert.Equal(steady.Core.Applier.OutcomeHash, shaken.Core.Applier.OutcomeHash);
         Assert.Equal(
             All(steady)
                 .Select(static index =>

@@ -55,7 +55,7 @@ public sealed class BackgroundWorkTests
             node.Core.Storage.RequestFlush();
             Assert.Throws<DiskException>(() =>
             {
-                while (node.Core.WorkOnce()) { }
+                while (node.Core.Background.DoStep()) { }
             });
         }
 
@@ -67,7 +67,7 @@ public sealed class BackgroundWorkTests
     {
         using var node = SteppedNode.Open(_disk, Directory, _time);
         node.CreateDatabase("db");
-        node.Core.Pacer.Share = 0;
+        node.Core.Background.Pacer.Share = 0;
         for (int round = 0; round < 20; round++)
         {
             node.Put("db", Id(round), Numbered(round));
@@ -78,7 +78,7 @@ public sealed class BackgroundWorkTests
         Assert.True(paused.Flushes >= 20, "the journal must not grow for heat");
         Assert.Equal(0, paused.Compactions);
 
-        node.Core.Pacer.Share = 1;
+        node.Core.Background.Pacer.Share = 1;
         node.Flush();
         Assert.True(node.Core.Storage.Statistics().Compactions > 0);
     }
@@ -95,7 +95,7 @@ public sealed class BackgroundWorkTests
             _time
         );
         node.CreateDatabase("db");
-        node.Core.Pacer.Share = 0;
+        node.Core.Background.Pacer.Share = 0;
         for (int round = 0; round < 20; round++)
         {
             node.Put("db", Id(round), Numbered(round));
@@ -118,7 +118,7 @@ public sealed class BackgroundWorkTests
         for (int i = 0; i < 300; i++)
         {
             node.Put("db", Id(i), Numbered(i));
-            while (node.Core.WorkOnce()) { }
+            while (node.Core.Background.DoStep()) { }
         }
 
         Assert.InRange(node.Core.Storage.Statistics().Flushes, 2, 12);

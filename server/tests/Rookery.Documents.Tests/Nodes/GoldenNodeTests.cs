@@ -66,7 +66,7 @@ public class GoldenNodeTests
         {
             Fill(node);
             contents = Describe(node);
-            node.Core.StopCleanly();
+            node.Core.Journal.StopCleanly();
         }
 
         Directory.CreateDirectory(directory);

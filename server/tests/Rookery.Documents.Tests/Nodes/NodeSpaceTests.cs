@@ -32,7 +32,7 @@ public class NodeSpaceTests
         Assert.Contains("/journal", refused!.Message, StringComparison.Ordinal);
         node.Run(CommandEncoder.DeleteDatabases(["None"]));
 
-        while (node.Core.WorkOnce()) { }
+        while (node.Core.Background.DoStep()) { }
 
         Assert.True(node.Core.Journal.ReadyBytes >= SegmentBytes);
         _time.Advance(TimeSpan.FromSeconds(1));
@@ -51,7 +51,7 @@ public class NodeSpaceTests
         for (int i = 0; i < 5; i++)
         {
             node.Run(CommandEncoder.DeleteDatabases(["None"]));
-            while (node.Core.WorkOnce()) { }
+            while (node.Core.Background.DoStep()) { }
         }
 
         Assert.Equal(durable, node.Core.Storage.Durable.Index);

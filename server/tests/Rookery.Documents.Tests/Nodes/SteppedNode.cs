@@ -107,7 +107,7 @@ internal sealed class SteppedNode : IDisposable
     public void Flush()
     {
         Core.Storage.RequestFlush();
-        while (Core.WorkOnce()) { }
+        while (Core.Background.DoStep()) { }
     }
 
     /// <summary>Commits what was proposed, by the test or by the node itself.</summary>

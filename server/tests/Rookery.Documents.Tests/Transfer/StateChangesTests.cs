@@ -140,18 +140,18 @@ public sealed class StateChangesTests
         FillMore(sender, seed);
         var before = Transferred.Documents(receiver, "both");
         int began = disk.OperationCount;
-        var offer = Offer(sender.Core, receiver.ChangesNeededSince);
+        var offer = Offer(sender.Core, receiver.Installation.ChangesNeededSince);
         Transferred.Copy(sender.Core.Offers, offer, receiver.Inbox);
         var fetched = receiver.Inbox.Check(offer);
         Assert.NotNull(offer.Since);
-        receiver.PrepareInstall(fetched);
-        receiver.Install(fetched, tailIsKept: false);
+        receiver.Installation.Prepare(fetched);
+        receiver.Installation.Install(fetched, tailIsKept: false);
         int installed = disk.OperationCount;
         receiver.Journal.Write([
             new JournalFrame(FrameType.NoOp, offer.Index + 1, offer.Term, offer.Operations, 0, default),
         ]);
         int acknowledged = disk.OperationCount;
-        while (receiver.WorkOnce()) { }
+        while (receiver.Background.DoStep()) { }
 
         return (
             disk,
@@ -231,11 +231,11 @@ public sealed class StateChangesTests
             Follow(sender.Core, receiver, sender.Core.AppliedIndex - random.Next(5), random);
             work.Do(random.Next(5, 150));
             sender.Flush();
-            offer = Offer(sender.Core, receiver.ChangesNeededSince);
+            offer = Offer(sender.Core, receiver.Installation.ChangesNeededSince);
             Transferred.Copy(sender.Core.Offers, offer, receiver.Inbox);
             var fetched = receiver.Inbox.Check(offer);
-            receiver.PrepareInstall(fetched);
-            receiver.Install(fetched, tailIsKept: false);
+            receiver.Installation.Prepare(fetched);
+            receiver.Installation.Install(fetched, tailIsKept: false);
             Assert.Equal(
                 offer.Bytes,
                 receiver.Transfers.ReceivedBytesOf(
@@ -279,11 +279,11 @@ public sealed class StateChangesTests
 
         foreach (var frame in frames)
         {
-            receiver.ApplyStored(frame);
+            Replay.Apply(frame, receiver.Applier);
             for (int i = random.Next(20) == 0 ? 5 : 0; i > 0; i--)
             {
                 receiver.Storage.RequestFlush();
-                receiver.WorkOnce();
+                receiver.Background.DoStep();
             }
         }
     }
@@ -291,8 +291,8 @@ public sealed class StateChangesTests
     private static void AssertEqual(NodeStore expected, NodeStore actual, string story)
     {
         Assert.Equal(
-            (story, expected.AppliedIndex, expected.OutcomeChain, expected.LastLogTicks),
-            (story, actual.AppliedIndex, actual.OutcomeChain, actual.LastLogTicks)
+            (story, expected.AppliedIndex, expected.Applier.OutcomeHash, expected.Applier.LastLogTicks),
+            (story, actual.AppliedIndex, actual.Applier.OutcomeHash, actual.Applier.LastLogTicks)
         );
         Transferred.AssertEqual(expected, actual);
         var (there, here) = (RowsOf(expected), RowsOf(actual));

@@ -87,7 +87,7 @@ public sealed class StateInstallationTests
             }
 
             Transferred.Copy(sender.Core.Offers, offer, receiver.Core.Inbox);
-            receiver.Core.Install(receiver.Core.Inbox.Check(offer), tailIsKept: true);
+            receiver.Core.Installation.Install(receiver.Core.Inbox.Check(offer), tailIsKept: true);
             Assert.Equal(offer.Index + 3, receiver.Core.Journal.LastIndex);
             Assert.Equal(offer.Index, receiver.Core.Storage.AppliedIndex);
             Transferred.AssertEqual(sender.Core, receiver.Core);
@@ -142,7 +142,7 @@ public sealed class StateInstallationTests
             new JournalFrame(FrameType.NoOp, offer.Index + 1, offer.Term, offer.Operations, 0, default),
         ]);
         int acknowledged = own.OperationCount;
-        while (receiver.Core.WorkOnce()) { }
+        while (receiver.Core.Background.DoStep()) { }
 
         var after = sender.Documents("both");
         sender.Dispose();
@@ -177,7 +177,7 @@ public sealed class StateInstallationTests
     private static ManifestPosition Install(SteppedNode sender, StateOffer offer, SteppedNode receiver)
     {
         Transferred.Copy(sender.Core.Offers, offer, receiver.Core.Inbox);
-        return receiver.Core.Install(receiver.Core.Inbox.Check(offer), tailIsKept: false);
+        return receiver.Core.Installation.Install(receiver.Core.Inbox.Check(offer), tailIsKept: false);
     }
 
     private static (long First, long Last, long Term, long Operations) LogOf(NodeJournal journal) =>

@@ -277,7 +277,7 @@ public sealed class IndexFeederTests
         node.Delete("users/3");
         node.Run(CommandEncoder.SetTombstoneHorizon(node.Database().Number, node.Database().LastEtag));
         node.Store.Storage.RequestFlush();
-        while (node.Store.WorkOnce()) { }
+        while (node.Store.Background.DoStep()) { }
 
         node.Host.SetPaused(node.Database(), ByName.Name, false);
         node.SettleAll();

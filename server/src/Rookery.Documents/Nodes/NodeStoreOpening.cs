@@ -1,0 +1,238 @@
+using Rookery.Documents.Apply;
+using Rookery.Documents.Backups;
+using Rookery.Documents.Databases;
+using Rookery.Documents.Records;
+using Rookery.Documents.Transfer;
+using Rookery.Journal;
+using Rookery.Platform;
+using Rookery.Storage;
+
+namespace Rookery.Documents.Nodes;
+
+/// <summary>
+/// Opens a data directory: in which order its parts are opened, and what is refused. Used once; what it has opened
+/// belongs to the <see cref="NodeStore"/> that comes of it, or is closed when opening fails.
+/// </summary>
+internal sealed class NodeStoreOpening(
+    NodeOptions options,
+    IDisk disk,
+    MemoryBudget memory,
+    IIoRecorder io,
+    TimeProvider time
+)
+{
+    private readonly Stack<IDisposable> _opened = new();
+
+    /// <summary>Opens it, as <see cref="NodeStore.Open"/> says.</summary>
+    public NodeStore Open()
+    {
+        try
+        {
+            return OpenParts();
+        }
+        catch
+        {
+            while (_opened.TryPop(out var part))
+            {
+                part.Dispose();
+            }
+
+            throw;
+        }
+    }
+
+    private NodeStore OpenParts()
+    {
+        var directory = Opened(DataDirectory.Lock(disk, options));
+        directory.Check(options.IsRestoring);
+        RefuseWithoutStorage(directory);
+        RemoveCheckpoints(directory);
+        var pacer = Opened(new DutyCyclePacer(time) { Share = 1 });
+        var storage = Opened(OpenStorage(directory, pacer));
+        TellDamage(storage);
+        var journal = Opened(OpenJournal(directory, storage));
+        RefuseForeignJournal(directory, journal);
+        storage.DeleteLeftOvers();
+
+        var records = new ClusterRecords();
+        records.Open(storage);
+        var level = new AgreedFormatLevel(disk, directory.Path, records, options.NewestFormatLevel);
+        StateInstallation.Complete(storage);
+        var databases = new DatabaseCatalog();
+        var applier = Opened(OpenApplier(storage, databases, records));
+        bool isNew = directory.IsNew;
+        directory.Complete(options.NewIds ?? NodeIds.Create());
+        MarkUsed(storage, isNew);
+        if (isNew && !options.HasPeers && level.Current.Level < options.NewestFormatLevel)
+        {
+            // Nobody wrote here before. Who joins others goes by what they write.
+            level.Note(new FormatLevel(options.NewestFormatLevel, FormatLevel.ProgramVersion));
+        }
+
+        var space = new NodeSpace(disk, options, journal, time);
+        return new NodeStore(
+            directory,
+            options,
+            disk,
+            io,
+            time,
+            storage,
+            journal,
+            databases,
+            records,
+            level,
+            applier,
+            new BackgroundWork(storage, journal, space, pacer, options.SegmentBytes),
+            space,
+            new Admission(InFlightBytes, time)
+        );
+    }
+
+    private long InFlightBytes =>
+        options.InFlightBytes > 0 ? options.InFlightBytes : Math.Max(memory.TotalBytes / 8, 8 << 20);
+
+    private T Opened<T>(T part)
+        where T : IDisposable
+    {
+        _opened.Push(part);
+        return part;
+    }
+
+    // The journal begins where the last manifest ended: an empty storage directory beside it would forget everything
+    // before.
+    private void RefuseWithoutStorage(DataDirectory directory)
+    {
+        if (
+            !directory.IsNew
+            && disk.List(directory.StoragePath)
+                .All(static name => string.Equals(name, "lock", StringComparison.Ordinal))
+        )
+        {
+            throw new DataFormatException(
+                $"{options.DataDirectory} was in use before, but {directory.StoragePath} is empty. Nothing "
+                    + $"was changed. Put back that directory's files, or restore a backup."
+            )
+            {
+                IsOfDirectory = true,
+            };
+        }
+    }
+
+    // What a backup, an offer or a repair left that did not end.
+    private void RemoveCheckpoints(DataDirectory directory)
+    {
+        foreach (
+            string path in (IEnumerable<string>)
+                [
+                    directory.CheckpointPath,
+                    directory.OfferPath,
+                    StateOffers.RowsPathOf(directory.OfferPath),
+                    .. StateOffers.ChangesPathsOf(directory.OfferPath),
+                ]
+        )
+        {
+            NodeBackup.RemoveCheckpoint(disk, path);
+        }
+    }
+
+    private StorageEngine OpenStorage(DataDirectory directory, DutyCyclePacer pacer) =>
+        StorageEngine.Open(
+            disk,
+            options.ToStorageOptions(directory.StoragePath) with
+            {
+                Pacer = pacer,
+                WasBegun = !directory.IsNew,
+            },
+            memory,
+            io,
+            time
+        );
+
+    // What opening met, and what is met from now on.
+    private void TellDamage(StorageEngine storage)
+    {
+        storage.DamageFound = damage => options.TroubleFound?.Invoke(damage.Sentence);
+        foreach (var damage in storage.Statistics().Damage)
+        {
+            options.TroubleFound?.Invoke(damage.Sentence);
+        }
+    }
+
+    private NodeJournal OpenJournal(DataDirectory directory, StorageEngine storage)
+    {
+        var durable = storage.Durable;
+        try
+        {
+            return NodeJournal.Open(
+                disk,
+                new JournalOptions
+                {
+                    Directory = directory.JournalPath,
+                    SegmentBytes = options.SegmentBytes,
+                    StoreId = storage.StoreId,
+                },
+                new JournalKnowledge(durable.Index, durable.Term, options.HasPeers)
+                {
+                    ManifestOperations = durable.Sequence,
+                    WasBegun = !directory.IsNew,
+                    PendingReset = StateInstallation.PendingResetOf(storage),
+                },
+                io
+            );
+        }
+        catch (DiskException refused) when (refused.Error == Errno.WouldBlock)
+        {
+            throw new DataDirectoryInUseException(directory.JournalPath);
+        }
+    }
+
+    private static void RefuseForeignJournal(DataDirectory directory, NodeJournal journal)
+    {
+        if (directory.IsNew && journal.LastIndex > 0)
+        {
+            throw new DataFormatException(
+                $"{directory.JournalPath} holds a journal, but {directory.Path} has no file "
+                    + $"{DataDirectory.FormatName}. Nothing was changed. Put that file and what else is missing "
+                    + $"back, or name another journal directory."
+            )
+            {
+                IsOfDirectory = true,
+            };
+        }
+    }
+
+    private Applier OpenApplier(StorageEngine storage, DatabaseCatalog databases, ClusterRecords records)
+    {
+        if (!options.ReplaysAroundDamage || options.CommandLeftOut is not { } tell)
+        {
+            return new Applier(storage, databases, records);
+        }
+
+        var told = new HashSet<string>(StringComparer.Ordinal);
+        return new Applier(storage, databases, records, PassOver) { CommandSkipped = tell };
+
+        void PassOver(DamageEvent damage)
+        {
+            if (told.Add(damage.Sentence))
+            {
+                tell($"Not readable, possibly replaced by an older version: {damage.Sentence}");
+            }
+        }
+    }
+
+    /// <summary>
+    /// Writes into both manifests that a node ran here. Where documents are already, a full disk must not keep them
+    /// from being read: the next flush writes the same.
+    /// </summary>
+    private static void MarkUsed(StorageEngine storage, bool isNew)
+    {
+        try
+        {
+            storage.MarkUsed();
+        }
+        catch (DiskException) when (!isNew)
+        {
+            // Both slots stay as they were.
+        }
+    }
+}
