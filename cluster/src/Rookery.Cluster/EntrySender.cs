@@ -73,7 +73,7 @@ internal sealed class EntrySender
         if (_store.Durable.Index < first)
         {
             // A flush makes a manifest that contains the entries, in case no other member can become leader.
-            _store.Storage.RequestFlush();
+            _store.Storage.Memtables.RequestFlush();
         }
 
         lock (_host.Gate)

@@ -1,7 +1,7 @@
 using Rookery.Platform;
 using Rookery.Storage.Engine;
+using Rookery.Storage.Install;
 using Rookery.Storage.Manifest;
-using Rookery.Storage.Memory;
 using Rookery.Storage.Repair;
 using Rookery.Storage.Runs;
 using Rookery.Storage.State;
@@ -11,27 +11,22 @@ namespace Rookery.Storage;
 /// <summary>
 /// The log-structured store of one node: a memtable, frozen memtables on their way to disk, immutable sorted runs, and
 /// two manifest slots. What is applied is durable only after a flush; until then the caller keeps the journal
-/// (<see cref="ManifestDurable"/>).
+/// (<see cref="Storage.Memtables.ManifestDurable"/>).
 /// </summary>
 /// <remarks>
-/// Threads: one applies (<see cref="Begin"/> to <see cref="Apply"/>), one does background work (<see cref="Flush"/>,
-/// <see cref="CompactOnce"/>, <see cref="ScrubOnce"/>,
+/// Threads: one applies (<see cref="Begin"/> to <see cref="Apply"/>), one does background work
+/// (<see cref="Storage.Memtables.Flush"/>, <see cref="CompactOnce"/>, <see cref="ScrubOnce"/>,
 /// <see cref="TrimIdle"/>, <see cref="Checkpoint"/>), any number read. None of them waits for another, except a writer
 /// for a flush that is far behind.
 /// </remarks>
-public sealed partial class StorageEngine : IDisposable
+public sealed class StorageEngine : IDisposable
 {
     private readonly IDisposable? _directoryLock;
     private readonly EngineContext _context;
-    private readonly Flusher _flusher;
     private readonly Compactor _compactor;
     private readonly Scrubber _scrubber;
-    private readonly FileRepair _repair;
+    private readonly RetriedStep _compaction;
     private readonly WriteBatch _batch;
-    private readonly ManualResetEventSlim _flushEnded = new();
-    private string? _flushFailure;
-    private string? _compactionFailure;
-    private bool _flushRequested;
     private bool _disposed;
 
     private StorageEngine(IDisk disk, StorageOptions options, MemoryBudget budget, IIoRecorder io, TimeProvider time)
@@ -52,12 +47,13 @@ public sealed partial class StorageEngine : IDisposable
             throw;
         }
 
-        _flusher = new Flusher(_context);
-        _context.FlushBetween = FlushIfBehind;
-        _compactor = new Compactor(_context);
-        _scrubber = new Scrubber(_context);
-        _repair = new FileRepair(_context, new Memtable(_context.Arenas));
         _batch = new WriteBatch(options.ChunkBytes);
+        Memtables = new Memtables(_context, _batch);
+        _compactor = new Compactor(_context);
+        _compaction = new RetriedStep(_context, "compaction", _compactor.Step);
+        _scrubber = new Scrubber(_context);
+        Repairs = new FileRepair(_context);
+        Installer = new StateInstaller(_context, _batch, Memtables);
     }
 
     /// <summary>
@@ -95,6 +91,15 @@ public sealed partial class StorageEngine : IDisposable
         }
     }
 
+    /// <summary>The memtables: when they are frozen, flushed and waited for.</summary>
+    public Memtables Memtables { get; }
+
+    /// <summary>Puts the state of another store in the place of this one.</summary>
+    public StateInstaller Installer { get; }
+
+    /// <summary>Repairs damaged files with the rows of another store.</summary>
+    public FileRepair Repairs { get; }
+
     /// <summary>What is on disk for good: replay the journal from the index after it.</summary>
     public ManifestPosition Durable => _context.Durable.Manifest.Position;
 
@@ -105,7 +110,8 @@ public sealed partial class StorageEngine : IDisposable
     public long AppliedIndex => _context.Published.Current.Position.Index;
 
     /// <summary>
-    /// How often <see cref="Install"/> has replaced all there was. It rises before a snapshot can see the new state.
+    /// How often <see cref="StateInstaller.Install"/> has replaced all there was. It rises before a snapshot can see
+    /// the new state.
     /// </summary>
     public long Installs => Volatile.Read(ref _context.Installs);
 
@@ -115,18 +121,8 @@ public sealed partial class StorageEngine : IDisposable
     /// </summary>
     public Guid StoreId => _context.Durable.Manifest.StoreId;
 
-    /// <summary>
-    /// Called on the background thread when a manifest is durable: the journal up to it may be released.
-    /// </summary>
-    public Action<ManifestPosition>? ManifestDurable { get; set; }
-
     /// <summary>Called when a damaged place is found, once for each, on the thread that found it.</summary>
     public Action<DamageEvent>? DamageFound { get; set; }
-
-    /// <summary>
-    /// Called when there may be background work: a memtable was frozen, a flush was asked for. Must return at once.
-    /// </summary>
-    public Action? WorkArrived { get; set; }
 
     /// <summary>Whether a damaged place is known that was not repaired since.</summary>
     public bool HasDamage => !_context.Sources.Damage.IsEmpty;
@@ -135,20 +131,20 @@ public sealed partial class StorageEngine : IDisposable
     public string? Health => Failure ?? (_context.Sources.Damage.Events is [var first, ..] ? first.Sentence : null);
 
     /// <summary>
-    /// Whether a thread drives the background work; otherwise a full memtable is flushed by the writer itself. That
-    /// thread says so before its first step, because two threads that flush at once would write the same memtable
-    /// twice.
-    /// </summary>
-    public bool HasBackgroundWork { get; set; }
-
-    /// <summary>
     /// Why the last flush or the last step of compaction failed, in one sentence: it is to be tried again after a rest.
     /// Null when neither did.
     /// </summary>
-    public string? Failure => Volatile.Read(ref _flushFailure) ?? Volatile.Read(ref _compactionFailure);
+    public string? Failure => Memtables.Failure ?? _compaction.Failure;
 
-    /// <summary>Bytes of the active memtable, which only a flush gives back.</summary>
-    public long MemtableBytes => _context.Published.Current.Active.Bytes;
+    /// <summary>
+    /// As <see cref="StorageOptions.KeptDeletions"/>. What was not kept before is counted: raising it is safe at any
+    /// time.
+    /// </summary>
+    public long KeptDeletions
+    {
+        get => _context.KeptDeletions;
+        set => _context.KeptDeletions = value;
+    }
 
     /// <summary>
     /// Begins the batch of one journal frame; waits for a flush if memtables are full. Without background work it
@@ -166,7 +162,7 @@ public sealed partial class StorageEngine : IDisposable
         Invariant.Holds(index > AppliedIndex, "batches are applied in order of their index");
         while (!TryBegin(index, term, bytes))
         {
-            WaitForFlush();
+            Memtables.WaitForFlush();
         }
 
         return _batch;
@@ -200,10 +196,7 @@ public sealed partial class StorageEngine : IDisposable
             _batch.Close();
         }
 
-        if (FlushDue)
-        {
-            WorkArrived?.Invoke();
-        }
+        Memtables.TellIfFlushDue();
     }
 
     /// <summary>Takes back the batch that was begun, if there is one: nobody has seen anything of it.</summary>
@@ -224,67 +217,10 @@ public sealed partial class StorageEngine : IDisposable
     public Snapshot OpenSnapshot() => new(_context.Published.Acquire());
 
     /// <summary>
-    /// Whether a writer waits for a flush, or soon will: while one memtable is flushed, the next is filling.
-    /// </summary>
-    public bool IsFlushBehind => _context.IsUrgent;
-
-    /// <summary>
-    /// Whether <see cref="Flush"/> has something to do: a frozen memtable, a flush that was asked for, or a deleted
-    /// range whose space waits.
-    /// </summary>
-    public bool FlushDue
-    {
-        get
-        {
-            EngineState state = _context.Published.Current;
-            return state.Frozen.Length > 0
-                || (Volatile.Read(ref _flushRequested) && !state.Active.IsEmpty)
-                || (!state.Active.RangeTombstones.IsEmpty && state.Runs.Files().Any());
-        }
-    }
-
-    /// <summary>
-    /// Asks that what is applied be flushed soon (a journal that grows old, a clean stop). <see cref="Flush"/> then
-    /// does it.
-    /// </summary>
-    public void RequestFlush()
-    {
-        Volatile.Write(ref _flushRequested, true);
-        WorkArrived?.Invoke();
-    }
-
-    /// <summary>
-    /// Writes the oldest frozen memtable into runs and flips the manifest. A failure is kept for <see cref="Health"/>;
-    /// nothing is lost, and it can be tried again.
-    /// </summary>
-    /// <returns>Whether a manifest was made durable.</returns>
-    public bool Flush()
-    {
-        FreezeIfDue();
-        bool done = Try(_flusher.FlushOldest, "flush", ref _flushFailure);
-        _flushEnded.Set();
-        if (done)
-        {
-            // mapped anew in milliseconds when the next memtable grows; a merge may need that memory before
-            _context.Arenas.Trim();
-            ManifestDurable?.Invoke(Durable);
-        }
-
-        return done;
-    }
-
-    /// <summary>
-    /// Flushes when that is due. On the thread that does background work: also while that waits for who applies, and
-    /// who may wait for the flush.
-    /// </summary>
-    /// <returns>Whether it was.</returns>
-    public bool FlushIfDue() => FlushDue && Flush();
-
-    /// <summary>
     /// Does one step of compaction: writes at most one output file, or keeps runs as they are in a larger one.
     /// </summary>
     /// <returns>Whether there was a step to do and it was done.</returns>
-    public bool CompactOnce() => Try(_compactor.Step, "compaction", ref _compactionFailure);
+    public bool CompactOnce() => _compaction.Try();
 
     /// <summary>
     /// Checks some bytes of the runs against their checksums, going round. Damage is reported by
@@ -313,6 +249,30 @@ public sealed partial class StorageEngine : IDisposable
     /// manifest.</param>
     /// <returns>What it contains: the journal after that is the caller's to add.</returns>
     public ManifestPosition Checkpoint(string targetDirectory) => new Checkpointer(_context).CopyTo(targetDirectory);
+
+    /// <summary>
+    /// What changed since a store had applied everything below <paramref name="since"/>, as of the durable manifest. On
+    /// the background thread. Nothing is read yet.
+    /// </summary>
+    /// <returns>Null when this store does not know any more all that was deleted since then: the other one needs
+    /// everything.</returns>
+    public StateChanges? BeginChanges(long since)
+    {
+        if (_context.Durable.Deletions.ForgottenThrough >= since)
+        {
+            return null;
+        }
+
+        EngineState state = _context.Published.Acquire();
+        try
+        {
+            return new StateChanges(_context, state.Runs, _context.Durable.Manifest, _context.Durable.Deletions, since);
+        }
+        finally
+        {
+            state.Release();
+        }
+    }
 
     /// <summary>What runs and manifests in a directory say of its use.</summary>
     public static StorageUse UseOf(IDisk disk, string directory)
@@ -358,7 +318,7 @@ public sealed partial class StorageEngine : IDisposable
         }
 
         _disposed = true;
-        _flushEnded.Set();
+        Memtables.EndWaits();
         if (_batch.IsOpen)
         {
             _batch.Close();
@@ -368,117 +328,21 @@ public sealed partial class StorageEngine : IDisposable
         _context.Cache.Dispose();
         _context.Arenas.Dispose();
         _directoryLock?.Dispose();
-        _flushEnded.Dispose();
+        Memtables.Dispose();
     }
 
     private bool TryBegin(long index, long term, long bytes)
     {
         lock (_context.Gate)
         {
-            EngineState current = _context.Published.Current;
-            long limit = _context.Options.MemtableBytes;
-            bool isFull =
-                current.Active.Bytes >= limit
-                || (bytes >= limit / 4 && current.Active.Bytes + bytes > limit && !current.Active.IsEmpty);
-            if (isFull && current.Frozen.Length > 0)
+            if (!Memtables.TryMakeRoom(bytes))
             {
-                _flushEnded.Reset();
                 return false;
-            }
-
-            if (isFull)
-            {
-                Freeze(current);
             }
 
             _batch.Open(_context.Published.Acquire(), index, term);
         }
 
         return true;
-    }
-
-    private void WaitForFlush()
-    {
-        if (!HasBackgroundWork)
-        {
-            Flush(); // nobody else would
-            GrowAfterFailure();
-            return;
-        }
-
-        WorkArrived?.Invoke();
-        Interlocked.Increment(ref _context.Counters.WaitingWriters);
-        _flushEnded.Wait();
-        Interlocked.Decrement(ref _context.Counters.WaitingWriters);
-        ObjectDisposedException.ThrowIf(_disposed, this);
-        GrowAfterFailure();
-    }
-
-    // What is in the journal is applied, whatever the disk says to a flush: the failure is there to be seen, and the
-    // journal ends before memory does.
-    private void GrowAfterFailure()
-    {
-        if (Volatile.Read(ref _flushFailure) is not null)
-        {
-            lock (_context.Gate)
-            {
-                Freeze(_context.Published.Current);
-            }
-        }
-    }
-
-    private void FlushIfBehind()
-    {
-        if (_context.Published.Current.Frozen.Length > 0)
-        {
-            Flush();
-        }
-    }
-
-    private void FreezeIfDue()
-    {
-        lock (_context.Gate)
-        {
-            EngineState current = _context.Published.Current;
-            if (current.Frozen.Length == 0 && !_batch.IsOpen && FlushDue)
-            {
-                Volatile.Write(ref _flushRequested, false);
-                Freeze(current);
-            }
-        }
-    }
-
-    // Under the gate, and while no batch is open: a memtable ends where a journal frame ends.
-    private void Freeze(EngineState current)
-    {
-        var active = new Memtable(_context.Arenas);
-        _context.Published.Replace(
-            new EngineState(
-                _context.Sources,
-                active,
-                [current.Active, .. current.Frozen],
-                current.Runs,
-                current.RangeTombstones,
-                current.Position
-            )
-        );
-        active.Release();
-    }
-
-    private bool Try(Func<bool> work, string name, ref string? failure)
-    {
-        _context.Garbage.Collect();
-        try
-        {
-            bool done = work();
-            Volatile.Write(ref failure, null);
-            return done;
-        }
-        catch (DiskException refused)
-        {
-            _context.Counters.Failures++;
-            Volatile.Write(ref failure, $"A {name} failed and will be tried again: {refused.Message}");
-            return false;
-        }
     }
 }

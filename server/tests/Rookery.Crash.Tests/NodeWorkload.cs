@@ -245,7 +245,7 @@ internal sealed class NodeWorkload
     {
         try
         {
-            node.Core.Storage.RequestFlush();
+            node.Core.Storage.Memtables.RequestFlush();
             for (int i = 0; i < 20 && node.Core.Background.DoStep(); i++) { }
 
             node.Core.Storage.ScrubOnce(long.MaxValue);

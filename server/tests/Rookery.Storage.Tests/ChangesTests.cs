@@ -52,7 +52,7 @@ public sealed class ChangesTests
         InstallTests.Work(work, engine, 4);
         using StateChanges changes = engine.BeginChanges(since)!;
         Assert.True(changes.Write(Incoming, long.MaxValue));
-        ReceivedState received = engine.CheckReceived(Incoming);
+        ReceivedState received = engine.Installer.Check(Incoming);
         Assert.Equal((engine.Durable, since), (received.Position, received.Since!.Value));
         Assert.InRange(received.Bytes, 1, changes.WholeBytes / 2);
         Assert.InRange(changes.EstimatedBytes, received.Bytes / 4, 4 * received.Bytes);
@@ -85,8 +85,8 @@ public sealed class ChangesTests
             Assert.True(rows < 1000, $"{rows} rows in runs after {i} jobs");
         }
 
-        engine.RequestFlush();
-        engine.Flush();
+        engine.Memtables.RequestFlush();
+        engine.Memtables.Flush();
         Assert.NotNull(engine.BeginChanges(sequence - 20));
         Assert.Null(engine.BeginChanges(sequence - 5000));
     }
@@ -109,7 +109,7 @@ public sealed class ChangesTests
         {
             InstallTests.Work(new EngineWorkload(5), engine, 90);
             string sentence = Assert
-                .Throws<ReceivedStateException>(() => engine.Install(engine.CheckReceived(Incoming), note: null))
+                .Throws<ReceivedStateException>(() => engine.Installer.Install(engine.Installer.Check(Incoming), note: null))
                 .Message;
             Assert.Contains("it is not enough", sentence, StringComparison.Ordinal);
             Assert.Equal(90, engine.Durable.Index);
@@ -122,7 +122,7 @@ public sealed class ChangesTests
         while (!damaged.ScrubOnce(1 << 20)) { }
 
         Assert.NotNull(damaged.Health);
-        Assert.Throws<ReceivedStateException>(() => damaged.Install(damaged.CheckReceived(Incoming), note: null));
+        Assert.Throws<ReceivedStateException>(() => damaged.Installer.Install(damaged.Installer.Check(Incoming), note: null));
         Assert.Contains(
             "not a state",
             Assert.Throws<StorageFormatException>(() => EngineWorkload.Open(disk, Options(Incoming, 0))).Message,
@@ -265,8 +265,8 @@ public sealed class ChangesTests
                 _work.Step(_engine);
                 if (random.Next(12) == 0)
                 {
-                    _engine.RequestFlush();
-                    _engine.Flush();
+                    _engine.Memtables.RequestFlush();
+                    _engine.Memtables.Flush();
                 }
 
                 for (int steps = random.Next(3); steps > 0; steps--)
@@ -282,10 +282,10 @@ public sealed class ChangesTests
         /// </summary>
         public void Reopen(Func<ManifestRecord, ManifestRecord> mistake)
         {
-            _engine.RequestFlush();
-            while (_engine.FlushDue)
+            _engine.Memtables.RequestFlush();
+            while (_engine.Memtables.IsFlushDue)
             {
-                _engine.Flush();
+                _engine.Memtables.Flush();
             }
 
             _engine.Dispose();
@@ -315,7 +315,7 @@ public sealed class ChangesTests
             }
 
             Assert.True(changes.Write(Incoming, long.MaxValue));
-            _engine.Install(_engine.CheckReceived(Incoming), note: null);
+            _engine.Installer.Install(_engine.Installer.Check(Incoming), note: null);
             Assert.Equal(changes.Position, _engine.Durable);
             taken.Changes++;
             _work = Replay((int)changes.Position.Index);

@@ -34,7 +34,7 @@ public sealed class EngineBehaviourTests
             ++sequence
         );
         engine.Apply(deletion, sequence);
-        Assert.True(engine.FlushDue);
+        Assert.True(engine.Memtables.IsFlushDue);
         DoBackgroundWork(engine, flushAll: false);
         Assert.True(disk.UsedBytes < before * 0.6, $"{before} bytes before, {disk.UsedBytes} after");
         Assert.True(
@@ -323,10 +323,10 @@ public sealed class EngineBehaviourTests
 
     private static void DoFlush(StorageEngine engine)
     {
-        engine.RequestFlush();
-        while (engine.FlushDue)
+        engine.Memtables.RequestFlush();
+        while (engine.Memtables.IsFlushDue)
         {
-            Assert.True(engine.Flush());
+            Assert.True(engine.Memtables.Flush());
         }
     }
 
@@ -337,9 +337,9 @@ public sealed class EngineBehaviourTests
             DoFlush(engine);
         }
 
-        while (engine.FlushDue)
+        while (engine.Memtables.IsFlushDue)
         {
-            Assert.True(engine.Flush());
+            Assert.True(engine.Memtables.Flush());
         }
 
         while (engine.CompactOnce()) { }

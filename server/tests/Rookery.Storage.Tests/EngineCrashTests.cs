@@ -57,10 +57,10 @@ public sealed class EngineCrashTests
         }
 
         disk.ClearFaults();
-        engine.RequestFlush();
-        while (engine.FlushDue)
+        engine.Memtables.RequestFlush();
+        while (engine.Memtables.IsFlushDue)
         {
-            Assert.True(engine.Flush());
+            Assert.True(engine.Memtables.Flush());
         }
 
         while (engine.CompactOnce()) { }
@@ -97,8 +97,8 @@ public sealed class EngineCrashTests
                         PathContains = "manifest",
                     }
                 );
-                engine.RequestFlush();
-                engine.Flush();
+                engine.Memtables.RequestFlush();
+                engine.Memtables.Flush();
                 disk.KillProcess();
                 disk.ClearFaults();
             }
@@ -131,7 +131,7 @@ public sealed class EngineCrashTests
         var work = new EngineWorkload(seed);
         StorageEngine engine = EngineWorkload.Open(seenAs(disk));
         var promised = new List<(int Operation, long Index)>();
-        engine.ManifestDurable = position => promised.Add((disk.OperationCount, position.Index));
+        engine.Memtables.ManifestDurable = position => promised.Add((disk.OperationCount, position.Index));
         Steps(work, engine, 150);
         engine.Dispose();
         return (disk, new CrashRun(work, promised));
@@ -144,8 +144,8 @@ public sealed class EngineCrashTests
             work.Step(engine);
             if (step % 20 == 19)
             {
-                engine.RequestFlush();
-                engine.Flush();
+                engine.Memtables.RequestFlush();
+                engine.Memtables.Flush();
             }
 
             engine.CompactOnce();

@@ -79,8 +79,8 @@ public sealed class EngineDamageTests
             for (int batches = 0; batches < 6; batches++)
             {
                 PutOrders(engine, batches);
-                engine.RequestFlush();
-                Assert.True(engine.Flush(), story);
+                engine.Memtables.RequestFlush();
+                Assert.True(engine.Memtables.Flush(), story);
                 int steps = 0;
                 while (engine.CompactOnce())
                 {
@@ -116,10 +116,10 @@ public sealed class EngineDamageTests
             work.Step(engine);
         }
 
-        engine.RequestFlush();
-        while (engine.FlushDue)
+        engine.Memtables.RequestFlush();
+        while (engine.Memtables.IsFlushDue)
         {
-            Assert.True(engine.Flush());
+            Assert.True(engine.Memtables.Flush());
         }
 
         return (disk, work);

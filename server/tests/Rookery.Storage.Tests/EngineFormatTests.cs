@@ -168,10 +168,10 @@ public sealed class EngineFormatTests
         var work = new EngineWorkload(GoldenSeed);
         using StorageEngine engine = EngineWorkload.Open(disk);
         Steps(work, engine, GoldenSteps);
-        engine.RequestFlush();
-        while (engine.FlushDue)
+        engine.Memtables.RequestFlush();
+        while (engine.Memtables.IsFlushDue)
         {
-            Assert.True(engine.Flush());
+            Assert.True(engine.Memtables.Flush());
         }
 
         return work;

@@ -25,8 +25,8 @@ public sealed class EngineModelTests
 
                 if (random.Next(10) == 0)
                 {
-                    engine.RequestFlush();
-                    engine.Flush();
+                    engine.Memtables.RequestFlush();
+                    engine.Memtables.Flush();
                 }
 
                 if (random.Next(4) == 0)

@@ -123,10 +123,10 @@ public sealed class InstallCrashTests
     )
     {
         int began = disk.OperationCount;
-        ReceivedState state = engine.CheckReceived(EngineWorkload.Directory + "/incoming");
-        engine.Install(state, note: new byte[] { (byte)seed });
+        ReceivedState state = engine.Installer.Check(EngineWorkload.Directory + "/incoming");
+        engine.Installer.Install(state, note: new byte[] { (byte)seed });
         int installed = disk.OperationCount;
-        engine.CompleteInstall();
+        engine.Installer.Complete();
         InstallTests.Work(sender, engine, 25);
         return new Story(own, sender, began, installed, (int)state.Position.Index);
     }
@@ -153,7 +153,7 @@ public sealed class InstallCrashTests
         );
         Assert.True(operation > story.Began || !isNew, "a state counts that nobody installed yet");
         Assert.True(
-            engine.PendingInstall is null || engine.Durable.Index == story.InstalledIndex,
+            engine.Installer.Pending is null || engine.Durable.Index == story.InstalledIndex,
             "a mark outlives what it is about"
         );
         using Snapshot snapshot = engine.OpenSnapshot();

@@ -24,14 +24,14 @@ public sealed class InstallTests
         EngineWorkload sender = Fetch(_disk, seed: 2, batches: 200);
         using Snapshot before = engine.OpenSnapshot();
 
-        engine.Install(engine.CheckReceived(Incoming), new byte[] { 7, 8 });
+        engine.Installer.Install(engine.Installer.Check(Incoming), new byte[] { 7, 8 });
 
         Assert.Equal((200L, 200L, storeId), (engine.AppliedIndex, engine.Durable.Index, engine.StoreId));
-        Assert.Equal(new byte[] { 7, 8 }, engine.PendingInstall!.Note.ToArray());
+        Assert.Equal(new byte[] { 7, 8 }, engine.Installer.Pending!.Note.ToArray());
         work.Model.Check(before, "a snapshot from before");
         Check(engine, sender);
-        engine.CompleteInstall();
-        Assert.Null(engine.PendingInstall);
+        engine.Installer.Complete();
+        Assert.Null(engine.Installer.Pending);
     }
 
     /// <summary>
@@ -45,8 +45,8 @@ public sealed class InstallTests
         using (StorageEngine engine = EngineWorkload.Open(_disk))
         {
             Work(new EngineWorkload(1), engine, 90);
-            engine.Install(engine.CheckReceived(Incoming), note: null);
-            Assert.Null(engine.PendingInstall);
+            engine.Installer.Install(engine.Installer.Check(Incoming), note: null);
+            Assert.Null(engine.Installer.Pending);
             Work(sender, engine, 30);
             engine.Checkpoint("/data/copy");
         }
@@ -79,7 +79,7 @@ public sealed class InstallTests
         Fetch(_disk, seed: 2, batches: 200);
         string[] old = Runs();
         Snapshot before = engine.OpenSnapshot();
-        engine.Install(engine.CheckReceived(Incoming), note: null);
+        engine.Installer.Install(engine.Installer.Check(Incoming), note: null);
         Assert.Empty(old.Except(Runs()));
         before.Dispose();
         engine.TrimIdle();
@@ -101,7 +101,7 @@ public sealed class InstallTests
         while (!damaged.ScrubOnce(1 << 20)) { }
 
         Assert.NotNull(damaged.Health);
-        damaged.Install(damaged.CheckReceived(Incoming), note: null);
+        damaged.Installer.Install(damaged.Installer.Check(Incoming), note: null);
         Assert.Null(damaged.Health);
         Check(damaged, sender);
     }
@@ -113,10 +113,10 @@ public sealed class InstallTests
         using StorageEngine engine = EngineWorkload.Open(_disk);
         var work = new EngineWorkload(1);
         Work(work, engine, 90);
-        ReceivedState state = engine.CheckReceived(Incoming);
+        ReceivedState state = engine.Installer.Check(Incoming);
         Assert.Equal(
             "The state holds everything through index 20, and 90 is applied here: it is not needed any more.",
-            Assert.Throws<ReceivedStateException>(() => engine.Install(state, note: null)).Message
+            Assert.Throws<ReceivedStateException>(() => engine.Installer.Install(state, note: null)).Message
         );
         Check(engine, work);
     }
@@ -168,7 +168,7 @@ public sealed class InstallTests
                 using (StorageEngine engine = EngineWorkload.Open(faulty))
                 {
                     Work(work, engine, 30);
-                    ReceivedState state = engine.CheckReceived(Incoming);
+                    ReceivedState state = engine.Installer.Check(Incoming);
                     long before = faulty.CallCount(DiskCalls.Changing | DiskCalls.Open);
                     faulty.Inject(
                         new DiskFault(call, Errno.InputOutput)
@@ -177,7 +177,7 @@ public sealed class InstallTests
                             Sticky = sticky,
                         }
                     );
-                    Exception? failure = Record.Exception(() => engine.Install(state, note: new byte[] { 1 }));
+                    Exception? failure = Record.Exception(() => engine.Installer.Install(state, note: new byte[] { 1 }));
                     calls = Math.Max(calls, faulty.CallCount(DiskCalls.Changing | DiskCalls.Open) - before);
                     faulty.ClearFaults();
                     inDoubt += failure is StateInDoubtException ? 1 : 0;
@@ -195,7 +195,7 @@ public sealed class InstallTests
                     $"call {call}, {sticky}: {found} was said, and {again.Durable.Index} is found"
                 );
                 bool isNew = again.Durable.Index == 60;
-                Assert.Equal(isNew, again.PendingInstall is not null);
+                Assert.Equal(isNew, again.Installer.Pending is not null);
                 Assert.True(again.Health is null, $"call {call}, {sticky}: {again.Health}");
                 using Snapshot snapshot = again.OpenSnapshot();
                 (isNew ? sender : work)
@@ -232,22 +232,22 @@ public sealed class InstallTests
             work.Step(engine);
             if (i % 20 == 19)
             {
-                engine.RequestFlush();
-                engine.Flush();
+                engine.Memtables.RequestFlush();
+                engine.Memtables.Flush();
             }
 
             engine.CompactOnce();
         }
 
-        engine.RequestFlush();
-        while (engine.FlushDue)
+        engine.Memtables.RequestFlush();
+        while (engine.Memtables.IsFlushDue)
         {
-            engine.Flush();
+            engine.Memtables.Flush();
         }
     }
 
     private static string? Refusal(StorageEngine engine) =>
-        Record.Exception(() => engine.CheckReceived(Incoming))?.Message;
+        Record.Exception(() => engine.Installer.Check(Incoming))?.Message;
 
     private static void Check(StorageEngine engine, EngineWorkload expected)
     {

@@ -49,7 +49,7 @@ public sealed class ReaderPinsTests
             }
         );
         Fill(engine, 40_000);
-        engine.RequestFlush();
+        engine.Memtables.RequestFlush();
         DoBackgroundWork(engine);
         using Snapshot snapshot = engine.OpenSnapshot();
         WriteBatch deletion = engine.Begin(++_index, 1);
@@ -89,7 +89,7 @@ public sealed class ReaderPinsTests
 
     private static void DoBackgroundWork(StorageEngine engine)
     {
-        while (engine.FlushDue && engine.Flush())
+        while (engine.Memtables.IsFlushDue && engine.Memtables.Flush())
         {
             // One memtable after the other.
         }

@@ -72,7 +72,7 @@ public sealed class RepairTests
         var (disk, _) = Damaged(seed: 3, new Random(3), places: 1);
         using StorageEngine engine = EngineWorkload.Open(disk);
         Scrub(engine);
-        RepairRequest request = engine.FindRepairs()[0];
+        RepairRequest request = engine.Repairs.Find()[0];
         foreach (
             var position in new[]
             {
@@ -81,7 +81,7 @@ public sealed class RepairTests
             }
         )
         {
-            Assert.Throws<ReceivedStateException>(() => engine.Repair(request, new RepairRows("/data/none", position)));
+            Assert.Throws<ReceivedStateException>(() => engine.Repairs.Do(request, new RepairRows("/data/none", position)));
         }
 
         Assert.NotNull(engine.Health);
@@ -94,18 +94,18 @@ public sealed class RepairTests
         using StorageEngine peer = Peer(5, out SimulatedDisk peers);
         using StorageEngine engine = EngineWorkload.Open(disk);
         Scrub(engine);
-        RepairRequest request = engine.FindRepairs()[0];
+        RepairRequest request = engine.Repairs.Find()[0];
         RepairRows rows = Fetch(request, disk, peer, peers);
         byte[] whole = disk.ReadAll(Rows);
         for (int at = 0; at < whole.Length; at += Math.Max(1, whole.Length / 50))
         {
             disk.Rot(Rows, at, 1);
-            Assert.Throws<ReceivedStateException>(() => engine.Repair(request, rows));
+            Assert.Throws<ReceivedStateException>(() => engine.Repairs.Do(request, rows));
             disk.Delete(Rows);
             disk.WriteNew(Rows, whole);
         }
 
-        Assert.True(engine.Repair(request, rows));
+        Assert.True(engine.Repairs.Do(request, rows));
         Check(engine, work, "repaired");
     }
 
@@ -173,12 +173,12 @@ public sealed class RepairTests
         string story
     )
     {
-        for (int round = 0; engine.FindRepairs() is { Count: > 0 } requests; round++)
+        for (int round = 0; engine.Repairs.Find() is { Count: > 0 } requests; round++)
         {
             Assert.True(round < 4, $"{story}: {engine.Health}");
             foreach (RepairRequest request in requests)
             {
-                engine.Repair(request, Fetch(request, disk, peer, peers));
+                engine.Repairs.Do(request, Fetch(request, disk, peer, peers));
             }
         }
 
@@ -188,7 +188,7 @@ public sealed class RepairTests
 
     private static RepairRows Fetch(RepairRequest request, SimulatedDisk disk, StorageEngine peer, SimulatedDisk peers)
     {
-        RepairRows written = peer.WriteRepair(request, Rows);
+        RepairRows written = peer.Repairs.Write(request, Rows);
         if (disk.Exists(Rows))
         {
             disk.Delete(Rows);

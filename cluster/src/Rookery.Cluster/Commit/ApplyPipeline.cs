@@ -40,7 +40,7 @@ internal sealed class ApplyPipeline(
     public bool HasToApply => host.IsInDiagnosisMode ? Volatile.Read(ref _hasToRefuse) : host.Progress.HasNext;
 
     /// <summary>Whether applying may block until a flush ends.</summary>
-    public bool ApplyMayWait => store.Storage.IsFlushBehind;
+    public bool ApplyMayWait => store.Storage.Memtables.IsFlushBehind;
 
     /// <summary>Applies the next committed entry and answers its callers.</summary>
     /// <returns>True when an entry was applied.</returns>

@@ -211,7 +211,7 @@ internal sealed class SnapshotInstaller(
         while (!threads.TryPauseApplying(FlushInterval))
         {
             // The applying thread may wait for a flush, which this thread runs.
-            store.Storage.FlushIfDue();
+            store.Storage.Memtables.FlushIfDue();
         }
 
         try

@@ -26,7 +26,7 @@ internal sealed class SnapshotProvider(RaftHost host, NodeStore store)
 
         if (store.Durable.Index < through)
         {
-            store.Storage.RequestFlush();
+            store.Storage.Memtables.RequestFlush();
             return null;
         }
 

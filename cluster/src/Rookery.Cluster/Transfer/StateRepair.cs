@@ -33,7 +33,7 @@ public sealed class StateRepair(NodeStore store, Func<Action, Task> onBackground
     public async Task<int> RunAsync(HttpClient member, CancellationToken cancellationToken)
     {
         IReadOnlyList<RepairRequest> requests = [];
-        await onBackgroundThread(() => requests = store.Storage.FindRepairs());
+        await onBackgroundThread(() => requests = store.Storage.Repairs.Find());
         int repaired = 0;
         foreach (var request in requests)
         {
@@ -114,7 +114,7 @@ public sealed class StateRepair(NodeStore store, Func<Action, Task> onBackground
 
             if (store.AppliedIndex >= index)
             {
-                store.Storage.RequestFlush();
+                store.Storage.Memtables.RequestFlush();
             }
 
             await Task.Delay(Look, time, cancellationToken);

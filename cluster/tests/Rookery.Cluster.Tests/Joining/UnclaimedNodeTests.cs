@@ -360,8 +360,8 @@ public sealed class UnclaimedNodeTests
         use(store);
         if (isFlushed)
         {
-            store.Storage.RequestFlush();
-            while (store.Storage.FlushIfDue()) { }
+            store.Storage.Memtables.RequestFlush();
+            while (store.Storage.Memtables.FlushIfDue()) { }
         }
 
         _firstIndex = store.Journal.FirstIndex;

@@ -510,8 +510,8 @@ public sealed class ClusterRecoveryTests : IDisposable
 
             if (isFlushed)
             {
-                store.Storage.RequestFlush();
-                while (store.Storage.FlushIfDue()) { }
+                store.Storage.Memtables.RequestFlush();
+                while (store.Storage.Memtables.FlushIfDue()) { }
             }
         }
 

@@ -26,7 +26,7 @@ public sealed class HostDamageScriptTests
         }
 
         cluster.AwaitEqual();
-        cluster.C.Store!.Storage.RequestFlush();
+        cluster.C.Store!.Storage.Memtables.RequestFlush();
         cluster.RunFor(1_000);
         long held = cluster.C.Store!.Durable.Index;
         Assert.Equal(cluster.C.Consensus!.AppliedIndex, held);
@@ -66,7 +66,7 @@ public sealed class HostDamageScriptTests
 
         if (isFlushed)
         {
-            cluster.A.Store!.Storage.RequestFlush();
+            cluster.A.Store!.Storage.Memtables.RequestFlush();
         }
 
         // Unneeded entries leave the cache.
@@ -234,7 +234,7 @@ public sealed class HostDamageScriptTests
         using var cluster = SteppedCluster.Of(3);
         cluster.Put(cluster.A, "users/rotten", 1);
         cluster.AwaitEqual();
-        cluster.C.Store!.Storage.RequestFlush();
+        cluster.C.Store!.Storage.Memtables.RequestFlush();
         cluster.RunFor(1_000);
         long held = cluster.C.Store!.Durable.Index;
         var sound = cluster.A.Propose(SteppedCluster.PutOf("zz/sound", 2));
@@ -284,7 +284,7 @@ public sealed class HostDamageScriptTests
         using var cluster = SteppedCluster.Of(3);
         cluster.Put(cluster.A, "users/rotten", 1);
         cluster.AwaitEqual();
-        cluster.C.Store!.Storage.RequestFlush();
+        cluster.C.Store!.Storage.Memtables.RequestFlush();
         cluster.RunFor(1_000);
         RotRow(cluster.C.Disk, "users/rotten");
         cluster.Wire.FetchFailure = new StateTransferException("The first time it breaks off.");
@@ -325,7 +325,7 @@ public sealed class HostDamageScriptTests
         using var cluster = SteppedCluster.Of(3);
         cluster.Put(cluster.A, "users/rotten", 1);
         cluster.AwaitEqual();
-        cluster.A.Store!.Storage.RequestFlush();
+        cluster.A.Store!.Storage.Memtables.RequestFlush();
         cluster.RunFor(1_000);
         cluster.B.Kill();
         cluster.Put(cluster.A, "users/rotten", 2);
@@ -359,8 +359,8 @@ public sealed class HostDamageScriptTests
         var (d, e) = (cluster.Members[3], cluster.Members[4]);
         cluster.Put(cluster.A, "users/rotten", 1);
         cluster.AwaitEqual();
-        cluster.A.Store!.Storage.RequestFlush();
-        cluster.B.Store!.Storage.RequestFlush();
+        cluster.A.Store!.Storage.Memtables.RequestFlush();
+        cluster.B.Store!.Storage.Memtables.RequestFlush();
         cluster.RunFor(1_000);
         d.Kill();
         e.Kill();
@@ -395,8 +395,8 @@ public sealed class HostDamageScriptTests
         using var cluster = SteppedCluster.Of(2);
         cluster.Put(cluster.A, "users/rotten", 1);
         cluster.AwaitEqual();
-        cluster.A.Store!.Storage.RequestFlush();
-        cluster.B.Store!.Storage.RequestFlush();
+        cluster.A.Store!.Storage.Memtables.RequestFlush();
+        cluster.B.Store!.Storage.Memtables.RequestFlush();
         cluster.RunFor(1_000);
         cluster.Put(cluster.A, "users/rotten", 2);
         cluster.AwaitEqual();

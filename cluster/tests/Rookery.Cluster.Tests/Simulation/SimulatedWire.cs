@@ -192,7 +192,10 @@ internal sealed class SimulatedWire(SteppedCluster cluster)
         StateOffer? offer = null;
         while (offer is null)
         {
-            var making = member.Consensus!.OfferStateAsync(to.Store!.Installation.ChangesNeededSince, to.Store.AppliedIndex);
+            var making = member.Consensus!.OfferStateAsync(
+                to.Store!.Installation.ChangesNeededSince,
+                to.Store.AppliedIndex
+            );
             do
             {
                 await cluster.Pause(20);

@@ -58,7 +58,7 @@ internal sealed class StateNode : IDisposable
             Core.Storage.Apply(batch, sequence);
         }
 
-        Core.Storage.RequestFlush();
+        Core.Storage.Memtables.RequestFlush();
         while (Core.Background.DoStep()) { }
     }
 

@@ -98,7 +98,7 @@ internal sealed class NewHistory(
             Commit(core, CommandEncoder.RenewHistory(database.Number, HistoryId.Create()));
         }
 
-        core.Storage.RequestFlush();
+        core.Storage.Memtables.RequestFlush();
         while (core.Background.DoStep()) { }
 
         while (!core.Storage.ScrubOnce(BackupPiece.MaxBytes)) { }

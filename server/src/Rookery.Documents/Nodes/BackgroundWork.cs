@@ -46,7 +46,7 @@ public sealed class BackgroundWork : IDisposable
     public Task<T> DoAsync<T>(Func<T> work)
     {
         var done = _asked.AddAsync(work);
-        _storage.WorkArrived?.Invoke();
+        _storage.Memtables.WorkArrived?.Invoke();
         return done;
     }
 
@@ -66,10 +66,10 @@ public sealed class BackgroundWork : IDisposable
         bool isJournalLong = _journal.BytesAbove(_storage.Durable.Index) > segments * _segmentBytes;
         if (isJournalLong && _storage.AppliedIndex > _storage.Durable.Index)
         {
-            _storage.RequestFlush();
+            _storage.Memtables.RequestFlush();
         }
 
-        return _storage.FlushIfDue() || PrepareSpareOrCompact();
+        return _storage.Memtables.FlushIfDue() || PrepareSpareOrCompact();
     }
 
     /// <summary>Fails what still waits to be done, and ends the rests between pieces of work.</summary>

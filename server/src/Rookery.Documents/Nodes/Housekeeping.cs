@@ -29,9 +29,9 @@ internal sealed class Housekeeping(StorageEngine storage)
         long applied = storage.AppliedIndex;
         _isIdle = applied == _appliedBefore;
         _appliedBefore = applied;
-        if (_isIdle && storage.MemtableBytes > IdleMemtableBytes)
+        if (_isIdle && storage.Memtables.ActiveBytes > IdleMemtableBytes)
         {
-            storage.RequestFlush();
+            storage.Memtables.RequestFlush();
         }
 
         if (mayScrub)

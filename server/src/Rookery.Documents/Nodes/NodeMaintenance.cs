@@ -30,7 +30,7 @@ internal sealed class NodeMaintenance : IDisposable
         _core = core;
         _housekeeping = new Housekeeping(core.Storage);
         _troubleFound = troubleFound;
-        core.Storage.WorkArrived = Wake;
+        core.Storage.Memtables.WorkArrived = Wake;
         _timer = time.CreateTimer(_ => BeginRound(), null, Housekeeping.Interval, Housekeeping.Interval);
         _thread = new Thread(Run)
         {
@@ -49,7 +49,7 @@ internal sealed class NodeMaintenance : IDisposable
     public void Start()
     {
         _core.Background.Pacer.Share = DutyCyclePacer.ShareWithoutSensor;
-        _core.Storage.HasBackgroundWork = true;
+        _core.Storage.Memtables.HasBackgroundWork = true;
         _thread.Start();
     }
 

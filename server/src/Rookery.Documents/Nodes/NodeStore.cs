@@ -62,7 +62,7 @@ public sealed class NodeStore : IDisposable
         };
         Inbox = new StateInbox(storage, disk, directory.InboxPath, options.Reserve, Transfers);
         Installation = new StateInstallation(storage, journal, applier, clusterRecords, Inbox);
-        storage.ManifestDurable = position => ReleaseJournal(position.Index);
+        storage.Memtables.ManifestDurable = position => ReleaseJournal(position.Index);
     }
 
     /// <summary>

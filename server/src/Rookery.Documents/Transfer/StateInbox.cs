@@ -126,7 +126,7 @@ public sealed class StateInbox
     {
         try
         {
-            var state = _storage.CheckReceived(_directory, progress);
+            var state = _storage.Installer.Check(_directory, progress);
             return
                 new ManifestPosition(offer.Index, offer.Term, offer.Operations) == state.Position
                 && offer.Since == state.Since

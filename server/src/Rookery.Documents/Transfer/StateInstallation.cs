@@ -52,8 +52,8 @@ public sealed class StateInstallation
     {
         if (fetched.Offer.Since is not null)
         {
-            _storage.RequestFlush();
-            while (_storage.FlushIfDue()) { }
+            _storage.Memtables.RequestFlush();
+            while (_storage.Memtables.FlushIfDue()) { }
         }
     }
 
@@ -75,7 +75,7 @@ public sealed class StateInstallation
     public ManifestPosition Install(FetchedState fetched, bool tailIsKept)
     {
         var before = _records.ReadVersions();
-        _storage.Install(fetched.State, tailIsKept ? null : (ReadOnlyMemory<byte>?)NoteOf(fetched.Offer));
+        _storage.Installer.Install(fetched.State, tailIsKept ? null : (ReadOnlyMemory<byte>?)NoteOf(fetched.Offer));
         if (PendingResetOf(_storage) is { } reset)
         {
             _journal.ResetTo(reset);
@@ -98,7 +98,7 @@ public sealed class StateInstallation
     /// <exception cref="DiskException">The disk refused. Nothing changed.</exception>
     public bool Repair(RepairRequest request, RepairRows rows)
     {
-        bool isDone = _storage.Repair(request, rows);
+        bool isDone = _storage.Repairs.Do(request, rows);
         if (isDone)
         {
             _inbox.Statistics.CountInstalled(StateTransferKind.Repairs);
@@ -113,7 +113,7 @@ public sealed class StateInstallation
     /// snapshot.</exception>
     internal static JournalReset? PendingResetOf(StorageEngine storage)
     {
-        if (storage.PendingInstall is not { } pending)
+        if (storage.Installer.Pending is not { } pending)
         {
             return null;
         }
@@ -139,7 +139,7 @@ public sealed class StateInstallation
     {
         try
         {
-            storage.CompleteInstall();
+            storage.Installer.Complete();
         }
         catch (DiskException)
         {

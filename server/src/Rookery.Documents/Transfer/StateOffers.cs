@@ -178,7 +178,7 @@ public sealed class StateOffers : IDisposable
     {
         string directory = RowsPathOf(_directory);
         _disk.CreateDirectory(directory);
-        return _storage.WriteRepair(request, Path.Join(directory, HistoryId.Create()));
+        return _storage.Repairs.Write(request, Path.Join(directory, HistoryId.Create()));
     }
 
     /// <summary>Opens the file that <see cref="WriteRows"/> wrote.</summary>

@@ -230,10 +230,10 @@ public sealed class ReduceStore : IDisposable
     /// <returns>False when the disk refused: see <see cref="Failure"/>.</returns>
     public bool Flush()
     {
-        _engine.RequestFlush();
-        while (_engine.FlushDue)
+        _engine.Memtables.RequestFlush();
+        while (_engine.Memtables.IsFlushDue)
         {
-            if (!_engine.Flush())
+            if (!_engine.Memtables.Flush())
             {
                 return _engine.Failure is null;
             }

@@ -10,18 +10,104 @@ namespace Rookery.Storage.Install;
 /// Installs a received snapshot instead of the whole state, or received changes on top of it. Its files are linked into
 /// the store's directory under new numbers; one manifest puts them in force.
 /// </summary>
-internal sealed class StateInstaller(EngineContext context)
+public sealed class StateInstaller
 {
-    /// <summary>Installs the snapshot. Before changes are installed, all applied rows must be in runs.</summary>
-    /// <exception cref="ReceivedStateException">A file is damaged. Nothing changed.</exception>
+    private readonly EngineContext _context;
+    private readonly WriteBatch _batch;
+    private readonly Memtables _memtables;
+
+    internal StateInstaller(EngineContext context, WriteBatch batch, Memtables memtables)
+    {
+        _context = context;
+        _batch = batch;
+        _memtables = memtables;
+    }
+
+    /// <summary>The mark of an installed snapshot for which the journal was not reset yet; null if none.</summary>
+    public InstallMark? Pending => _context.Durable.Manifest.Pending;
+
+    /// <summary>
+    /// Verifies every byte of a snapshot that was fetched from another node, and makes it durable. Any thread; other
+    /// work goes on.
+    /// </summary>
+    /// <param name="directory">The directory with the files of a <see cref="StorageEngine.Checkpoint"/>, on the file
+    /// system of this store.</param>
+    /// <param name="progress">Receives the number of verified bytes.</param>
+    /// <exception cref="ReceivedStateException">The snapshot is incomplete or damaged, or a newer version wrote
+    /// it.</exception>
+    /// <exception cref="StorageFormatException">Its manifest has a newer format.</exception>
+    /// <exception cref="DiskException">The disk refused.</exception>
+    public ReceivedState Check(string directory, Action<long>? progress = null) =>
+        new ReceivedStateCheck(_context, directory).Run(progress);
+
+    /// <summary>
+    /// Replaces the whole state, applied but unflushed rows included, by a received snapshot, or adds received changes
+    /// to it. One manifest puts it in force: a power cut leaves the old state or the new one. Open snapshots keep their
+    /// state. The store keeps its id. On the background thread, while nothing is applied.
+    /// </summary>
+    /// <param name="state">The verified snapshot, not older than <see cref="StorageEngine.AppliedIndex"/>.</param>
+    /// <param name="note">The content of <see cref="Pending"/> until <see cref="Complete"/>, after a crash too, if the
+    /// journal must be reset. Null if the journal contains the snapshot's last entry and stays.</param>
+    /// <exception cref="ReceivedStateException">The snapshot is older than the applied state, does not fit onto it, or
+    /// cannot be read. Nothing changed.</exception>
     /// <exception cref="DiskException">The disk refused. Nothing changed.</exception>
-    /// <exception cref="StateInDoubtException">Only a restart shows which state is in force.</exception>
-    public void Install(ReceivedState received, ReadOnlyMemory<byte>? note)
+    /// <exception cref="StateInDoubtException">The disk refused so that only a restart shows which state is in force:
+    /// nothing may be acknowledged before.</exception>
+    public void Install(ReceivedState state, ReadOnlyMemory<byte>? note)
+    {
+        Invariant.Holds(!_batch.IsOpen, "a state is installed while nothing is applied");
+        ManifestPosition applied = _context.Published.Current.Position;
+        if (state.Position.Index < applied.Index)
+        {
+            throw new ReceivedStateException(
+                $"The state holds everything through index {state.Position.Index}, and {applied.Index} is "
+                    + $"applied here: it is not needed any more."
+            );
+        }
+
+        if (state.Since is { } since)
+        {
+            PrepareFor(since);
+        }
+
+        Replace(state, note);
+        _memtables.ForgetFlush();
+    }
+
+    /// <summary>Removes the mark, after the journal was reset. On the background thread.</summary>
+    /// <exception cref="DiskException">The mark remains for now, which does no harm.</exception>
+    public void Complete()
+    {
+        if (Pending is not null)
+        {
+            _context.Durable.TakeMarkAway(_context);
+        }
+    }
+
+    // Changes are installed on top of runs: these must contain all applied rows, and be undamaged.
+    private void PrepareFor(long since)
+    {
+        long sequence = _context.Published.Current.Position.Sequence;
+        if (since > sequence || !_context.Sources.Damage.IsEmpty)
+        {
+            throw new ReceivedStateException(
+                since > sequence
+                    ? $"What changed from etag {since} on was fetched, and only {sequence} is applied here: it "
+                        + $"is not enough."
+                    : "What changed was fetched, and a part of what it belongs to is damaged here: the whole "
+                        + "state is needed."
+            );
+        }
+
+        _memtables.FlushAll();
+    }
+
+    private void Replace(ReceivedState received, ReadOnlyMemory<byte>? note)
     {
         var numbers = received
             .Manifest.Files.Select(file => file.Summary.FileId)
             .Distinct()
-            .ToDictionary(number => number, _ => context.Durable.TakeFileId());
+            .ToDictionary(number => number, _ => _context.Durable.TakeFileId());
         RunSet? runs = null;
         RunSet? next = null;
         bool isNamed = false;
@@ -29,7 +115,7 @@ internal sealed class StateInstaller(EngineContext context)
         {
             foreach (var (theirs, own) in numbers)
             {
-                context.Disk.Link(Path.Join(received.Directory, RunFileName.Of(theirs)), context.Durable.PathOf(own));
+                _context.Disk.Link(Path.Join(received.Directory, RunFileName.Of(theirs)), _context.Durable.PathOf(own));
             }
 
             runs = Open(Renumber(received.Manifest, numbers));
@@ -39,7 +125,7 @@ internal sealed class StateInstaller(EngineContext context)
                 : PutOnTop(all, new RangeTombstoneSet(received.Manifest.RangeTombstones));
             next = new RunSet(all);
             isNamed = true; // from here on a manifest may name them
-            context.Durable.Replace(context, next, received.Position, deletions, note);
+            _context.Durable.Replace(_context, next, received.Position, deletions, note);
         }
         finally
         {
@@ -49,10 +135,10 @@ internal sealed class StateInstaller(EngineContext context)
             {
                 foreach (long own in numbers.Values)
                 {
-                    context.Garbage.Add(context.Durable.PathOf(own));
+                    _context.Garbage.Add(_context.Durable.PathOf(own));
                 }
 
-                context.Garbage.Collect();
+                _context.Garbage.Collect();
             }
         }
     }
@@ -87,7 +173,7 @@ internal sealed class StateInstaller(EngineContext context)
     /// <summary>Inserts the received runs as the newest of each group.</summary>
     private Deletions PutOnTop(SortedRun[]?[] runs, RangeTombstoneSet deleted)
     {
-        RunSet own = context.Published.Current.Runs;
+        RunSet own = _context.Published.Current.Runs;
         SortedRun[] released = runs[TableMap.Released] ?? [];
         for (int group = 0; group < runs.Length; group++)
         {
@@ -95,12 +181,12 @@ internal sealed class StateInstaller(EngineContext context)
         }
 
         CountReleased(released, runs[TableMap.Chunks] ?? []);
-        return CoveredRuns.Drop(runs, context.Durable.Deletions.With(deleted));
+        return CoveredRuns.Drop(runs, _context.Durable.Deletions.With(deleted));
     }
 
     private void CountReleased(SortedRun[] released, SortedRun[] chunkRuns)
     {
-        var dead = new DeadChunks(context.Options.ChunkBytes, chunkRuns);
+        var dead = new DeadChunks(_context.Options.ChunkBytes, chunkRuns);
         foreach (RunEntry file in released.SelectMany(run => run.Files))
         {
             using RunCursor rows = file.Reader!.OpenSequentialCursor(IoKind.Compaction);
@@ -121,8 +207,8 @@ internal sealed class StateInstaller(EngineContext context)
     // Uses a registry of its own: damage in a snapshot that is not installed is no damage of this store.
     private RunSet Open(ManifestRecord manifest)
     {
-        var sources = new StorageSources(context.Sources.Tables, new DamageRegistry(static _ => { }));
-        RunSet runs = new RunSetOpening(context.Disk, context.Options.Directory, context.Io, context.Cache).Open(
+        var sources = new StorageSources(_context.Sources.Tables, new DamageRegistry(static _ => { }));
+        RunSet runs = new RunSetOpening(_context.Disk, _context.Options.Directory, _context.Io, _context.Cache).Open(
             manifest,
             sources
         );

@@ -12,17 +12,31 @@ namespace Rookery.Storage.Repair;
 /// rows, not files, because each node merges on its own and none has the same run. The new file replaces the old one in
 /// the order of runs: newer runs still hide its rows, and its rows hide older ones.
 /// </summary>
-internal sealed class FileRepair(EngineContext context, Memtable none)
+public sealed class FileRepair
 {
+    private readonly EngineContext _context;
+    private readonly Memtable _none;
+
+    internal FileRepair(EngineContext context)
+    {
+        _context = context;
+        _none = new Memtable(context.Arenas);
+    }
+
     /// <summary>
     /// Returns the requests for all known damage. Requests for the oldest runs come first, because repairing a newer
-    /// run reads the older ones.
+    /// run reads the older ones. Reads the damaged files whole. On the background thread.
     /// </summary>
     public IReadOnlyList<RepairRequest> Find()
     {
+        if (_context.Sources.Damage.IsEmpty)
+        {
+            return [];
+        }
+
         var requests = new List<RepairRequest>();
-        RunSet runs = context.Published.Current.Runs;
-        foreach (byte group in context.Sources.Tables.Groups)
+        RunSet runs = _context.Published.Current.Runs;
+        foreach (byte group in _context.Sources.Tables.Groups)
         {
             for (int place = runs.Of(group).Length - 1; place >= 0; place--)
             {
@@ -35,7 +49,19 @@ internal sealed class FileRepair(EngineContext context, Memtable none)
         return requests;
     }
 
-    /// <summary>Repairs one file.</summary>
+    /// <summary>Writes the applied rows of a range into a file, for a node that lost them. Any thread.</summary>
+    /// <param name="request">The request; its file is the other node's.</param>
+    /// <param name="path">The path of a new file, which the caller deletes.</param>
+    /// <exception cref="ReceivedStateException">The rows are too many: a whole snapshot is faster.</exception>
+    /// <exception cref="DamagedException">The rows cannot be read here either.</exception>
+    /// <exception cref="DiskException">The disk refused.</exception>
+    public RepairRows Write(RepairRequest request, string path) =>
+        new RangeExport(_context).Write(path, request.Group, request.From.Span, request.ToExclusive.Span);
+
+    /// <summary>Rewrites a damaged file with the rows of another node. On the background thread.</summary>
+    /// <param name="request">The request, from <see cref="Find"/>.</param>
+    /// <param name="rows">The rows of another node, of an index that <see cref="StorageEngine.Durable"/> has reached,
+    /// so that a replay after a crash meets no row of a later index.</param>
     /// <returns>False if the file is no longer in use, or if rows next to the range are damaged too, which is
     /// registered: request again.</returns>
     /// <exception cref="ReceivedStateException">The rows are damaged, or their position does not fit. Nothing
@@ -45,17 +71,17 @@ internal sealed class FileRepair(EngineContext context, Memtable none)
     {
         if (
             rows.Position.Sequence < request.LeastSequence
-            || rows.Position.Index > context.Durable.Manifest.Position.Index
+            || rows.Position.Index > _context.Durable.Manifest.Position.Index
         )
         {
             throw new ReceivedStateException(
                 $"The rows for the repair of {request.File} are of index {rows.Position.Index} and etag "
                     + $"{rows.Position.Sequence}; etag {request.LeastSequence} at least is needed, and no index "
-                    + $"above {context.Durable.Manifest.Position.Index}."
+                    + $"above {_context.Durable.Manifest.Position.Index}."
             );
         }
 
-        SortedRun[]?[] changed = context.Published.Current.Runs.ToArrays();
+        SortedRun[]?[] changed = _context.Published.Current.Runs.ToArrays();
         SortedRun[] ofGroup = changed[request.Group] ?? [];
         int place = Array.FindIndex(ofGroup, run => run.Files.Any(IsMeant));
         if (place < 0)
@@ -65,21 +91,21 @@ internal sealed class FileRepair(EngineContext context, Memtable none)
 
         RunEntry damaged = ofGroup[place].Files.First(IsMeant);
         RunReader received =
-            RunReader.Open(context.Disk, rows.Path, RangeExport.FileId, context.Cache, context.Io, out RunDamage? wrong)
+            RunReader.Open(_context.Disk, rows.Path, RangeExport.FileId, _context.Cache, _context.Io, out RunDamage? wrong)
             ?? throw new ReceivedStateException(
                 $"{rows.Path} cannot be used for a repair: {wrong!.Reason}.",
                 rows.Path
             );
-        using var output = new RunOutput(context, request.Group, IoKind.Compaction, context.Durable.Deletions.Ranges);
+        using var output = new RunOutput(_context, request.Group, IoKind.Compaction, _context.Durable.Deletions.Ranges);
         try
         {
             using var dropping = new RowDropping(
-                context,
+                _context,
                 request.Group,
-                none,
-                context.Published.Current.Runs,
-                context.Durable.Manifest.Position,
-                context.Durable.Deletions.Ranges,
+                _none,
+                _context.Published.Current.Runs,
+                _context.Durable.Manifest.Position,
+                _context.Durable.Deletions.Ranges,
                 ofGroup.AsSpan(place + 1)
             );
             if (!WriteRows(request, damaged, received, ofGroup[(place + 1)..], dropping, output))
@@ -112,11 +138,11 @@ internal sealed class FileRepair(EngineContext context, Memtable none)
         try
         {
             output.HandOver();
-            context.Durable.Install(
-                context,
+            _context.Durable.Install(
+                _context,
                 next,
-                context.Durable.Manifest.Position,
-                context.Durable.Deletions.Forget(forgottenThrough),
+                _context.Durable.Manifest.Position,
+                _context.Durable.Deletions.Forget(forgottenThrough),
                 flushed: null
             );
         }
@@ -129,7 +155,7 @@ internal sealed class FileRepair(EngineContext context, Memtable none)
     // Checks the whole file first, so that one request covers all its damage.
     private RepairRequest? RequestFor(RunEntry file, byte group)
     {
-        if (!context.Sources.Damage.Events.Any(damage => IsOf(damage, file)))
+        if (!_context.Sources.Damage.Events.Any(damage => IsOf(damage, file)))
         {
             return null;
         }
@@ -138,11 +164,11 @@ internal sealed class FileRepair(EngineContext context, Memtable none)
         {
             if (file.Reader.Verify(offset, file.Summary.FileBytes, out offset) is { } damage)
             {
-                _ = context.Sources.Damage.Note(damage, file, context.NamesOf(file));
+                _ = _context.Sources.Damage.Note(damage, file, _context.NamesOf(file));
             }
         }
 
-        DamageEvent[] all = [.. context.Sources.Damage.Events.Where(damage => IsOf(damage, file))];
+        DamageEvent[] all = [.. _context.Sources.Damage.Events.Where(damage => IsOf(damage, file))];
         return new RepairRequest(
             file.Path,
             group,
@@ -237,8 +263,8 @@ internal sealed class FileRepair(EngineContext context, Memtable none)
     private SortedRunCursor Open(SortedRun run, byte group) =>
         new(
             run.Files,
-            context.Sources.Damage,
-            context.Sources.Tables.NamesOf(group),
+            _context.Sources.Damage,
+            _context.Sources.Tables.NamesOf(group),
             static reader => reader.OpenSequentialCursor(IoKind.Compaction)
         );
 }

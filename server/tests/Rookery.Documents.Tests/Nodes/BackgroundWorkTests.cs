@@ -52,7 +52,7 @@ public sealed class BackgroundWorkTests
         for (int round = 0; round < 8; round++)
         {
             node.Put("db", "always/the-same", Numbered(round));
-            node.Core.Storage.RequestFlush();
+            node.Core.Storage.Memtables.RequestFlush();
             Assert.Throws<DiskException>(() =>
             {
                 while (node.Core.Background.DoStep()) { }

@@ -17,13 +17,13 @@ public sealed class HousekeepingTests
         var housekeeping = new Housekeeping(storage);
         Fill(storage, index: 1, rows: 5_000);
         housekeeping.DoRound();
-        Assert.False(storage.FlushDue); // it was applied since the last round
+        Assert.False(storage.Memtables.IsFlushDue); // it was applied since the last round
         housekeeping.DoRound();
-        Assert.True(storage.FlushDue);
+        Assert.True(storage.Memtables.IsFlushDue);
         Work(storage);
         Assert.Equal(1, storage.Durable.Index);
         housekeeping.DoRound();
-        Assert.False(storage.FlushDue);
+        Assert.False(storage.Memtables.IsFlushDue);
     }
 
     [Fact]
@@ -32,7 +32,7 @@ public sealed class HousekeepingTests
         using StorageEngine storage = Open();
         var housekeeping = new Housekeeping(storage);
         Fill(storage, index: 1, rows: 5_000);
-        storage.RequestFlush();
+        storage.Memtables.RequestFlush();
         Work(storage);
         Fill(storage, index: 2, rows: 100);
         string run = _disk.Files.First(path => path.EndsWith(".run", StringComparison.Ordinal));
@@ -54,7 +54,7 @@ public sealed class HousekeepingTests
         using StorageEngine storage = Open();
         var housekeeping = new Housekeeping(storage);
         Fill(storage, index: 1, rows: 5_000);
-        storage.RequestFlush();
+        storage.Memtables.RequestFlush();
         Work(storage);
         _disk.Rot(_disk.Files.First(static path => path.EndsWith(".run", StringComparison.Ordinal)), 1000, 1);
         for (int round = 0; round < 10; round++)
@@ -69,7 +69,7 @@ public sealed class HousekeepingTests
 
     private static void Work(StorageEngine storage)
     {
-        while ((storage.FlushDue && storage.Flush()) || storage.CompactOnce()) { }
+        while ((storage.Memtables.IsFlushDue && storage.Memtables.Flush()) || storage.CompactOnce()) { }
     }
 
     private static void Fill(StorageEngine storage, long index, int rows)

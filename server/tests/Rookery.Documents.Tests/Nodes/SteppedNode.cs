@@ -106,7 +106,7 @@ internal sealed class SteppedNode : IDisposable
     /// <summary>Flushes what is applied, so that it is in runs.</summary>
     public void Flush()
     {
-        Core.Storage.RequestFlush();
+        Core.Storage.Memtables.RequestFlush();
         while (Core.Background.DoStep()) { }
     }
 

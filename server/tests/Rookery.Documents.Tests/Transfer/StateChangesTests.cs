@@ -282,7 +282,7 @@ public sealed class StateChangesTests
             Replay.Apply(frame, receiver.Applier);
             for (int i = random.Next(20) == 0 ? 5 : 0; i > 0; i--)
             {
-                receiver.Storage.RequestFlush();
+                receiver.Storage.Memtables.RequestFlush();
                 receiver.Background.DoStep();
             }
         }

@@ -276,7 +276,7 @@ public sealed class IndexFeederTests
         node.Host.SetPaused(node.Database(), ByName.Name, true);
         node.Delete("users/3");
         node.Run(CommandEncoder.SetTombstoneHorizon(node.Database().Number, node.Database().LastEtag));
-        node.Store.Storage.RequestFlush();
+        node.Store.Storage.Memtables.RequestFlush();
         while (node.Store.Background.DoStep()) { }
 
         node.Host.SetPaused(node.Database(), ByName.Name, false);
