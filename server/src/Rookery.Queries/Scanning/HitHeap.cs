@@ -1,3 +1,5 @@
+using Rookery.Queries.Conditions;
+
 namespace Rookery.Queries.Scanning;
 
 /// <summary>Keeps the first results in an order, up to a number. Not thread-safe.</summary>
@@ -34,6 +36,13 @@ internal sealed class HitHeap(SortKeys keys, long capacity)
         }
 
         return _lastFirst.EnqueueDequeue(hit, hit);
+    }
+
+    /// <summary>Keeps a wanted result, and accounts for its memory until it is dropped.</summary>
+    public void Keep(ScanHit hit, ScanMemory memory)
+    {
+        memory.Take(hit.Bytes);
+        memory.Give(Add(hit)?.Bytes ?? 0);
     }
 
     /// <summary>Returns the results in order.</summary>

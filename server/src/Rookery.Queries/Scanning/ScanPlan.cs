@@ -170,6 +170,11 @@ public sealed class ScanPlan
     public bool IsOfEachRow { get; }
 
     /// <summary>
+    /// Whether all entries of a document are one result. They are adjacent and share an etag, which no other entry has.
+    /// </summary>
+    public bool JoinsEntries => Rows is not null && !IsOfEachRow;
+
+    /// <summary>
     /// Whether the answer has highlights or score explanations, see <see cref="Execution.QueryNotes"/>.
     /// </summary>
     public bool HasNotes => Explains || Highlights.Count > 0;

@@ -4,22 +4,34 @@ using Rookery.Search.Segments.Postings;
 
 namespace Rookery.Queries.Execution;
 
-/// <summary>Orders that places in the dictionaries of segments say.</summary>
-internal sealed partial class IndexSearch
+/// <summary>
+/// Finds the first entries in an order that places in the dictionaries of segments say: keys are read only of what a
+/// page may hold. For one thread.
+/// </summary>
+/// <param name="segments">The index.</param>
+/// <param name="plan">The query.</param>
+/// <param name="work">Of the answer.</param>
+/// <param name="needsTotal">Whether results behind the page are counted.</param>
+/// <param name="walk">When a page is found by walking over the terms of its order.</param>
+/// <param name="heap">The page, as far as it is found.</param>
+/// <param name="sortKey">Room for a key.</param>
+internal sealed class RankedPage(
+    SearchedSegments segments,
+    ScanPlan plan,
+    AnswerWork work,
+    bool needsTotal,
+    OrderWalk walk,
+    HitHeap heap,
+    PooledBytes sortKey
+)
 {
-    /// <summary>Collects the page of a segment: keys are read only of what it may hold.</summary>
-    private bool TryCollectRanked(
-        int segment,
-        EntryCursor candidates,
-        SegmentSort sort,
-        HitHeap heap,
-        OpenedPostings opened,
-        PooledBytes sortKey
-    )
+    /// <summary>Adds to the page what a segment has of it.</summary>
+    /// <returns>False where documents have to be looked at.</returns>
+    public bool TryCollect(int segment, EntryCursor candidates, SegmentSort sort, OpenedPostings opened)
     {
         long bytes = RankedEntries.EntryBytes * Math.Min(plan.PageEnd, segments[segment].Reader.Entries);
         work.Memory.Take(bytes);
-        if (GatherRanked(segment, candidates, sort, heap, opened, sortKey) is not { } first)
+        if (Gather(segment, candidates, sort, opened) is not { } first)
         {
             return false;
         }
@@ -31,7 +43,7 @@ internal sealed partial class IndexSearch
                 return false;
             }
 
-            var place = PlaceOf(segment, ranked.Entry);
+            var place = segments.PlaceOf(segment, ranked.Entry);
             var hit = new ScanHit
             {
                 SortKey = ranked.SortKey!,
@@ -45,7 +57,7 @@ internal sealed partial class IndexSearch
                 break;
             }
 
-            Offer(hit, heap);
+            heap.Keep(hit, work.Memory);
         }
 
         sort.ForgetAll();
@@ -54,57 +66,39 @@ internal sealed partial class IndexSearch
     }
 
     /// <summary>
-    /// The same of an index of one segment, whose order is that of the page: no key is read but where ranks do not tell
+    /// The page of an index of one segment, whose order is that of the page: no key is read but where ranks do not tell
     /// two entries apart. Null where documents have to be looked at.
     /// </summary>
-    private FoundEntry[]? TryTakeRanked(
-        EntryCursor candidates,
-        SegmentSort sort,
-        OpenedPostings opened,
-        PooledBytes sortKey
-    )
+    public FoundEntry[]? TryTake(EntryCursor candidates, SegmentSort sort, OpenedPostings opened)
     {
         work.Memory.Take(RankedEntries.EntryBytes * Math.Min(plan.PageEnd, segments[0].Reader.Entries));
-        if (GatherRanked(0, candidates, sort, new HitHeap(plan.Sort, plan.PageEnd), opened, sortKey) is not { } first)
+        if (Gather(0, candidates, sort, opened) is not { } first)
         {
             return null;
         }
 
         var ranked = first.InOrder();
-        return sort.LacksDocument ? null : Array.ConvertAll(ranked, one => PlaceOf(0, one.Entry));
-    }
-
-    private FoundEntry PlaceOf(int segment, int entry)
-    {
-        var id = _documents[segment].Read(entry, out long etag);
-        return new FoundEntry(etag, segment, entry, Id: _ids.Keep(id));
+        return sort.LacksDocument ? null : Array.ConvertAll(ranked, one => segments.PlaceOf(0, one.Entry));
     }
 
     /// <summary>
     /// The first of the candidates of a segment by their ranks; null where documents have to be looked at.
     /// </summary>
-    private RankedEntries? GatherRanked(
-        int segment,
-        EntryCursor candidates,
-        SegmentSort sort,
-        HitHeap heap,
-        OpenedPostings opened,
-        PooledBytes sortKey
-    )
+    private RankedEntries? Gather(int segment, EntryCursor candidates, SegmentSort sort, OpenedPostings opened)
     {
-        var first = new RankedEntries(plan.Sort, sort, _documents[segment], (int)plan.PageEnd, sortKey);
-        if (TryWalkInOrder(segment, ref candidates, sort, heap, opened, first))
+        var first = new RankedEntries(plan.Sort, sort, segments.Documents[segment], (int)plan.PageEnd, sortKey);
+        if (TryWalkInOrder(segment, ref candidates, sort, opened, first))
         {
-            _walk.Ended(segments[segment].Live.DeadCount);
+            walk.Ended(segments[segment].Live.DeadCount);
             return first;
         }
 
         sort.ForgetAll();
-        first = new RankedEntries(plan.Sort, sort, _documents[segment], (int)plan.PageEnd, sortKey);
-        var cursor = LiveOf(segment, candidates);
+        first = new RankedEntries(plan.Sort, sort, segments.Documents[segment], (int)plan.PageEnd, sortKey);
+        var cursor = segments.LiveOf(segment, candidates);
         for (int entry = cursor.MoveNext(); entry != EntryCursor.End; entry = cursor.MoveNext())
         {
-            Count();
+            segments.CountResult();
             long rank = sort.Rank(0, entry);
             if (
                 first.MayWant(rank)
@@ -129,13 +123,12 @@ internal sealed partial class IndexSearch
         int segment,
         ref EntryCursor candidates,
         SegmentSort sort,
-        HitHeap heap,
         OpenedPostings opened,
         RankedEntries first
     )
     {
         var (reader, live) = segments[segment];
-        if (!_walk.Pays(plan.PageEnd, reader.Entries, candidates) || sort.InOrder(opened) is not { } terms)
+        if (!walk.Pays(plan.PageEnd, reader.Entries, candidates) || sort.InOrder(opened) is not { } terms)
         {
             return false;
         }
@@ -145,13 +138,13 @@ internal sealed partial class IndexSearch
             var union = new EntryUnion(reader.Entries, work);
             union.Add(candidates);
             candidates = union.ToCursor();
-            if (!_walk.Pays(plan.PageEnd, reader.Entries, candidates))
+            if (!walk.Pays(plan.PageEnd, reader.Entries, candidates))
             {
                 return false;
             }
         }
 
-        long left = _walk.MostSteps(candidates);
+        long left = walk.MostSteps(candidates);
         long seen = 0;
         bool isBehind = false;
         foreach (long rank in terms.Ranks())
@@ -203,7 +196,7 @@ internal sealed partial class IndexSearch
             return false;
         }
 
-        _total += needsTotal ? CountLive(segment, candidates) : seen;
+        segments.Total += needsTotal ? CountLive(segment, candidates) : seen;
         return true;
     }
 
@@ -213,7 +206,7 @@ internal sealed partial class IndexSearch
         work.Step(live.DeadCount);
         if (live.DeadCount > candidates.Cost)
         {
-            return LiveOf(segment, candidates).CountRest();
+            return segments.LiveOf(segment, candidates).CountRest();
         }
 
         long count = live.DeadCount == 0 ? 0 : -live.Dead().LongCount(candidates.Has);

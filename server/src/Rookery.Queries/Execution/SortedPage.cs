@@ -1,0 +1,169 @@
+using Rookery.Indexing.Indexes;
+using Rookery.Platform;
+using Rookery.Queries.Scanning;
+using Rookery.Search.Segments.Postings;
+
+namespace Rookery.Queries.Execution;
+
+/// <summary>Finds a page in the order of the query, segment by segment. For one thread.</summary>
+/// <param name="segments">The index.</param>
+/// <param name="fields">What it holds of which field.</param>
+/// <param name="plan">The query.</param>
+/// <param name="work">Of the answer.</param>
+/// <param name="needsTotal">Whether results behind the page are counted.</param>
+/// <param name="walk">When a page is found by walking over the terms of its order.</param>
+internal sealed class SortedPage(
+    SearchedSegments segments,
+    IndexedFields fields,
+    ScanPlan plan,
+    AnswerWork work,
+    bool needsTotal,
+    OrderWalk walk
+)
+{
+    // A longer page is held once, with its keys.
+    private const int LongestRankedPage = 16 * 1024;
+
+    private readonly HitHeap _heap = new(plan.Sort, plan.PageEnd);
+    private readonly PooledBytes _sortKey = new();
+    private long _lastEtag = -1;
+
+    /// <summary>Finds the page.</summary>
+    /// <param name="opened">The results of each segment.</param>
+    /// <param name="conditions">Opened them.</param>
+    /// <returns>The entries in their order; null where documents have to be looked at.</returns>
+    public FoundEntry[]? Find(Candidates[] opened, ConditionCursors[] conditions)
+    {
+        var ranked = new RankedPage(segments, plan, work, needsTotal, walk, _heap, _sortKey);
+        try
+        {
+            for (int i = 0; i < opened.Length; i++)
+            {
+                if (SegmentSort.Open(plan, segments[i].Reader, fields, conditions[i], work) is not { } sort)
+                {
+                    return null;
+                }
+
+                bool isRanked = sort.RankedColumns > 0 && plan.PageEnd is > 0 and <= LongestRankedPage;
+                if (isRanked && !plan.JoinsEntries && opened.Length == 1)
+                {
+                    return ranked.TryTake(opened[i].Cursor, sort, conditions[i].Opened);
+                }
+
+                bool isDone =
+                    plan.JoinsEntries ? TryCollectJoined(i, opened[i].Cursor, sort)
+                    : isRanked ? ranked.TryCollect(i, opened[i].Cursor, sort, conditions[i].Opened)
+                    : TryCollect(i, opened[i].Cursor, sort);
+                if (!isDone)
+                {
+                    return null;
+                }
+            }
+        }
+        finally
+        {
+            _sortKey.Release();
+        }
+
+        return [.. _heap.InOrder().Select(static hit => hit.Place)];
+    }
+
+    private bool TryCollect(int segment, EntryCursor candidates, SegmentSort sort)
+    {
+        var documents = segments.Documents[segment];
+        var cursor = segments.LiveOf(segment, candidates);
+        int next = 0;
+        for (
+            int entry = cursor.MoveNext();
+            entry != EntryCursor.End;
+            entry = next == entry + 1 ? cursor.MoveNext() : cursor.Advance(next)
+        )
+        {
+            segments.CountResult();
+            next = entry + 1;
+            if (plan.PageEnd == 0)
+            {
+                continue;
+            }
+
+            if (_heap.Last is { } last && sort.IsBehind(entry, last.SortKey, out int to))
+            {
+                next = needsTotal ? next : Math.Max(next, to == EntryCursor.End ? to : to + 1);
+                continue;
+            }
+
+            if (!sort.TryWrite(entry, _sortKey))
+            {
+                return false;
+            }
+
+            documents.Read(entry, out long etag);
+            if (_heap.Wants(_sortKey.Written, etag))
+            {
+                var hit = new ScanHit
+                {
+                    SortKey = _sortKey.Written.ToArray(),
+                    Ordinal = etag,
+                    Etag = etag,
+                    Id = [],
+                    Place = new FoundEntry(etag, segment, entry, sort.Score),
+                };
+                _heap.Keep(hit, work.Memory);
+            }
+        }
+
+        return true;
+    }
+
+    /// <summary>The same where a document is one result: it stands where the first of its entries does.</summary>
+    private bool TryCollectJoined(int segment, EntryCursor candidates, SegmentSort sort)
+    {
+        var documents = segments.Documents[segment];
+        ScanHit? first = null;
+        var cursor = segments.LiveOf(segment, candidates);
+        for (int entry = cursor.MoveNext(); entry != EntryCursor.End; entry = cursor.MoveNext())
+        {
+            documents.Read(entry, out long etag);
+            if (etag != _lastEtag)
+            {
+                _lastEtag = etag;
+                Offer(first);
+                first = null;
+                segments.CountResult();
+            }
+
+            if (plan.PageEnd == 0 || (_heap.Last is { } last && sort.IsBehind(entry, last.SortKey, out _)))
+            {
+                continue;
+            }
+
+            if (!sort.TryWrite(entry, _sortKey))
+            {
+                return false;
+            }
+
+            if (first is null || plan.Sort.Compare(_sortKey.Written, first.SortKey) < 0)
+            {
+                first = new ScanHit
+                {
+                    SortKey = _sortKey.Written.ToArray(),
+                    Ordinal = etag,
+                    Etag = etag,
+                    Id = [],
+                    Place = new FoundEntry(etag, segment, entry, sort.Score),
+                };
+            }
+        }
+
+        Offer(first);
+        return true;
+    }
+
+    private void Offer(ScanHit? hit)
+    {
+        if (hit is not null && _heap.Wants(hit.SortKey, hit.Ordinal))
+        {
+            _heap.Keep(hit, work.Memory);
+        }
+    }
+}
