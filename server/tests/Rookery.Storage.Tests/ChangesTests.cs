@@ -109,7 +109,9 @@ public sealed class ChangesTests
         {
             InstallTests.Work(new EngineWorkload(5), engine, 90);
             string sentence = Assert
-                .Throws<ReceivedStateException>(() => engine.Installer.Install(engine.Installer.Check(Incoming), note: null))
+                .Throws<ReceivedStateException>(() =>
+                    engine.Installer.Install(engine.Installer.Check(Incoming), note: null)
+                )
                 .Message;
             Assert.Contains("it is not enough", sentence, StringComparison.Ordinal);
             Assert.Equal(90, engine.Durable.Index);
@@ -122,7 +124,9 @@ public sealed class ChangesTests
         while (!damaged.ScrubOnce(1 << 20)) { }
 
         Assert.NotNull(damaged.Health);
-        Assert.Throws<ReceivedStateException>(() => damaged.Installer.Install(damaged.Installer.Check(Incoming), note: null));
+        Assert.Throws<ReceivedStateException>(() =>
+            damaged.Installer.Install(damaged.Installer.Check(Incoming), note: null)
+        );
         Assert.Contains(
             "not a state",
             Assert.Throws<StorageFormatException>(() => EngineWorkload.Open(disk, Options(Incoming, 0))).Message,

@@ -177,7 +177,9 @@ public sealed class InstallTests
                             Sticky = sticky,
                         }
                     );
-                    Exception? failure = Record.Exception(() => engine.Installer.Install(state, note: new byte[] { 1 }));
+                    Exception? failure = Record.Exception(() =>
+                        engine.Installer.Install(state, note: new byte[] { 1 })
+                    );
                     calls = Math.Max(calls, faulty.CallCount(DiskCalls.Changing | DiskCalls.Open) - before);
                     faulty.ClearFaults();
                     inDoubt += failure is StateInDoubtException ? 1 : 0;

@@ -81,7 +81,9 @@ public sealed class RepairTests
             }
         )
         {
-            Assert.Throws<ReceivedStateException>(() => engine.Repairs.Do(request, new RepairRows("/data/none", position)));
+            Assert.Throws<ReceivedStateException>(() =>
+                engine.Repairs.Do(request, new RepairRows("/data/none", position))
+            );
         }
 
         Assert.NotNull(engine.Health);

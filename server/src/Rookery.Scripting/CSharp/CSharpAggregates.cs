@@ -9,12 +9,12 @@ internal static class CSharpAggregates
     public static ScriptValue Aggregate(this ScriptContext context, ScriptFunction function, ScriptValue sequence)
     {
         var heap = context.Heap;
-        int count = heap.Count(sequence);
-        heap.Spend(1 + count);
+        int count = heap.Containers.Count(sequence);
+        heap.Budget.Spend(1 + count);
         switch (function)
         {
             case ScriptFunction.Distinct:
-                return heap.AddNew(heap.NewArray(), sequence);
+                return heap.AddNew(heap.Containers.NewArray(), sequence);
             case ScriptFunction.Sum or ScriptFunction.Average:
                 return context.Sum(sequence, count, isAverage: function == ScriptFunction.Average);
         }
@@ -22,7 +22,7 @@ internal static class CSharpAggregates
         var extreme = ScriptValue.Null;
         for (int index = 0; index < count; index++)
         {
-            var element = heap.Element(sequence, index);
+            var element = heap.Containers.Element(sequence, index);
             if (
                 !element.IsNothing
                 && (extreme.IsNothing || IsBefore(heap, element, extreme, isLeast: function == ScriptFunction.Least))

@@ -49,7 +49,7 @@ internal static class CSharpComparison
         bool isOperator = false
     )
     {
-        heap.Spend(1);
+        heap.Budget.Spend(1);
         if (left.IsNothing || right.IsNothing)
         {
             return left.IsNothing && right.IsNothing;
@@ -102,8 +102,8 @@ internal static class CSharpComparison
 
     public static bool HaveSameMembers(this ScriptHeap heap, ScriptValue left, ScriptValue right, int level)
     {
-        int count = heap.Count(left);
-        if (count != heap.Count(right) || level > JsonLimits.MaxDepth)
+        int count = heap.Containers.Count(left);
+        if (count != heap.Containers.Count(right) || level > JsonLimits.MaxDepth)
         {
             return false;
         }
@@ -111,13 +111,19 @@ internal static class CSharpComparison
         for (int index = 0; index < count; index++)
         {
             int other =
-                left.Kind == ValueKind.Array ? index : heap.Find(right, heap.Span(heap.Plain(heap.Name(left, index))));
+                left.Kind == ValueKind.Array
+                    ? index
+                    : heap.Containers.Find(right, heap.Span(heap.Plain(heap.Containers.Name(left, index))));
             if (
                 other < 0
                 || !(
                     left.Kind == ValueKind.Array
-                        ? heap.IsSame(heap.Element(left, index), heap.Element(right, other), level)
-                        : heap.IsSame(heap.Member(left, index), heap.Member(right, other), level)
+                        ? heap.IsSame(
+                            heap.Containers.Element(left, index),
+                            heap.Containers.Element(right, other),
+                            level
+                        )
+                        : heap.IsSame(heap.Containers.Member(left, index), heap.Containers.Member(right, other), level)
                 )
             )
             {

@@ -128,7 +128,7 @@ internal static class CSharpConversions
     private static ScriptValue Parse(ScriptHeap heap, ScriptFunction function, ScriptValue value)
     {
         var text = heap.Plain(value);
-        heap.SpendOnDigits(text.Length);
+        heap.Budget.SpendOnDigits(text.Length);
         var bytes = heap.Span(text);
         switch (function)
         {

@@ -45,7 +45,7 @@ internal static class CSharpFormats
 
     private static void AddFormatted(ScriptHeap heap, string item, ScriptValue values)
     {
-        heap.Spend(4);
+        heap.Budget.Spend(4);
         int colon = item.IndexOf(':', StringComparison.Ordinal);
         string head = colon < 0 ? item : item[..colon];
         int comma = head.IndexOf(',', StringComparison.Ordinal);
@@ -57,7 +57,7 @@ internal static class CSharpFormats
                 CultureInfo.InvariantCulture,
                 out int index
             )
-            || index >= heap.Count(values)
+            || index >= heap.Containers.Count(values)
             || (
                 comma >= 0
                 && (
@@ -70,7 +70,7 @@ internal static class CSharpFormats
             throw InvalidFormat();
         }
 
-        var value = heap.Element(values, index);
+        var value = heap.Containers.Element(values, index);
         int before = heap.Length;
         bool isFormatted = colon >= 0 && (value.IsNumber || heap.TimeOf(value) is { IsTime: true });
         if (isFormatted || width != 0)

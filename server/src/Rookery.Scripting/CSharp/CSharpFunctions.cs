@@ -16,7 +16,7 @@ internal static class CSharpFunctions
     {
         var heap = context.Heap;
         // Strings of .NET count towards the script's memory until the function returns.
-        long held = heap.HeldBytes;
+        long held = heap.Budget.HeldBytes;
         try
         {
             return family switch
@@ -25,7 +25,7 @@ internal static class CSharpFunctions
                 FunctionFamily.Length => ScriptValue.OfInt(
                     arguments[0].IsText
                         ? heap.LengthOf(heap.Plain(arguments[0]))
-                        : heap.Count(heap.ToSequence(arguments[0]))
+                        : heap.Containers.Count(heap.ToSequence(arguments[0]))
                 ),
                 FunctionFamily.Operator => context.OperateAsCSharp(function, arguments[0], arguments[1]),
                 FunctionFamily.Conversion => heap.Convert(function, arguments[0], arguments[1..]),
@@ -50,7 +50,7 @@ internal static class CSharpFunctions
         }
         finally
         {
-            heap.GiveBackTo(held);
+            heap.Budget.GiveBackTo(held);
         }
     }
 }

@@ -49,7 +49,7 @@ internal static class CSharpMath
                 bool isFirst = (CSharpNumber.Compare(number, other) <= 0) == (function == ScriptFunction.CSharpMinimum);
                 return heap.ValueOf((isFirst ? number : other).As(type));
             case ScriptFunction.Power:
-                heap.Spend(StepsPerPower);
+                heap.Budget.Spend(StepsPerPower);
                 return ScriptValue.OfReal(
                     PortablePower.Of(number.Real, heap.RequiredOrCode(function, arguments[1]).Real)
                 );

@@ -17,7 +17,7 @@ internal static class CSharpMembers
         bool asksWhether = text.SequenceEqual("HasValue"u8);
         if (target.Kind == ValueKind.Object)
         {
-            bool isKnown = heap.Find(target, text) >= 0;
+            bool isKnown = heap.Containers.Find(target, text) >= 0;
             return asksWhether && !isKnown ? throw HasNoMember(heap, target, name)
                 : text.SequenceEqual("Id"u8) && !isKnown ? context.Documents.IdOf(target)
                 : context.GetMember(target, name);
@@ -37,7 +37,7 @@ internal static class CSharpMembers
 
         if (text.SequenceEqual("Length"u8) || text.SequenceEqual("Count"u8))
         {
-            return target.Kind == ValueKind.Array ? ScriptValue.OfInt(heap.Count(target))
+            return target.Kind == ValueKind.Array ? ScriptValue.OfInt(heap.Containers.Count(target))
                 : target.IsText && text[0] == (byte)'L' ? ScriptValue.OfInt(heap.LengthOf(heap.Plain(target)))
                 : throw HasNoMember(heap, target, name);
         }
@@ -54,14 +54,14 @@ internal static class CSharpMembers
     public static ScriptValue GetPropertyOfDictionary(this ScriptContext context, ScriptValue target, ScriptValue name)
     {
         var heap = context.Heap;
-        if (target.Kind != ValueKind.Object || heap.Find(target, heap.Span(name)) >= 0)
+        if (target.Kind != ValueKind.Object || heap.Containers.Find(target, heap.Span(name)) >= 0)
         {
             return context.GetProperty(target, name);
         }
 
         return heap.Span(name)[0] switch
         {
-            (byte)'C' => ScriptValue.OfInt(heap.Count(target)),
+            (byte)'C' => ScriptValue.OfInt(heap.Containers.Count(target)),
             (byte)'K' => heap.MembersOf(ScriptFunction.Keys, target),
             _ => heap.MembersOf(ScriptFunction.Values, target),
         };
@@ -97,7 +97,7 @@ internal static class CSharpMembers
             );
         }
 
-        int count = target.IsText ? heap.LengthOf(heap.Plain(target)) : heap.Count(target);
+        int count = target.IsText ? heap.LengthOf(heap.Plain(target)) : heap.Containers.Count(target);
         if (index.Whole < 0 || index.Whole >= count)
         {
             return isRequired
@@ -110,7 +110,7 @@ internal static class CSharpMembers
         int at = (int)index.Whole;
         return target.IsText
             ? heap.Part(heap.Plain(target), at, at + 1).With(ValueTrait.Character)
-            : heap.Element(target, at);
+            : heap.Containers.Element(target, at);
     }
 
     private static ScriptFailure HasNoMember(ScriptHeap heap, ScriptValue target, ScriptValue name) =>

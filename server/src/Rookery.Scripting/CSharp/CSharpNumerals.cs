@@ -47,7 +47,7 @@ internal static class CSharpNumerals
             return heap.NumeralOf(value).Decimal;
         }
 
-        heap.SpendOnDigits(value.Length);
+        heap.Budget.SpendOnDigits(value.Length);
         return decimal.Parse(heap.Span(value), NumberStyles.Float, CultureInfo.InvariantCulture);
     }
 

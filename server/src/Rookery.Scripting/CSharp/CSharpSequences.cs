@@ -15,20 +15,20 @@ internal static class CSharpSequences
         if (value.Kind != ValueKind.Object)
         {
             return value.Kind == ValueKind.Array ? value
-                : value.IsNothing ? heap.NewArray()
+                : value.IsNothing ? heap.Containers.NewArray()
                 : throw new ScriptFailure($"the script iterates over {CSharpStrings.NameOf(value)}");
         }
 
-        var entries = heap.NewArray();
+        var entries = heap.Containers.NewArray();
         var (key, content) = (heap.NewText("Key"u8), heap.NewText("Value"u8));
-        int count = heap.Count(value);
+        int count = heap.Containers.Count(value);
         for (int index = 0; index < count; index++)
         {
-            heap.Spend(1);
-            var entry = heap.NewObject();
-            heap.Set(entry, key, heap.Name(value, index));
-            heap.Set(entry, content, heap.Member(value, index));
-            heap.Append(entries, entry);
+            heap.Budget.Spend(1);
+            var entry = heap.Containers.NewObject();
+            heap.Containers.Set(entry, key, heap.Containers.Name(value, index));
+            heap.Containers.Set(entry, content, heap.Containers.Member(value, index));
+            heap.Containers.Append(entries, entry);
         }
 
         return entries;
@@ -53,13 +53,13 @@ internal static class CSharpSequences
             case ScriptFunction.ContainsKey:
                 return ScriptValue.Of(
                     first.Kind == ValueKind.Object
-                        && heap.Find(first, heap.Span(heap.TextOf(arguments[1], function))) >= 0
+                        && heap.Containers.Find(first, heap.Span(heap.TextOf(arguments[1], function))) >= 0
                 );
         }
 
         var sequence = heap.ToSequence(first);
-        int count = heap.Count(sequence);
-        heap.Spend(1);
+        int count = heap.Containers.Count(sequence);
+        heap.Budget.Spend(1);
         switch (function)
         {
             case ScriptFunction.CSharpSkip or ScriptFunction.CSharpTake:
@@ -70,7 +70,7 @@ internal static class CSharpSequences
                     : heap.Copy(sequence, 0, kept);
             case ScriptFunction.CSharpReverse:
                 var reversed = heap.Copy(sequence, 0, count);
-                heap.Elements(reversed).Reverse();
+                heap.Containers.Elements(reversed).Reverse();
                 return reversed;
             case ScriptFunction.CSharpConcat:
                 var joined = heap.Copy(sequence, 0, count);
@@ -78,7 +78,7 @@ internal static class CSharpSequences
                 return joined;
             case ScriptFunction.WithElement:
                 joined = heap.Copy(sequence, 0, count);
-                heap.Append(joined, arguments[1]);
+                heap.Containers.Append(joined, arguments[1]);
                 return joined;
             case ScriptFunction.Union or ScriptFunction.Intersect or ScriptFunction.Except:
                 return Combine(heap, function, sequence, heap.ToSequence(arguments[1]));
@@ -89,8 +89,8 @@ internal static class CSharpSequences
             case ScriptFunction.FirstOrNothing or ScriptFunction.LastOrNothing or ScriptFunction.OnlyOrNothing:
                 return count == 0 ? ScriptValue.Null : Pick(heap, function, sequence, count);
             case ScriptFunction.OrNothing when count == 0:
-                var single = heap.NewArray();
-                heap.Append(single, arguments.Length > 1 ? arguments[1] : ScriptValue.Null);
+                var single = heap.Containers.NewArray();
+                heap.Containers.Append(single, arguments.Length > 1 ? arguments[1] : ScriptValue.Null);
                 return single;
             case ScriptFunction.OrNothing:
                 return sequence;
@@ -111,7 +111,7 @@ internal static class CSharpSequences
             throw new ScriptFailure($"the script takes the only element of a sequence that has {count}");
         }
 
-        return heap.Element(
+        return heap.Containers.Element(
             sequence,
             function is ScriptFunction.LastOf or ScriptFunction.LastOrNothing ? count - 1 : 0
         );
@@ -124,11 +124,11 @@ internal static class CSharpSequences
         bool isBackwards = false
     )
     {
-        int count = heap.Count(sequence);
+        int count = heap.Containers.Count(sequence);
         for (int passed = 0; passed < count; passed++)
         {
             int index = isBackwards ? count - 1 - passed : passed;
-            if (heap.IsSame(heap.Element(sequence, index), wanted))
+            if (heap.IsSame(heap.Containers.Element(sequence, index), wanted))
             {
                 return index;
             }
@@ -140,16 +140,16 @@ internal static class CSharpSequences
     /// <summary>Returns the union, intersection or difference of two sequences, each value once.</summary>
     private static ScriptValue Combine(ScriptHeap heap, ScriptFunction function, ScriptValue first, ScriptValue second)
     {
-        var combined = heap.NewArray();
-        for (int index = 0; index < heap.Count(first); index++)
+        var combined = heap.Containers.NewArray();
+        for (int index = 0; index < heap.Containers.Count(first); index++)
         {
-            var element = heap.Element(first, index);
+            var element = heap.Containers.Element(first, index);
             bool isWanted =
                 function == ScriptFunction.Union
                 || (heap.IndexOfSame(second, element) >= 0) == (function == ScriptFunction.Intersect);
             if (isWanted && heap.IndexOfSame(combined, element) < 0)
             {
-                heap.Append(combined, element);
+                heap.Containers.Append(combined, element);
             }
         }
 
@@ -158,12 +158,12 @@ internal static class CSharpSequences
 
     public static ScriptValue AddNew(this ScriptHeap heap, ScriptValue known, ScriptValue sequence)
     {
-        for (int index = 0; index < heap.Count(sequence); index++)
+        for (int index = 0; index < heap.Containers.Count(sequence); index++)
         {
-            var element = heap.Element(sequence, index);
+            var element = heap.Containers.Element(sequence, index);
             if (heap.IndexOfSame(known, element) < 0)
             {
-                heap.Append(known, element);
+                heap.Containers.Append(known, element);
             }
         }
 

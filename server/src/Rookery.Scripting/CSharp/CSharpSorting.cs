@@ -14,10 +14,10 @@ internal static class CSharpSorting
     /// </summary>
     public static ScriptValue SortByKeys(this ScriptHeap heap, ScriptValue pairs, int count, ScriptValue directions)
     {
-        heap.Spend(1 + (2 * count));
+        heap.Budget.Spend(1 + (2 * count));
         string letters = heap.NetText(directions);
         long held = (long)count * 2 * sizeof(int);
-        heap.Hold(held);
+        heap.Budget.Hold(held);
         var memory = PooledMemory.Rent((int)held);
         try
         {
@@ -29,10 +29,10 @@ internal static class CSharpSorting
             }
 
             heap.MergeSort(new KeyOrder(heap, pairs, letters), order, room);
-            var sorted = heap.NewArray();
+            var sorted = heap.Containers.NewArray();
             foreach (int index in order)
             {
-                heap.Append(sorted, heap.Element(heap.Element(pairs, index), 0));
+                heap.Containers.Append(sorted, heap.Containers.Element(heap.Containers.Element(pairs, index), 0));
             }
 
             return sorted;
@@ -40,7 +40,7 @@ internal static class CSharpSorting
         finally
         {
             memory.Return();
-            heap.GiveBack(held);
+            heap.Budget.GiveBack(held);
         }
     }
 
@@ -48,8 +48,8 @@ internal static class CSharpSorting
     {
         for (int key = 0; key < directions.Length; key++)
         {
-            heap.Spend(1);
-            var (first, second) = (heap.Element(left, key + 1), heap.Element(right, key + 1));
+            heap.Budget.Spend(1);
+            var (first, second) = (heap.Containers.Element(left, key + 1), heap.Containers.Element(right, key + 1));
             int order =
                 first.IsNothing || second.IsNothing
                     ? second.IsNothing.CompareTo(first.IsNothing)
@@ -66,6 +66,11 @@ internal static class CSharpSorting
     private readonly struct KeyOrder(ScriptHeap heap, ScriptValue pairs, string directions) : ISortOrder
     {
         public int Compare(int left, int right) =>
-            CompareSortKeys(heap, heap.Element(pairs, left), heap.Element(pairs, right), directions);
+            CompareSortKeys(
+                heap,
+                heap.Containers.Element(pairs, left),
+                heap.Containers.Element(pairs, right),
+                directions
+            );
     }
 }

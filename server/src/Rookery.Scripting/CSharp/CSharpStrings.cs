@@ -13,12 +13,12 @@ internal static class CSharpStrings
 
     /// <summary>Charges the memory of a .NET string before it is made, until the running C# function returns.</summary>
     public static void HoldString(this ScriptHeap heap, long length) =>
-        heap.Hold(BytesPerString + (sizeof(char) * length));
+        heap.Budget.Hold(BytesPerString + (sizeof(char) * length));
 
     public static string NetText(this ScriptHeap heap, ScriptValue text)
     {
         text = heap.Plain(text);
-        heap.SpendOnBytes(text.Length);
+        heap.Budget.SpendOnBytes(text.Length);
         heap.HoldString(text.Length);
         if (heap.HasHalves && Utf16Text.IndexOfHalf(heap.Span(text)) >= 0)
         {
@@ -93,7 +93,7 @@ internal static class CSharpStrings
 
     public static ScriptValue NewString(this ScriptHeap heap, string text)
     {
-        heap.SpendOnBytes(text.Length);
+        heap.Budget.SpendOnBytes(text.Length);
         int start = heap.Length;
         heap.AddString(text);
         return heap.TextFrom(start);

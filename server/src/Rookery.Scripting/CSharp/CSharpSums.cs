@@ -40,7 +40,7 @@ internal static class CSharpSums
         var widest = Summed.Ints;
         for (int index = 0; index < count; index++)
         {
-            var element = heap.Element(sequence, index);
+            var element = heap.Containers.Element(sequence, index);
             if (!element.IsNothing)
             {
                 var kind = SummedAs(heap, element, isAverage);
@@ -114,7 +114,7 @@ internal static class CSharpSums
         Span<byte> room = stackalloc byte[JsonNumber.MostDecimalBytes];
         for (int index = 0; index < count; index++)
         {
-            var element = heap.Element(sequence, index);
+            var element = heap.Containers.Element(sequence, index);
             switch (element.Kind)
             {
                 case ValueKind.Undefined or ValueKind.Null:
@@ -139,7 +139,7 @@ internal static class CSharpSums
         bool hasDigits = true;
         for (int index = 0; index < count; index++)
         {
-            var element = heap.Element(sequence, index);
+            var element = heap.Containers.Element(sequence, index);
             if (!element.IsNothing)
             {
                 double real = heap.NumeralOf(element).Real;
@@ -161,7 +161,7 @@ internal static class CSharpSums
         int scale = 0;
         for (int index = 0; index < count; index++)
         {
-            var element = heap.Element(sequence, index);
+            var element = heap.Containers.Element(sequence, index);
             if (!element.IsNothing)
             {
                 decimal number = heap.DecimalOf(element);

@@ -156,7 +156,7 @@ internal static class CSharpTexts
     /// </summary>
     private static ScriptValue InSimpleCase(ScriptHeap heap, ScriptValue text, bool isUpper)
     {
-        heap.SpendOnBytes(text.Length);
+        heap.Budget.SpendOnBytes(text.Length);
         int start = heap.Length;
 
         // A letter of two bytes has at most three in the other case.
@@ -325,11 +325,11 @@ internal static class CSharpTexts
         ReadOnlySpan<ScriptValue> options
     )
     {
-        heap.Hold(CSharpStrings.BytesPerString + ((long)heap.Count(separators) * IntPtr.Size));
-        var parts = new string[heap.Count(separators)];
+        heap.Budget.Hold(CSharpStrings.BytesPerString + ((long)heap.Containers.Count(separators) * IntPtr.Size));
+        var parts = new string[heap.Containers.Count(separators)];
         for (int index = 0; index < parts.Length; index++)
         {
-            var part = heap.Element(separators, index);
+            var part = heap.Containers.Element(separators, index);
             parts[index] = part.IsNothing ? "" : heap.NetText(heap.TextOf(part, ScriptFunction.CSharpSplit));
         }
 
@@ -348,11 +348,11 @@ internal static class CSharpTexts
         }
 
         heap.SpendOnSearch(text.Length, parts.Length);
-        heap.Hold(BytesOfSplit(text, parts));
-        var array = heap.NewArray();
+        heap.Budget.Hold(BytesOfSplit(text, parts));
+        var array = heap.Containers.NewArray();
         foreach (string part in text.Split(parts, most, choices))
         {
-            heap.Append(array, heap.NewString(part));
+            heap.Containers.Append(array, heap.NewString(part));
         }
 
         return array;
@@ -363,15 +363,15 @@ internal static class CSharpTexts
         values = heap.ToSequence(values);
         int start = heap.Length;
         var between = separator.IsNothing ? default : separator;
-        for (int index = 0; index < heap.Count(values); index++)
+        for (int index = 0; index < heap.Containers.Count(values); index++)
         {
-            heap.Spend(1);
+            heap.Budget.Spend(1);
             if (index > 0)
             {
                 heap.AddCSharpText(between);
             }
 
-            heap.AddCSharpText(heap.Element(values, index));
+            heap.AddCSharpText(heap.Containers.Element(values, index));
         }
 
         return heap.TextFrom(start);

@@ -13,16 +13,16 @@ internal static class ArrayFunctions
         ReadOnlySpan<ScriptValue> arguments
     )
     {
-        int count = heap.Count(array);
+        int count = heap.Containers.Count(array);
         switch (function)
         {
             case ScriptFunction.Push:
                 foreach (var argument in arguments)
                 {
-                    heap.Append(array, argument);
+                    heap.Containers.Append(array, argument);
                 }
 
-                return ScriptValue.Of(heap.Count(array));
+                return ScriptValue.Of(heap.Containers.Count(array));
             case ScriptFunction.Pop or ScriptFunction.Shift:
                 return RemoveOne(heap, array, function == ScriptFunction.Pop ? count - 1 : 0, count);
             case ScriptFunction.Unshift:
@@ -47,7 +47,7 @@ internal static class ArrayFunctions
                     }
                     else
                     {
-                        heap.Append(joined, argument);
+                        heap.Containers.Append(joined, argument);
                     }
                 }
 
@@ -64,9 +64,9 @@ internal static class ArrayFunctions
                 heap.AddJoined(array, separator, default, 0);
                 return heap.TextFrom(start);
             case ScriptFunction.Reverse:
-                heap.RequireChangeable(array);
-                heap.Spend(1 + count);
-                heap.Elements(array).Reverse();
+                heap.Containers.RequireChangeable(array);
+                heap.Budget.Spend(1 + count);
+                heap.Containers.Elements(array).Reverse();
                 return array;
             case ScriptFunction.Flat:
                 return Flat(heap, array, count);
@@ -86,11 +86,11 @@ internal static class ArrayFunctions
 
     public static ScriptValue Copy(this ScriptHeap heap, ScriptValue array, int from, int count)
     {
-        var copy = heap.NewArray();
+        var copy = heap.Containers.NewArray();
         for (int index = from; index < from + count; index++)
         {
-            heap.Spend(1);
-            heap.Append(copy, heap.Element(array, index));
+            heap.Budget.Spend(1);
+            heap.Containers.Append(copy, heap.Containers.Element(array, index));
         }
 
         return copy;
@@ -98,14 +98,14 @@ internal static class ArrayFunctions
 
     private static ScriptValue RemoveOne(ScriptHeap heap, ScriptValue array, int index, int count)
     {
-        heap.RequireChangeable(array);
+        heap.Containers.RequireChangeable(array);
         if (count == 0)
         {
             return ScriptValue.Undefined;
         }
 
-        var removed = heap.Element(array, index);
-        heap.RemoveElements(array, index, 1);
+        var removed = heap.Containers.Element(array, index);
+        heap.Containers.RemoveElements(array, index, 1);
         return removed;
     }
 
@@ -116,10 +116,10 @@ internal static class ArrayFunctions
             return;
         }
 
-        heap.InsertElements(array, index, values.Length);
+        heap.Containers.InsertElements(array, index, values.Length);
         foreach (var value in values)
         {
-            heap.SetElement(array, index++, value);
+            heap.Containers.SetElement(array, index++, value);
         }
     }
 
@@ -133,7 +133,7 @@ internal static class ArrayFunctions
         int from = Position(heap, arguments[0], count);
         int removed = arguments.Length < 2 ? count - from : heap.ToInteger(arguments[1], 0, count - from);
         var taken = heap.Copy(array, from, removed);
-        heap.RemoveElements(array, from, removed);
+        heap.Containers.RemoveElements(array, from, removed);
         Insert(heap, array, from, arguments.Length > 2 ? arguments[2..] : default);
         return taken;
     }
@@ -155,9 +155,9 @@ internal static class ArrayFunctions
             : wanted;
         for (int passed = 0; passed < count; passed++)
         {
-            heap.Spend(1);
+            heap.Budget.Spend(1);
             int index = isBackwards ? count - 1 - passed : passed;
-            var element = heap.Element(array, index);
+            var element = heap.Containers.Element(array, index);
             if (heap.AreEqual(element, wanted) || (isNaN && element.IsNumber && double.IsNaN(heap.NumberOf(element))))
             {
                 return index;
@@ -169,18 +169,18 @@ internal static class ArrayFunctions
 
     private static ScriptValue Flat(ScriptHeap heap, ScriptValue array, int count)
     {
-        var flat = heap.NewArray();
+        var flat = heap.Containers.NewArray();
         for (int index = 0; index < count; index++)
         {
-            heap.Spend(1);
-            var element = heap.Element(array, index);
+            heap.Budget.Spend(1);
+            var element = heap.Containers.Element(array, index);
             if (element.Kind == ValueKind.Array)
             {
                 heap.AppendAll(flat, element);
             }
             else
             {
-                heap.Append(flat, element);
+                heap.Containers.Append(flat, element);
             }
         }
 

@@ -16,10 +16,10 @@ internal static class ArraySorting
     /// </summary>
     public static ScriptValue Sort(this ScriptHeap heap, ScriptValue array, int count)
     {
-        heap.RequireChangeable(array);
+        heap.Containers.RequireChangeable(array);
         long held = (long)count * BytesPerSorted;
-        heap.Spend(1 + (2 * count));
-        heap.Hold(held);
+        heap.Budget.Spend(1 + (2 * count));
+        heap.Budget.Hold(held);
         var memory = PooledMemory.Rent((int)held);
         try
         {
@@ -30,7 +30,7 @@ internal static class ArraySorting
         finally
         {
             memory.Return();
-            heap.GiveBack(held);
+            heap.Budget.GiveBack(held);
         }
 
         return array;
@@ -45,7 +45,7 @@ internal static class ArraySorting
         Span<int> room
     )
     {
-        heap.Elements(array).CopyTo(source);
+        heap.Containers.Elements(array).CopyTo(source);
         for (int index = 0; index < source.Length; index++)
         {
             order[index] = index;
@@ -53,7 +53,7 @@ internal static class ArraySorting
         }
 
         heap.MergeSort(new TextOrder(heap, keys), order, room);
-        var elements = heap.Elements(array);
+        var elements = heap.Containers.Elements(array);
         for (int index = 0; index < elements.Length; index++)
         {
             elements[index] = source[order[index]];
@@ -70,7 +70,7 @@ internal static class ArraySorting
         const int MovesPerStep = 4;
         for (int width = 1; width < order.Length; width *= 2)
         {
-            heap.Spend(1 + (order.Length / MovesPerStep));
+            heap.Budget.Spend(1 + (order.Length / MovesPerStep));
             for (int from = 0; from < order.Length; from += 2 * width)
             {
                 int middle = Math.Min(from + width, order.Length),
@@ -92,7 +92,7 @@ internal static class ArraySorting
 
     private static int CompareKeys(ScriptHeap heap, ScriptValue left, ScriptValue right)
     {
-        heap.Spend(1);
+        heap.Budget.Spend(1);
         return left.IsText && right.IsText ? heap.CompareTexts(left, right) : right.IsText.CompareTo(left.IsText);
     }
 

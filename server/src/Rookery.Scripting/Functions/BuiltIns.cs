@@ -17,7 +17,7 @@ internal static class BuiltIns
     )
     {
         var heap = context.Heap;
-        heap.Spend(4);
+        heap.Budget.Spend(4);
         var first = arguments.IsEmpty ? ScriptValue.Undefined : arguments[0];
         var rest = arguments.IsEmpty ? arguments : arguments[1..];
         return FunctionFamilies.Of(function) switch
@@ -88,8 +88,8 @@ internal static class BuiltIns
         {
             ScriptFunction.Includes => ScriptValue.Of(false),
             ScriptFunction.IndexOf or ScriptFunction.LastIndexOf => ScriptValue.Of(-1),
-            ScriptFunction.Concat => heap.InvokeOnArray(function, heap.NewArray(), arguments),
-            ScriptFunction.Flat => heap.NewArray(),
+            ScriptFunction.Concat => heap.InvokeOnArray(function, heap.Containers.NewArray(), arguments),
+            ScriptFunction.Flat => heap.Containers.NewArray(),
             ScriptFunction.Push
             or ScriptFunction.Pop
             or ScriptFunction.Shift

@@ -45,7 +45,7 @@ internal static class NumberFunctions
                 return ParseInteger(heap, first, arguments);
             case ScriptFunction.ParseFloat:
                 var text = heap.ToText(first);
-                heap.SpendOnDigits(text.Length);
+                heap.Budget.SpendOnDigits(text.Length);
                 return ScriptValue.Of(NumberText.ParsePrefix(heap.Span(text)));
             case ScriptFunction.IsNaN:
                 return ScriptValue.Of(double.IsNaN(heap.ToNumber(first)));
@@ -74,7 +74,7 @@ internal static class NumberFunctions
         }
 
         var text = heap.ToText(first);
-        heap.SpendOnDigits(text.Length);
+        heap.Budget.SpendOnDigits(text.Length);
         return ScriptValue.Of(NumberText.ParseInteger(heap.Span(text), radix));
     }
 
@@ -119,7 +119,7 @@ internal static class NumberFunctions
 
         // All digits of a double, up to seventy, are computed with long arithmetic.
         const int StepsPerFixed = 64;
-        heap.Spend(StepsPerFixed);
+        heap.Budget.Spend(StepsPerFixed);
         int start = heap.Length;
         heap.Advance(NumberText.FormatFixed(number, digits, heap.Reserve(NumberText.MostFixedBytes)));
         return heap.TextFrom(start);

@@ -9,22 +9,26 @@ internal static class ObjectFunctions
     public static ScriptValue MembersOf(this ScriptHeap heap, ScriptFunction function, ScriptValue value)
     {
         value = value.IsText ? heap.Split(heap.Plain(value), heap.NewText(default)) : value;
-        var array = heap.NewArray();
-        int count = value.IsContainer ? heap.Count(value) : 0;
+        var array = heap.Containers.NewArray();
+        int count = value.IsContainer ? heap.Containers.Count(value) : 0;
         for (int index = 0; index < count; index++)
         {
-            heap.Spend(1);
-            var name = value.Kind == ValueKind.Array ? heap.ToText(ScriptValue.Of(index)) : heap.Name(value, index);
-            var member = value.Kind == ValueKind.Array ? heap.Element(value, index) : heap.Member(value, index);
+            heap.Budget.Spend(1);
+            var name =
+                value.Kind == ValueKind.Array ? heap.ToText(ScriptValue.Of(index)) : heap.Containers.Name(value, index);
+            var member =
+                value.Kind == ValueKind.Array
+                    ? heap.Containers.Element(value, index)
+                    : heap.Containers.Member(value, index);
             if (function == ScriptFunction.Entries)
             {
-                var entry = heap.NewArray();
-                heap.Append(entry, name);
-                heap.Append(entry, member);
+                var entry = heap.Containers.NewArray();
+                heap.Containers.Append(entry, name);
+                heap.Containers.Append(entry, member);
                 member = entry;
             }
 
-            heap.Append(array, function == ScriptFunction.Keys ? name : member);
+            heap.Containers.Append(array, function == ScriptFunction.Keys ? name : member);
         }
 
         return array;

@@ -16,7 +16,7 @@ internal static class TextFunctions
         ReadOnlySpan<ScriptValue> arguments
     )
     {
-        heap.SpendOnBytes(text.Length);
+        heap.Budget.SpendOnBytes(text.Length);
         switch (function)
         {
             case ScriptFunction.ToLowerCase or ScriptFunction.ToUpperCase:
@@ -70,7 +70,7 @@ internal static class TextFunctions
     private static ScriptValue InOtherCase(ScriptHeap heap, ScriptValue text, bool isUpper)
     {
         const int BytesPerMappingStep = 4;
-        heap.Spend(text.Length / BytesPerMappingStep);
+        heap.Budget.Spend(text.Length / BytesPerMappingStep);
         int start = heap.Length;
         var room = heap.Reserve(text.Length * FullLetterCase.MostGrowth);
         var source = heap.Span(text);
@@ -115,7 +115,7 @@ internal static class TextFunctions
     /// <summary>Returns the UTF-16 units of a text in a range; a surrogate pair that is cut gives one half.</summary>
     public static ScriptValue Part(this ScriptHeap heap, ScriptValue text, int from, int to)
     {
-        heap.SpendOnBytes(text.Length);
+        heap.Budget.SpendOnBytes(text.Length);
         var bytes = heap.Span(text);
         int start = Utf16Text.OffsetOf(bytes, from, out bool cutsStart);
         int end = Utf16Text.OffsetOf(bytes, to, out bool cutsEnd);
@@ -152,22 +152,22 @@ internal static class TextFunctions
     public static ScriptValue Split(this ScriptHeap heap, ScriptValue text, ScriptValue separator)
     {
         heap.RequireWholeCharacters(separator);
-        var array = heap.NewArray();
+        var array = heap.Containers.NewArray();
         int at = 0;
         if (separator.Length == 0)
         {
             while (at < text.Length)
             {
-                heap.Spend(1);
+                heap.Budget.Spend(1);
                 int length = Utf16Text.BytesAt(heap.Span(text)[at]);
                 if (length == Utf16Text.PairBytes)
                 {
-                    heap.Append(array, HalfOf(heap, text.Start + at, isSecond: false));
-                    heap.Append(array, HalfOf(heap, text.Start + at, isSecond: true));
+                    heap.Containers.Append(array, HalfOf(heap, text.Start + at, isSecond: false));
+                    heap.Containers.Append(array, HalfOf(heap, text.Start + at, isSecond: true));
                 }
                 else
                 {
-                    heap.Append(array, ScriptValue.InHeap(ValueKind.Text, text.Start + at, length));
+                    heap.Containers.Append(array, ScriptValue.InHeap(ValueKind.Text, text.Start + at, length));
                 }
 
                 at += length;
@@ -178,12 +178,12 @@ internal static class TextFunctions
 
         while (heap.IndexOf(text, at, separator) is >= 0 and int found)
         {
-            heap.Spend(1);
-            heap.Append(array, ScriptValue.InHeap(ValueKind.Text, text.Start + at, found));
+            heap.Budget.Spend(1);
+            heap.Containers.Append(array, ScriptValue.InHeap(ValueKind.Text, text.Start + at, found));
             at += found + separator.Length;
         }
 
-        heap.Append(array, ScriptValue.InHeap(ValueKind.Text, text.Start + at, text.Length - at));
+        heap.Containers.Append(array, ScriptValue.InHeap(ValueKind.Text, text.Start + at, text.Length - at));
         return array;
     }
 
@@ -196,7 +196,7 @@ internal static class TextFunctions
 
     private static ScriptValue Repeat(ScriptHeap heap, ScriptValue text, double count)
     {
-        if (!(count >= 0) || count * Math.Max(text.Length, 1) > heap.MemoryLimit)
+        if (!(count >= 0) || count * Math.Max(text.Length, 1) > heap.Budget.MemoryLimit)
         {
             throw new ScriptFailure($"a text cannot be repeated {JsonNumber.Format(count)} times");
         }

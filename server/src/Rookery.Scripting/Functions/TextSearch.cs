@@ -72,10 +72,10 @@ internal static class TextSearch
     /// <summary>Charges for a search. In the worst case it compares the whole searched text at each position.</summary>
     public static void SpendOnSearch(this ScriptHeap heap, int length, int wanted)
     {
-        heap.Spend(
+        heap.Budget.Spend(
             (int)
                 Math.Min(
-                    1 + ((long)length / ScriptHeap.BytesPerStep * (1 + (wanted / ScriptHeap.BytesPerStep))),
+                    1 + ((long)length / ScriptBudget.BytesPerStep * (1 + (wanted / ScriptBudget.BytesPerStep))),
                     int.MaxValue
                 )
         );

@@ -30,7 +30,7 @@ internal static class Conversions
                 return heap.NumberOf(value);
             default:
                 var text = heap.ToText(value);
-                heap.SpendOnDigits(text.Length);
+                heap.Budget.SpendOnDigits(text.Length);
                 return NumberText.Parse(heap.Span(text));
         }
     }
@@ -49,7 +49,7 @@ internal static class Conversions
         value.Kind switch
         {
             ValueKind.Array => value,
-            ValueKind.Undefined or ValueKind.Null => heap.NewArray(),
+            ValueKind.Undefined or ValueKind.Null => heap.Containers.NewArray(),
             _ => throw new ScriptFailure("the script walks over a value that is no array"),
         };
 
@@ -75,7 +75,7 @@ internal static class Conversions
                 heap.AddCopy(value.Start, value.Length);
                 break;
             case ValueKind.EscapedText:
-                heap.SpendOnBytes(value.Length);
+                heap.Budget.SpendOnBytes(value.Length);
                 var room = heap.Reserve(value.Length);
                 heap.Advance(JsonText.Unescape(heap.Span(value), room));
                 break;
@@ -118,9 +118,9 @@ internal static class Conversions
             throw new ScriptFailure($"a value is nested deeper than {JsonLimits.MaxDepth} levels");
         }
 
-        for (int index = 0; index < heap.Count(array); index++)
+        for (int index = 0; index < heap.Containers.Count(array); index++)
         {
-            heap.Spend(1);
+            heap.Budget.Spend(1);
             if (index > 0)
             {
                 if (separator.IsText)
@@ -133,7 +133,7 @@ internal static class Conversions
                 }
             }
 
-            var element = heap.Element(array, index);
+            var element = heap.Containers.Element(array, index);
             if (!element.IsNothing)
             {
                 heap.AddText(element, level + 1);

@@ -15,13 +15,13 @@ internal static class Members
         switch (target.Kind)
         {
             case ValueKind.Object:
-                int index = heap.Find(target, heap.Span(name));
-                return index >= 0 ? heap.Member(target, index)
-                    : heap.DocumentOf(target) >= 0 && heap.Span(name).SequenceEqual("@metadata"u8)
+                int index = heap.Containers.Find(target, heap.Span(name));
+                return index >= 0 ? heap.Containers.Member(target, index)
+                    : heap.Containers.DocumentOf(target) >= 0 && heap.Span(name).SequenceEqual("@metadata"u8)
                         ? context.Documents.MetadataOf(target)
                     : ScriptValue.Undefined;
             case ValueKind.Array when heap.Span(name).SequenceEqual("length"u8):
-                return ScriptValue.Of(heap.Count(target));
+                return ScriptValue.Of(heap.Containers.Count(target));
             case ValueKind.Text or ValueKind.EscapedText when heap.Span(name).SequenceEqual("length"u8):
                 return ScriptValue.Of(heap.LengthOf(heap.Plain(target)));
             default:
@@ -49,7 +49,9 @@ internal static class Members
     {
         if (target.Kind == ValueKind.Array)
         {
-            return IsIndex(index, heap.Count(target)) ? heap.Element(target, (int)index) : ScriptValue.Undefined;
+            return IsIndex(index, heap.Containers.Count(target))
+                ? heap.Containers.Element(target, (int)index)
+                : ScriptValue.Undefined;
         }
 
         if (target.IsText)
@@ -76,12 +78,12 @@ internal static class Members
             throw CannotSet(heap, target, name);
         }
 
-        if (heap.DocumentOf(target) >= 0 && heap.Span(name).SequenceEqual("@metadata"u8))
+        if (heap.Containers.DocumentOf(target) >= 0 && heap.Span(name).SequenceEqual("@metadata"u8))
         {
             throw new ScriptFailure("the metadata cannot be changed by a script");
         }
 
-        heap.Set(target, name, value);
+        heap.Containers.Set(target, name, value);
     }
 
     public static void SetElement(this ScriptHeap heap, ScriptValue target, ScriptValue key, ScriptValue value)
@@ -92,7 +94,7 @@ internal static class Members
             return;
         }
 
-        int count = heap.Count(target);
+        int count = heap.Containers.Count(target);
         double index = key.IsNumber ? heap.NumberOf(key) : IndexNamed(heap.Span(heap.ToText(key)));
         if (!IsIndex(index, count + 1))
         {
@@ -104,11 +106,11 @@ internal static class Members
 
         if ((int)index == count)
         {
-            heap.Append(target, value);
+            heap.Containers.Append(target, value);
         }
         else
         {
-            heap.SetElement(target, (int)index, value);
+            heap.Containers.SetElement(target, (int)index, value);
         }
     }
 
@@ -121,15 +123,15 @@ internal static class Members
 
         if (target.Kind == ValueKind.Object)
         {
-            if (heap.DocumentOf(target) >= 0 && heap.Span(name).SequenceEqual("@metadata"u8))
+            if (heap.Containers.DocumentOf(target) >= 0 && heap.Span(name).SequenceEqual("@metadata"u8))
             {
                 throw new ScriptFailure("the metadata cannot be changed by a script");
             }
 
-            int index = heap.Find(target, heap.Span(name));
+            int index = heap.Containers.Find(target, heap.Span(name));
             if (index >= 0)
             {
-                heap.Remove(target, index);
+                heap.Containers.Remove(target, index);
             }
         }
 
@@ -138,11 +140,11 @@ internal static class Members
 
     public static void AppendAll(this ScriptHeap heap, ScriptValue array, ScriptValue source)
     {
-        int count = heap.Count(source);
+        int count = heap.Containers.Count(source);
         for (int index = 0; index < count; index++)
         {
-            heap.Spend(1);
-            heap.Append(array, heap.Element(source, index));
+            heap.Budget.Spend(1);
+            heap.Containers.Append(array, heap.Containers.Element(source, index));
         }
     }
 
@@ -155,18 +157,22 @@ internal static class Members
             isArray = true;
         }
 
-        int count = source.IsContainer ? heap.Count(source) : 0;
+        int count = source.IsContainer ? heap.Containers.Count(source) : 0;
         for (int index = 0; index < count; index++)
         {
-            heap.Spend(1);
-            var name = isArray ? heap.ToText(ScriptValue.Of(index)) : heap.Plain(heap.Name(source, index));
-            heap.Set(target, name, isArray ? heap.Element(source, index) : heap.Member(source, index));
+            heap.Budget.Spend(1);
+            var name = isArray ? heap.ToText(ScriptValue.Of(index)) : heap.Plain(heap.Containers.Name(source, index));
+            heap.Containers.Set(
+                target,
+                name,
+                isArray ? heap.Containers.Element(source, index) : heap.Containers.Member(source, index)
+            );
         }
     }
 
     public static int LengthOf(this ScriptHeap heap, ScriptValue text)
     {
-        heap.SpendOnBytes(text.Length);
+        heap.Budget.SpendOnBytes(text.Length);
         return Utf16Text.Length(heap.Span(text));
     }
 

@@ -70,7 +70,7 @@ internal static class NumberAddition
     {
         if (number.Kind == ValueKind.StoredNumber)
         {
-            heap.SpendOnDigits(number.Length);
+            heap.Budget.SpendOnDigits(number.Length);
             return heap.Span(number);
         }
 
@@ -95,7 +95,7 @@ internal static class NumberAddition
     public static ScriptValue TakeDigits(this ScriptHeap heap, int length)
     {
         int start = heap.Length;
-        heap.SpendOnDigits(length);
+        heap.Budget.SpendOnDigits(length);
         heap.Advance(length);
         return ScriptValue.InHeap(ValueKind.StoredNumber, start, length);
     }

@@ -72,7 +72,7 @@ internal static class Operators
         {
             int kept = heap.Length;
             var (a, b) = (heap.Plain(left), heap.Plain(right));
-            heap.SpendOnBytes(Math.Min(a.Length, b.Length));
+            heap.Budget.SpendOnBytes(Math.Min(a.Length, b.Length));
             bool areEqual = heap.Span(a).SequenceEqual(heap.Span(b));
             heap.Truncate(kept);
             return areEqual;
@@ -136,7 +136,7 @@ internal static class Operators
         // Unescaped texts are removed from the heap again, because a sort compares one element many times.
         int kept = heap.Length;
         var (a, b) = (heap.Plain(left), heap.Plain(right));
-        heap.SpendOnBytes(Math.Min(a.Length, b.Length));
+        heap.Budget.SpendOnBytes(Math.Min(a.Length, b.Length));
         int order = Utf16Text.Compare(heap.Span(a), heap.Span(b));
         heap.Truncate(kept);
         return order;
@@ -154,7 +154,7 @@ internal static class Operators
     public static void SpendOnRemainder(this ScriptHeap heap, double left, double right)
     {
         const int BitsPerStep = 16;
-        heap.Spend(Math.Max(ExponentOf(left) - ExponentOf(right), 0) / BitsPerStep);
+        heap.Budget.Spend(Math.Max(ExponentOf(left) - ExponentOf(right), 0) / BitsPerStep);
     }
 
     private static int ExponentOf(double number) => (int)(BitConverter.DoubleToUInt64Bits(number) >> 52) & 0x7FF;

@@ -170,7 +170,7 @@ internal sealed class ResultWriter
                 var piece = text[..Math.Min(text.Length, BytesPerPiece)];
                 text = text[piece.Length..];
                 int length = JsonText.Escape(piece, _written.Reserve(piece.Length * MostBytesOfEscape));
-                _heap.SpendOnBytes(length);
+                _heap.Budget.SpendOnBytes(length);
                 Reserve(length);
                 _written.Advance(length);
             }
@@ -181,26 +181,28 @@ internal sealed class ResultWriter
 
     private void WriteContainer(ScriptValue container, int level)
     {
-        _heap.Spend(1);
+        _heap.Budget.Spend(1);
         if (level == JsonLimits.MaxDepth)
         {
             throw new ScriptFailure($"the result is nested deeper than {JsonLimits.MaxDepth} levels");
         }
 
-        if (_heap.IsRaw(container, out int start, out int end))
+        if (_heap.Containers.IsRaw(container, out int start, out int end))
         {
             Write(_heap.Span(start, end - start));
             return;
         }
 
         bool isArray = container.Kind == ValueKind.Array;
-        int count = _heap.Count(container);
+        int count = _heap.Containers.Count(container);
         bool isFirst = true;
         Write(isArray ? "["u8 : "{"u8);
         for (int index = 0; index < count; index++)
         {
-            _heap.Spend(1);
-            var member = isArray ? _heap.Element(container, index) : _heap.Member(container, index);
+            _heap.Budget.Spend(1);
+            var member = isArray
+                ? _heap.Containers.Element(container, index)
+                : _heap.Containers.Member(container, index);
             if (!isArray && member.Kind == ValueKind.Undefined)
             {
                 continue;
@@ -214,12 +216,12 @@ internal sealed class ResultWriter
             isFirst = false;
             if (!isArray)
             {
-                WriteText(_heap.Name(container, index));
+                WriteText(_heap.Containers.Name(container, index));
                 Write(":"u8);
                 if (level == 0 && FiniteMembers is { } finite)
                 {
                     _mayBeNonFinite = !finite.Contains(
-                        Encoding.UTF8.GetString(_heap.Span(_heap.Name(container, index)))
+                        Encoding.UTF8.GetString(_heap.Span(_heap.Containers.Name(container, index)))
                     );
                 }
             }
@@ -232,7 +234,7 @@ internal sealed class ResultWriter
 
     private void Write(ReadOnlySpan<byte> bytes)
     {
-        _heap.Spend(bytes.Length / ScriptHeap.BytesPerStep);
+        _heap.Budget.Spend(bytes.Length / ScriptBudget.BytesPerStep);
         Reserve(bytes.Length);
         _written.Append(bytes);
     }
@@ -244,9 +246,9 @@ internal sealed class ResultWriter
             throw new ScriptFailure($"the result would be larger than {Amount.Bytes(_limits.OutputBytes)}");
         }
 
-        if (_heap.MemorySource is not null)
+        if (_heap.Budget.MemorySource is not null)
         {
-            _heap.Require(_written.Length + more);
+            _heap.Budget.Require(_written.Length + more);
         }
     }
 }

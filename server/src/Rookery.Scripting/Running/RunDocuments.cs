@@ -66,7 +66,7 @@ internal sealed class RunDocuments
         _heap.Add(document.Body);
         _heap.Add((byte)'}');
         _documents.Add(new DocumentEntry(id, metadata, body, default));
-        return _heap.FromJson(body, _heap.Length, _documents.Count - 1);
+        return _heap.Containers.FromJson(body, _heap.Length, _documents.Count - 1);
     }
 
     /// <summary>Adds a document that is to be created: without an id, and with empty metadata.</summary>
@@ -77,7 +77,7 @@ internal sealed class RunDocuments
         int body = _heap.Length;
         _heap.Add("{}"u8);
         _documents.Add(new DocumentEntry(ScriptValue.Null, metadata, body, default));
-        return _heap.FromJson(body, _heap.Length, _documents.Count - 1);
+        return _heap.Containers.FromJson(body, _heap.Length, _documents.Count - 1);
     }
 
     private void AddTextMember(ReadOnlySpan<byte> head, ReadOnlySpan<byte> text)
@@ -91,7 +91,7 @@ internal sealed class RunDocuments
     /// <summary>Returns the id of a value that is a document; null for others.</summary>
     public ScriptValue IdOf(ScriptValue value)
     {
-        int document = _heap.DocumentOf(value);
+        int document = _heap.Containers.DocumentOf(value);
         return document < 0 ? ScriptValue.Null : _documents[document].Id;
     }
 
@@ -100,19 +100,19 @@ internal sealed class RunDocuments
     /// </summary>
     public ScriptValue MetadataOf(ScriptValue value)
     {
-        int number = _heap.DocumentOf(value);
+        int number = _heap.Containers.DocumentOf(value);
         if (number < 0)
         {
-            return value.Kind == ValueKind.Object && _heap.Find(value, "@metadata"u8) is >= 0 and int member
-                ? _heap.Member(value, member)
+            return value.Kind == ValueKind.Object && _heap.Containers.Find(value, "@metadata"u8) is >= 0 and int member
+                ? _heap.Containers.Member(value, member)
                 : ScriptValue.Undefined;
         }
 
         ref var document = ref CollectionsMarshal.AsSpan(_documents)[number];
         if (document.Metadata.Kind == ValueKind.Undefined)
         {
-            document.Metadata = _heap.FromJson(document.MetadataStart, document.BodyStart);
-            _heap.Freeze(document.Metadata);
+            document.Metadata = _heap.Containers.FromJson(document.MetadataStart, document.BodyStart);
+            _heap.Containers.Freeze(document.Metadata);
         }
 
         return document.Metadata;
@@ -126,12 +126,12 @@ internal sealed class RunDocuments
     {
         if (id.Kind == ValueKind.Array)
         {
-            var array = _heap.NewArray();
-            for (int index = 0; index < _heap.Count(id); index++)
+            var array = _heap.Containers.NewArray();
+            for (int index = 0; index < _heap.Containers.Count(id); index++)
             {
-                _heap.Spend(1);
-                var element = _heap.Element(id, index);
-                _heap.Append(array, element.Kind == ValueKind.Array ? ScriptValue.Null : Load(element));
+                _heap.Budget.Spend(1);
+                var element = _heap.Containers.Element(id, index);
+                _heap.Containers.Append(array, element.Kind == ValueKind.Array ? ScriptValue.Null : Load(element));
             }
 
             return array;
@@ -151,7 +151,7 @@ internal sealed class RunDocuments
 
         foreach (var known in _loads)
         {
-            _heap.Spend(known.Id.Length == id.Length ? 1 + (id.Length / ScriptHeap.BytesPerStep) : 1);
+            _heap.Budget.Spend(known.Id.Length == id.Length ? 1 + (id.Length / ScriptBudget.BytesPerStep) : 1);
             if (_heap.Span(known.Id).SequenceEqual(_heap.Span(id)))
             {
                 return known.Document;
@@ -164,7 +164,7 @@ internal sealed class RunDocuments
             throw new ScriptFailure($"the script loads more than {_limits.Loads} documents");
         }
 
-        _heap.Spend(StepsPerLoad);
+        _heap.Budget.Spend(StepsPerLoad);
         _received = ScriptValue.Null;
         if (Source is not null)
         {
@@ -179,7 +179,9 @@ internal sealed class RunDocuments
     private void Receive(in ScriptDocument document)
     {
         _received = Keep(document);
-        _heap.Allow(Math.Min((long)document.Body.Length * _limits.StepsPerByte, _limits.MostSteps / _limits.Loads));
+        _heap.Budget.Allow(
+            Math.Min((long)document.Body.Length * _limits.StepsPerByte, _limits.MostSteps / _limits.Loads)
+        );
     }
 
     private record struct DocumentEntry(ScriptValue Id, int MetadataStart, int BodyStart, ScriptValue Metadata);

@@ -47,8 +47,8 @@ public sealed class ScriptInterpreter : IDisposable
     /// </summary>
     public Func<long, bool>? MemorySource
     {
-        get => _heap.MemorySource;
-        set => _heap.MemorySource = value;
+        get => _heap.Budget.MemorySource;
+        set => _heap.Budget.MemorySource = value;
     }
 
     /// <summary>Why the last run failed; null if it succeeded.</summary>
@@ -58,7 +58,7 @@ public sealed class ScriptInterpreter : IDisposable
     public long StepsLeft { get; set; } = long.MaxValue;
 
     /// <summary>Number of steps of the last run.</summary>
-    public long Steps => _heap.Steps;
+    public long Steps => _heap.Budget.Steps;
 
     /// <summary>
     /// Whether doubles are added by the digits of their text, as <see cref="DecimalSum"/> does. Reduces of indexes add
@@ -100,7 +100,7 @@ public sealed class ScriptInterpreter : IDisposable
     public bool IsResultObject => _result.Kind == ValueKind.Object;
 
     /// <summary>Number of elements of an array result.</summary>
-    public int ResultCount => _heap.Count(_result);
+    public int ResultCount => _heap.Containers.Count(_result);
 
     /// <summary>Loads a program for the following runs.</summary>
     public void Load(ScriptProgram program)
@@ -135,7 +135,7 @@ public sealed class ScriptInterpreter : IDisposable
         {
             int start = _heap.Length;
             _heap.Add(json);
-            _parameters.Add(_heap.FromJson(start, _heap.Length));
+            _parameters.Add(_heap.Containers.FromJson(start, _heap.Length));
         }
         catch (ScriptFailure failure)
         {
@@ -181,7 +181,7 @@ public sealed class ScriptInterpreter : IDisposable
     public bool TryWriteElement(int index, out ReadOnlySpan<byte> json)
     {
         json = default;
-        var element = _heap.Element(_result, index);
+        var element = _heap.Containers.Element(_result, index);
         return element.IsNothing || TryWrite(element, out json);
     }
 
@@ -237,7 +237,7 @@ public sealed class ScriptInterpreter : IDisposable
         }
 
         long given = (long)(_heap.Length - _program.ConstantBytes) * _limits.StepsPerByte;
-        _heap.Allow(Math.Min(Math.Min(_limits.Steps + given, _limits.MostSteps), StepsLeft));
+        _heap.Budget.Allow(Math.Min(Math.Min(_limits.Steps + given, _limits.MostSteps), StepsLeft));
         try
         {
             _result = _machine.Run(program[_program.CodeStart..], _parameters);

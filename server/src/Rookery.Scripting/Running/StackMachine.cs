@@ -62,7 +62,7 @@ internal sealed class StackMachine
         int at = _program.Functions[0].Start;
         while (true)
         {
-            _heap.Spend(1);
+            _heap.Budget.Spend(1);
             var opcode = (Opcode)code[at++];
             switch (opcode)
             {
@@ -163,10 +163,10 @@ internal sealed class StackMachine
                     Push(value);
                     break;
                 case Opcode.NewArray:
-                    Push(_heap.NewArray());
+                    Push(_heap.Containers.NewArray());
                     break;
                 case Opcode.NewObject:
-                    Push(_heap.NewObject());
+                    Push(_heap.Containers.NewObject());
                     break;
                 case Opcode.GetMember:
                     _stack[_top - 1] = _context.GetMember(_stack[_top - 1], _program.Constants[Operand(code, ref at)]);
@@ -178,7 +178,7 @@ internal sealed class StackMachine
                     break;
                 case Opcode.AddMember:
                     value = Pop();
-                    _heap.Set(_stack[_top - 1], _program.Constants[Operand(code, ref at)], value);
+                    _heap.Containers.Set(_stack[_top - 1], _program.Constants[Operand(code, ref at)], value);
                     break;
                 case Opcode.DeleteMember:
                     _stack[_top - 1] = _heap.Delete(_stack[_top - 1], _program.Constants[Operand(code, ref at)]);
@@ -216,7 +216,7 @@ internal sealed class StackMachine
         switch (opcode)
         {
             case Opcode.Append:
-                _heap.Append(_stack[_top - 1], right);
+                _heap.Containers.Append(_stack[_top - 1], right);
                 return;
             case Opcode.AppendAll:
                 _heap.AppendAll(_stack[_top - 1], _heap.ToArray(right));
@@ -225,14 +225,14 @@ internal sealed class StackMachine
                 _heap.AppendAll(_stack[_top - 1], right);
                 return;
             case Opcode.AppendFlat:
-                _heap.Append(_stack[_top - 1], right);
+                _heap.Containers.Append(_stack[_top - 1], right);
                 return;
             case Opcode.AddAll:
                 _heap.AddAll(_stack[_top - 1], right);
                 return;
             case Opcode.AddElement:
                 var key = _heap.ToText(Pop());
-                _heap.Set(_stack[_top - 1], key, right);
+                _heap.Containers.Set(_stack[_top - 1], key, right);
                 return;
             case Opcode.GetElement:
                 _stack[_top - 1] = _context.GetElement(_stack[_top - 1], right);
@@ -257,7 +257,7 @@ internal sealed class StackMachine
         localsAt = _top - function.Parameters;
         int end = localsAt + function.Locals;
         EnsureStack(end);
-        _heap.Spend((end - _top) / LocalsPerStep);
+        _heap.Budget.Spend((end - _top) / LocalsPerStep);
         _stack.AsSpan(_top, end - _top).Clear();
         _top = end;
     }
@@ -290,12 +290,12 @@ internal sealed class StackMachine
     private bool TryNext(int iteration, int element)
     {
         var position = (int)_stack[iteration + 1].Double;
-        if (position >= _heap.Count(_stack[iteration]))
+        if (position >= _heap.Containers.Count(_stack[iteration]))
         {
             return false;
         }
 
-        _stack[element] = _heap.Element(_stack[iteration], position);
+        _stack[element] = _heap.Containers.Element(_stack[iteration], position);
         _stack[iteration + 1] = ScriptValue.Of(position + 1);
         return true;
     }

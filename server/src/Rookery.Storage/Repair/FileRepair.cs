@@ -91,7 +91,14 @@ public sealed class FileRepair
 
         RunEntry damaged = ofGroup[place].Files.First(IsMeant);
         RunReader received =
-            RunReader.Open(_context.Disk, rows.Path, RangeExport.FileId, _context.Cache, _context.Io, out RunDamage? wrong)
+            RunReader.Open(
+                _context.Disk,
+                rows.Path,
+                RangeExport.FileId,
+                _context.Cache,
+                _context.Io,
+                out RunDamage? wrong
+            )
             ?? throw new ReceivedStateException(
                 $"{rows.Path} cannot be used for a repair: {wrong!.Reason}.",
                 rows.Path

@@ -1,12 +1,88 @@
 using System.Runtime.CompilerServices;
 using Rookery.Json;
+using Rookery.Platform;
 
 namespace Rookery.Scripting.Running;
 
-/// <content>Arrays and objects. An array has a slot for each element, an object two for each member: its name and its
-/// value.</content>
-internal sealed partial class ScriptHeap
+/// <summary>
+/// The arrays and objects of one run, read from their JSON when something of them is asked for. An array has a slot for
+/// each element, an object two for each member: its name and its value.
+/// </summary>
+/// <param name="bytes">The texts and documents of the run.</param>
+/// <param name="budget">Its steps and its memory.</param>
+internal sealed class ScriptContainers(PooledBytes bytes, ScriptBudget budget)
 {
+    private const int BytesPerSlot = 16;
+    private const int BytesPerContainer = 32;
+
+    private PooledItems<ScriptValue> _slots;
+    private PooledItems<Container> _containers;
+    private int _slotCount;
+    private int _containerCount;
+
+    /// <summary>Bytes of memory of slots or of containers, whichever are more.</summary>
+    public long HeldBytes => Math.Max(_slots.Bytes, _containers.Bytes);
+
+    /// <summary>Forgets them.</summary>
+    public void Clear()
+    {
+        _slotCount = _containerCount = 0;
+        budget.ContainerBytes = 0;
+    }
+
+    /// <summary>Gives their memory back.</summary>
+    public void Release()
+    {
+        Clear();
+        _slots.Return();
+        _containers.Return();
+    }
+
+    /// <summary>Makes a value of the JSON in a range of bytes.</summary>
+    /// <param name="start">The offset of its first byte.</param>
+    /// <param name="end">The offset after its last byte.</param>
+    /// <param name="document">The number of the document that the value is, or -1.</param>
+    public ScriptValue FromJson(int start, int end, int document = -1)
+    {
+        var json = bytes.Written;
+        switch (json[start])
+        {
+            case (byte)'"':
+                int length = end - start - 2;
+                bool isEscaped = json.Slice(start + 1, length).Contains((byte)'\\');
+                var kind = isEscaped ? ValueKind.EscapedText : ValueKind.Text;
+                return ScriptValue.InHeap(kind, start + 1, length).With(ValueTrait.Stored);
+            case (byte)'{':
+                return NewContainer(
+                    ValueKind.Object,
+                    new Container
+                    {
+                        RawStart = start,
+                        RawEnd = end,
+                        Document = document,
+                    }
+                );
+            case (byte)'[':
+                return NewContainer(
+                    ValueKind.Array,
+                    new Container
+                    {
+                        RawStart = start,
+                        RawEnd = end,
+                        Document = -1,
+                    }
+                );
+            case (byte)'t':
+                return ScriptValue.Of(true);
+            case (byte)'f':
+                return ScriptValue.Of(false);
+            case (byte)'n':
+                return ScriptValue.Null;
+            default:
+                return ScriptValue.InHeap(ValueKind.StoredNumber, start, end - start);
+        }
+    }
+
     /// <summary>Makes an empty array.</summary>
     public ScriptValue NewArray() => NewContainer(ValueKind.Array, new Container { RawStart = -1, Document = -1 });
 
@@ -53,8 +129,8 @@ internal sealed partial class ScriptHeap
     public int Find(ScriptValue container, ReadOnlySpan<byte> name)
     {
         ref var entry = ref Expanded(container);
-        Spend(1 + (entry.Count / 8));
-        var json = _bytes.Written;
+        budget.Spend(1 + (entry.Count / 8));
+        var json = bytes.Written;
         var members = _slots.Span.Slice(entry.First, entry.Count);
         for (int at = 0; at < members.Length; at += 2)
         {
@@ -63,7 +139,7 @@ internal sealed partial class ScriptHeap
             {
                 // Names with a common prefix are compared up to their first difference: the steps for that are charged
                 // first.
-                Spend(known.Length / BytesPerStep);
+                budget.Spend(known.Length / ScriptBudget.BytesPerStep);
                 var text = json.Slice(known.Start, known.Length);
                 if (known.Kind == ValueKind.Text ? text.SequenceEqual(name) : JsonText.IsText(text, name))
                 {
@@ -89,7 +165,7 @@ internal sealed partial class ScriptHeap
     public void Set(ScriptValue container, ScriptValue name, ScriptValue value)
     {
         RequireChangeable(container);
-        int index = Find(container, Span(name));
+        int index = Find(container, bytes.Written.Slice(name.Start, name.Length));
         if (index >= 0)
         {
             _slots.Span[_containers.Span[container.Start].First + (2 * index) + 1] = value;
@@ -130,7 +206,7 @@ internal sealed partial class ScriptHeap
         int before = Expanded(array).Count;
         ref var entry = ref _containers.Span[array.Start];
         Grow(ref entry, count);
-        Spend(1 + ((before - index) / 4));
+        budget.Spend(1 + ((before - index) / 4));
         _slots.Span.Slice(entry.First + index, before - index).CopyTo(_slots.Span[(entry.First + index + count)..]);
     }
 
@@ -154,7 +230,7 @@ internal sealed partial class ScriptHeap
     {
         RequireChangeable(container);
         ref var entry = ref Expanded(container);
-        Spend(1 + ((entry.Count - index) / 4));
+        budget.Spend(1 + ((entry.Count - index) / 4));
         _slots
             .Span.Slice(entry.First + index + count, entry.Count - index - count)
             .CopyTo(_slots.Span[(entry.First + index)..]);
@@ -163,9 +239,10 @@ internal sealed partial class ScriptHeap
 
     private ScriptValue NewContainer(ValueKind kind, Container container)
     {
-        Require(BytesPerContainer);
+        budget.Require(BytesPerContainer);
         _containers.Reserve(_containerCount, _containerCount + 1);
         _containers.Span[_containerCount] = container;
+        budget.ContainerBytes += BytesPerContainer;
         return ScriptValue.Container(kind, _containerCount++);
     }
 
@@ -184,12 +261,12 @@ internal sealed partial class ScriptHeap
     private void Expand(ScriptValue container)
     {
         var (start, end) = (_containers.Span[container.Start].RawStart, _containers.Span[container.Start].RawEnd);
-        SpendOnBytes(end - start);
+        budget.SpendOnBytes(end - start);
         int first = _slotCount;
-        for (int at = start + 1; _bytes.Written[at] is not ((byte)'}' or (byte)']'); )
+        for (int at = start + 1; bytes.Written[at] is not ((byte)'}' or (byte)']'); )
         {
-            Spend(1);
-            var json = _bytes.Written;
+            budget.Spend(1);
+            var json = bytes.Written;
             at = json[at] == (byte)',' ? at + 1 : at;
             if (container.Kind == ValueKind.Object)
             {
@@ -211,8 +288,8 @@ internal sealed partial class ScriptHeap
 
     private void Push(ScriptValue value)
     {
-        ReserveSlots(1);
-        _slots.Span[_slotCount++] = value;
+        int at = TakeSlots(1);
+        _slots.Span[at] = value;
     }
 
     /// <summary>Extends a container by slots, in place or by moving it, and returns the first of them.</summary>
@@ -223,18 +300,16 @@ internal sealed partial class ScriptHeap
         {
             if (entry.First + entry.Capacity == _slotCount)
             {
-                ReserveSlots(needed - entry.Capacity);
-                _slotCount += needed - entry.Capacity;
+                TakeSlots(needed - entry.Capacity);
                 entry.Capacity = needed;
             }
             else
             {
                 int capacity = Math.Max(needed, Math.Max(4, 2 * entry.Capacity));
-                ReserveSlots(capacity);
-                _slots.Span.Slice(entry.First, entry.Count).CopyTo(_slots.Span[_slotCount..]);
-                entry.First = _slotCount;
+                int first = TakeSlots(capacity);
+                _slots.Span.Slice(entry.First, entry.Count).CopyTo(_slots.Span[first..]);
+                entry.First = first;
                 entry.Capacity = capacity;
-                _slotCount += capacity;
             }
         }
 
@@ -242,10 +317,15 @@ internal sealed partial class ScriptHeap
         return entry.First + needed - more;
     }
 
-    private void ReserveSlots(int count)
+    private int TakeSlots(int count)
     {
-        Require((long)count * BytesPerSlot);
-        _slots.Reserve(_slotCount, _slotCount + count);
+        long taken = (long)count * BytesPerSlot;
+        budget.Require(taken);
+        int first = _slotCount;
+        _slots.Reserve(first, first + count);
+        _slotCount += count;
+        budget.ContainerBytes += taken;
+        return first;
     }
 
     private struct Container

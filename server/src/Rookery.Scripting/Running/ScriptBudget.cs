@@ -1,0 +1,119 @@
+using System.Runtime.CompilerServices;
+using Rookery.Platform;
+
+namespace Rookery.Scripting.Running;
+
+/// <summary>What one run may do and hold: its steps and its memory. Used again.</summary>
+/// <param name="bytes">The texts and documents of the run.</param>
+internal sealed class ScriptBudget(PooledBytes bytes)
+{
+    /// <summary>Number of bytes whose processing counts as a step.</summary>
+    public const int BytesPerStep = 16;
+
+    private const int FreeBytes = 64 * 1024;
+    private const int BytesPerTake = 64 * 1024;
+
+    private long _stepsLeft;
+    private long _stepsGiven;
+    private long _takenBytes;
+    private long _heldBytes;
+
+    /// <summary>
+    /// Reserves a number of bytes before more than 64 KiB are held; returns false to refuse. Null to apply only the
+    /// limit of a run.
+    /// </summary>
+    public Func<long, bool>? MemorySource { get; set; }
+
+    /// <summary>The most bytes that the values of the run may take.</summary>
+    public int MemoryLimit { get; private set; }
+
+    /// <summary>Memory of arrays and objects.</summary>
+    public long ContainerBytes { get; set; }
+
+    /// <summary>Number of steps taken.</summary>
+    public long Steps => _stepsGiven - Math.Max(_stepsLeft, 0);
+
+    /// <summary>Begins a run without steps.</summary>
+    public void Reset(int memoryBytes)
+    {
+        MemoryLimit = memoryBytes;
+        _stepsGiven = _stepsLeft = 0;
+        _takenBytes = _heldBytes = 0;
+    }
+
+    /// <summary>Allows a number of steps.</summary>
+    public void Allow(long steps)
+    {
+        _stepsLeft += steps;
+        _stepsGiven += steps;
+    }
+
+    /// <summary>Charges steps; fails when none are left.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public void Spend(int steps)
+    {
+        if ((_stepsLeft -= steps) < 0)
+        {
+            FailForSteps();
+        }
+    }
+
+    /// <summary>Charges the steps for processing bytes.</summary>
+    public void SpendOnBytes(int count) => Spend(1 + (count / BytesPerStep));
+
+    /// <summary>Charges the steps for reading a number's digits, which takes longer than copying them.</summary>
+    public void SpendOnDigits(int count)
+    {
+        const int DigitsPerStep = 4;
+        Spend(1 + (count / DigitsPerStep));
+    }
+
+    /// <summary>
+    /// Charges memory that work takes beside the values, until it is released; fails beyond the limit.
+    /// </summary>
+    public void Hold(long more)
+    {
+        Require(more);
+        _heldBytes += more;
+    }
+
+    /// <summary>Releases charged memory.</summary>
+    public void GiveBack(long held) => _heldBytes -= held;
+
+    /// <summary>The memory charged by <see cref="Hold"/>, in bytes.</summary>
+    public long HeldBytes => _heldBytes;
+
+    /// <summary>Releases memory charged since <see cref="HeldBytes"/> had this value.</summary>
+    public void GiveBackTo(long held) => _heldBytes = held;
+
+    /// <summary>Allows so many bytes beside what the run holds, or fails.</summary>
+    public void Require(long more)
+    {
+        long needed = MemoryBytes + more;
+        if (needed > MemoryLimit)
+        {
+            throw new ScriptFailure($"the script needs more than {Amount.Bytes(MemoryLimit)} of memory");
+        }
+
+        if (MemorySource is not null && needed > FreeBytes + _takenBytes)
+        {
+            Take(needed - FreeBytes - _takenBytes);
+        }
+    }
+
+    private void Take(long more)
+    {
+        long taken = (more + BytesPerTake - 1) / BytesPerTake * BytesPerTake;
+        if (!MemorySource!(taken))
+        {
+            throw new ScriptFailure("the script needs more memory than there is now");
+        }
+
+        _takenBytes += taken;
+    }
+
+    private long MemoryBytes => bytes.Length + ContainerBytes + _heldBytes;
+
+    private static void FailForSteps() =>
+        throw new ScriptFailure("the script takes more steps than a document of this size allows");
+}
