@@ -46,6 +46,7 @@ public sealed class IndexHost : IDisposable
     private long _trimmedAt;
     private bool _isTrimAsked;
     private bool _isSwept;
+    private bool _isClosed;
     private SegmentCache? _cache;
 
     internal IndexHost(
@@ -219,7 +220,8 @@ public sealed class IndexHost : IDisposable
     /// Whether to wait even while the index is paused or disabled: it may resume in time.
     /// </param>
     /// <returns>
-    /// Whether the etag was reached. False without further waiting as soon as the index is found at rest or not kept.
+    /// Whether the etag was reached. False without further waiting as soon as the index is found at rest or not kept,
+    /// or the host is closed.
     /// </returns>
     public async Task<bool> WaitAsync(
         Database database,
@@ -263,6 +265,7 @@ public sealed class IndexHost : IDisposable
             }
             else if (
                 left <= TimeSpan.Zero
+                || Volatile.Read(ref _isClosed)
                 || FindDefined(database, name) is null
                 || FindNotKept(database, name) is not null
                 || !await WaitAsync(followed, left, cancellationToken)
@@ -359,14 +362,17 @@ public sealed class IndexHost : IDisposable
 
         if (changed)
         {
-            Interlocked
-                .Exchange(ref _followed, new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously))
-                .SetResult();
+            TellFollowed();
         }
 
         TrimIdle();
         return changed;
     }
+
+    private void TellFollowed() =>
+        Interlocked
+            .Exchange(ref _followed, new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously))
+            .SetResult();
 
     // A database that is gone reads as empty, which would look like a complete pass: the exception ends the step. The
     // catalogue is closed when the databases are read next.
@@ -406,13 +412,21 @@ public sealed class IndexHost : IDisposable
     /// <summary>Closes all indexes; their files stay.</summary>
     public void Dispose()
     {
-        foreach (var catalog in Catalogs)
+        // A waiter whose index was closed looks the index up again, and must not find the closed one.
+        Volatile.Write(ref _isClosed, true);
+        var open = Interlocked.Exchange(ref _catalogs, []);
+        try
         {
-            catalog.Dispose();
+            foreach (var catalog in open.Values)
+            {
+                catalog.Dispose();
+            }
         }
-
-        _catalogs = [];
-        _batches.Complete();
+        finally
+        {
+            TellFollowed();
+            _batches.Complete();
+        }
     }
 
     // Only a reason about the definition that the log holds now counts: a newer definition has not been tried yet.

@@ -80,6 +80,24 @@ public sealed class IndexHostWaitTests
         Assert.False(await waiting.WaitAsync(Guard));
     }
 
+    [Theory]
+    [InlineData(true)]
+    [InlineData(false)]
+    public async Task Who_waits_for_an_index_is_told_at_once_that_the_node_stops(bool isOpen)
+    {
+        using var node = IndexedNode.New();
+        node.Define(ByName.Name, ByName);
+        if (isOpen)
+        {
+            node.SettleAll();
+            node.Put("a", "\"name\":1");
+        }
+
+        var waiting = WaitPatiently(node, ByName.Name);
+        node.Host.Dispose();
+        Assert.False(await waiting.WaitAsync(Guard));
+    }
+
     private static IndexedNode NewStopped()
     {
         var node = IndexedNode.New();
