@@ -160,10 +160,7 @@ public sealed class IndexCatalog : IDisposable
     public void Dispose()
     {
         _changes.Dispose();
-        foreach (var index in Slots.Values.SelectMany(static slot => slot.All))
-        {
-            Close(index);
-        }
+        Closing.Each(Slots.Values.SelectMany(static slot => slot.All), Close);
     }
 
     private IEnumerable<(RunningIndex Index, TMap Map)> Serving<TMap>()
@@ -406,8 +403,14 @@ public sealed class IndexCatalog : IDisposable
     private void Close(RunningIndex index)
     {
         Feeder.Remove(index);
-        index.Dispose();
-        _factory.Quota.Leave(index.Place);
+        try
+        {
+            index.Dispose();
+        }
+        finally
+        {
+            _factory.Quota.Leave(index.Place);
+        }
     }
 
     private void Remove(RunningIndex index)

@@ -417,10 +417,7 @@ public sealed class IndexHost : IDisposable
         var open = Interlocked.Exchange(ref _catalogs, []);
         try
         {
-            foreach (var catalog in open.Values)
-            {
-                catalog.Dispose();
-            }
+            Closing.Each(open.Values, static catalog => catalog.Dispose());
         }
         finally
         {
@@ -516,7 +513,7 @@ public sealed class IndexHost : IDisposable
         // one.
         List<IndexCatalog> gone = [.. Catalogs.Where(catalog => !catalogs.ContainsValue(catalog))];
         Volatile.Write(ref _catalogs, catalogs);
-        gone.ForEach(static catalog => catalog.Dispose());
+        Closing.Each(gone, static catalog => catalog.Dispose());
         foreach (
             uint number in _folders
                 .ListDatabases()

@@ -2,6 +2,7 @@ using System.Collections.Concurrent;
 using Rookery.Documents.Commands;
 using Rookery.Documents.Databases;
 using Rookery.Indexing.Automatic;
+using Rookery.Platform;
 using Rookery.Search.Segments.Store;
 
 namespace Rookery.Indexing.Tests.Indexes;
@@ -15,6 +16,11 @@ public sealed class IndexHostWaitTests
     private static readonly AutoIndexDefinition ByName = new(
         "Users",
         [new AutoIndexField(["name"], AutoIndexFieldUses.None)]
+    );
+
+    private static readonly AutoIndexDefinition ByAge = new(
+        "Users",
+        [new AutoIndexField(["age"], AutoIndexFieldUses.None)]
     );
 
     /// <summary>The clock stands still and no definition changes, so nothing else ends the wait.</summary>
@@ -96,6 +102,39 @@ public sealed class IndexHostWaitTests
         var waiting = WaitPatiently(node, ByName.Name);
         node.Host.Dispose();
         Assert.False(await waiting.WaitAsync(Guard));
+    }
+
+    [Theory]
+    [InlineData(true)]
+    [InlineData(false)]
+    public void An_index_that_cannot_be_closed_keeps_no_other_open(bool areDatabasesDeleted)
+    {
+        int closed = 0;
+        using var node = IndexedNode.New(around: store => new ClosingStore(store, RefuseFirst));
+        node.CreateDatabase("depot");
+        foreach (string database in (string[])["shop", "depot"])
+        {
+            node.Define(ByName.Name, ByName, database);
+            node.Define(ByAge.Name, ByAge, database);
+        }
+
+        node.SettleAll();
+        if (areDatabasesDeleted)
+        {
+            node.Run(CommandEncoder.DeleteDatabases(["shop", "depot"]));
+        }
+
+        Action close = areDatabasesDeleted ? () => node.Host.Follow() : node.Host.Dispose;
+        Assert.Throws<DiskException>(close);
+        Assert.Equal(4, closed);
+
+        void RefuseFirst()
+        {
+            if (++closed == 1)
+            {
+                throw new DiskException("close", "/data", Errno.InputOutput);
+            }
+        }
     }
 
     private static IndexedNode NewStopped()

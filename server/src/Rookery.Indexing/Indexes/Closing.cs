@@ -1,0 +1,27 @@
+using System.Runtime.ExceptionServices;
+
+namespace Rookery.Indexing.Indexes;
+
+/// <summary>Closes several things of which one that cannot be closed keeps no other open.</summary>
+internal static class Closing
+{
+    /// <summary>Closes each.</summary>
+    /// <remarks>Throws the first failure when all were tried.</remarks>
+    public static void Each<T>(IEnumerable<T> all, Action<T> close)
+    {
+        ExceptionDispatchInfo? first = null;
+        foreach (var one in all)
+        {
+            try
+            {
+                close(one);
+            }
+            catch (Exception failure)
+            {
+                first ??= ExceptionDispatchInfo.Capture(failure);
+            }
+        }
+
+        first?.Throw();
+    }
+}
