@@ -37,7 +37,7 @@ internal static class DocumentQueries
         if (plan.Scan is not { } scan)
         {
             return new WalkedResults(
-                new QueryWalk(reader, plan.Direct!) { Passed = turns.Pass },
+                new QueryWalk(reader, plan.Direct!) { Passed = turns.CountSkipped },
                 new ResultWriter(database, null, metadataOnly, plan.Includes.Count > 0),
                 sink
             );
@@ -91,7 +91,7 @@ internal static class DocumentQueries
             }
 
             var walk = found is null
-                ? new QueryWalk(scope.Reader, IdQuery.Of(scope.Scan.Target)) { Passed = scope.Turns.Pass }
+                ? new QueryWalk(scope.Reader, IdQuery.Of(scope.Scan.Target)) { Passed = scope.Turns.CountSkipped }
                 : new QueryWalk(scope.Reader, new FoundIds(found.Documents), scores: null);
             opened = new ScannedDocuments(
                 scope,

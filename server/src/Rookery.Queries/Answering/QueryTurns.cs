@@ -18,18 +18,11 @@ internal sealed class QueryTurns(
     IAnswerSink sink,
     LongSearches? searches = null,
     CancellationToken stopping = default
-) : IScanClock
+) : AnswerTurns(() => sink.Left, stopping), IScanClock
 {
-    /// <summary>Length of a time slice, after which other requests run.</summary>
-    public static readonly TimeSpan Turn = TimeSpan.FromMilliseconds(10);
-
     /// <summary>Total working time of a query whose client waits for the answer.</summary>
     public static readonly TimeSpan Budget = TimeSpan.FromMinutes(2);
 
-    // The walk passes this many documents in less time than a slice.
-    private const int PassedBetweenChecks = 1024;
-
-    private int _passed;
     private long? _begun;
     private bool _isSearching;
     private bool _isLong;
@@ -83,24 +76,13 @@ internal sealed class QueryTurns(
         Begin();
     }
 
-    /// <summary>Counts a document that the walk passes, and checks for cancellation now and then.</summary>
-    /// <exception cref="OperationCanceledException">The client disconnected, or the node stops.</exception>
-    public void Pass()
-    {
-        if (++_passed == PassedBetweenChecks)
-        {
-            _passed = 0;
-            ThrowIfEnded();
-        }
-    }
-
     /// <inheritdoc/>
     /// <exception cref="QueryException">The query's working time is used up, or the index search takes long and no
     /// place for another long search is free.</exception>
     /// <exception cref="OperationCanceledException">The client disconnected, or the node stops.</exception>
     public void OnWork()
     {
-        ThrowIfEnded();
+        Check();
         if (_inAll + SinceBegun > limit)
         {
             throw new QueryException(
@@ -115,12 +97,6 @@ internal sealed class QueryTurns(
             searches!.Enter();
             _isLong = true;
         }
-    }
-
-    private void ThrowIfEnded()
-    {
-        sink.Left.ThrowIfCancellationRequested();
-        stopping.ThrowIfCancellationRequested();
     }
 
     private void EndSearch()
