@@ -111,6 +111,12 @@ public sealed class MemoryBudget
 /// <summary>The part of one consumer in a <see cref="MemoryBudget"/>. Thread-safe.</summary>
 public sealed class MemoryShare
 {
+    /// <summary>
+    /// Bytes that one request, script or loaded document may hold without a reservation: to account for so few would
+    /// cost more than it limits.
+    /// </summary>
+    public const int FreeBytes = 64 << 10;
+
     private readonly MemoryBudget _budget;
     private long _usedBytes;
 

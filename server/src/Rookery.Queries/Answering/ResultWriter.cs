@@ -28,7 +28,8 @@ internal sealed class ResultWriter(
 ) : IDisposable
 {
     // A selection may repeat a large field, so its result is limited to this and twice the document's length.
-    private const int FreeBytes = 64 << 10;
+    private const int SpareBytes = 64 << 10;
+
     private readonly byte[] _historyId = Encoding.ASCII.GetBytes(database.HistoryId);
 
     /// <summary>Computes the results of a query that selects by a script; else null.</summary>
@@ -69,7 +70,7 @@ internal sealed class ResultWriter(
         var row = RowOf is null ? default : RowOf(walk.Place);
         plan.WriteMembers(
             RowOf is null ? Queried(walk) : Queried(walk).WithRow(row.Span),
-            new BoundedBuffer(output, FreeBytes + (2 * (walk.Length + row.Length))),
+            new BoundedBuffer(output, SpareBytes + (2 * (walk.Length + row.Length))),
             clock
         );
         output.Write(

@@ -19,9 +19,6 @@ internal sealed class ScriptedResults : IScriptDocuments, IDisposable
     // Without a bound, loads could make a result of any size out of a small document.
     private const int MostResultBytes = 4 << 20;
 
-    // A loaded document of at most this length is not charged to the memory share.
-    private const int FreeBytes = 64 << 10;
-
     private static readonly ScriptLimits Limits = new() { OutputBytes = MostResultBytes };
 
     private readonly SelectionScript _script;
@@ -99,7 +96,7 @@ internal sealed class ScriptedResults : IScriptDocuments, IDisposable
 
         using (document)
         {
-            if (document.Length > FreeBytes && !TryTake(document.Length))
+            if (document.Length > MemoryShare.FreeBytes && !TryTake(document.Length))
             {
                 throw Refuse(
                     QueryFault.TooCostly,

@@ -10,7 +10,6 @@ internal sealed class ScriptBudget(PooledBytes bytes)
     /// <summary>Number of bytes whose processing counts as a step.</summary>
     public const int BytesPerStep = 16;
 
-    private const int FreeBytes = 64 * 1024;
     private const int BytesPerTake = 64 * 1024;
 
     private long _stepsLeft;
@@ -19,8 +18,8 @@ internal sealed class ScriptBudget(PooledBytes bytes)
     private long _heldBytes;
 
     /// <summary>
-    /// Reserves a number of bytes before more than 64 KiB are held; returns false to refuse. Null to apply only the
-    /// limit of a run.
+    /// Reserves a number of bytes before more than <see cref="MemoryShare.FreeBytes"/> are held; returns false to
+    /// refuse. Null to apply only the limit of a run.
     /// </summary>
     public Func<long, bool>? MemorySource { get; set; }
 
@@ -95,9 +94,9 @@ internal sealed class ScriptBudget(PooledBytes bytes)
             throw new ScriptFailure($"the script needs more than {Amount.Bytes(MemoryLimit)} of memory");
         }
 
-        if (MemorySource is not null && needed > FreeBytes + _takenBytes)
+        if (MemorySource is not null && needed > MemoryShare.FreeBytes + _takenBytes)
         {
-            Take(needed - FreeBytes - _takenBytes);
+            Take(needed - MemoryShare.FreeBytes - _takenBytes);
         }
     }
 

@@ -14,7 +14,7 @@ namespace Rookery.Server.Raven;
 internal sealed class LargeRequests(MemoryBudget budget, TimeProvider time)
 {
     /// <summary>Bytes that a request may hold without room.</summary>
-    public const int FreeBytes = 64 << 10;
+    public const int FreeBytes = MemoryShare.FreeBytes;
 
     /// <summary>
     /// Copies of a document's bytes while it is written: body, minimised JSON and command during parsing; command,
