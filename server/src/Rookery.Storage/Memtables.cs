@@ -6,8 +6,8 @@ using Rookery.Storage.State;
 namespace Rookery.Storage;
 
 /// <summary>
-/// The memtables of an engine: the one that fills, and those that are frozen until they are flushed. Says when one is
-/// frozen, flushes on the background thread, and lets the writer wait for a flush that is far behind.
+/// The memtables of an engine: the active one and those that are frozen until their flush. Freezes memtables, flushes
+/// them on the background thread, and makes the writer wait while two are full.
 /// </summary>
 public sealed class Memtables : IDisposable
 {
@@ -29,33 +29,34 @@ public sealed class Memtables : IDisposable
     }
 
     /// <summary>
-    /// Called on the background thread when a manifest is durable: the journal up to it may be released.
+    /// Called on the background thread when a manifest is durable: the journal through that position may be released.
     /// </summary>
     public Action<ManifestPosition>? ManifestDurable { get; set; }
 
     /// <summary>
-    /// Called when there may be background work: a memtable was frozen, a flush was asked for. Must return at once.
+    /// Called when there may be background work: a memtable was frozen, or a flush was requested. Must return
+    /// immediately.
     /// </summary>
     public Action? WorkArrived { get; set; }
 
     /// <summary>
-    /// Whether a thread drives the background work; otherwise a full memtable is flushed by the writer itself. That
-    /// thread says so before its first step, because two threads that flush at once would write the same memtable
-    /// twice.
+    /// Whether a thread does the background work; otherwise the writer itself flushes a full memtable. Set it before
+    /// that thread's first step, because two simultaneous flushes would write the same memtable twice.
     /// </summary>
     public bool HasBackgroundWork { get; set; }
 
-    /// <summary>Bytes of the active memtable, which only a flush gives back.</summary>
+    /// <summary>Bytes of the active memtable, which only a flush releases.</summary>
     public long ActiveBytes => _context.Published.Current.Active.Bytes;
 
     /// <summary>
-    /// Whether a writer waits for a flush, or soon will: while one memtable is flushed, the next is filling.
+    /// Whether a writer waits for a flush or soon will: a memtable is being flushed, and the next one is more than a
+    /// quarter full.
     /// </summary>
     public bool IsFlushBehind => _context.IsUrgent;
 
     /// <summary>
-    /// Whether <see cref="Flush"/> has something to do: a frozen memtable, a flush that was asked for, or a deleted
-    /// range whose space waits.
+    /// Whether <see cref="Flush"/> has work: a frozen memtable, a requested flush, or a deleted range whose space can
+    /// be freed.
     /// </summary>
     public bool IsFlushDue
     {
@@ -68,12 +69,11 @@ public sealed class Memtables : IDisposable
         }
     }
 
-    /// <summary>Why the last flush failed, in one sentence; null when it did not.</summary>
+    /// <summary>Why the last flush failed, in one sentence; null if it did not.</summary>
     internal string? Failure => _flush.Failure;
 
     /// <summary>
-    /// Asks that what is applied be flushed soon (a journal that grows old, a clean stop). <see cref="Flush"/> then
-    /// does it.
+    /// Requests a flush of all applied rows, for instance because the journal grows. <see cref="Flush"/> executes it.
     /// </summary>
     public void RequestFlush()
     {
@@ -82,10 +82,10 @@ public sealed class Memtables : IDisposable
     }
 
     /// <summary>
-    /// Writes the oldest frozen memtable into runs and flips the manifest. A failure is kept for
-    /// <see cref="StorageEngine.Health"/>; nothing is lost, and it can be tried again.
+    /// Writes the oldest frozen memtable into runs, then the manifest. A failure appears in
+    /// <see cref="StorageEngine.Health"/>; nothing is lost, and the flush can be retried.
     /// </summary>
-    /// <returns>Whether a manifest was made durable.</returns>
+    /// <returns>Whether a manifest was written.</returns>
     public bool Flush()
     {
         FreezeIfDue();
@@ -93,7 +93,7 @@ public sealed class Memtables : IDisposable
         _flushEnded.Set();
         if (done)
         {
-            // mapped anew in milliseconds when the next memtable grows; a merge may need that memory before
+            // The next memtable maps it again within milliseconds; a merge may need the memory before.
             _context.Arenas.Trim();
             TellDurable();
         }
@@ -102,16 +102,15 @@ public sealed class Memtables : IDisposable
     }
 
     /// <summary>
-    /// Flushes when that is due. On the background thread: also while that waits for who applies, and who may wait for
-    /// the flush.
+    /// Flushes if a flush is due. Call it on the background thread, also while that thread waits for the apply thread,
+    /// which may wait for the flush.
     /// </summary>
-    /// <returns>Whether it was.</returns>
+    /// <returns>Whether it flushed.</returns>
     public bool FlushIfDue() => IsFlushDue && Flush();
 
-    /// <summary>
-    /// Flushes all that is applied. On the background thread, while nothing is applied.
-    /// </summary>
-    /// <exception cref="DiskException">The disk refused; what is not flushed waits for another attempt.</exception>
+    /// <summary>Flushes all applied rows. Call it on the background thread while no batch is open.</summary>
+    /// <exception cref="DiskException">The disk refused; the rows that are not flushed can be flushed
+    /// later.</exception>
     internal void FlushAll()
     {
         lock (_context.Gate)
@@ -130,7 +129,7 @@ public sealed class Memtables : IDisposable
         _flushEnded.Set();
     }
 
-    /// <summary>All there was has been replaced: nothing waits for a flush any more, and none has failed.</summary>
+    /// <summary>Resets the memtables after the whole state was replaced: no flush is pending or failed.</summary>
     internal void ForgetFlush()
     {
         Volatile.Write(ref _isFlushRequested, false);
@@ -138,7 +137,7 @@ public sealed class Memtables : IDisposable
         _flushEnded.Set();
     }
 
-    /// <summary>Tells that there is work when a flush is due.</summary>
+    /// <summary>Calls <see cref="WorkArrived"/> if a flush is due.</summary>
     internal void TellIfFlushDue()
     {
         if (IsFlushDue)
@@ -147,8 +146,10 @@ public sealed class Memtables : IDisposable
         }
     }
 
-    /// <summary>Makes room for a batch: freezes a full memtable. Under the gate, while no batch is open.</summary>
-    /// <returns>False when the one frozen before has to be flushed first.</returns>
+    /// <summary>
+    /// Makes room for a batch: freezes a full memtable. The caller holds the gate, and no batch is open.
+    /// </summary>
+    /// <returns>False if the memtable frozen before must be flushed first.</returns>
     internal bool TryMakeRoom(long bytes)
     {
         EngineState current = _context.Published.Current;
@@ -170,7 +171,9 @@ public sealed class Memtables : IDisposable
         return true;
     }
 
-    /// <summary>Waits until a flush has ended, or flushes where nobody else does. By who applies.</summary>
+    /// <summary>
+    /// Waits until a flush has ended; without background work it flushes itself. Called on the apply thread.
+    /// </summary>
     /// <exception cref="ObjectDisposedException">The engine was closed meanwhile.</exception>
     internal void WaitForFlush()
     {
@@ -189,7 +192,7 @@ public sealed class Memtables : IDisposable
         GrowAfterFailure();
     }
 
-    /// <summary>Ends the wait of a writer: the engine is being closed.</summary>
+    /// <summary>Ends the wait of a writer, because the engine is being closed.</summary>
     internal void EndWaits()
     {
         _isClosed = true;
@@ -199,8 +202,8 @@ public sealed class Memtables : IDisposable
     /// <inheritdoc/>
     public void Dispose() => _flushEnded.Dispose();
 
-    // What is in the journal is applied, whatever the disk says to a flush: the failure is there to be seen, and the
-    // journal ends before memory does.
+    // A journal entry must be applied even if flushes fail: the failure is reported, and the journal refuses writes
+    // before the memory is exhausted.
     private void GrowAfterFailure()
     {
         if (_flush.Failure is not null)
@@ -233,7 +236,7 @@ public sealed class Memtables : IDisposable
         }
     }
 
-    // Under the gate, and while no batch is open: a memtable ends where a journal frame ends.
+    // The caller holds the gate, and no batch is open: a memtable ends at the end of a log entry.
     private void Freeze(EngineState current)
     {
         var active = new Memtable(_context.Arenas);

@@ -9,16 +9,14 @@ using Rookery.Storage.State;
 namespace Rookery.Storage;
 
 /// <summary>
-/// The log-structured store of one node: a memtable, frozen memtables on their way to disk, immutable sorted runs, and
-/// two manifest slots. What is applied is durable only after a flush; until then the caller keeps the journal
-/// (<see cref="Storage.Memtables.ManifestDurable"/>).
+/// The log-structured store of one node: a memtable, frozen memtables that wait for their flush, immutable sorted runs,
+/// and two manifest slots. An applied batch is durable only after a flush; until then the caller keeps its journal
+/// entry.
 /// </summary>
-/// <remarks>
-/// Threads: one applies (<see cref="Begin"/> to <see cref="Apply"/>), one does background work
-/// (<see cref="Storage.Memtables.Flush"/>, <see cref="CompactOnce"/>, <see cref="ScrubOnce"/>,
-/// <see cref="TrimIdle"/>, <see cref="Checkpoint"/>), any number read. None of them waits for another, except a writer
-/// for a flush that is far behind.
-/// </remarks>
+/// <remarks> Threads: one applies (<see cref="Begin"/> to <see cref="Apply"/>), one does background work
+/// (<see cref="Storage.Memtables.Flush"/>, <see cref="CompactOnce"/>, <see cref="ScrubOnce"/>, <see cref="TrimIdle"/>,
+/// <see cref="Checkpoint"/>), any number read. None of them waits for another, except that a writer waits for a flush
+/// when two memtables are full. </remarks>
 public sealed class StorageEngine : IDisposable
 {
     private readonly IDisposable? _directoryLock;
@@ -57,16 +55,17 @@ public sealed class StorageEngine : IDisposable
     }
 
     /// <summary>
-    /// Opens a directory, or makes it. Missing or damaged runs do not stop it: they are in <see cref="Statistics"/>.
+    /// Opens a directory, and creates it if it is missing. Missing or damaged runs do not prevent opening:
+    /// <see cref="Statistics"/> lists them.
     /// </summary>
     /// <param name="disk">The disk.</param>
     /// <param name="options">Directory, tables and sizes.</param>
-    /// <param name="budget">What memtables and block cache draw on.</param>
-    /// <param name="io">Takes notes of disk work.</param>
-    /// <param name="time">For the age of readers.</param>
-    /// <exception cref="StorageFormatException">It was written by a newer version, or no manifest slot can be
-    /// trusted.</exception>
-    /// <exception cref="DiskException">The disk refused, or another process has the directory open.</exception>
+    /// <param name="budget">The memory budget for memtables and block cache.</param>
+    /// <param name="io">Records all disk work.</param>
+    /// <param name="time">The clock, for the age of readers.</param>
+    /// <exception cref="StorageFormatException">A newer version wrote the directory, or no manifest slot is
+    /// valid.</exception>
+    /// <exception cref="DiskException">The disk refused, or another process has locked the directory.</exception>
     public static StorageEngine Open(
         IDisk disk,
         StorageOptions options,
@@ -76,9 +75,9 @@ public sealed class StorageEngine : IDisposable
     ) => new(disk, options, budget, io, time);
 
     /// <summary>
-    /// Deletes the runs that the manifest did not name when it was opened: left-overs of a crash. Called when the
-    /// journal is known to go on behind that manifest. The manifest may be the older of two: if the newer is lost,
-    /// these runs are all there is. For the same reason nothing is deleted while runs cannot be read.
+    /// Deletes the runs that the manifest did not name at opening, which a crash leaves. Call it once the journal is
+    /// known to continue after that manifest: the manifest may be the older of two, and if the newer one was lost,
+    /// these runs contain its rows. For the same reason it deletes nothing if any run is damaged.
     /// </summary>
     public void DeleteLeftOvers()
     {
@@ -91,54 +90,54 @@ public sealed class StorageEngine : IDisposable
         }
     }
 
-    /// <summary>The memtables: when they are frozen, flushed and waited for.</summary>
+    /// <summary>The memtables, with their flushes.</summary>
     public Memtables Memtables { get; }
 
-    /// <summary>Puts the state of another store in the place of this one.</summary>
+    /// <summary>Installs snapshots of other stores.</summary>
     public StateInstaller Installer { get; }
 
     /// <summary>Repairs damaged files with the rows of another store.</summary>
     public FileRepair Repairs { get; }
 
-    /// <summary>What is on disk for good: replay the journal from the index after it.</summary>
+    /// <summary>Position of the durable manifest: after a crash, replay the journal from the index after it.</summary>
     public ManifestPosition Durable => _context.Durable.Manifest.Position;
 
-    /// <summary>The last operation number (etag) applied.</summary>
+    /// <summary>The last applied operation number (etag).</summary>
     public long Sequence => _context.Published.Current.Position.Sequence;
 
-    /// <summary>The journal index of the last batch applied.</summary>
+    /// <summary>Log index of the last applied batch.</summary>
     public long AppliedIndex => _context.Published.Current.Position.Index;
 
     /// <summary>
-    /// How often <see cref="StateInstaller.Install"/> has replaced all there was. It rises before a snapshot can see
-    /// the new state.
+    /// Number of times that <see cref="StateInstaller.Install"/> replaced the whole state. It rises before a snapshot
+    /// can see the new state.
     /// </summary>
     public long Installs => Volatile.Read(ref _context.Installs);
 
     /// <summary>
-    /// Names this store for as long as it exists: drawn at random when the directory, or the checkpoint in it, is first
-    /// opened to be written. Empty in a checkpoint that is only read.
+    /// Random id of the store, chosen when the directory, or a copy of one, is first opened for writing. Empty in a
+    /// copy that is opened for reading only.
     /// </summary>
     public Guid StoreId => _context.Durable.Manifest.StoreId;
 
-    /// <summary>Called when a damaged place is found, once for each, on the thread that found it.</summary>
+    /// <summary>Called once for each damaged place, on the thread that found it.</summary>
     public Action<DamageEvent>? DamageFound { get; set; }
 
-    /// <summary>Whether a damaged place is known that was not repaired since.</summary>
+    /// <summary>Whether damage is known that is not repaired.</summary>
     public bool HasDamage => !_context.Sources.Damage.IsEmpty;
 
-    /// <summary>What is wrong, in one sentence; null when nothing is.</summary>
+    /// <summary>The current problem, in one sentence; null if there is none.</summary>
     public string? Health => Failure ?? (_context.Sources.Damage.Events is [var first, ..] ? first.Sentence : null);
 
     /// <summary>
-    /// Why the last flush or the last step of compaction failed, in one sentence: it is to be tried again after a rest.
-    /// Null when neither did.
+    /// Why the last flush or merge step failed, in one sentence; it should be retried after a pause. Null if both
+    /// succeeded.
     /// </summary>
     public string? Failure => Memtables.Failure ?? _compaction.Failure;
 
     /// <summary>
-    /// As <see cref="StorageOptions.KeptDeletions"/>. What was not kept before is counted: raising it is safe at any
-    /// time.
+    /// See <see cref="StorageOptions.KeptDeletions"/>. It may be raised at any time, because dropped tombstones are
+    /// recorded.
     /// </summary>
     public long KeptDeletions
     {
@@ -147,14 +146,14 @@ public sealed class StorageEngine : IDisposable
     }
 
     /// <summary>
-    /// Begins the batch of one journal frame; waits for a flush if memtables are full. Without background work it
+    /// Begins the batch of one log entry. Waits for a flush if the memtables are full; without background work it
     /// flushes itself.
     /// </summary>
-    /// <param name="index">The frame's index, higher than the last.</param>
-    /// <param name="term">The frame's term.</param>
-    /// <param name="bytes">About how many bytes it will put: a large batch begins a memtable of its own, instead of
-    /// making a nearly full one twice as large.</param>
-    /// <exception cref="ObjectDisposedException">The engine was closed, perhaps while this waited.</exception>
+    /// <param name="index">Index of the entry, higher than the last one.</param>
+    /// <param name="term">Term of the entry.</param>
+    /// <param name="bytes">Approximate length of the rows: a large batch starts a new memtable instead of doubling a
+    /// nearly full one.</param>
+    /// <exception cref="ObjectDisposedException">The engine was closed, possibly during the wait.</exception>
     public WriteBatch Begin(long index, long term, long bytes = 0)
     {
         ObjectDisposedException.ThrowIf(_disposed, this);
@@ -168,10 +167,10 @@ public sealed class StorageEngine : IDisposable
         return _batch;
     }
 
-    /// <summary>Makes the batch visible, all at once, to snapshots opened afterwards. Never syncs.</summary>
-    /// <param name="applied">What <see cref="Begin"/> gave.</param>
-    /// <param name="lastSequence">The last operation number that the frame used, by operations that wrote nothing
-    /// too.</param>
+    /// <summary>Makes the batch visible as a whole to snapshots opened afterwards. Never syncs.</summary>
+    /// <param name="applied">The batch that <see cref="Begin"/> returned.</param>
+    /// <param name="lastSequence">The last operation number of the entry, including operations that wrote
+    /// nothing.</param>
     public void Apply(WriteBatch applied, long lastSequence)
     {
         Invariant.Holds(applied == _batch && _batch.IsOpen, "the batch that is applied is the one that was begun");
@@ -199,7 +198,7 @@ public sealed class StorageEngine : IDisposable
         Memtables.TellIfFlushDue();
     }
 
-    /// <summary>Takes back the batch that was begun, if there is one: nobody has seen anything of it.</summary>
+    /// <summary>Rolls back the open batch, if there is one. No snapshot has seen any of it.</summary>
     public void Abandon()
     {
         if (_batch.IsOpen)
@@ -212,26 +211,26 @@ public sealed class StorageEngine : IDisposable
         }
     }
 
-    /// <summary>Opens what is applied by now to read. Neither locks nor allocates.</summary>
+    /// <summary>Opens a snapshot of the applied state. Neither locks nor allocates.</summary>
     /// <exception cref="ObjectDisposedException">The engine was closed.</exception>
     public Snapshot OpenSnapshot() => new(_context.Published.Acquire());
 
     /// <summary>
-    /// Does one step of compaction: writes at most one output file, or keeps runs as they are in a larger one.
+    /// Executes one step of merging: writes at most one output file, or moves files unchanged into the merged run.
     /// </summary>
-    /// <returns>Whether there was a step to do and it was done.</returns>
+    /// <returns>Whether a step was executed.</returns>
     public bool CompactOnce() => _compaction.Try();
 
     /// <summary>
-    /// Checks some bytes of the runs against their checksums, going round. Damage is reported by
+    /// Checks some bytes of the runs against their checksums, one part after the other. Reports damage to
     /// <see cref="DamageFound"/>.
     /// </summary>
-    /// <returns>Whether the round is complete.</returns>
+    /// <returns>Whether the last run was completed; the next call starts again.</returns>
     public bool ScrubOnce(long budgetBytes) => _scrubber.Step(budgetBytes);
 
     /// <summary>
-    /// Gives memory back that is not in use, and the files that only a reader still held; about every half minute.
-    /// Writes nothing when there is nothing.
+    /// Releases unused memory, and files that only a reader still held. Call it about every half minute. It writes
+    /// nothing.
     /// </summary>
     public void TrimIdle()
     {
@@ -242,20 +241,19 @@ public sealed class StorageEngine : IDisposable
     }
 
     /// <summary>
-    /// Makes a directory that <see cref="Open"/> opens: what is durable now, by hard links (copies across file
-    /// systems). On the background thread, or while there is none.
+    /// Copies the durable state into another directory, by hard links (by copying across file systems);
+    /// <see cref="Open"/> can open that directory. Call it on the background thread, or before that thread runs.
     /// </summary>
-    /// <param name="targetDirectory">Missing or empty. When this fails it holds an incomplete checkpoint, which has no
-    /// manifest.</param>
-    /// <returns>What it contains: the journal after that is the caller's to add.</returns>
+    /// <param name="targetDirectory">A missing or empty directory. After a failure it contains an incomplete copy
+    /// without a manifest.</param>
+    /// <returns>Position of the copy: the caller adds the journal entries after it.</returns>
     public ManifestPosition Checkpoint(string targetDirectory) => new Checkpointer(_context).CopyTo(targetDirectory);
 
     /// <summary>
-    /// What changed since a store had applied everything below <paramref name="since"/>, as of the durable manifest. On
-    /// the background thread. Nothing is read yet.
+    /// Prepares the changes since a store has applied everything below <paramref name="since"/>, as of the durable
+    /// manifest. Reads nothing yet. Call it on the background thread.
     /// </summary>
-    /// <returns>Null when this store does not know any more all that was deleted since then: the other one needs
-    /// everything.</returns>
+    /// <returns>Null if deletions since then may be forgotten: the other store needs a full snapshot.</returns>
     public StateChanges? BeginChanges(long since)
     {
         if (_context.Durable.Deletions.ForgottenThrough >= since)
@@ -274,7 +272,7 @@ public sealed class StorageEngine : IDisposable
         }
     }
 
-    /// <summary>What runs and manifests in a directory say of its use.</summary>
+    /// <summary>Returns the use of a directory, according to its runs and manifests.</summary>
     public static StorageUse UseOf(IDisk disk, string directory)
     {
         if (!disk.Exists(directory))
@@ -297,18 +295,18 @@ public sealed class StorageEngine : IDisposable
     }
 
     /// <summary>
-    /// Lets each slot say that the store is in use (<see cref="UseOf"/>), so that the loss of every other file shows.
-    /// Writes only what no slot says yet.
+    /// Writes the manifest until each slot shows that the store is in use (<see cref="UseOf"/>), so that the loss of
+    /// all other files is detected.
     /// </summary>
     /// <exception cref="DiskException">The disk refused.</exception>
     public void MarkUsed() => _context.Durable.MarkUsed(_context);
 
-    /// <summary>What is there and what was done.</summary>
+    /// <summary>Returns the current state and the counters.</summary>
     public StorageStatistics Statistics() => EngineStatistics.Of(_context, _compactor, Health);
 
     /// <summary>
-    /// Closes the files. What was not flushed is the journal's. Snapshots must be disposed and background work ended
-    /// before.
+    /// Closes the files. Rows that were not flushed remain in the journal only. Dispose all snapshots and end
+    /// background work before.
     /// </summary>
     public void Dispose()
     {

@@ -5,7 +5,8 @@ using Rookery.Storage;
 namespace Rookery.Documents.Nodes;
 
 /// <summary>
-/// The format level of one node: what the members agreed on as far as that is applied here, noted beside the data.
+/// The format level of one node: the level that the members agreed on, as of the last applied entry, also stored in a
+/// file of the data directory.
 /// </summary>
 internal sealed class AgreedFormatLevel
 {
@@ -14,13 +15,13 @@ internal sealed class AgreedFormatLevel
     private readonly ClusterRecords _records;
     private readonly int _newest;
 
-    /// <summary>Reads the note, and follows the record from now on.</summary>
+    /// <summary>Reads the level from the data directory, and follows the cluster record from now on.</summary>
     /// <param name="disk">The disk.</param>
     /// <param name="directory">The data directory.</param>
-    /// <param name="records">What the members agree on.</param>
-    /// <param name="newest">The newest level that the program knows.</param>
-    /// <exception cref="DataFormatException">The note cannot be read, or the members agreed on more than this program
-    /// knows.</exception>
+    /// <param name="records">The cluster records.</param>
+    /// <param name="newest">The newest level that this program knows.</param>
+    /// <exception cref="DataFormatException">The level file cannot be read, or the agreed level is newer than this
+    /// program knows.</exception>
     public AgreedFormatLevel(IDisk disk, string directory, ClusterRecords records, int newest)
     {
         (_disk, _directory, _records, _newest) = (disk, directory, records, newest);
@@ -29,10 +30,10 @@ internal sealed class AgreedFormatLevel
         records.FormatLevelChanged = FollowRecord;
     }
 
-    /// <summary>What the node may write.</summary>
+    /// <summary>The formats that this node may write.</summary>
     public FormatLevel Current { get; private set; }
 
-    /// <summary>Notes a level beside the data, durably; from then on the node writes by it.</summary>
+    /// <summary>Writes a level into the data directory, durably, and puts it in force.</summary>
     /// <exception cref="DiskException">The disk refused.</exception>
     public void Note(FormatLevel level)
     {
@@ -41,10 +42,10 @@ internal sealed class AgreedFormatLevel
     }
 
     /// <summary>
-    /// Goes by what the members agreed on. On the thread that applies, so that nothing that was agreed on later is
-    /// written before it is noted.
+    /// Adopts the format level that the members agreed on. Called on the apply thread, so that no later entry is
+    /// applied before the level is written.
     /// </summary>
-    /// <exception cref="DataFormatException">They agreed on more than this program knows: it takes no further
+    /// <exception cref="DataFormatException">The level is newer than this program knows: the node takes no further
     /// part.</exception>
     private void FollowRecord()
     {
@@ -64,7 +65,7 @@ internal sealed class AgreedFormatLevel
         }
         catch (DamagedException)
         {
-            // What was noted before holds; the level never falls.
+            // The level written before stays in force; it never falls.
             return Current;
         }
     }

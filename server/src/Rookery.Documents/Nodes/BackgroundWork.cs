@@ -5,13 +5,12 @@ using Rookery.Storage;
 namespace Rookery.Documents.Nodes;
 
 /// <summary>
-/// The background work of a node in small steps, the most urgent first: what was asked for, flushes, a spare segment of
-/// the journal, compaction. Steps are done by one thread; anybody may ask.
+/// Background work of a node in small steps, the most urgent first: requested work, flushes, a spare segment of the
+/// journal, merges. One thread executes the steps; any thread may request work.
 /// </summary>
 public sealed class BackgroundWork : IDisposable
 {
-    // Beyond so many segments the memtable is flushed although it is not full, so that a restart replays no more than
-    // that.
+    // If a start would read more segments than this, the memtable is flushed although it is not full.
     private const int SegmentsToReplay = 8;
 
     private readonly StorageEngine _storage;
@@ -35,14 +34,12 @@ public sealed class BackgroundWork : IDisposable
         Pacer = pacer;
     }
 
-    /// <summary>
-    /// How much of a core the work takes: all of it, until a thread of its own does that work beside others.
-    /// </summary>
+    /// <summary>Paces background work: a share of 1 until a thread of its own does that work.</summary>
     internal DutyCyclePacer Pacer { get; }
 
-    /// <summary>Does something between two steps, which must not go on beside it.</summary>
-    /// <returns>What it came to, once it was its turn; it ends with the exception that <paramref name="work"/> throws,
-    /// or an <see cref="IOException"/> when the node stops before.</returns>
+    /// <summary>Runs work between two steps, never beside one.</summary>
+    /// <returns>The result of <paramref name="work"/>, once it ran. The task fails with the exception that
+    /// <paramref name="work"/> throws, or with an <see cref="IOException"/> if the node stops first.</returns>
     public Task<T> DoAsync<T>(Func<T> work)
     {
         var done = _asked.AddAsync(work);
@@ -50,9 +47,9 @@ public sealed class BackgroundWork : IDisposable
         return done;
     }
 
-    /// <summary>Does the work that is due, one small step. To be called by one thread.</summary>
-    /// <returns>Whether there was something to do.</returns>
-    /// <exception cref="DiskException">No spare segment could be made, and there is nothing to compact.</exception>
+    /// <summary>Executes one small step of due work. Call it on one thread.</summary>
+    /// <returns>Whether there was any.</returns>
+    /// <exception cref="DiskException">No spare segment could be prepared, and there is nothing to merge.</exception>
     public bool DoStep()
     {
         if (_asked.RunNext())
@@ -60,8 +57,8 @@ public sealed class BackgroundWork : IDisposable
             return true;
         }
 
-        // Where the journal lacks room a flush helps as soon as it lets go of a whole segment: before that, each would
-        // write runs and give nothing back.
+        // If the journal lacks room, a flush helps once it releases a whole segment; an earlier one would write runs
+        // and release nothing.
         int segments = _space.IsJournalLow ? 1 : SegmentsToReplay;
         bool isJournalLong = _journal.BytesAbove(_storage.Durable.Index) > segments * _segmentBytes;
         if (isJournalLong && _storage.AppliedIndex > _storage.Durable.Index)
@@ -72,14 +69,15 @@ public sealed class BackgroundWork : IDisposable
         return _storage.Memtables.FlushIfDue() || PrepareSpareOrCompact();
     }
 
-    /// <summary>Fails what still waits to be done, and ends the rests between pieces of work.</summary>
+    /// <summary>Fails all queued work, and ends the pauses between pieces of work.</summary>
     public void Dispose()
     {
         _asked.Close();
         Pacer.Dispose();
     }
 
-    // The room that a spare lacks may be what compaction gives back. Heat pauses it only while there is room.
+    // If the disk lacks room for a spare segment, a merge may free some. High temperature pauses merges only while
+    // there is room.
     private bool PrepareSpareOrCompact()
     {
         try

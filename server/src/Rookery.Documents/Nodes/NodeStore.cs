@@ -12,9 +12,8 @@ using Rookery.Storage;
 namespace Rookery.Documents.Nodes;
 
 /// <summary>
-/// An opened data directory without threads: storage, journal, and what apply knows. It holds what consensus needs to
-/// carry out what it orders, and orders nothing itself.
-/// <see cref="Node"/> puts consensus and threads around it; simulation drives it step by step.
+/// An open data directory without threads: storage, journal and the state of apply. It executes what consensus orders,
+/// and orders nothing itself. <see cref="Node"/> adds consensus and threads; the simulation runs it step by step.
 /// </summary>
 public sealed class NodeStore : IDisposable
 {
@@ -66,16 +65,17 @@ public sealed class NodeStore : IDisposable
     }
 
     /// <summary>
-    /// Opens the directory. What the journal holds beyond the manifest is not applied: how much of it is committed,
-    /// consensus knows.
+    /// Opens the directory. Does not apply the journal entries after the manifest's index: only consensus knows which
+    /// of them are committed.
     /// </summary>
-    /// <param name="options">Where the data is.</param>
+    /// <param name="options">The directories and settings.</param>
     /// <param name="disk">The disk.</param>
-    /// <param name="memory">What bounds memory.</param>
-    /// <param name="io">Is told of all disk work.</param>
+    /// <param name="memory">Bounds the memory that the node uses.</param>
+    /// <param name="io">Records all disk work.</param>
     /// <param name="time">The clock.</param>
-    /// <exception cref="DataDirectoryInUseException">Another process holds a directory.</exception>
-    /// <exception cref="IOException">The data cannot be opened; the message says why. Nothing is open then.</exception>
+    /// <exception cref="DataDirectoryInUseException">Another process has locked a directory.</exception>
+    /// <exception cref="IOException">The data cannot be opened; the message says why. Everything is closed
+    /// again.</exception>
     public static NodeStore Open(
         NodeOptions options,
         IDisk disk,
@@ -84,70 +84,70 @@ public sealed class NodeStore : IDisposable
         TimeProvider time
     ) => new NodeStoreOpening(options, disk, memory, io, time).Open();
 
-    /// <summary>The node's random identity.</summary>
+    /// <summary>The node's random id.</summary>
     public string NodeId => _directory.NodeId;
 
-    /// <summary>The cluster's random identity.</summary>
+    /// <summary>The cluster's random id.</summary>
     public string ClusterId => _directory.ClusterId;
 
-    /// <summary>What it was opened with.</summary>
+    /// <summary>The options with which the directory was opened.</summary>
     public NodeOptions Options { get; }
 
-    /// <summary>What this node may write: it is noted beside the data.</summary>
+    /// <summary>The formats that this node may write; also stored in the data directory.</summary>
     public FormatLevel FormatLevel => _level.Current;
 
     /// <summary>The clock.</summary>
     public TimeProvider Time { get; }
 
-    /// <summary>The tables. Written by who applies, and by who does background work.</summary>
+    /// <summary>The tables. Written by the apply thread and by the thread of background work.</summary>
     public StorageEngine Storage { get; }
 
-    /// <summary>The journal: the log that consensus orders.</summary>
+    /// <summary>The journal, which stores the log.</summary>
     public NodeJournal Journal { get; }
 
-    /// <summary>The databases, as far as frames were applied.</summary>
+    /// <summary>The databases, as of the last applied entry.</summary>
     public DatabaseCatalog Databases { get; }
 
-    /// <summary>What the members of the cluster agree on, as far as frames were applied.</summary>
+    /// <summary>The cluster records, as of the last applied entry.</summary>
     public ClusterRecords ClusterRecords { get; }
 
     /// <summary>Applies committed frames.</summary>
     public Applier Applier { get; }
 
-    /// <summary>The work that is done beside what commits.</summary>
+    /// <summary>The background work.</summary>
     public BackgroundWork Background { get; }
 
-    /// <summary>What stays free on the node's file systems.</summary>
+    /// <summary>The space reserves of the node's file systems.</summary>
     public NodeSpace Space { get; }
 
-    /// <summary>What bounds the bytes of commands in flight.</summary>
+    /// <summary>Bounds the bytes of commands in flight.</summary>
     public Admission Admission { get; }
 
-    /// <summary>What was given to members that fell behind, and taken.</summary>
+    /// <summary>Counters of snapshots sent to lagging members and received from other members.</summary>
     public StateTransferStatistics Transfers { get; } = new();
 
-    /// <summary>This node's state for members that fell behind.</summary>
+    /// <summary>Offers this node's snapshots to lagging members.</summary>
     public StateOffers Offers { get; }
 
-    /// <summary>Where this node gathers the state of another.</summary>
+    /// <summary>Receives another member's snapshot.</summary>
     public StateInbox Inbox { get; }
 
-    /// <summary>Puts what was gathered in the place of this node's own.</summary>
+    /// <summary>Installs a fetched snapshot instead of this node's state.</summary>
     public StateInstallation Installation { get; }
 
-    /// <summary>Index of the last frame applied.</summary>
+    /// <summary>Index of the last applied entry.</summary>
     public long AppliedIndex => Storage.AppliedIndex;
 
-    /// <summary>What the manifest holds, durably and without the journal.</summary>
+    /// <summary>Position through which storage is durable without the journal.</summary>
     public JournalPosition Durable => new(Storage.Durable.Index, Storage.Durable.Term, Storage.Durable.Sequence);
 
     /// <summary>
-    /// Told when the manifest holds more, after the journal gave back what it keeps no longer. On the thread of
-    /// background work.
+    /// Called when <see cref="Durable"/> has risen, after the journal released its entries, on the thread of background
+    /// work.
     /// </summary>
     public Action<JournalPosition>? ManifestDurable { get; set; }
 
-    /// <summary>Whether deletions are kept for members that may fall behind; a node that has none need not.</summary>
+    /// <summary>Whether tombstones are retained for members that may lag; a single node needs none.</summary>
     public bool KeepsDeletions
     {
         get => Storage.KeptDeletions > 0;
@@ -155,12 +155,13 @@ public sealed class NodeStore : IDisposable
     }
 
     /// <summary>
-    /// Reads what a command will look up, on the caller's thread, before it is queued. Once it is in the journal it has
-    /// to be applied: what is known not to be possible is refused before.
+    /// Reads the rows that a command needs, on the caller's thread, before the command is queued. A command in the
+    /// journal must be applied, so a command that could not be applied is refused here.
     /// </summary>
     /// <param name="command">The command.</param>
-    /// <param name="previous">What is held in memory for it, to be disposed when it is answered.</param>
-    /// <returns>Why the command is refused; null when it may be queued.</returns>
+    /// <param name="previous">Memory pinned for the command; the caller disposes it once the command is
+    /// answered.</param>
+    /// <returns>The reason to refuse the command, or null if it may be queued.</returns>
     public Rejection? LookAhead(scoped CommandReader command, out LoadedVersion previous)
     {
         previous = default;
@@ -197,9 +198,9 @@ public sealed class NodeStore : IDisposable
     }
 
     /// <summary>
-    /// Applies all that the journal holds, committed or not: for who only reads a stopped node, and for a restore.
+    /// Applies all entries in the journal, committed or not: for exports of a stopped node, and for a restore.
     /// </summary>
-    /// <exception cref="UnappliedDamageException">A frame needs a row that cannot be read.</exception>
+    /// <exception cref="UnappliedDamageException">An entry needs a row that is damaged.</exception>
     internal void ApplyAll()
     {
         using var reader = Journal.Read(Storage.AppliedIndex + 1);
@@ -210,8 +211,8 @@ public sealed class NodeStore : IDisposable
     }
 
     /// <summary>
-    /// Commits one command on a store that nobody else uses yet, without consensus: a restored backup belongs to no
-    /// cluster. Nobody but consensus judges clocks, so no time passes in it.
+    /// Commits one command without consensus, on a store that nothing else uses: a restored backup belongs to no
+    /// cluster yet. Its log time is one tick after the last one, because only consensus reads clocks.
     /// </summary>
     internal CommandOutcome CommitAlone(CommandBuffer command)
     {
@@ -240,8 +241,8 @@ public sealed class NodeStore : IDisposable
         return outcomes[0];
     }
 
-    /// <summary>Begins a backup. On the thread of background work, or while there is none.</summary>
-    /// <exception cref="BackupException">One is being taken already, or the data is damaged.</exception>
+    /// <summary>Begins a backup. Call it on the thread of background work, or before that thread runs.</summary>
+    /// <exception cref="BackupException">Another backup is running, or the data are damaged.</exception>
     internal NodeBackup BeginBackup() => NodeBackup.Begin(this, _directory.CheckpointPath, _disk, _io);
 
     /// <inheritdoc/>
@@ -265,8 +266,8 @@ public sealed class NodeStore : IDisposable
         }
         catch (DiskException)
         {
-            // A segment that could not be deleted is out of use all the same; the next start deletes it. The flush that
-            // let it go has not failed.
+            // A segment that could not be deleted is out of use anyway, and the next start deletes it. The flush itself
+            // did not fail.
         }
 
         ManifestDurable?.Invoke(Durable);

@@ -10,8 +10,8 @@ using Rookery.Storage;
 namespace Rookery.Documents.Nodes;
 
 /// <summary>
-/// Opens a data directory: in which order its parts are opened, and what is refused. Used once; what it has opened
-/// belongs to the <see cref="NodeStore"/> that comes of it, or is closed when opening fails.
+/// Opens a data directory: the order of its parts, and what is refused. Used once. The resulting
+/// <see cref="NodeStore"/> owns all opened parts; if opening fails, they are closed.
 /// </summary>
 internal sealed class NodeStoreOpening(
     NodeOptions options,
@@ -23,7 +23,7 @@ internal sealed class NodeStoreOpening(
 {
     private readonly Stack<IDisposable> _opened = new();
 
-    /// <summary>Opens it, as <see cref="NodeStore.Open"/> says.</summary>
+    /// <summary>Opens the directory: see <see cref="NodeStore.Open"/>.</summary>
     public NodeStore Open()
     {
         try
@@ -65,7 +65,7 @@ internal sealed class NodeStoreOpening(
         MarkUsed(storage, isNew);
         if (isNew && !options.HasPeers && level.Current.Level < options.NewestFormatLevel)
         {
-            // Nobody wrote here before. Who joins others goes by what they write.
+            // A new single node may write the newest formats. A member of a cluster follows the cluster's level.
             level.Note(new FormatLevel(options.NewestFormatLevel, FormatLevel.ProgramVersion));
         }
 
@@ -98,8 +98,8 @@ internal sealed class NodeStoreOpening(
         return part;
     }
 
-    // The journal begins where the last manifest ended: an empty storage directory beside it would forget everything
-    // before.
+    // The journal begins where the last manifest ended: with an empty storage directory, everything before would be
+    // lost.
     private void RefuseWithoutStorage(DataDirectory directory)
     {
         if (
@@ -118,7 +118,7 @@ internal sealed class NodeStoreOpening(
         }
     }
 
-    // What a backup, an offer or a repair left that did not end.
+    // Deletes the files of a backup, an offer or a repair that did not end.
     private void RemoveCheckpoints(DataDirectory directory)
     {
         foreach (
@@ -148,7 +148,7 @@ internal sealed class NodeStoreOpening(
             time
         );
 
-    // What opening met, and what is met from now on.
+    // Reports damage that opening found, and later damage when it is found.
     private void TellDamage(StorageEngine storage)
     {
         storage.DamageFound = damage => options.TroubleFound?.Invoke(damage.Sentence);
@@ -221,8 +221,8 @@ internal sealed class NodeStoreOpening(
     }
 
     /// <summary>
-    /// Writes into both manifests that a node ran here. Where documents are already, a full disk must not keep them
-    /// from being read: the next flush writes the same.
+    /// Records in both manifests that a node ran here. If the directory has data already, a full disk must not prevent
+    /// reading them: the next flush records it too.
     /// </summary>
     private static void MarkUsed(StorageEngine storage, bool isNew)
     {

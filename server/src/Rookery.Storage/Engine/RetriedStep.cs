@@ -2,19 +2,21 @@ using Rookery.Platform;
 
 namespace Rookery.Storage.Engine;
 
-/// <summary>A step of background work that is tried again after the disk refused, and why it last did.</summary>
+/// <summary>A step of background work that is retried after the disk refused, and its last failure.</summary>
 /// <param name="context">The engine.</param>
-/// <param name="name">What the step is called in messages.</param>
-/// <param name="step">Does it; says whether there was something to do.</param>
+/// <param name="name">Name of the step in messages.</param>
+/// <param name="step">Executes the step; returns whether there was work.</param>
 internal sealed class RetriedStep(EngineContext context, string name, Func<bool> step)
 {
     private string? _failure;
 
-    /// <summary>Why the last attempt failed, in one sentence; null when it did not.</summary>
+    /// <summary>Why the last attempt failed, in one sentence; null if it did not.</summary>
     public string? Failure => Volatile.Read(ref _failure);
 
-    /// <summary>Does the step, unless the disk refuses. On the background thread.</summary>
-    /// <returns>Whether there was something to do and it was done.</returns>
+    /// <summary>
+    /// Executes the step; a refusal of the disk becomes <see cref="Failure"/>. Call it on the background thread.
+    /// </summary>
+    /// <returns>Whether there was work and it was done.</returns>
     public bool Try()
     {
         context.Garbage.Collect();
@@ -32,6 +34,6 @@ internal sealed class RetriedStep(EngineContext context, string name, Func<bool>
         }
     }
 
-    /// <summary>What failed is not to be done any more.</summary>
+    /// <summary>Clears the failure, because the failed work is no longer needed.</summary>
     public void ForgetFailure() => Volatile.Write(ref _failure, null);
 }

@@ -35,7 +35,7 @@ public sealed class StateInstaller
     /// <param name="progress">Receives the number of verified bytes.</param>
     /// <exception cref="ReceivedStateException">The snapshot is incomplete or damaged, or a newer version wrote
     /// it.</exception>
-    /// <exception cref="StorageFormatException">Its manifest has a newer format.</exception>
+    /// <exception cref="StorageFormatException">The snapshot's manifest has a newer format.</exception>
     /// <exception cref="DiskException">The disk refused.</exception>
     public ReceivedState Check(string directory, Action<long>? progress = null) =>
         new ReceivedStateCheck(_context, directory).Run(progress);
