@@ -1,10 +1,10 @@
-# What can be done here; README.md says the two that matter.
+# All build and test targets; README.md introduces the most important ones.
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DELETE_ON_ERROR:
 MAKEFLAGS += --no-builtin-rules
 
-# Architectures by Debian's names: this machine's, and that which package and image are for.
+# Architectures by Debian's names: own_arch is this machine's, ARCH the target of package and image.
 own_arch := $(if $(filter aarch64,$(shell uname -m)),arm64,amd64)
 ARCH ?= arm64
 sources := $(shell find server/src cluster/src -type f -not -path '*/bin/*' -not -path '*/obj/*') $(wildcard docs/*/*.md Directory.*.props global.json)
@@ -19,16 +19,16 @@ build: artifacts/rookery ## the executable, for this machine
 
 dashboard: server/dashboard/dist/index.html.br ## the pages that a node serves
 
-# Vite empties the folder first, and its last step writes the compressed files.
+# Vite empties dist first and writes the compressed files last, so this file marks a complete build.
 server/dashboard/dist/index.html.br: $(dashboard_sources)
 	npm --prefix server/dashboard ci --no-audit --no-fund --loglevel=error
 	npm --prefix server/dashboard run build
 
-# What was published of an architecture is the package's and, of this machine's own, the executable's: to publish that again took 60 of the 93 s of the package in a test run.
+# The package and, for this machine's architecture, artifacts/rookery share this result. Publishing twice took 60 of the 93 s of a package in a test run.
 artifacts/publish-%/rookery: server/publish $(sources) server/dashboard/dist/index.html.br
 	server/publish $*
 
-# Under this name it appears all at once.
+# The rename makes the file appear complete.
 artifacts/rookery: artifacts/publish-$(own_arch)/rookery
 	install -m 755 $< artifacts/rookery.new
 	mv artifacts/rookery.new artifacts/rookery
@@ -39,13 +39,13 @@ package: artifacts/publish-$(ARCH)/rookery ## artifacts/rookery_VERSION_ARCH.deb
 image: package ## artifacts/rookery-VERSION-ARCH.img.zst, the card image, for ARCH=arm64, or amd64; needs root
 	image/build --arch $(ARCH)
 
-release: ## artifacts/release/VERSION, all that is given away of a version; DRY_RUN=1 says what it would be
+release: ## artifacts/release/VERSION, all files of a release; DRY_RUN=1 only lists them
 	image/release $(if $(DRY_RUN),--dry-run)
 
-image-lock: ## the image's packages, as Debian's mirrors have them now
+image-lock: ## updates the locked versions of the image's packages from Debian's mirrors
 	image/lock-renew
 
-image-test: ## starts the arm64 image in QEMU; after `make image`
+image-test: ## boots the arm64 image in QEMU; run `make image` before
 	python3 -m unittest discover --verbose --start-directory image/tests --pattern 'boot*.py'
 
 define first_steps
@@ -56,10 +56,10 @@ Starting a node on http://127.0.0.1:8080 with its data under ./data; Ctrl+C stop
 endef
 export first_steps
 
-e2e: build ## the playbooks on three machines of the image's own root: a cluster from nothing to restored, in some minutes; needs root
+e2e: build ## tests the playbooks on three machines with the image's root, from nothing to a restored cluster; needs root
 	server/tests/run e2e
 
-e2e-long: build ## all of it, on the image's root and on plain Debian
+e2e-long: build ## all steps of e2e, on the image's root and on plain Debian
 	server/tests/run e2e-long
 
 run: build ## one node on http://127.0.0.1:8080 with data under ./data
@@ -69,24 +69,24 @@ run: build ## one node on http://127.0.0.1:8080 with data under ./data
 cluster: build ## three nodes on http://127.0.0.1:8081 to 8083 with data under ./data-cluster
 	@exec cluster/local data-cluster
 
-check: dashboard ## what a change is checked with: build, analyzers, all fast tests, a few seeds of each simulation
+check: dashboard ## the check before a commit: build, analyzers, all fast tests, a few seeds of each simulation
 	server/tests/run check
 
-test: ## everything that CI runs; installs what it needs where it may
+test: ## everything that CI runs; as root it installs missing packages
 	server/tests/install
 	$(MAKE) build
 	server/tests/run
 
-test-crash: build ## only what kills, fills and fails
+test-crash: build ## only the tests of kills, full disks and faults
 	server/tests/run crash
 
-test-long: build ## the long targets: 1,000 kills, power cuts of a real ext4
+test-long: build ## 1,000 kills of a node, power cuts of a real ext4
 	server/tests/run long
 
 chaos: build ## three real nodes under faults and load for MINUTES=10, replayed by SEED=n; needs root
 	MINUTES=$(or $(MINUTES),10) SEED=$(SEED) server/tests/run chaos
 
-# The core with stand-ins for its store by profile, and the whole program under the name host.
+# The profiles simulate the consensus core with a simulated store; the profile `host` simulates the whole program.
 simulate: ## clusters under faults: SEEDS=1000 of each profile, or FIRST=seed PROFILE=name to replay
 ifneq ($(PROFILE),host)
 	dotnet build cluster/tests/Rookery.Raft.Tests -c Release -v quiet --nologo
@@ -99,20 +99,20 @@ ifeq ($(filter-out host,$(PROFILE)),)
 	  --logger "console;verbosity=detailed" --filter FullyQualifiedName~HostSeedTests.What_was
 endif
 
-simulate-long: ## before a change of consensus lands: SEEDS=1000 of each profile and of host, all planted bugs and scripts, and each rare branch of the core taken
+simulate-long: ## for changes of consensus: SEEDS=1000 of each profile and of host, all planted bugs and scripts, coverage of rare branches
 	dotnet build cluster/tests/Rookery.Raft.Tests -v quiet --nologo
 	SIMULATE_FRESH=$(or $(SEEDS),1000) dotnet test cluster/tests/Rookery.Raft.Tests/bin/Debug/net10.0/Rookery.Raft.Tests.dll --nologo \
 	  --logger "console;verbosity=detailed" --filter FullyQualifiedName~CoverageTests
 	dotnet test cluster/tests/Rookery.Raft.Tests/bin/Debug/net10.0/Rookery.Raft.Tests.dll --nologo --logger "console;verbosity=normal" --filter 'FullyQualifiedName!~CoverageTests'
 	$(MAKE) simulate PROFILE=host SEEDS=$(or $(SEEDS),1000)
 
-bench: build ## the figures of benchmarks/README.md
+bench: build ## measures the figures of benchmarks/README.md
 	benchmarks/run
 
-lint: ## warnings as errors, formatting, the words of STYLE.md, references, shell scripts
+lint: ## warnings as errors, formatting, the glossary of STYLE.md, references, shell scripts, playbooks
 	server/tests/run lint
 
-clean: ## all that was built, but the key that updates are signed with
+clean: ## deletes everything that was built, except the key that signs updates
 	[[ ! -d artifacts ]] || find artifacts -mindepth 1 -maxdepth 1 ! -name update-signing.key -exec rm -rf {} +
 	rm -rf server/tests/client/node_modules server/dashboard/node_modules server/dashboard/dist
 	find server cluster benchmarks -type d \( -name bin -o -name obj \) -prune -exec rm -rf {} +
