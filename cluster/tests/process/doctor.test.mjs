@@ -33,9 +33,9 @@ test("The doctor distinguishes an answering router, a dropped peer, a firewall a
   ip("route", "add", "default", "via", router)
   assert.equal(await examine(), `ok: The router ${router} answers; no other node is known. → null`)
   assert.equal(await examine(open), "ok: Other nodes that answer: 1 of 1. → null")
-  assert.match(await examine(dropped), new RegExp(`^error: The router ${router.replaceAll(".", "\\.")} answers, and none of the other nodes does \\(1 are known\\)\\. → .*AP isolation`))
-  assert.match(await examine(shut, dropped), /^error: None of the other nodes takes a call \(2 are known\), and 1 of them are there: .* → A firewall/)
-  assert.match(await examine(open, shut, dropped), /^notice: Other nodes that answer: 1 of 3; 1 are there/)
+  assert.match(await examine(dropped), new RegExp(`^error: The router ${router.replaceAll(".", "\\.")} answers, and none of the other nodes does \\(1 are known\\)\\. → .*AP or client isolation`))
+  assert.match(await examine(shut, dropped), /^error: None of the other nodes accepts a connection \(2 are known\), although 1 of their machines are on: .* → A firewall/)
+  assert.match(await examine(open, shut, dropped), /^notice: Other nodes that answer: 1 of 3; 1 more are on/)
 
   // It answered a while ago, so its address is in the kernel's table.
   ip("route", "replace", "default", "via", nobody)
@@ -59,7 +59,7 @@ test("The doctor reports a port that a firewall blocks, and the connections once
     return JSON.parse(stdout).Findings.filter(({ Subject }) => Subject === "ports").map(({ Severity, Sentence }) => `${Severity}: ${Sentence}`)
   }
 
-  await until(async () => (await examine()).includes("ok: Port 9443, for members, listens; other machines that are connected to it: 2."))
+  await until(async () => (await examine()).includes("ok: Port 9443, for members, listens; other machines connected to it: 2."))
   execFileSync(member.within[0], [...member.within.slice(1), "nft", "add table inet shut; add chain inet shut in { type filter hook input priority 0; }; add rule inet shut in tcp dport 9443 drop"])
-  await until(async () => (await examine()).includes("warning: Members that take connections: 2; none of them has one to port 9443 here, for members."))
+  await until(async () => (await examine()).includes("warning: This node reaches 2 members, but no member is connected to port 9443 here, for members."))
 })

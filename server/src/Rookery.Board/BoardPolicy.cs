@@ -2,32 +2,37 @@ using System.Globalization;
 
 namespace Rookery.Board;
 
-/// <summary>What is wrong with a board, the worse the higher: its number is how little it should lead.</summary>
+/// <summary>
+/// What is wrong with a board, from best to worst. The number is the penalty by which consensus avoids the node as
+/// leader.
+/// </summary>
 public enum BoardCondition
 {
-    /// <summary>Nothing that is known.</summary>
+    /// <summary>Nothing is known to be wrong.</summary>
     Well = 0,
 
     /// <summary>At or above the temperature at which background work pauses.</summary>
     Hot = 1,
 
-    /// <summary>The firmware slows the processor down.</summary>
+    /// <summary>The firmware throttles the processor.</summary>
     Throttled = 2,
 
-    /// <summary>The supply does not hold its voltage: such a board may stop at any moment.</summary>
+    /// <summary>The supply voltage is too low: the board may stop at any moment.</summary>
     UnderVoltage = 3,
 }
 
-/// <summary>What follows from a reading. Pure, so that a test needs only the reading.</summary>
+/// <summary>The consequences of a sensor reading. Pure functions, so a test needs only a reading.</summary>
 public static class BoardPolicy
 {
-    /// <summary>From here on background work slows down, in steps.</summary>
+    /// <summary>From this temperature on background work slows down, in steps.</summary>
     public const double WarmCelsius = 70;
 
-    /// <summary>From here on it slows down more.</summary>
+    /// <summary>From this temperature on background work slows down more.</summary>
     public const double WarmerCelsius = 75;
 
-    /// <summary>From here on it pauses. The firmware slows the processor down at 80 to 85.</summary>
+    /// <summary>
+    /// From this temperature on background work pauses. The firmware throttles the processor at 80 to 85 °C.
+    /// </summary>
     public const double HotCelsius = 80;
 
     /// <summary>
@@ -47,28 +52,28 @@ public static class BoardPolicy
                 _ => 0,
             };
 
-    /// <summary>The worst that is wrong.</summary>
+    /// <summary>Returns the worst condition of a reading.</summary>
     public static BoardCondition ConditionOf(in BoardReading reading) =>
         reading.Is(Throttling.UnderVoltage) ? BoardCondition.UnderVoltage
         : reading.Is(Throttling.Throttled | Throttling.FrequencyCapped) ? BoardCondition.Throttled
         : reading.TemperatureCelsius >= HotCelsius ? BoardCondition.Hot
         : BoardCondition.Well;
 
-    /// <summary>What is wrong, in a sentence with what helps; null when nothing is.</summary>
-    /// <param name="condition">The worst of the last minutes.</param>
-    /// <param name="reading">The last reading.</param>
+    /// <summary>Describes a condition and its remedy in sentences; null if nothing is wrong.</summary>
+    /// <param name="condition">The worst condition of the last five minutes.</param>
+    /// <param name="reading">The last reading, for the temperature now.</param>
     public static string? Describe(BoardCondition condition, in BoardReading reading) =>
         condition switch
         {
             BoardCondition.UnderVoltage =>
-                "The board's supply fell below 4.63 V: it may stop at any moment. Use the supply that its "
-                    + "maker names and a short, thick cable, and take away USB devices that draw much.",
+                "The board's supply voltage fell below 4.63 V: the board may stop at any moment. Use the power supply "
+                    + "that its maker recommends and a short, thick cable, and unplug USB devices that draw much.",
             BoardCondition.Throttled =>
-                $"The firmware slows the processor down, for heat or want of power{At(reading)}. Background "
-                    + $"work pauses meanwhile. Give the board air or a heat sink, and look at its supply.",
+                $"The firmware throttles the processor because of heat or low power{At(reading)}. Background "
+                    + $"work pauses meanwhile. Cool the board with air or a heat sink, and check its power supply.",
             BoardCondition.Hot =>
-                $"The board is hot{At(reading)}: background work pauses from {HotCelsius:0} °C on. Give it "
-                    + $"air or a heat sink.",
+                $"The board is hot{At(reading)}: background work pauses from {HotCelsius:0} °C on. Cool it "
+                    + $"with air or a heat sink.",
             _ => null,
         };
 

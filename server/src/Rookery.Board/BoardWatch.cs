@@ -1,15 +1,16 @@
 namespace Rookery.Board;
 
 /// <summary>
-/// Reads a board every ten seconds, keeps the last reading and what it saw before, and tells whoever paces work by it.
-/// Any thread may ask.
+/// Reads a board every ten seconds, keeps the last reading and the flags seen so far, and notifies the pacing of
+/// background work. Thread-safe.
 /// </summary>
 public sealed class BoardWatch : IDisposable
 {
-    /// <summary>How often the board is read: a processor that is at 70 °C takes longer to reach 80.</summary>
+    /// <summary>How often the board is read: a processor at 70 °C takes longer than that to reach 80 °C.</summary>
     public static readonly TimeSpan Interval = TimeSpan.FromSeconds(10);
 
-    // Under-voltage and throttling come and go within seconds; leadership and log lines must not.
+    // Under-voltage and throttling come and go within seconds. Holding the condition for five minutes keeps leadership
+    // and the log from following them.
     private static readonly TimeSpan ConditionHeld = TimeSpan.FromMinutes(5);
 
     private readonly IBoard _board;
@@ -22,7 +23,7 @@ public sealed class BoardWatch : IDisposable
     private long _conditionSeenAt;
     private int _isReading;
 
-    /// <summary>Reads once, and then every <see cref="Interval"/>.</summary>
+    /// <summary>Reads the board once, and then every <see cref="Interval"/>.</summary>
     public BoardWatch(IBoard board, TimeProvider time)
     {
         _board = board;
@@ -31,10 +32,12 @@ public sealed class BoardWatch : IDisposable
         _timer = time.CreateTimer(static watch => ((BoardWatch)watch!).Look(), this, Interval, Interval);
     }
 
-    /// <summary>What is watched.</summary>
+    /// <summary>The watched board.</summary>
     public IBoard Board => _board;
 
-    /// <summary>The last reading; what held before includes what was seen since the watch began.</summary>
+    /// <summary>
+    /// The last reading; its <see cref="BoardReading.Before"/> includes all flags seen since the watch began.
+    /// </summary>
     public BoardReading Reading
     {
         get
@@ -46,7 +49,7 @@ public sealed class BoardWatch : IDisposable
         }
     }
 
-    /// <summary>The worst of the last five minutes.</summary>
+    /// <summary>The worst condition of the last five minutes.</summary>
     public BoardCondition Condition
     {
         get
@@ -58,7 +61,10 @@ public sealed class BoardWatch : IDisposable
         }
     }
 
-    /// <summary>What is wrong, in a sentence; null when nothing is. A simulated board says that it is one.</summary>
+    /// <summary>
+    /// What is wrong, in a sentence; null if nothing is. For a simulated board the sentence begins with "(Simulated
+    /// board.)".
+    /// </summary>
     public string? Trouble
     {
         get
@@ -72,7 +78,7 @@ public sealed class BoardWatch : IDisposable
         }
     }
 
-    /// <summary>Told after each reading, on the timer's thread; must return at once.</summary>
+    /// <summary>Called after each reading, on the timer's thread. Must return at once.</summary>
     public Action<BoardWatch>? Sampled { get; set; }
 
     /// <summary>Ends the readings and closes the board.</summary>
@@ -87,8 +93,7 @@ public sealed class BoardWatch : IDisposable
 
     private void Look()
     {
-        // A reading that hangs in a driver is not joined by others, and one that is over cannot begin again after the
-        // end.
+        // While a reading hangs in a driver, no second one begins; after Dispose none begins at all.
         if (Interlocked.Exchange(ref _isReading, 1) != 0)
         {
             return;

@@ -1,70 +1,69 @@
 namespace Rookery.Board;
 
 /// <summary>
-/// The machine below: heat, power, processor and the devices of the data. What a machine does not say is null, never 0,
-/// and nothing here throws for it.
+/// The sensors of the machine: temperature, power supply, processor and the storage devices of the data. An unknown
+/// value is null, never 0, and is not an error.
 /// </summary>
 public interface IBoard : IDisposable
 {
-    /// <summary>Whether this is no real machine; said wherever its figures are shown.</summary>
+    /// <summary>Whether the board is simulated; shown wherever its values are shown.</summary>
     bool IsSimulated { get; }
 
-    /// <summary>What kind of board it is ("Raspberry Pi 4 Model B Rev 1.4"); null where it does not say.</summary>
+    /// <summary>The model, such as "Raspberry Pi 4 Model B Rev 1.4"; null if unknown.</summary>
     string? Model { get; }
 
-    /// <summary>Its serial number, for its owner's eyes: it is in no answer and no log of a node.</summary>
+    /// <summary>The serial number. It is private: no response and no log of a node contains it.</summary>
     string? SerialNumber { get; }
 
     /// <summary>
-    /// What changes from moment to moment. Cheap: a few small files, no memory. One caller at a time.
+    /// Reads the changing values. Cheap: reads a few small files and allocates nothing. One caller at a time.
     /// </summary>
     BoardReading Read();
 
-    /// <summary>The devices below the data and the journal, each once. Any thread.</summary>
+    /// <summary>Reads the storage devices of the data and the journal, each once. Thread-safe.</summary>
     IReadOnlyList<StorageReading> ReadStorage();
 
     /// <summary>
-    /// How much of processors and memory is in use, by everybody. As cheap as <see cref="Read"/>; any thread.
+    /// Reads the load of processors and memory by all programs. As cheap as <see cref="Read"/>. Thread-safe.
     /// </summary>
     MachineUse ReadUse();
 
     /// <summary>
-    /// The light by which this board can be found among others; null where it has none that can be driven.
+    /// The LED by which this board can be found among others; null if it has none that can be driven.
     /// </summary>
     IBoardLight? Light { get; }
 }
 
-/// <summary>A light of a board. What it showed before is shown again when a blinking has ended.</summary>
+/// <summary>An LED of a board. After blinking it shows again what it showed before.</summary>
 public interface IBoardLight
 {
-    /// <summary>What it is called ("ACT").</summary>
+    /// <summary>The name of the LED, such as "ACT".</summary>
     string Name { get; }
 
-    /// <summary>Begins to blink.</summary>
-    /// <returns>What ends it; null and why in <paramref name="whyNot"/> when this process may not drive it.</returns>
+    /// <summary>Starts blinking.</summary>
+    /// <returns>An object whose disposal ends the blinking; null if this process may not drive the LED, with the reason
+    /// in <paramref name="whyNot"/>.</returns>
     IDisposable? TryBlink(out string? whyNot);
 }
 
-/// <summary>
-/// What the machine's processors did since it was booted, and what is in its memory now. Null is unknown.
-/// </summary>
+/// <summary>The load of the machine: processor time since boot, and memory now. Null is unknown.</summary>
 public readonly record struct MachineUse
 {
-    /// <summary>What all processors together did, in ticks of the kernel (USER_HZ).</summary>
+    /// <summary>Busy time of all processors together, in kernel ticks (USER_HZ).</summary>
     public long? BusyTicks { get; init; }
 
-    /// <summary>The same with the ticks in which they had nothing to do.</summary>
+    /// <summary>Busy and idle time of all processors together, in kernel ticks (USER_HZ).</summary>
     public long? TotalTicks { get; init; }
 
-    /// <summary>Memory of the machine in bytes.</summary>
+    /// <summary>The machine's memory, in bytes.</summary>
     public long? MemoryBytes { get; init; }
 
-    /// <summary>What of it programs could have without swapping, in bytes.</summary>
+    /// <summary>The memory that programs could get without swapping, in bytes.</summary>
     public long? AvailableBytes { get; init; }
 }
 
 /// <summary>
-/// What firmware or kernel report of power and heat. The values are the bits of the firmware's own word
+/// Flags of firmware or kernel about power and heat. The values are the bits of the firmware's own status word
 /// (get_throttled).
 /// </summary>
 [Flags]
@@ -73,44 +72,44 @@ public enum Throttling
     /// <summary>Nothing.</summary>
     None = 0,
 
-    /// <summary>The supply is below about 4.63 V.</summary>
+    /// <summary>The supply voltage is below about 4.63 V.</summary>
     UnderVoltage = 1,
 
-    /// <summary>The processor may not take its highest frequency, for heat or want of power.</summary>
+    /// <summary>The processor's frequency is limited because of heat or low power.</summary>
     FrequencyCapped = 2,
 
-    /// <summary>The processor is slowed down, for heat or want of power.</summary>
+    /// <summary>The processor is throttled because of heat or low power.</summary>
     Throttled = 4,
 
-    /// <summary>A Pi 3B+ or its like is above the temperature (60 °C) from which it goes a little slower.</summary>
+    /// <summary>A Pi 3B+ or similar is above 60 °C, where it reduces its frequency slightly.</summary>
     SoftTemperatureLimit = 8,
 
-    /// <summary>All of them.</summary>
+    /// <summary>All flags.</summary>
     All = UnderVoltage | FrequencyCapped | Throttled | SoftTemperatureLimit,
 }
 
-/// <summary>How a board does at a moment.</summary>
+/// <summary>One reading of a board's sensors.</summary>
 public readonly record struct BoardReading
 {
     /// <summary>Temperature of the SoC in degrees Celsius.</summary>
     public double? TemperatureCelsius { get; init; }
 
-    /// <summary>Which flags this board can report at all: of the others nothing is known.</summary>
+    /// <summary>The flags that this board can report. The others are unknown.</summary>
     public Throttling KnownFlags { get; init; }
 
-    /// <summary>What holds now.</summary>
+    /// <summary>The flags that are set now.</summary>
     public Throttling Now { get; init; }
 
-    /// <summary>What held at some moment before, as far as firmware and kernel keep it.</summary>
+    /// <summary>The flags that were set at some time before, as far as firmware and kernel remember.</summary>
     public Throttling Before { get; init; }
 
     /// <summary>The processor's frequency in hertz.</summary>
     public long? FrequencyHertz { get; init; }
 
-    /// <summary>The highest it can have, in hertz.</summary>
+    /// <summary>The processor's highest frequency, in hertz.</summary>
     public long? MaximumFrequencyHertz { get; init; }
 
-    /// <summary>Whether a flag is known to hold now.</summary>
+    /// <summary>Returns whether any of these flags is set now.</summary>
     public bool Is(Throttling flag) => (Now & flag) != Throttling.None;
 }
 
@@ -118,32 +117,32 @@ public readonly record struct BoardReading
 /// <param name="Device">The whole device's kernel name ("mmcblk0").</param>
 public sealed record StorageReading(string Device)
 {
-    /// <summary>Bytes written to it since the machine was booted, by everybody.</summary>
+    /// <summary>Bytes written to the device since boot, by all programs.</summary>
     public long? WrittenBytes { get; init; }
 
-    /// <summary>What an SD card or eMMC says of itself.</summary>
+    /// <summary>The registers of an SD card or eMMC; null for other devices.</summary>
     public CardRegisters? Card { get; init; }
 
     /// <summary>
-    /// How much of its life an eMMC has used, at most, 0 to 1 and above when it is exceeded: of the part that stores
-    /// one bit a cell (type A).
+    /// The upper bound of the used life of an eMMC's type A cells (one bit per cell): 0 to 1, and above 1 once the
+    /// expected life is exceeded.
     /// </summary>
     public double? LifeUsedA { get; init; }
 
-    /// <summary>As <see cref="LifeUsedA"/>, of the other part (type B).</summary>
+    /// <summary>As <see cref="LifeUsedA"/>, of the type B cells.</summary>
     public double? LifeUsedB { get; init; }
 
-    /// <summary>How much an eMMC's spare blocks are used up: 1 normal, 2 over 80 %, 3 over 90 %.</summary>
+    /// <summary>Use of an eMMC's spare blocks: 1 normal, 2 over 80 %, 3 over 90 %.</summary>
     public int? SpareBlocksUsed { get; init; }
 }
 
-/// <summary>What an SD card or eMMC says of itself: registers CID and SSR, without the serial number.</summary>
+/// <summary>Registers CID and SSR of an SD card or eMMC, without the serial number.</summary>
 /// <param name="Type">"SD" or "MMC".</param>
 /// <param name="Name">The product's name.</param>
-/// <param name="ManufacturerId">As the kernel writes it ("0x000003").</param>
-/// <param name="OemId">As the kernel writes it ("0x5344").</param>
-/// <param name="Date">When it was made ("04/2023").</param>
-/// <param name="Classes">Which speeds an SD card promises; null where it does not say, and for eMMC.</param>
+/// <param name="ManufacturerId">The manufacturer's id as the kernel prints it ("0x000003").</param>
+/// <param name="OemId">The OEM's id as the kernel prints it ("0x5344").</param>
+/// <param name="Date">The manufacturing date ("04/2023").</param>
+/// <param name="Classes">The speed classes of an SD card; null if unknown, and for eMMC.</param>
 public sealed record CardRegisters(
     string? Type,
     string? Name,
@@ -153,6 +152,6 @@ public sealed record CardRegisters(
     SdClasses? Classes
 )
 {
-    /// <summary>Whether it is an SD card, which wears and stalls in ways that an eMMC does not.</summary>
+    /// <summary>Whether it is an SD card, which wears and stalls in other ways than an eMMC.</summary>
     public bool IsSdCard => string.Equals(Type, "SD", StringComparison.Ordinal);
 }

@@ -5,9 +5,8 @@ using Rookery.Platform;
 namespace Rookery.Board;
 
 /// <summary>
-/// A small file that the kernel makes when it is read. It stays open, because reading it again from its beginning asks
-/// the kernel anew, and takes no memory. What is not there, or refuses, is null, and is looked for again at the next
-/// read.
+/// A small file that the kernel generates on each read. It stays open: reading from offset 0 gets new content and
+/// allocates nothing. Reading a missing or unreadable file returns null; the next read tries to open it again.
 /// </summary>
 internal sealed class KernelFile(IDisk disk, string? path) : IDisposable
 {
@@ -15,14 +14,14 @@ internal sealed class KernelFile(IDisk disk, string? path) : IDisposable
 
     private IDiskFile? _file;
 
-    /// <summary>The first number of the file, decimal; null when there is none.</summary>
+    /// <summary>Reads the first number of the file, decimal; null if there is none.</summary>
     public long? ReadNumber()
     {
         Span<byte> text = stackalloc byte[MostBytes];
         return Utf8Parser.TryParse(text[..Read(text)], out long value, out _) ? value : null;
     }
 
-    /// <summary>The first number of the file, hexadecimal with or without 0x; null when there is none.</summary>
+    /// <summary>Reads the first number of the file, hexadecimal with or without 0x; null if there is none.</summary>
     public uint? ReadHexadecimal()
     {
         Span<byte> text = stackalloc byte[MostBytes];
@@ -32,7 +31,8 @@ internal sealed class KernelFile(IDisk disk, string? path) : IDisposable
     }
 
     /// <summary>
-    /// The number at a place among those of the first line, separated by spaces; null when there is none.
+    /// Reads the number at a zero-based index of the first line, whose numbers are separated by spaces; null if there
+    /// is none.
     /// </summary>
     public long? ReadField(int index)
     {
@@ -56,8 +56,8 @@ internal sealed class KernelFile(IDisk disk, string? path) : IDisposable
     }
 
     /// <summary>
-    /// The whole numbers of the line that begins with a name, as many as there are and fit; 0 when there is no such
-    /// line among the first 512 bytes.
+    /// Reads the integers of the line that begins with a name, as many as exist and fit. Returns their count, 0 if the
+    /// first 512 bytes contain no such line.
     /// </summary>
     public int ReadLine(ReadOnlySpan<byte> name, Span<long> numbers)
     {
@@ -90,7 +90,9 @@ internal sealed class KernelFile(IDisk disk, string? path) : IDisposable
         return found;
     }
 
-    /// <summary>The text without what surrounds it; null when there is none.</summary>
+    /// <summary>
+    /// Reads the text of the file without surrounding white space and zero bytes; null if there is none.
+    /// </summary>
     public string? ReadText()
     {
         Span<byte> text = stackalloc byte[MostBytes];
@@ -98,14 +100,14 @@ internal sealed class KernelFile(IDisk disk, string? path) : IDisposable
         return found.IsEmpty ? null : Encoding.UTF8.GetString(found);
     }
 
-    /// <summary>The text of a file that is read once.</summary>
+    /// <summary>Reads the text of a file once, and closes it.</summary>
     public static string? ReadText(IDisk disk, string path)
     {
         using var once = new KernelFile(disk, path);
         return once.ReadText();
     }
 
-    /// <summary>Whether a file can be seen from here.</summary>
+    /// <summary>Returns whether a file exists and is visible to this process.</summary>
     public static bool IsThere(IDisk disk, string path)
     {
         try
@@ -134,7 +136,7 @@ internal sealed class KernelFile(IDisk disk, string? path) : IDisposable
         }
         catch (DiskException)
         {
-            // A sensor that has no value now, or whose driver has gone.
+            // The sensor has no value now, or its driver was removed.
             _file?.Dispose();
             _file = null;
             return 0;

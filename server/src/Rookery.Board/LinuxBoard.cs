@@ -3,18 +3,19 @@ using Rookery.Platform;
 namespace Rookery.Board;
 
 /// <summary>
-/// The board as Linux shows it under /sys and /proc. docs/reference/board.md lists the files.
+/// The board as Linux shows it under /sys and /proc. docs/reference/board.md lists the files that are read.
 /// </summary>
 public sealed class LinuxBoard : IBoard
 {
-    // Raspberry Pi's kernel names the firmware's word here, whatever the tree calls the soc.
+    // Raspberry Pi's kernel has the firmware's status word below this directory; the name of the soc's directory
+    // varies.
     private const string Platform = "sys/devices/platform";
     private const string Processor = "sys/devices/system/cpu/cpu0/cpufreq";
     private const long HertzPerKilohertz = 1000;
     private const double MillidegreesPerDegree = 1000;
     private const int StickyShift = 16;
 
-    // A file that no driver has made yet may come with a module; to look for it takes a few system calls.
+    // Missing files may appear when a kernel module is loaded; a search for them takes a few system calls.
     private static readonly TimeSpan SearchInterval = TimeSpan.FromMinutes(5);
 
     private static readonly string[] ZoneTypes =
@@ -40,12 +41,13 @@ public sealed class LinuxBoard : IBoard
     private long _searchedAt;
     private uint? _toldByCommand;
 
-    /// <summary>Looks for what this machine can tell.</summary>
+    /// <summary>Finds the sensors of this machine.</summary>
     /// <param name="disk">The disk.</param>
     /// <param name="time">The clock.</param>
-    /// <param name="devices">Kernel names of the devices of data and journal, as <see cref="IDisk.DeviceOf"/> gives
-    /// them.</param>
-    /// <param name="root">The directory that holds <c>sys</c> and <c>proc</c>: any but / is a simulated board.</param>
+    /// <param name="devices">The kernel's names of the devices of data and journal, as <see cref="IDisk.DeviceOf"/>
+    /// returns them.</param>
+    /// <param name="root">The directory that contains <c>sys</c> and <c>proc</c>. Any directory but / makes a simulated
+    /// board.</param>
     public LinuxBoard(IDisk disk, TimeProvider time, IEnumerable<string> devices, string root = "/")
     {
         _disk = disk;
@@ -92,8 +94,9 @@ public sealed class LinuxBoard : IBoard
             Search();
         }
 
-        // The file has the firmware's word of the last two seconds; the command has its history since boot, and is a
-        // process to start. Where there is only the command, its word of some minutes ago has to do.
+        // The file contains the firmware's status of the last two seconds. The command also returns its history since
+        // boot, but starts a process, so it runs only every five minutes. Without the file, the command's last result
+        // is used.
         uint? word = _throttled?.ReadHexadecimal() ?? _toldByCommand;
         uint history = (word ?? 0) | (_toldByCommand ?? 0);
         var now = (Throttling)(word ?? 0) & Throttling.All;
@@ -154,7 +157,10 @@ public sealed class LinuxBoard : IBoard
             .Select(zone => Open(Path.Join(zone, "temp")))
             .FirstOrDefault();
 
-    /// <summary>A file of the hardware monitor with this name: their numbers change from boot to boot.</summary>
+    /// <summary>
+    /// Opens a file of the hardware monitor with this name. The numbers of monitors change from boot to boot, so the
+    /// name is searched.
+    /// </summary>
     private KernelFile? FindMonitor(string name, string file) =>
         Under("sys/class/hwmon")
             .Where(monitor =>

@@ -4,15 +4,15 @@ using Rookery.Platform;
 namespace Rookery.Board;
 
 /// <summary>
-/// A light under /sys/class/leds. It blinks because this process switches it on and off: the kernel's own trigger for
-/// that is a module that is loaded on few boards, and its files come and go with it.
+/// An LED under /sys/class/leds. This process switches it on and off itself: the kernel's timer trigger is a module
+/// that few boards load.
 /// </summary>
 internal sealed class LinuxLight : IBoardLight
 {
     private const string WithoutTrigger = "none";
     private static readonly TimeSpan HalfPeriod = TimeSpan.FromMilliseconds(200);
 
-    // The activity light first: who looks for a board leaves the other one to tell of power.
+    // The activity LED is preferred, so that the power LED goes on showing the power.
     private static readonly string[] Names = ["ACT", "led0", "PWR", "led1"];
 
     private readonly IDisk _disk;
@@ -30,7 +30,7 @@ internal sealed class LinuxLight : IBoardLight
     /// <inheritdoc/>
     public string Name { get; }
 
-    /// <summary>The light of a board; null where it has none.</summary>
+    /// <summary>Finds the LED of a board; null if it has none.</summary>
     public static LinuxLight? Find(IDisk disk, string directory, TimeProvider time)
     {
         foreach (string name in Names)
@@ -72,7 +72,7 @@ internal sealed class LinuxLight : IBoardLight
         }
     }
 
-    /// <summary>The trigger in brackets among those that the kernel lists: "none mmc0 [default-on]".</summary>
+    /// <summary>Returns the active trigger, which the kernel lists in brackets: "none mmc0 [default-on]".</summary>
     internal static string TriggerIn(string triggers)
     {
         int begin = triggers.IndexOf('[', StringComparison.Ordinal);
@@ -80,7 +80,7 @@ internal sealed class LinuxLight : IBoardLight
         return begin >= 0 && end > begin ? triggers[(begin + 1)..end] : WithoutTrigger;
     }
 
-    // Some kernels list more triggers than fit into the buffer of a kernel file.
+    // Some kernels list more triggers than <see cref="KernelFile"/> reads.
     private string ReadAll(string name)
     {
         using var file = _disk.Open(Path.Join(_directory, name), DiskOpen.Read);
@@ -137,13 +137,13 @@ internal sealed class LinuxLight : IBoardLight
                 {
                     try
                     {
-                        // A trigger sets the light by itself; without one it keeps what it is given.
+                        // A trigger sets the brightness itself; without a trigger the LED keeps the written one.
                         Write(_brightness, _levelBefore);
                         Write(_trigger, _triggerBefore);
                     }
                     catch (DiskException)
                     {
-                        // The light went away, or the right to it.
+                        // The LED was removed, or this process may no longer drive it.
                     }
                 }
             }
@@ -165,7 +165,7 @@ internal sealed class LinuxLight : IBoardLight
                 }
                 catch (DiskException)
                 {
-                    // Tried again at the next turn, and restored at the end.
+                    // Tried again at the next tick.
                 }
             }
         }

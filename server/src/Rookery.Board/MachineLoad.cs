@@ -2,10 +2,12 @@ using Rookery.Platform;
 
 namespace Rookery.Board;
 
-/// <summary>Processors and memory of the whole machine, from /proc/stat and /proc/meminfo. Thread-safe.</summary>
+/// <summary>
+/// Load of processors and memory of the whole machine, from /proc/stat and /proc/meminfo. Thread-safe.
+/// </summary>
 internal sealed class MachineLoad(IDisk disk, string proc) : IDisposable
 {
-    // proc(5): user nice system idle iowait irq softirq steal; guests are counted in the first two already.
+    // proc(5): user nice system idle iowait irq softirq steal. Guest time is already part of the first two.
     private const int Fields = 8;
     private const int Idle = 3;
     private const int WaitingForDisk = 4;

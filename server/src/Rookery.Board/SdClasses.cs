@@ -3,7 +3,7 @@ using System.Globalization;
 namespace Rookery.Board;
 
 /// <summary>
-/// Which speeds an SD card promises. A figure that its register leaves open is null; 0 says that it promises nothing of
+/// The speed classes of an SD card. Null means that the register does not specify a class, 0 that the card has none of
 /// the kind.
 /// </summary>
 /// <param name="Speed">Speed class: 2, 4, 6 or 10 MB/s of sequential writes.</param>
@@ -21,11 +21,12 @@ public sealed record SdClasses(int? Speed, int? Uhs, int? Video, int? Applicatio
     private const int ApplicationByte = 21; // bits 339:336
 
     /// <summary>
-    /// Reads the SD Status register (SSR), which section 4.10.2 of the SD Physical Layer Simplified Specification
-    /// describes.
+    /// Parses the SD Status register (SSR), section 4.10.2 of the SD Physical Layer Simplified Specification.
     /// </summary>
-    /// <param name="hexadecimal">As the kernel's <c>ssr</c> file has it.</param>
-    /// <returns>Null when it is no such register, or one that the kernel could not read (zeros).</returns>
+    /// <param name="hexadecimal">The register as the kernel's file <c>ssr</c> prints it: 128 hexadecimal
+    /// digits.</param>
+    /// <returns>The classes; null if the text has another form or is all zeros, because the kernel could not read the
+    /// register.</returns>
     public static SdClasses? Parse(ReadOnlySpan<char> hexadecimal)
     {
         Span<byte> register = stackalloc byte[RegisterBytes];
@@ -47,7 +48,7 @@ public sealed record SdClasses(int? Speed, int? Uhs, int? Video, int? Applicatio
     }
 
     /// <summary>
-    /// The classes as they are printed on cards: "class 10, U3, V30, A2"; "none" when it promises nothing.
+    /// Returns the classes as they are printed on cards: "class 10, U3, V30, A2"; "none" without any.
     /// </summary>
     public override string ToString()
     {

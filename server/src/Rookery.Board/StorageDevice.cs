@@ -3,10 +3,10 @@ using Rookery.Platform;
 
 namespace Rookery.Board;
 
-/// <summary>A whole block device, and what the kernel shows of it.</summary>
+/// <summary>A whole block device and its values in /sys.</summary>
 internal sealed class StorageDevice : IDisposable
 {
-    // Documentation/block/stat.rst: the same counters as /proc/diskstats, of this device alone.
+    // Documentation/block/stat.rst: the counters of /proc/diskstats for one device.
     private const int WrittenSectorsField = 6;
     private const int SectorBytes = 512;
     private const double LifeSteps = 10;
@@ -25,7 +25,7 @@ internal sealed class StorageDevice : IDisposable
         string directory = Path.Join(classDirectory, device);
         _statistics = new KernelFile(disk, Path.Join(directory, "stat"));
 
-        // Registers do not change while the machine runs: the kernel reads them when it finds the card.
+        // Read once: the kernel reads the registers only when it detects the card.
         string registers = Path.Join(directory, "device");
         string? Of(string register) => KernelFile.ReadText(disk, Path.Join(registers, register));
         if (Of("type") is ("SD" or "MMC") and var type)
@@ -46,8 +46,8 @@ internal sealed class StorageDevice : IDisposable
     }
 
     /// <summary>
-    /// The name of the device that a partition, or what is mapped onto one device, lies on; null when there is no such
-    /// device.
+    /// Returns the name of the whole device below a partition or below a device that is mapped onto one device; null if
+    /// there is none.
     /// </summary>
     public static string? WholeOf(IDisk disk, string classDirectory, string device)
     {
@@ -64,7 +64,7 @@ internal sealed class StorageDevice : IDisposable
 
                 if (disk.Exists(Path.Join(directory, "partition")))
                 {
-                    // The directory is a link into the tree of devices, where a partition lies in its disk.
+                    // The directory is a link into the device tree, where a partition's directory is inside its disk's.
                     return KernelFile
                         .ReadText(disk, Path.Join(directory, "../uevent"))
                         ?.Split('\n')
@@ -82,7 +82,7 @@ internal sealed class StorageDevice : IDisposable
         }
         catch (DiskException)
         {
-            // Not to be seen from here.
+            // Not visible to this process.
         }
 
         return null;
@@ -106,7 +106,8 @@ internal sealed class StorageDevice : IDisposable
     public void Dispose() => _statistics.Dispose();
 
     /// <summary>
-    /// JESD84-B51 7.4.26: 1 is at most 10 % used, up to 10; 11 is more than its estimated life; 0 is not defined.
+    /// Converts a life time register of JESD84-B51 7.4.26: 1 to 10 mean up to 10 to 100 % used, 11 more than the
+    /// expected life; 0 is undefined.
     /// </summary>
     private static double? LifeOf(string register) =>
         Hexadecimal(register) is >= 1 and <= 11 and var steps ? steps / LifeSteps : null;

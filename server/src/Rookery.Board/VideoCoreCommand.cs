@@ -6,8 +6,8 @@ using Rookery.Platform;
 namespace Rookery.Board;
 
 /// <summary>
-/// Raspberry Pi OS's <c>vcgencmd get_throttled</c>: the firmware's word with its history since boot. Not on other
-/// systems, and only for who may open /dev/vcio (the group video). A process to start, so seldom.
+/// Runs <c>vcgencmd get_throttled</c> of Raspberry Pi OS, which returns the firmware's status word with its history
+/// since boot. Needs access to /dev/vcio (group video). It starts a process, so call it seldom.
 /// </summary>
 internal sealed class VideoCoreCommand
 {
@@ -21,7 +21,9 @@ internal sealed class VideoCoreCommand
         _path = KernelFile.IsThere(disk, found) ? found : null;
     }
 
-    /// <summary>The firmware's word; null where it cannot be had. Who was refused once is not asked again.</summary>
+    /// <summary>
+    /// Returns the firmware's status word; null if it is not available. After one failure the command is not run again.
+    /// </summary>
     public uint? Ask()
     {
         if (_path is null)

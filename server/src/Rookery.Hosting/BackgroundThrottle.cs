@@ -7,8 +7,8 @@ using Rookery.Server.Support;
 namespace Rookery.Hosting;
 
 /// <summary>
-/// Lets a node's background work go by what its board reports, and tells the owner of what is wrong with it, once each
-/// time.
+/// Limits a node's background work by the sensors' readings, and logs once when the board gets into trouble and once
+/// when it is well again.
 /// </summary>
 internal sealed class BackgroundThrottle : IDisposable
 {
@@ -26,12 +26,12 @@ internal sealed class BackgroundThrottle : IDisposable
         watch.Sampled = Sampled;
     }
 
-    /// <summary>Says whether documents are indexed now; false until it is set.</summary>
+    /// <summary>Returns whether documents are being indexed now; returns false until it is set.</summary>
     public Func<bool> IsIndexing { get; set; } = static () => false;
 
     /// <summary>
-    /// The share of a core that indexing may take now. It and maintenance have half each of what the board allows while
-    /// both work.
+    /// The share of a core that indexing may take now, 0 to 1. While indexing and maintenance both work, each gets half
+    /// of what the board allows.
     /// </summary>
     public double IndexingShare => BoardPolicy.BackgroundShareOf(_watch.Reading) / (_node.IsMaintaining ? 2 : 1);
 

@@ -15,21 +15,21 @@ using Rookery.Server.Support;
 namespace Rookery.Hosting;
 
 /// <summary>
-/// What an owner asks of a running member: POST /admin/cluster/tokens {"LifetimeSeconds"} makes a token to join with;
-/// /admin/cluster/nodes shows and changes the members; POST /admin/cluster/clock/confirm takes the voters' clocks for
-/// right; POST /admin/cluster/finalize-upgrade raises the format level, and GET /admin/cluster/upgrade tells who knows
-/// which; GET /admin/cluster/authority tells of the authority, POST /admin/cluster/authority/rotate begins to replace
-/// it, POST /admin/cluster/authority/retire lets the old one go.
+/// The /admin/cluster routes of a running member, for its owner. POST tokens {"LifetimeSeconds"} creates a join token.
+/// nodes lists and changes the members. POST clock/confirm confirms the voters' clocks. POST finalize-upgrade raises
+/// the format level, and GET upgrade shows which level each member supports. GET authority shows the certificate
+/// authorities, POST authority/rotate begins to replace the authority, and POST authority/retire ends the trust in the
+/// old one.
 /// </summary>
-/// <param name="log">Where each change is noted.</param>
+/// <param name="log">The log, which gets a line for each change.</param>
 internal sealed class ClusterRoutes(ILogger log)
 {
     private const int MostBodyBytes = 4 << 10;
 
-    /// <summary>The node's part in its cluster; null for a node alone.</summary>
+    /// <summary>This node as a member of its cluster; null for a node without a cluster.</summary>
     public ClusterMember? Member { get; set; }
 
-    /// <summary>The consensus of a node alone, once it is open; null for a member of a cluster.</summary>
+    /// <summary>The consensus of a node without a cluster, once its data is open; null for a member.</summary>
     public RaftConsensus? Alone { get; private set; }
 
     private ClusterRecordStore? RecordStoreAlone { get; set; }
@@ -81,7 +81,7 @@ internal sealed class ClusterRoutes(ILogger log)
             ),
         ];
 
-    /// <summary>The node is in no cluster, and open.</summary>
+    /// <summary>Registers the consensus of a node that is in no cluster, once its data is open.</summary>
     public RaftConsensus BeAlone(RaftConsensus alone, ClusterRecords records)
     {
         RecordStoreAlone = new ClusterRecordStore(alone, records, static _ => ChangeAnswer.NotLeader);
@@ -166,11 +166,11 @@ internal sealed class ClusterRoutes(ILogger log)
             return;
         }
 
-        // Begun, it is completed: who asks may be gone by then.
+        // Once begun, an order is completed even if the client leaves.
         await TellAsync(http, await membership.AskAsync(order, http.Request.Query["name"], CancellationToken.None));
     }
 
-    /// <summary>A node alone writes formats too.</summary>
+    /// <summary>Works for a node without a cluster as well, because it writes data formats too.</summary>
     private async Task FinalizeUpgradeAsync(HttpContext http)
     {
         if (Alone is { } alone)
@@ -183,7 +183,9 @@ internal sealed class ClusterRoutes(ILogger log)
         }
     }
 
-    /// <summary>Also for a node alone, and while nobody leads: it says what this node knows.</summary>
+    /// <summary>
+    /// Works for a node without a cluster as well, and without a leader: it shows what this node knows.
+    /// </summary>
     private Task ShowUpgradeAsync(HttpContext http)
     {
         if (
@@ -236,7 +238,7 @@ internal sealed class ClusterRoutes(ILogger log)
         await SendAsync(http, StatusCodes.Status200OK, json => json.WriteString("Message"u8, answer.Text));
     }
 
-    /// <summary>A node alone has a clock too.</summary>
+    /// <summary>Works for a node without a cluster as well.</summary>
     private async Task ConfirmClockAsync(HttpContext http)
     {
         if (Alone is not { } alone)
@@ -322,7 +324,7 @@ internal sealed class ClusterRoutes(ILogger log)
         }
     }
 
-    // 503 sends clients to try again, which is wrong for what may have been done.
+    // Clients retry after 503, which would be wrong for a change that may have been made.
     private static int StatusOf(Rejection refusal) =>
         refusal.Kind switch
         {
@@ -340,7 +342,9 @@ internal sealed class ClusterRoutes(ILogger log)
                 + "DIR`, and start it again."
         );
 
-    /// <summary>Null when it is wrong; the default when nothing was said.</summary>
+    /// <summary>
+    /// Returns the life time of the token; null if the body is invalid, the default if the body has none.
+    /// </summary>
     private static async Task<TimeSpan?> ReadLifeAsync(HttpContext http)
     {
         byte[] buffer = new byte[MostBodyBytes];

@@ -5,14 +5,14 @@ namespace Rookery.Hosting;
 /// <summary>Reads the configuration file, and the files that it names.</summary>
 public static class ConfigurationFiles
 {
-    /// <summary>The settings of a configuration file.</summary>
-    /// <exception cref="ConfigurationException">It cannot be read, or something in it is wrong.</exception>
+    /// <summary>Reads the settings of a configuration file.</summary>
+    /// <exception cref="ConfigurationException">The file cannot be read, or a setting in it is invalid.</exception>
     public static ServeSettings Read(string path) =>
         ConfigurationFile.Parse(path, ReadBytes(path, "The configuration file"));
 
-    /// <summary>What a file that the configuration names holds.</summary>
-    /// <exception cref="ConfigurationException">It cannot be read; the sentence begins with <paramref name="what"/> it
-    /// is.</exception>
+    /// <summary>Reads a file that the configuration names.</summary>
+    /// <exception cref="ConfigurationException">The file cannot be read. The message begins with
+    /// <paramref name="what"/>, such as "The configuration file".</exception>
     public static byte[] ReadBytes(string path, string what)
     {
         try

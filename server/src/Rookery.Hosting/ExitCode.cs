@@ -1,43 +1,45 @@
 namespace Rookery.Hosting;
 
 /// <summary>
-/// How the process ends, by the names of sysexits.h where there is one. They are listed in
-/// docs/reference/command-line.md and, from version 0.1.0 on, do not change.
+/// Exit codes of the process, with the names of sysexits.h where one fits. docs/reference/command-line.md lists them;
+/// from version 0.1.0 on they do not change.
 /// </summary>
 public static class ExitCode
 {
-    /// <summary>It did what it was asked.</summary>
+    /// <summary>The command succeeded.</summary>
     public const int Success = 0;
 
-    /// <summary>It could not do what it was asked; one sentence on stderr says why.</summary>
+    /// <summary>The command failed; one sentence on stderr gives the reason.</summary>
     public const int Failure = 1;
 
     /// <summary>
-    /// EX_DATAERR: some of the input could not be taken; each piece is named on stderr, and the rest is stored.
+    /// EX_DATAERR: some of the input is invalid. Each invalid piece is named on stderr, and the rest is stored.
     /// </summary>
     public const int BadInput = 65;
 
-    /// <summary>EX_NOINPUT: there is no such document, database or index.</summary>
+    /// <summary>EX_NOINPUT: the document, database or index does not exist.</summary>
     public const int NotFound = 66;
 
-    /// <summary>EX_UNAVAILABLE: what was waited for was stopped by somebody, and will not go on by itself.</summary>
+    /// <summary>
+    /// EX_UNAVAILABLE: the operation that the command waited for was stopped and does not continue by itself.
+    /// </summary>
     public const int Stopped = 69;
 
-    /// <summary>EX_TEMPFAIL: the document is not in the state that was expected of it, and was left alone.</summary>
+    /// <summary>EX_TEMPFAIL: the document is not in the expected state, and was not changed.</summary>
     public const int Conflict = 75;
 
     /// <summary>
-    /// EX_CONFIG: it was asked for something it cannot do: a wrong option, setting or address, or a directory another
-    /// process holds.
+    /// EX_CONFIG: the command cannot do what was asked: an option, setting or address is invalid, or another process
+    /// holds the directory.
     /// </summary>
     public const int Configuration = 78;
 
-    /// <summary>128 and SIGINT: ended by Ctrl+C.</summary>
+    /// <summary>128 + SIGINT: ended by Ctrl+C.</summary>
     public const int Interrupted = 130;
 
-    /// <summary>128 and SIGPIPE: who read the output went away.</summary>
+    /// <summary>128 + SIGPIPE: the reader of the output closed it.</summary>
     public const int OutputClosed = 141;
 
-    /// <summary>128 and SIGTERM: ended by somebody else's word. `serve` ends by it cleanly, with 0.</summary>
+    /// <summary>128 + SIGTERM: ended by another process. `serve` stops cleanly on SIGTERM and ends with 0.</summary>
     public const int Terminated = 143;
 }

@@ -11,8 +11,8 @@ using Rookery.Server.Support;
 namespace Rookery.Hosting;
 
 /// <summary>
-/// A node that forms a cluster with others by itself, as its configuration says: how it does, and how it joins once
-/// they let it in.
+/// Forms a cluster with other nodes automatically, as the configuration says, and joins it once the others have
+/// admitted this node.
 /// </summary>
 internal static class FormedMember
 {
@@ -23,11 +23,11 @@ internal static class FormedMember
 
     private static readonly TimeSpan Pause = TimeSpan.FromSeconds(10);
 
-    /// <summary>How it forms one; null when its owner does not want that.</summary>
-    /// <param name="configuration">What its owner wants.</param>
-    /// <param name="announcement">What it says of itself.</param>
-    /// <param name="secrets">Learns the phrase, so that it is nowhere shown.</param>
-    /// <param name="letIn">Is completed when it was let in.</param>
+    /// <summary>Returns the options for forming a cluster; null if the configuration does not ask for it.</summary>
+    /// <param name="configuration">The configuration.</param>
+    /// <param name="announcement">The mDNS announcement; null without one.</param>
+    /// <param name="secrets">Hides the phrase in everything that is logged or shown.</param>
+    /// <param name="letIn">Completes when the other nodes have admitted this one.</param>
     public static FormingOptions? OptionsFor(
         ServeConfiguration configuration,
         ServiceAnnouncement? announcement,
@@ -49,9 +49,12 @@ internal static class FormedMember
                 Admitted = () => letIn.TrySetResult(),
             };
 
-    /// <summary>Joins the cluster that let the node in, if one did; asks until it answers.</summary>
-    /// <returns>False when the process is to stop.</returns>
-    /// <exception cref="ConfigurationException">Who the node is cannot be read, or another process holds its
+    /// <summary>
+    /// Joins the cluster that has admitted this node, if there is one. Retries every ten seconds until a member
+    /// answers.
+    /// </summary>
+    /// <returns>False if the process must stop before the node has joined.</returns>
+    /// <exception cref="ConfigurationException">The node's identity cannot be read, or another process holds its
     /// data.</exception>
     public static async Task<bool> JoinAsync(
         PosixDisk disk,
@@ -89,7 +92,8 @@ internal static class FormedMember
                 return true;
             }
 
-            // It may take until a card is back: a service that is not ready is ended, and what follows it waits.
+            // Joining may take until another machine is switched on again. systemd would kill a service that is not
+            // ready for that long, and delay the units after it.
             systemd.Ready(Joining);
             using var ends = new CancellationTokenSource();
             var ending = stopping.ContinueWith(
@@ -160,7 +164,9 @@ internal static class FormedMember
         }
     }
 
-    /// <summary>Where members of the cluster are by now: all may have moved while the power was off.</summary>
+    /// <summary>
+    /// Returns the addresses that members of the cluster announce now: all may have changed while the power was off.
+    /// </summary>
     private static async Task<IReadOnlyList<string>> AnnouncedAsync(string clusterId, CancellationToken stopping)
     {
         try
@@ -174,7 +180,7 @@ internal static class FormedMember
         }
         catch (IOException)
         {
-            // Those that the token names are left.
+            // The addresses in the token remain.
             return [];
         }
     }

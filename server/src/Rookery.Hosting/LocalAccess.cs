@@ -11,12 +11,12 @@ using Rookery.Server.Support;
 namespace Rookery.Hosting;
 
 /// <summary>
-/// How commands on the node's own machine find it: the file <c>local-access</c> of its data directory, for the eyes of
-/// root and of the node's user, has its address and, of a node that speaks TLS, a token that ends with the process.
-/// Beside it lies <c>claim-code</c>, while the node has no owner.
+/// How commands on the node's own machine reach it. The file <c>local-access</c> in the data directory, readable by
+/// root and the node's user, contains the node's address and, over TLS, a token that is valid until the process ends.
+/// The file <c>claim-code</c> beside it exists while the node has no owner.
 /// </summary>
-/// <param name="Address">Where the node answers on this machine.</param>
-/// <param name="Token">A token that may do everything; null for plain HTTP, which asks for none.</param>
+/// <param name="Address">The node's address on this machine.</param>
+/// <param name="Token">A token with all rights; null over plain HTTP, which needs none.</param>
 public sealed record LocalAccess(Uri Address, string? Token)
 {
     private const string FileName = "local-access";
@@ -26,9 +26,10 @@ public sealed record LocalAccess(Uri Address, string? Token)
     private static readonly TimeSpan Pause = TimeSpan.FromSeconds(1);
 
     /// <summary>
-    /// Writes the files of a node that serves now, and, over TLS, says how it is claimed if it has no owner: when it
-    /// knows all that was acknowledged, because a member that has just joined has not heard yet of who claimed the
-    /// cluster. The same goes for what is announced by mDNS. Ends with that, or when the server stops.
+    /// Writes these files for a node that now serves. Over TLS, also announces its state by mDNS and logs how to claim
+    /// the node if it has no owner. For that it first waits until the node has applied all acknowledged writes, because
+    /// a member that has just joined may not know yet that the cluster was claimed. Returns when the node has an owner
+    /// or the server stops.
     /// </summary>
     internal static async Task TellAsync(
         IDisk disk,
@@ -46,7 +47,7 @@ public sealed record LocalAccess(Uri Address, string? Token)
                 announcement?.Tell(context.HasOwner ? ServiceAnnouncement.Member : ServiceAnnouncement.Starting);
             }
 
-            // An earlier start's code opens nothing now, and over plain HTTP nothing is claimed.
+            // The code of an earlier process is no longer valid, and a node over plain HTTP cannot be claimed.
             Delete(disk, configuration.DataDirectory, ClaimFileName);
             Write(
                 disk,
@@ -81,7 +82,7 @@ public sealed record LocalAccess(Uri Address, string? Token)
         }
         catch (OperationCanceledException)
         {
-            // It stops without an owner: the next start writes another code.
+            // The node stops without an owner. The next start writes another code.
         }
         catch (DiskException refused)
         {
@@ -93,8 +94,8 @@ public sealed record LocalAccess(Uri Address, string? Token)
         }
     }
 
-    /// <summary>How to reach the node of a data directory; null when none wrote it down.</summary>
-    /// <exception cref="DiskException">It may not be read.</exception>
+    /// <summary>Reads how to reach the node of a data directory; null if there is no such file.</summary>
+    /// <exception cref="DiskException">The file cannot be read.</exception>
     public static LocalAccess? TryRead(IDisk disk, string directory) =>
         ReadText(disk, directory, FileName) is { } text
         && text.Split('\n', 3) is [var address, var token, _]
@@ -102,8 +103,8 @@ public sealed record LocalAccess(Uri Address, string? Token)
             ? new LocalAccess(url, token.Length > 0 ? token : null)
             : null;
 
-    /// <summary>The code by which the node of a data directory is claimed; null when it has an owner.</summary>
-    /// <exception cref="DiskException">It may not be read.</exception>
+    /// <summary>Reads the code that claims the node of a data directory; null if the node has an owner.</summary>
+    /// <exception cref="DiskException">The file cannot be read.</exception>
     public static string? TryReadClaimCode(IDisk disk, string directory) =>
         ReadText(disk, directory, ClaimFileName)?.Trim();
 
@@ -111,7 +112,7 @@ public sealed record LocalAccess(Uri Address, string? Token)
     {
         try
         {
-            // Who leads knows all that was acknowledged.
+            // A leader has applied all acknowledged writes.
             while (
                 !context.HasOwner
                 && !context.Node.Consensus.IsLeader
@@ -125,7 +126,7 @@ public sealed record LocalAccess(Uri Address, string? Token)
         }
         catch (OperationCanceledException)
         {
-            return true; // it stops, and nobody needs to know any more
+            return true; // the node stops, so the answer no longer matters
         }
     }
 
@@ -137,7 +138,7 @@ public sealed record LocalAccess(Uri Address, string? Token)
         }
     }
 
-    /// <summary>Where a node that is served with a configuration answers on its own machine.</summary>
+    /// <summary>Returns the address at which a node with this configuration answers on its own machine.</summary>
     public static Uri AddressOf(ServeConfiguration configuration)
     {
         var address = configuration.Listen.Address;
@@ -151,9 +152,9 @@ public sealed record LocalAccess(Uri Address, string? Token)
     }
 
     /// <summary>
-    /// Replaces a file of a directory by one rename. It is not synced: after a power cut the next start writes another.
+    /// Replaces a file in a directory by one rename. It is not synced, because the next start writes it again.
     /// </summary>
-    /// <exception cref="DiskException">It could not be written; the old one is whole.</exception>
+    /// <exception cref="DiskException">The file could not be written. The old one is intact.</exception>
     public static void Write(IDisk disk, string directory, string name, string text)
     {
         string path = Path.Join(directory, name);

@@ -18,10 +18,10 @@ using Rookery.Server.Support;
 
 namespace Rookery.Hosting;
 
-/// <summary>Makes the parts of a node of what its owner configured.</summary>
+/// <summary>Creates the parts of a node from its configuration.</summary>
 internal static class NodeComposition
 {
-    /// <summary>What watches the machine.</summary>
+    /// <summary>Creates the watch of the machine's sensors.</summary>
     public static BoardWatch WatchOf(NodeSetting setting) =>
         new(
             MachineBoard.Open(
@@ -33,7 +33,7 @@ internal static class NodeComposition
             setting.Time
         );
 
-    /// <summary>What all routes share: memory, the timeline of disk work, options.</summary>
+    /// <summary>Creates what all routes share: the memory budget, the timeline of disk work, the options.</summary>
     public static ServerContext ContextOf(
         NodeSetting setting,
         ShownIdentity? identity,
@@ -57,7 +57,8 @@ internal static class NodeComposition
     }
 
     /// <summary>
-    /// The part of a node that belongs to a cluster, by the identity beside its data; null for a node alone.
+    /// Loads the node as a member of its cluster, by the identity beside its data; returns null for a node without a
+    /// cluster.
     /// </summary>
     public static ClusterMember? MemberOf(
         NodeSetting setting,
@@ -70,9 +71,7 @@ internal static class NodeComposition
         var (configuration, log) = (setting.Configuration, setting.Log);
         if (configuration.Peers.FirstOrDefault(static place => !MemberAddress.IsValid(place)) is { } wrongPlace)
         {
-            throw new ConfigurationException(
-                $"\"{wrongPlace}\" is no address at which another member could be. {MemberAddress.Rule}"
-            );
+            throw new ConfigurationException($"\"{wrongPlace}\" is no address of a member. {MemberAddress.Rule}");
         }
 
         try
@@ -112,7 +111,8 @@ internal static class NodeComposition
     }
 
     /// <summary>Opens the data.</summary>
-    /// <exception cref="ConfigurationException">They are in use, or of something else.</exception>
+    /// <exception cref="ConfigurationException">Another process uses the directory, or it is no data directory of a
+    /// node.</exception>
     public static Node OpenNode(
         NodeSetting setting,
         ClusterMember? member,
@@ -152,7 +152,7 @@ internal static class NodeComposition
         }
     }
 
-    /// <summary>The indexes of the node.</summary>
+    /// <summary>Opens the indexes of the node.</summary>
     public static IndexHost IndexesOf(
         NodeSetting setting,
         Node node,
@@ -176,7 +176,7 @@ internal static class NodeComposition
             setting.Time
         );
 
-    /// <summary>Gives memory back when the node has been idle for a while.</summary>
+    /// <summary>Creates the part that returns memory to the system after the node has been idle for a while.</summary>
     public static IdleMemory IdleMemoryOf(NodeSetting setting, ServerContext context, Node node, IndexHost indexes) =>
         new(
             () => context.Metrics.DocumentRequests + node.BackgroundSteps,
@@ -207,8 +207,8 @@ internal static class NodeComposition
             ClaimCode = configuration.IsSecure ? secrets.ClaimCode : null,
             BatchBytesLimit = (int)Math.Min(32 << 20, configuration.MemoryBytes / 8),
             QueryBytesLimit = (int)Math.Min(4 << 20, configuration.MemoryBytes / 64),
-            // A connection whose client does not take its answer pins 64 KiB of it, and about as much in buffers; they
-            // may take a quarter of the budget.
+            // A connection whose client does not read its response pins 64 KiB of it, and about as much in buffers.
+            // Connections may take a quarter of the memory budget.
             ConnectionsLimit = (int)Math.Clamp(configuration.MemoryBytes / 4 / (128 << 10), 256, 16_384),
             AdminRoutes = cluster.All,
             Board = watch,
@@ -243,7 +243,7 @@ internal static class NodeComposition
         log.LogWarning(
             LogEvents.SlowSync,
             "A sync of the journal on {Device} took {Milliseconds} ms; those before it took {Before} ms. A "
-                + "card that stalls like this is worn or shared.",
+                + "card that stalls like this is worn, or other programs use it heavily.",
             slow.Device,
             slow.Sync.DurationMicroseconds / 1000,
             before.Length > 0 ? before : "no"

@@ -1,8 +1,8 @@
 namespace Rookery.Hosting;
 
 /// <summary>
-/// The parts of a node, disposed in the reverse of the order in which they were added: also when a later one could not
-/// start, and each although another could not be disposed.
+/// The parts of a node. Disposes them in the reverse of the order in which they were added, also if a later part could
+/// not start, and continues if the disposal of one fails.
 /// </summary>
 internal sealed class NodeParts : IAsyncDisposable
 {
@@ -21,7 +21,7 @@ internal sealed class NodeParts : IAsyncDisposable
         return part;
     }
 
-    /// <summary>Adds a part that takes its time to end.</summary>
+    /// <summary>Adds a part that is disposed asynchronously.</summary>
     /// <returns>The part.</returns>
     public T AddSlow<T>(T part)
         where T : IAsyncDisposable
@@ -31,7 +31,7 @@ internal sealed class NodeParts : IAsyncDisposable
     }
 
     /// <summary>Disposes the parts.</summary>
-    /// <exception cref="Exception">What the last of those threw that could not be disposed.</exception>
+    /// <exception cref="Exception">A disposal failed; the exception is that of the last one that did.</exception>
     public async ValueTask DisposeAsync()
     {
         if (_disposals.TryPop(out var dispose))

@@ -10,14 +10,17 @@ using Rookery.Server.Support;
 
 namespace Rookery.Hosting;
 
-/// <summary>The life of a node's process: bind memory, join who let it in, serve, stop on a signal.</summary>
+/// <summary>
+/// Runs a node's process: bounds its memory, joins the cluster that has admitted the node, serves, stops on a signal.
+/// </summary>
 public static class NodeProcess
 {
     /// <summary>Runs a node until SIGTERM or SIGINT, and returns after a clean stop.</summary>
-    /// <param name="configuration">What its owner wants.</param>
-    /// <param name="debugParts">What a debug package tells of the machine.</param>
+    /// <param name="configuration">The configuration.</param>
+    /// <param name="debugParts">The parts of a debug package that describe the machine.</param>
     /// <param name="time">The clock.</param>
-    /// <exception cref="ConfigurationException">The address or a directory cannot be used, or is in use.</exception>
+    /// <exception cref="ConfigurationException">An address or directory cannot be used, or another process uses
+    /// it.</exception>
     public static async Task RunAsync(
         ServeConfiguration configuration,
         IReadOnlyList<DebugPart> debugParts,
@@ -32,8 +35,8 @@ public static class NodeProcess
         using var systemd = new SystemdNotifier(disk, time);
         SettleRecovery(configuration, disk);
 
-        // A node that others let in while it was served stops for that, joins, and is served as another; the code to
-        // claim it by, which may stand on a screen, stays.
+        // A node that is admitted to a cluster while it serves stops, joins, and serves again as a member in the same
+        // process. The claim code is kept, because a screen may show it.
         var secrets = AccessSecrets.Create(PresetClaimCode(configuration.ClaimCodeFile));
         log.Recent.Secrets.Hide(secrets.ClaimCode);
         log.Recent.Secrets.Hide(secrets.LocalToken);
@@ -53,8 +56,8 @@ public static class NodeProcess
         ) { }
     }
 
-    /// <summary>Serves until the process is to stop, or the node was let into a cluster.</summary>
-    /// <returns>Whether it was let in.</returns>
+    /// <summary>Serves until the process must stop or other nodes have admitted this one to their cluster.</summary>
+    /// <returns>Whether the node was admitted.</returns>
     private static async Task<bool> ServeAsync(NodeSetting setting, StopSignal stop)
     {
         await using var parts = new NodeParts();
@@ -71,8 +74,8 @@ public static class NodeProcess
         return isJoining;
     }
 
-    // Before anything is read of who the node is: the data may be those of a newer program, and a recovery that was cut
-    // off may have to be completed first.
+    // Runs before the node's identity is read: a newer program may have written the data, and an interrupted recovery
+    // must be completed first.
     private static void SettleRecovery(ServeConfiguration configuration, PosixDisk disk)
     {
         try
@@ -106,8 +109,8 @@ public static class NodeProcess
             : code.Trim();
     }
 
-    // A lone writer waits for the disk on its request's thread, and so may a reader; the pool adds no thread at once
-    // beyond its minimum, one a core.
+    // A lone writer waits for the disk on its request's thread, and a reader may as well. The thread pool adds threads
+    // beyond its minimum (one per core) only after a delay.
     private static void LeaveThreadsForOthers()
     {
         ThreadPool.GetMinThreads(out int workers, out int completions);

@@ -7,13 +7,13 @@ using Rookery.Server.Support;
 
 namespace Rookery.Hosting;
 
-/// <summary>What stays the same however often a process serves its node anew.</summary>
-/// <param name="Configuration">What its owner wants.</param>
-/// <param name="Secrets">The code that claims it, and the token for its own machine.</param>
-/// <param name="WebhookToken">What alerts are sent with; null for nothing.</param>
-/// <param name="DebugParts">What a debug package tells of the machine.</param>
+/// <summary>What stays the same when a process serves its node again after a join.</summary>
+/// <param name="Configuration">The configuration.</param>
+/// <param name="Secrets">The claim code and the token for commands on this machine.</param>
+/// <param name="WebhookToken">The bearer token of the alert webhook; null for none.</param>
+/// <param name="DebugParts">The parts of a debug package that describe the machine.</param>
 /// <param name="Disk">The disk.</param>
-/// <param name="Systemd">Who started it.</param>
+/// <param name="Systemd">The notifications to systemd.</param>
 /// <param name="Log">The log.</param>
 /// <param name="Time">The clock.</param>
 internal sealed record NodeSetting(

@@ -7,7 +7,7 @@ using Rookery.Server.Support;
 
 namespace Rookery.Hosting;
 
-/// <summary>Tells what a node does, and what it no longer needs, while it serves.</summary>
+/// <summary>Reports the node's status, and removes indexes that are no longer used, while it serves.</summary>
 internal static class NodeStatus
 {
     private const string Serving = "Serving.";
@@ -16,7 +16,7 @@ internal static class NodeStatus
 
     private static readonly TimeSpan RetiringInterval = TimeSpan.FromMinutes(10);
 
-    /// <summary>Says in the log and to systemd that the node serves, or why not.</summary>
+    /// <summary>Reports to the log and to systemd that the node serves, or why it does not.</summary>
     public static void Announce(NodeSetting setting, Node node)
     {
         var (configuration, log, systemd) = (setting.Configuration, setting.Log, setting.Systemd);
@@ -41,7 +41,9 @@ internal static class NodeStatus
         systemd.Ready(Serving);
     }
 
-    /// <summary>Removes automatic indexes that nobody asked for long, until the node stops.</summary>
+    /// <summary>
+    /// Removes automatic indexes that have not been queried for a long time, every ten minutes until the node stops.
+    /// </summary>
     public static async Task RetireIndexesAsync(ServerContext context)
     {
         try
@@ -59,8 +61,8 @@ internal static class NodeStatus
     }
 
     /// <summary>
-    /// Keeps the line true that systemd is told, and with it who looks at the screen of a card: with whom the node is
-    /// in a cluster, or what it waits for.
+    /// Updates the status line of systemd, which a card's screen shows too, every two seconds until the node stops:
+    /// with which members the node is in a cluster, or what it waits for.
     /// </summary>
     public static async Task TellAsync(
         NodeSetting setting,

@@ -3,7 +3,7 @@ using Rookery.Platform;
 
 namespace Rookery.Hosting;
 
-/// <summary>Binds the runtime and the C library to the memory budget of the process.</summary>
+/// <summary>Limits the .NET runtime and the C library to the memory budget of the process.</summary>
 public static partial class ProcessMemory
 {
     // Parameters of mallopt(3), from malloc.h of glibc.
@@ -14,36 +14,35 @@ public static partial class ProcessMemory
     // An option of prctl(2), from linux/prctl.h: PR_SET_THP_DISABLE.
     private const int WithoutHugePages = 41;
 
-    // A bare Kestrel program.
+    // Code, stacks and the runtime of a program that only starts Kestrel.
     private const long RuntimeBytes = 36 << 20;
 
     /// <summary>
-    /// Bounds the managed heap and makes the C library and the kernel spare memory. Call before anything large is
-    /// allocated.
+    /// Sets the limit of the managed heap, and makes the C library and the kernel save memory. Call it before anything
+    /// large is allocated.
     /// </summary>
     /// <param name="budgetBytes">The budget of the whole process.</param>
     public static void Bound(long budgetBytes)
     {
-        // Code, stacks and the runtime itself take about 36 MiB (a bare Kestrel program); memtable and block cache are
-        // native memory of their own. What the managed heap may commit at most is half of the budget: the GC collects
-        // and compacts harder as it comes near.
+        // Half of the budget is the most that the managed heap may commit; near it the GC collects and compacts harder.
+        // The other half is for native memory (memtables, block cache), code, stacks and the runtime.
         AppContext.SetData("GCHeapHardLimit", (ulong)(budgetBytes / 2));
         GC.RefreshMemoryLimit();
 
-        // glibc keeps an arena per thread by default, and what was freed inside it: two arenas and early trimming hold
-        // resident memory near what is used.
+        // By default glibc keeps an arena per thread with the freed memory inside it. Two arenas and early trimming
+        // keep the resident memory close to the memory in use.
         _ = SetAllocatorOption(ArenaMaximum, 2);
         _ = SetAllocatorOption(MapThreshold, 128 << 10);
         _ = SetAllocatorOption(TrimThreshold, 256 << 10);
 
-        // A kernel that gives huge pages to all, as Debian's does, makes each 2 MiB of which one page is in use
-        // resident as a whole, in minutes, also what was given back.
+        // A kernel that gives transparent huge pages to all programs, as Debian's does, makes each 2 MiB with one page
+        // in use resident as a whole within minutes, even after it was returned.
         _ = SetProcessOption(WithoutHugePages, 1, 0, 0, 0);
     }
 
     /// <summary>
-    /// Charges the budget with what code, stacks, the runtime and the managed heap usually take, so that caches keep to
-    /// what is left: with all of the budget theirs, a node of 128 MiB reached 200 on a slow card.
+    /// Reserves in the budget what code, stacks, the runtime and the managed heap usually take, so that caches use only
+    /// the rest. Without this a node of 128 MiB reached 200 MiB on a slow card.
     /// </summary>
     public static void Charge(MemoryBudget memory)
     {
@@ -51,7 +50,7 @@ public static partial class ProcessMemory
         memory.AddShare("runtime", bytes).Reserve(bytes);
     }
 
-    /// <summary>Gives unused memory back to the system: managed, then native.</summary>
+    /// <summary>Returns unused memory to the system: managed first, then native.</summary>
     public static void GiveBack()
     {
         GC.Collect(GC.MaxGeneration, GCCollectionMode.Aggressive, blocking: true, compacting: true);

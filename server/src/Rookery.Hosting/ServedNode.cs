@@ -14,7 +14,7 @@ using Rookery.Server.Welcome;
 
 namespace Rookery.Hosting;
 
-/// <summary>A node that serves: its parts in the order in which they start, and in that in which they stop.</summary>
+/// <summary>A node that serves. Starts its parts in order and stops them in order.</summary>
 internal sealed class ServedNode
 {
     private readonly NodeSetting _setting;
@@ -27,7 +27,7 @@ internal sealed class ServedNode
     private readonly Task _statusTold;
     private readonly Task _retired;
 
-    /// <summary>Begins what goes on while a node serves whose parts have started.</summary>
+    /// <summary>Starts the background tasks of a node whose parts have started.</summary>
     private ServedNode(
         NodeSetting setting,
         WebApplication app,
@@ -53,11 +53,13 @@ internal sealed class ServedNode
         _statusTold = isHealthy ? NodeStatus.TellAsync(setting, announcement, member, context) : Task.CompletedTask;
     }
 
-    /// <summary>Starts the parts in their order.</summary>
-    /// <param name="setting">What the process is about.</param>
-    /// <param name="parts">Disposes them, also those that started before one that could not.</param>
-    /// <param name="letIn">Is completed when other members let the node into their cluster.</param>
-    /// <exception cref="ConfigurationException">The address or a directory cannot be used, or is in use.</exception>
+    /// <summary>Starts the parts of the node in order.</summary>
+    /// <param name="setting">The settings of the process.</param>
+    /// <param name="parts">Receives each started part, so that all of them are disposed even if a later one cannot
+    /// start.</param>
+    /// <param name="letIn">Completes when other nodes have admitted this one to their cluster.</param>
+    /// <exception cref="ConfigurationException">An address or directory cannot be used, or another process uses
+    /// it.</exception>
     public static async Task<ServedNode> StartAsync(NodeSetting setting, NodeParts parts, TaskCompletionSource letIn)
     {
         var configuration = setting.Configuration;
@@ -76,7 +78,8 @@ internal sealed class ServedNode
         var member = NodeComposition.MemberOf(setting, identity, forming, context, watch);
         cluster.Member = member is null ? null : parts.AddSlow(member);
 
-        // Opening the data takes as long as the journal is long; meanwhile the address answers that it does.
+        // Opening the data takes longer the longer the journal is. The address answers meanwhile that the data is being
+        // opened.
         var opening = Task.Run(() => NodeComposition.OpenNode(setting, member, cluster, context));
         await ListenAsync(() => app.StartAsync(), configuration.Url, opening);
         if (configuration.Welcome is { } place)
@@ -104,10 +107,10 @@ internal sealed class ServedNode
         return served;
     }
 
-    /// <summary>Stops the parts in their order, and says of each that it is awaited.</summary>
+    /// <summary>Stops the parts in order, and names each to the deadline while it is awaited.</summary>
     public async Task StopAsync(StopDeadline deadline)
     {
-        // Reads hear of it before leadership is handed over, which takes seconds where nobody can take it.
+        // Readers are refused before leadership is handed over, which takes seconds if no other member can take it.
         _context.Readiness.MarkStopping();
         _app.Lifetime.StopApplication();
         _member?.BeginStop();
@@ -124,12 +127,12 @@ internal sealed class ServedNode
             ("The sending of an alert", async () => await (_context.AlertSender?.DisposeAsync() ?? default)),
             ("The hand-over of leadership", () => _member?.HandOverAsync() ?? Task.CompletedTask),
             ("A request, such as a write whose disk does not answer,", () => RookeryServer.StopAsync(_app, _context)),
-            ("The note of where the node is, which lies beside its data,", () => _accessTold),
-            ("The word to systemd of how the node is", () => _statusTold),
-            ("The removal of automatic indexes that nobody asks", () => _retired),
-            ("The work of the cluster's members here", async () => await (_member?.DisposeAsync() ?? default)),
-            // It reads what the node closes.
-            ("The indexing at hand", () => Run(_indexing.Dispose)),
+            ("The writing of the file local-access beside the data", () => _accessTold),
+            ("The status report to systemd", () => _statusTold),
+            ("The removal of unused automatic indexes", () => _retired),
+            ("The node's work as a member of its cluster", async () => await (_member?.DisposeAsync() ?? default)),
+            // Indexing must end first, because it reads the store that the node closes.
+            ("The current step of indexing", () => Run(_indexing.Dispose)),
             ("The journal, whose disk does not answer,", () => Run(StopCleanly)),
         ];
 
@@ -155,7 +158,8 @@ internal sealed class ServedNode
         }
     }
 
-    // A directory in use is the better reason when the address is taken too: both name the same other process.
+    // If the address is taken by another process of the same node, its directory is in use as well. Opening reports
+    // that first, because it is the better reason.
     private static async Task ListenAsync(Func<Task> listen, string where, Task<Node> opening)
     {
         try

@@ -9,8 +9,8 @@ using Rookery.Server.Configuration;
 namespace Rookery.Hosting;
 
 /// <summary>
-/// What the node shows of itself to clients over TLS: its certificate as a member, for the cluster's room knows it. A
-/// renewed one is shown from the next handshake on.
+/// The identity that the node presents to clients over TLS: its certificate as a member, which the cluster's authority
+/// has signed. A renewed certificate is presented from the next handshake on.
 /// </summary>
 internal sealed class ShownIdentity
 {
@@ -25,24 +25,25 @@ internal sealed class ShownIdentity
         _shown = new Shown(identity);
     }
 
-    /// <summary>Whose data a new data directory becomes.</summary>
+    /// <summary>The ids of the node and its cluster, which a new data directory gets.</summary>
     public NodeIds Ids { get; }
 
-    /// <summary>The node's name when it started.</summary>
+    /// <summary>The node's name, as it was when the process started.</summary>
     public string Name { get; }
 
     /// <summary>The cluster's name.</summary>
     public string ClusterName { get; }
 
-    /// <summary>The node's letter, given once.</summary>
+    /// <summary>The node's tag, a letter that the cluster assigned to it once.</summary>
     public string Tag { get; }
 
-    /// <summary>What is shown now.</summary>
+    /// <summary>The identity that is presented now.</summary>
     public IServerIdentity Current => Volatile.Read(ref _shown);
 
-    /// <summary>Reads who the node of a data directory is.</summary>
-    /// <returns>Null when it never was in a cluster, and needs no certificate.</returns>
-    /// <exception cref="ConfigurationException">It needs one and has none, or what it has cannot be used.</exception>
+    /// <summary>Loads the identity of the node of a data directory.</summary>
+    /// <returns>The identity; null if the node was never in a cluster and listens without TLS.</returns>
+    /// <exception cref="ConfigurationException">The node listens with TLS and has no identity, or its identity cannot
+    /// be used.</exception>
     public static ShownIdentity? TryLoad(IDisk disk, ServeConfiguration configuration)
     {
         try
@@ -61,10 +62,10 @@ internal sealed class ShownIdentity
         }
     }
 
-    /// <summary>Shows a renewed certificate, or new authorities.</summary>
+    /// <summary>Presents a renewed certificate or new authorities from now on.</summary>
     public void Show(NodeIdentity identity) => Volatile.Write(ref _shown, new Shown(identity));
 
-    // Never disposed: connections that began with it still use it, and there are few in the life of a process.
+    // Never disposed, because connections that began with it still use it. A process has few of them.
     private sealed class Shown(NodeIdentity identity) : IServerIdentity
     {
         private readonly ClientCertificateRule _rule = identity.ClientRule;
@@ -73,7 +74,7 @@ internal sealed class ShownIdentity
 
         public X509Certificate2Collection Authorities { get; } = [.. identity.Authorities];
 
-        // In 1970 no certificate has ended.
+        // Without a trusted time, 1970 is used: then no certificate counts as expired.
         public string? WhyRefused(X509Certificate2 client, ClusterTime now) =>
             _rule.WhyRefused(client, now is { IsSure: true, Known: { } sure } ? sure : DateTimeOffset.UnixEpoch);
 

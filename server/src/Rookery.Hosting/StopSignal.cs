@@ -2,21 +2,21 @@ using System.Runtime.InteropServices;
 
 namespace Rookery.Hosting;
 
-/// <summary>SIGTERM and SIGINT as one task, instead of the end of the process.</summary>
+/// <summary>Turns SIGTERM and SIGINT into a task, so that they do not end the process at once.</summary>
 public sealed class StopSignal : IDisposable
 {
     private readonly TaskCompletionSource _received = new(TaskCreationOptions.RunContinuationsAsynchronously);
     private readonly PosixSignalRegistration _terminate;
     private readonly PosixSignalRegistration _interrupt;
 
-    /// <summary>Listens from now on.</summary>
+    /// <summary>Registers the signal handlers.</summary>
     public StopSignal()
     {
         _terminate = PosixSignalRegistration.Create(PosixSignal.SIGTERM, OnSignal);
         _interrupt = PosixSignalRegistration.Create(PosixSignal.SIGINT, OnSignal);
     }
 
-    /// <summary>Completes when the process was asked to stop.</summary>
+    /// <summary>Completes when one of the signals has arrived.</summary>
     public Task Received => _received.Task;
 
     /// <inheritdoc/>

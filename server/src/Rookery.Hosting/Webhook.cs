@@ -3,15 +3,18 @@ using Rookery.Server.Support;
 
 namespace Rookery.Hosting;
 
-/// <summary>What the webhook needs that lies in a file.</summary>
+/// <summary>Reads the bearer token of the alert webhook from its file.</summary>
 internal static class Webhook
 {
     private const int LeastSecret = 12;
     private const UnixFileMode ForOthers =
         UnixFileMode.GroupRead | UnixFileMode.GroupWrite | UnixFileMode.OtherRead | UnixFileMode.OtherWrite;
 
-    /// <summary>The token to send; null for none. What is secret of both is made known.</summary>
-    /// <exception cref="ConfigurationException">The file cannot be read, is for others' eyes too, or holds no
+    /// <summary>
+    /// Reads the token; null for none. Also registers the token and the path of the webhook's URL as secrets, so that
+    /// they are hidden in what is logged or shown.
+    /// </summary>
+    /// <exception cref="ConfigurationException">The file cannot be read, other users may read it, or it contains no
     /// token.</exception>
     public static string? ReadToken(WebhookConfiguration? webhook, SecretFilter secrets)
     {
@@ -20,9 +23,9 @@ internal static class Webhook
             return null;
         }
 
-        // Whoever knows a topic of ntfy, or the path of a hook, may send to it.
-        // A short one is no secret: it can be guessed, and to take it out would blank a word such as `rookery` wherever
-        // it stands.
+        // Knowing the path of the URL, such as a topic of ntfy, is enough to send to it, so the path is secret. A path
+        // shorter than 12 characters can be guessed, and hiding it could blank an ordinary word such as `rookery`
+        // everywhere.
         string path = webhook.Url.PathAndQuery.TrimStart('/');
         if (path.Length >= LeastSecret)
         {

@@ -56,7 +56,7 @@ internal static class BackupCommand
         if (address.IsNamed(parsed) && data is not null)
         {
             return await Refusal.WriteAsync(
-                "--url names a running node and --data a stopped one; give one of them.",
+                "--url names a running node and --data a stopped one. Give one of them.",
                 ExitCode.Configuration
             );
         }
@@ -64,7 +64,7 @@ internal static class BackupCommand
         if (journal is not null && data is null)
         {
             return await Refusal.WriteAsync(
-                "--journal belongs to --data: a running node knows where its journal lies.",
+                "--journal is only for a stopped node, with --data. Leave it out for a running node.",
                 ExitCode.Configuration
             );
         }
@@ -104,11 +104,11 @@ internal static class BackupCommand
         return await CompleteAsync(writer, progress);
     }
 
-    /// <summary>What is in the directory when it ends on its way.</summary>
+    /// <summary>Describes the content of the directory after an interruption.</summary>
     private static string WhatIsThere(BackupWriter writer) =>
         writer.IsComplete
             ? $"The backup in {writer.Directory} is complete and checked."
-            : $"{writer.Directory} is no backup: delete it, and give the same command again.";
+            : $"{writer.Directory} is no complete backup. Delete it and run the command again.";
 
     private static bool Take(BackupWriter writer, in BackupPiece piece, Progress progress)
     {

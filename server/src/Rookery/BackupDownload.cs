@@ -5,10 +5,10 @@ using Rookery.Documents.Backups;
 
 namespace Rookery;
 
-/// <summary>A backup as it comes from a running node.</summary>
+/// <summary>Downloads a backup from a running node.</summary>
 internal sealed class BackupDownload : IDisposable
 {
-    // The node rests 2 s at most between two pieces; a disk that stalls longer than this is the better explanation.
+    // The node pauses at most 2 s between two pieces. A longer silence means a stalled disk or a lost connection.
     private static readonly TimeSpan LongestSilence = TimeSpan.FromMinutes(2);
 
     private readonly HttpClient _client;
@@ -23,8 +23,8 @@ internal sealed class BackupDownload : IDisposable
         _stream = stream;
     }
 
-    /// <summary>Asks the node to begin.</summary>
-    /// <exception cref="BackupException">It does not answer, refuses, or is something else.</exception>
+    /// <summary>Starts the backup at the node.</summary>
+    /// <exception cref="BackupException">The node does not answer or refuses, or the server is not Rookery.</exception>
     public static async Task<BackupDownload> BeginAsync(NodeConnection node, CancellationToken cancellation)
     {
         var client = node.NewClient(Timeout.InfiniteTimeSpan);
@@ -38,7 +38,7 @@ internal sealed class BackupDownload : IDisposable
             if (response.StatusCode != HttpStatusCode.OK)
             {
                 throw new BackupException(
-                    $"The node at {node.Address} gave no backup: {await ReasonAsync(node, response, cancellation)}"
+                    $"The node at {node.Address} refused the backup: {await ReasonAsync(node, response, cancellation)}"
                 );
             }
 
@@ -54,8 +54,8 @@ internal sealed class BackupDownload : IDisposable
         }
     }
 
-    /// <summary>The next piece, valid until the next call.</summary>
-    /// <exception cref="BackupException">The node went away or silent.</exception>
+    /// <summary>Reads the next piece, which is valid until the next call.</summary>
+    /// <exception cref="BackupException">The connection broke, or the node sent nothing for two minutes.</exception>
     public async Task<BackupPiece> NextAsync(CancellationToken cancellation)
     {
         using var silence = CancellationTokenSource.CreateLinkedTokenSource(cancellation);
@@ -101,7 +101,7 @@ internal sealed class BackupDownload : IDisposable
         }
         catch (Exception other) when (other is JsonException or KeyNotFoundException or InvalidOperationException)
         {
-            return $"it answered with status {(int)response.StatusCode}, and not as Rookery does.";
+            return $"status {(int)response.StatusCode}, without a message of Rookery.";
         }
     }
 }

@@ -14,7 +14,7 @@ using Rookery.Transfer;
 
 namespace Rookery;
 
-/// <summary>The command line. What it cannot read ends with one sentence and exit code 78.</summary>
+/// <summary>The command line. An invalid command line ends with one message and exit code 78.</summary>
 internal static class CommandLine
 {
     private static readonly (string Name, Func<Command> Create)[] Commands =
@@ -50,8 +50,8 @@ internal static class CommandLine
     ];
 
     /// <summary>Runs a command line.</summary>
-    /// <param name="arguments">Its words.</param>
-    /// <param name="error">Where it says what is wrong with them; null for stderr.</param>
+    /// <param name="arguments">The arguments.</param>
+    /// <param name="error">Receives the message about an invalid command line; null for stderr.</param>
     public static Task<int> RunAsync(string[] arguments, TextWriter? error = null) =>
         Refusal.GuardAsync(() => InvokeAsync(arguments, error ?? Console.Error));
 
@@ -59,8 +59,8 @@ internal static class CommandLine
     {
         var parsed = Tree(arguments).Parse(arguments);
 
-        // A word that is not known is the cause when the library also misses a command or a value. An option that is
-        // not known it takes for the name that a command wants.
+        // An unknown word is the cause of other errors, such as a missing command or value. The library takes an
+        // unknown option for a missing positional argument.
         string? unknown = parsed.UnmatchedTokens is [var unmatched, ..]
             ? unmatched
             : parsed
@@ -70,7 +70,7 @@ internal static class CommandLine
                 .FirstOrDefault(IsOption);
         if (parsed.Errors.Count > 0 && unknown is null && parsed.CommandResult is { Command.Subcommands.Count: > 0 })
         {
-            // Nothing is wrong but that no command was named: the help says which there are.
+            // Only the subcommand is missing: the help lists the subcommands.
             await Tree(arguments)
                 .Parse([.. arguments, "--help"])
                 .InvokeAsync(new InvocationConfiguration { Output = error });
@@ -81,9 +81,9 @@ internal static class CommandLine
         if (parsed.Errors.Count > 0 || unknown is not null || empty is not null)
         {
             string wrong =
-                empty is not null ? $"{empty} is empty: an environment variable that is not set, perhaps."
+                empty is not null ? $"{empty} is empty; perhaps an environment variable is not set."
                 : unknown is not null
-                    ? $"\"{unknown}\" is no command or option "
+                    ? $"\"{unknown}\" is not a command or option "
                         + $"here.{Spelling.Suggest(unknown, parsed.CommandResult.Command)}"
                 : Missing(parsed) is { } missing ? $"{missing} is missing."
                 : parsed.Errors[0].Message;
@@ -91,15 +91,15 @@ internal static class CommandLine
             return ExitCode.Configuration;
         }
 
-        // `serve` ends by itself on SIGTERM; the library would end the process two seconds later, with another code.
+        // `serve` handles SIGTERM itself; the library would end the process after two seconds with another exit code.
         return await parsed.InvokeAsync(
             new InvocationConfiguration { ProcessTerminationTimeout = null, EnableDefaultExceptionHandler = false }
         );
     }
 
     /// <summary>
-    /// The commands. Of a command that is named by the first word no other is made: that would take longer than most of
-    /// them work.
+    /// Creates the commands. If the first argument names a command, only that one is created, because creating all
+    /// takes longer than most commands run.
     /// </summary>
     public static RootCommand Tree(string[] arguments)
     {
@@ -119,8 +119,7 @@ internal static class CommandLine
     }
 
     /// <summary>
-    /// The first argument that the command needs and was not given, said before what else is wrong; the library says
-    /// only that one is missing.
+    /// Returns the name of the first required argument that is missing; the library's message does not name it.
     /// </summary>
     private static string? Missing(ParseResult parsed) =>
         parsed
@@ -129,7 +128,7 @@ internal static class CommandLine
             )
             ?.Name;
 
-    /// <summary>The first argument or option whose value is an empty text, which is no name of anything.</summary>
+    /// <summary>Returns the name of the first argument or option with an empty value, which is never valid.</summary>
     private static string? Empty(CommandResult command) =>
         command.Children.FirstOrDefault(static child =>
             child.Tokens.Any(static token => token.Value.Length == 0)

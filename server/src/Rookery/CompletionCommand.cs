@@ -6,9 +6,7 @@ using Rookery.Terminal;
 
 namespace Rookery;
 
-/// <summary>
-/// `rookery completion`: what a shell needs to complete the commands and options, made from the commands themselves.
-/// </summary>
+/// <summary>`rookery completion`: prints completion scripts for shells, generated from the commands.</summary>
 internal static class CompletionCommand
 {
     private static readonly string[] Shells = ["bash", "zsh", "fish"];
@@ -19,7 +17,7 @@ internal static class CompletionCommand
         shell.CompletionSources.Add(Shells);
         var command = new Command(
             "completion",
-            "Print what lets a shell complete commands and options: source <(rookery completion bash)."
+            "Print a script by which a shell completes commands and options: source <(rookery completion bash)."
         )
         {
             shell,
@@ -36,7 +34,7 @@ internal static class CompletionCommand
                             "zsh" => Zsh(nodes),
                             "fish" => Fish(nodes),
                             var other => throw new AdminException(
-                                $"There is nothing for \"{other}\"; there are {string.Join(", ", Shells)}.",
+                                $"SHELL must be one of {string.Join(", ", Shells)}, not \"{other}\".",
                                 ExitCode.Configuration
                             ),
                         }
@@ -77,8 +75,8 @@ internal static class CompletionCommand
 
     private static IEnumerable<string> NamesOf(Command command) => [command.Name, .. command.Aliases];
 
-    // Goes along the words as far as they name commands, and offers what stands below; where nothing does, names of
-    // files.
+    // The script follows the words as long as they name commands, and offers what may come next; otherwise it offers
+    // file names.
     private static IEnumerable<string> Bash(List<Node> nodes)
     {
         yield return "# bash completion of rookery: source <(rookery completion bash)";
@@ -177,7 +175,7 @@ internal static class CompletionCommand
             )
         );
 
-    /// <summary>The first sentence, without what the default is.</summary>
+    /// <summary>Returns the first sentence of a description, without its default.</summary>
     private static string Short(string description)
     {
         int end = description.IndexOfAny(['.', '[', ';', '\n']);
@@ -189,9 +187,7 @@ internal static class CompletionCommand
     private static string InFish(string text) =>
         $"'{text.Replace("\\", "\\\\", StringComparison.Ordinal).Replace("'", "\\'", StringComparison.Ordinal)}'";
 
-    /// <summary>
-    /// A command, by the words that lead to it, each behind a space; with the words that may stand below it.
-    /// </summary>
+    /// <summary>A command. <c>Path</c> is the words that lead to it, each after a space.</summary>
     private sealed record Node(
         string Path,
         IReadOnlyList<(string Name, string Description)> Commands,

@@ -12,8 +12,8 @@ using Rookery.Transfer;
 namespace Rookery;
 
 /// <summary>
-/// `rookery export`: writes the documents of a running node's database, or of a stopped node, one a line, and what it
-/// does to stderr.
+/// `rookery export`: writes the documents of a running node's database, or of a stopped node, as one JSON object per
+/// line. Progress goes to stderr.
 /// </summary>
 internal static class ExportCommand
 {
@@ -25,17 +25,17 @@ internal static class ExportCommand
         var address = new NodeAddress(isRemote: true);
         var running = new Argument<string?>("DB")
         {
-            Description = "A database of the running node at --url; `.` is the one that `rookery login` wrote down.",
+            Description = "A database of the running node at --url; `.` is your default, which `rookery login` saved.",
             Arity = ArgumentArity.ZeroOrOne,
         };
         var to = new Option<string?>("--to")
         {
-            Description = "File to write, with DB; one that ends in .gz is packed; - is stdout [default: stdout].",
+            Description = "File to write, with DB; compressed if it ends in .gz; - is stdout [default: stdout].",
             HelpName = "FILE",
         };
         var replace = new Option<bool>("--replace")
         {
-            Description = "Put it in the place of a file that is there; otherwise that is refused.",
+            Description = "Replace an existing file, which is refused otherwise.",
         };
         var data = new Option<string?>("--data")
         {
@@ -49,7 +49,7 @@ internal static class ExportCommand
             HelpName = "NAME",
         };
         var command = address.AddTo(
-            new Command("export", "Write the documents of a database, or of a stopped node, one JSON object a line.")
+            new Command("export", "Write the documents of a database, or of a stopped node, one JSON object per line.")
             {
                 running,
                 to,
@@ -75,7 +75,7 @@ internal static class ExportCommand
                 || parsed.GetValue(replace)
                 || address.IsNamed(parsed)
                     ? Refusal.WriteAsync(
-                        "--data names a stopped node; DB, --to, --replace and --url belong to a running one.",
+                        "--data names a stopped node, but DB, --to, --replace and --url are for a running one.",
                         ExitCode.Configuration
                     )
                 : RunAsync(directory, parsed.GetValue(journal), parsed.GetValue(database), cancellation)
@@ -93,14 +93,14 @@ internal static class ExportCommand
     ) =>
         database is null
             ? await Refusal.WriteAsync(
-                "Say which database of the running node, or name the data directory of a stopped one with --data.",
+                "Pass a database of the running node, or the data directory of a stopped one by --data.",
                 ExitCode.Configuration
             )
         : replaces && to is null
-            ? await Refusal.WriteAsync("--replace belongs to --to, which names the file.", ExitCode.Configuration)
+            ? await Refusal.WriteAsync("--replace needs --to, which names the file.", ExitCode.Configuration)
         : ofStopped is not null
             ? await Refusal.WriteAsync(
-                "--journal and --database belong to --data, which names a stopped node.",
+                "--journal and --database need --data, which names a stopped node.",
                 ExitCode.Configuration
             )
         : await address.WorkAsync(
@@ -137,7 +137,7 @@ internal static class ExportCommand
 
         using var interruption = new Interruption(
             progress: null,
-            () => "What was written is not whole, and an export cannot be gone on with: give the same command again."
+            () => "The written file is incomplete, and an export cannot be resumed. Run the same command again."
         );
         foreach (var database in databases)
         {
@@ -147,8 +147,8 @@ internal static class ExportCommand
         return gaps.Count == 0
             ? ExitCode.Success
             : await Refusal.WriteAsync(
-                $"The export lacks what could not be read: {gaps.Count} "
-                    + $"{(gaps.Count == 1 ? "range" : "ranges")}, named above. Everything else was exported.",
+                $"{Amount.Of(gaps.Count, "range")} could not be read and is missing in the export; see above. "
+                    + $"Everything else was exported.",
                 ExitCode.Failure
             );
     }

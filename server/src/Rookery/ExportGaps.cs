@@ -3,15 +3,15 @@ using Rookery.Storage;
 
 namespace Rookery;
 
-/// <summary>What an export could not read: each range is named once on stderr, and counted.</summary>
+/// <summary>Reports the damaged ranges that an export skipped: names each once on stderr, and counts them.</summary>
 internal sealed class ExportGaps
 {
     private readonly HashSet<(string Database, string File, long Offset)> _known = [];
 
-    /// <summary>How many there are by now.</summary>
+    /// <summary>The number of skipped ranges so far.</summary>
     public int Count { get; private set; }
 
-    /// <summary>A range that the walk over a database went past.</summary>
+    /// <summary>Adds a range that the export of a database skipped.</summary>
     public void Add(Database database, DamageEvent damage)
     {
         if (_known.Add((database.Name, damage.File, damage.Offset)))
@@ -20,7 +20,7 @@ internal sealed class ExportGaps
         }
     }
 
-    /// <summary>Anything else that is missing.</summary>
+    /// <summary>Adds another gap.</summary>
     public void Add(string sentence)
     {
         Count++;

@@ -4,15 +4,15 @@ using System.Runtime.InteropServices;
 namespace Rookery;
 
 /// <summary>
-/// One GET over plain HTTP to an IPv4 address in numbers, by the kernel's own calls: the framework's sockets and
-/// addresses take longer to be loaded and compiled than the question and its answer.
+/// Sends one request over plain HTTP to a numeric IPv4 address by system calls, because loading and compiling .NET's
+/// sockets takes longer than the whole exchange.
 /// </summary>
 internal static unsafe partial class PlainQuestion
 {
     private const int MostBytes = 1 << 20;
     private const int FirstBytes = 16 << 10;
 
-    // socket(2), socket(7), ip(7), send(2): the same on Linux for x86-64 and arm64.
+    // Constants of socket(2), socket(7), ip(7) and send(2), the same on Linux for x86-64 and arm64.
     private const int Internet = 2;
     private const int StreamAndCloseOnExec = 1 | 0x80000;
     private const int SocketLevel = 1;
@@ -21,8 +21,8 @@ internal static unsafe partial class PlainQuestion
     private const int NoSignal = 0x4000;
     private const int AddressBytes = 16;
 
-    /// <summary>Reads an address such as "127.0.0.1:8080".</summary>
-    /// <returns>False for all others.</returns>
+    /// <summary>Parses an address such as "127.0.0.1:8080".</summary>
+    /// <returns>False for any other form.</returns>
     public static bool TryReadAddress(string text, out uint address, out ushort port)
     {
         (address, port) = (0, 0);
@@ -42,13 +42,14 @@ internal static unsafe partial class PlainQuestion
         return isRead && port != 0;
     }
 
-    /// <summary>Asks, and gives what came until the other closed; null when it did not come.</summary>
-    /// <param name="address">Of the other, in the order in which it is written.</param>
-    /// <param name="port">Where it listens.</param>
-    /// <param name="request">What is sent.</param>
-    /// <param name="patience">How long all of the answer may take once the connection stands, and the connection before
-    /// that.</param>
-    /// <param name="length">How much came.</param>
+    /// <summary>
+    /// Sends a request and returns the bytes received until the server closed the connection; null if it failed.
+    /// </summary>
+    /// <param name="address">The server's address, most significant byte first.</param>
+    /// <param name="port">The server's port.</param>
+    /// <param name="request">The bytes to send.</param>
+    /// <param name="patience">The time limit of the connection, and then of the whole response.</param>
+    /// <param name="length">The number of bytes received.</param>
     public static byte[]? Ask(uint address, ushort port, ReadOnlySpan<byte> request, TimeSpan patience, out int length)
     {
         length = 0;
@@ -76,7 +77,7 @@ internal static unsafe partial class PlainQuestion
 
             fixed (byte* from = request)
             {
-                // A few bytes into an empty buffer: all or nothing.
+                // A few bytes fit into the empty send buffer, so they are sent completely or not at all.
                 if (Send(socket, from, (nuint)request.Length, NoSignal) != request.Length)
                 {
                     return null;
@@ -97,8 +98,8 @@ internal static unsafe partial class PlainQuestion
         length = 0;
         while (true)
         {
-            // For what is left of it: one that sends a little again and again would otherwise be waited for without
-            // end.
+            // The time-out covers the remaining time. Otherwise a server that sends a byte now and then would be waited
+            // for without end.
             long left = (long)(patience - TimeProvider.System.GetElapsedTime(begun)).TotalMilliseconds;
             if (left <= 0 || !SetTimeout(socket, ReceiveTimeout, left))
             {
@@ -146,7 +147,7 @@ internal static unsafe partial class PlainQuestion
             value = (10 * value) + (text[at] - '0');
         }
 
-        // Zeros before a number would mean octal ones elsewhere.
+        // Leading zeros are refused, because other programs read them as octal numbers.
         bool isNumber = at > begin && value <= most && (text[begin] != '0' || at == begin + 1);
         bool isEnd = end == '\0' ? at == text.Length : at < text.Length && text[at++] == end;
         return isNumber && isEnd;

@@ -6,20 +6,18 @@ using Rookery.Hosting.Logging;
 namespace Rookery;
 
 /// <summary>
-/// `rookery status` of a node that speaks plain HTTP, in a fraction of the time that the usual way takes: scripts and
-/// prompts ask it often. Without the library for command lines, an HTTP client, sockets, TLS and JSON, of which each
-/// takes longer than all the rest: the node puts it into words. Code that was compiled ahead is nearly free, and what
-/// is generic over a primitive, or made of wide vectors, is compiled at each start. Whatever is not the plain case, and
-/// whatever goes wrong, is left to <see cref="StatusCommand"/>, which says it in sentences.
+/// A fast path of `rookery status` for a node on plain HTTP, because scripts and prompts call it often. It avoids the
+/// command-line library, the HTTP client, TLS and JSON, each of which takes longer to load than everything else; the
+/// node formats the text. Any other case, and any error, is left to <see cref="StatusCommand"/>.
 /// </summary>
 internal static class QuickStatus
 {
-    // Then the usual way asks, which waits for longer and says in a sentence what it waited for.
+    // After this time <see cref="StatusCommand"/> takes over, which waits longer and reports what it waited for.
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(5);
 
-    /// <summary>Asks and prints.</summary>
+    /// <summary>Runs the command if it is the plain case.</summary>
     /// <param name="arguments">The whole command line.</param>
-    /// <returns>The exit code; null when nothing was printed, and the usual way is to be gone.</returns>
+    /// <returns>The exit code; null if nothing was printed and <see cref="StatusCommand"/> must run.</returns>
     public static int? TryRun(string[] arguments)
     {
         if (arguments is not ["status", ..] || !TryReadOptions(arguments.AsSpan(1), out string? url, out bool isJson))
@@ -74,8 +72,8 @@ internal static class QuickStatus
     }
 
     /// <summary>
-    /// The one address that is meant, as <see cref="NodeAddress"/> has it; null when there are several, a token goes
-    /// with it, or it is no plain HTTP. Without its scheme.
+    /// Returns the single address that the command uses, without its scheme, by the rules of <see cref="NodeAddress"/>.
+    /// Null if there are several addresses, a token is sent, or it is not plain HTTP.
     /// </summary>
     private static string? AddressOf(string? url)
     {
@@ -99,12 +97,12 @@ internal static class QuickStatus
     }
 
     /// <summary>
-    /// What the node says of itself, and how the command ends for it; null when it says nothing, or the usual way has
-    /// more to ask.
+    /// Asks the node for its status. Returns the text to print and the exit code; null if the node does not answer or
+    /// <see cref="StatusCommand"/> has more to ask.
     /// </summary>
     private static ReadOnlyMemory<byte>? TryAsk(string place, uint address, ushort port, bool isJson, out int code)
     {
-        // HTTP/1.0: the answer comes in one piece and ends with the connection.
+        // With HTTP/1.0 the body is not chunked and ends with the connection.
         byte[] question = Encoding.ASCII.GetBytes(
             (isJson ? "GET /readyz?verbose HTTP/1.0\r\nHost: " : "GET /readyz?words HTTP/1.0\r\nHost: ")
                 + place
@@ -130,7 +128,7 @@ internal static class QuickStatus
             return null;
         }
 
-        // Whatever a terminal might obey is among the rest, and the usual way makes it visible.
+        // Control characters are left to <see cref="StatusCommand"/>, which escapes them.
         foreach (byte letter in whole[(end + 4)..])
         {
             if (letter is not ((byte)'\n' or (>= (byte)' ' and < 0x7f)))
@@ -140,8 +138,7 @@ internal static class QuickStatus
         }
 
         code = isWell ? ExitCode.Success : ExitCode.Failure;
-        // Never as the other branch of a null, which would be an empty answer: an array that is null makes such a
-        // memory.
+        // Not written as a conditional with null: a null array would convert to empty memory instead of null.
         return answer.AsMemory((end + 4)..length);
     }
 }

@@ -9,10 +9,10 @@ using Rookery.Platform;
 
 namespace Rookery;
 
-/// <summary>How a command says that it could not: one sentence on stderr and an exit code.</summary>
+/// <summary>Reports a command's failure: one message on stderr and an exit code.</summary>
 internal static class Refusal
 {
-    /// <summary>Runs <paramref name="work"/> and turns its failure into sentence and code.</summary>
+    /// <summary>Runs <paramref name="work"/> and turns its exceptions into a message and an exit code.</summary>
     public static async Task<int> GuardAsync(Func<Task<int>> work)
     {
         try
@@ -25,7 +25,7 @@ internal static class Refusal
         }
         catch (OutputClosedException)
         {
-            // Not a failure that anybody wants to be told of.
+            // The reader of the output has closed it; a message would only disturb.
             return ExitCode.OutputClosed;
         }
         catch (UnauthorizedAccessException refused)
@@ -41,7 +41,7 @@ internal static class Refusal
         }
     }
 
-    /// <summary>Writes the sentence.</summary>
+    /// <summary>Writes the message and returns the exit code.</summary>
     public static async Task<int> WriteAsync(string sentence, int code)
     {
         await Console.Error.WriteLineAsync(sentence);
@@ -49,8 +49,8 @@ internal static class Refusal
     }
 
     /// <summary>
-    /// Whether another path, or another user, is what helps. A card that rots or dies is none of it: the kernel makes
-    /// its file system read-only.
+    /// Returns whether another path or user would help. A failing card is not such a case: the kernel makes its file
+    /// system read-only.
     /// </summary>
     private static bool IsOfConfiguration(IOException failure) =>
         failure

@@ -8,7 +8,7 @@ using Rookery.Terminal;
 
 namespace Rookery;
 
-/// <summary>`rookery restore`: makes a data directory from a backup.</summary>
+/// <summary>`rookery restore`: creates a data directory from a backup.</summary>
 internal static class RestoreCommand
 {
     public static Command Create()
@@ -21,13 +21,13 @@ internal static class RestoreCommand
         };
         var data = new Option<string>("--data")
         {
-            Description = "Data directory to make; refused when it is not empty.",
+            Description = "Data directory to create; refused if it exists and is not empty.",
             HelpName = "DIR",
             Required = true,
         };
         var journal = new Option<string?>("--journal")
         {
-            Description = "Directory of the journal to make, for a device of its own [default: in the data directory].",
+            Description = "Journal directory to create, on its own device [default: in the data directory].",
             HelpName = "DIR",
         };
         var database = new Option<string?>("--database")
@@ -35,7 +35,7 @@ internal static class RestoreCommand
             Description = "Only this database [default: all].",
             HelpName = "NAME",
         };
-        var command = new Command("restore", "Make the data directory of a node from a backup.")
+        var command = new Command("restore", "Create the data directory of a node from a backup.")
         {
             from,
             data,
@@ -85,9 +85,9 @@ internal static class RestoreCommand
             progress,
             () =>
                 restoration.IsUnfinished
-                    ? $"{options.DataDirectory} is not complete, and no node opens it: delete "
-                        + $"{WhatToDelete(options)}, and give the same command again."
-                    : $"{options.DataDirectory} is as it was, or complete."
+                    ? $"{options.DataDirectory} is incomplete, and no node opens it. Delete "
+                        + $"{WhatToDelete(options)}, and run the same command again."
+                    : $"{options.DataDirectory} is unchanged or complete."
         );
         foreach (var (name, documents) in restoration.Run(from, database))
         {

@@ -12,69 +12,68 @@ internal static class ServeCommand
     {
         var data = new Option<string?>("--data")
         {
-            Description = "Directory of the data; made when it is missing.",
+            Description = "Data directory; created if it is missing.",
             HelpName = "DIR",
         };
         var listen = new Option<string?>("--listen")
         {
             Description =
-                "Address to listen on; https asks everybody for a credential [default: http://127.0.0.1:8080].",
+                "URL to listen on; with https every client needs a credential [default: http://127.0.0.1:8080].",
             HelpName = "URL",
         };
         var journal = new Option<string?>("--journal")
         {
-            Description = "Directory of the journal, for a device of its own [default: DIR/journal].",
+            Description = "Journal directory, such as on its own device [default: DIR/journal].",
             HelpName = "DIR",
         };
         var peerListen = new Option<string?>("--peer-listen")
         {
             Description =
-                "Address at which a member of a cluster listens for the others [default: that of --listen, its "
-                + "port + 1000, or - 1000 from 64536 on].",
+                "Address on which a member listens for other members [default: the address of --listen, with its "
+                + "port + 1000, or - 1000 from port 64536 on].",
             HelpName = "ADDRESS:PORT",
         };
         var welcome = new Option<string?>("--welcome")
         {
             Description =
-                "Address of a page in plain HTTP for people who do not know the node yet: its authority's "
-                + "certificate, and how to trust it [default: none].",
+                "Address for a plain HTTP page with the authority's certificate and how to trust it [default: none].",
             HelpName = "ADDRESS:PORT",
         };
         var peers = new Option<string?>("--peers")
         {
             Description =
-                "Where other members may be, beside the places where they were seen last: after all have moved "
+                "Addresses of other members besides their last known ones, for a start after all addresses changed "
                 + "at once.",
             HelpName = "HOST:PORT,…",
         };
         var publicUrl = new Option<string?>("--public-url")
         {
-            Description = "URL by which clients reach this node, where it is not that of --listen.",
+            Description = "URL at which clients reach this node, if it differs from --listen.",
             HelpName = "URL",
         };
         var memory = new Option<string?>("--memory")
         {
             Description =
-                "Memory of the whole process, such as 128M or 2G [default: a quarter of the machine's, at least 96M].",
+                "Memory limit of the process, such as 128M or 2G [default: a quarter of the machine's, at least 96M].",
             HelpName = "SIZE",
         };
         var machineMetrics = new Option<string?>("--machine-metrics")
         {
             Description =
-                $"Where node_exporter tells of this machine; shown at /metrics/machine [default: "
+                $"URL of this machine's node_exporter, whose metrics /metrics/machine passes on [default: "
                 + $"{ServeConfiguration.UsualMachineMetrics}].",
             HelpName = "URL",
         };
         var claimCodeFile = new Option<string?>("--claim-code-file")
         {
             Description =
-                "File with the code by which a node without an owner is claimed [default: the node makes one "
+                "File with the code that claims a node without an owner [default: the node creates one "
                 + "at each start].",
             HelpName = "FILE",
         };
         var config = new Option<string?>("--config")
         {
-            Description = "JSON file with the same settings; what is said on the command line wins.",
+            Description = "JSON file with the same settings; options on the command line take precedence.",
             HelpName = "FILE",
         };
         var insecure = new Option<bool>("--insecure")

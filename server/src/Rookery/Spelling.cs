@@ -2,12 +2,10 @@ using System.CommandLine;
 
 namespace Rookery;
 
-/// <summary>Guesses what a misspelt word was to be.</summary>
+/// <summary>Suggests the command or option that a misspelt word was meant to be.</summary>
 internal static class Spelling
 {
-    /// <summary>
-    /// A question to append to the sentence that the word is not known; empty when nothing comes near.
-    /// </summary>
+    /// <summary>Returns a question to append to the error message; empty if no name is similar.</summary>
     public static string Suggest(string word, Command command)
     {
         var words = IsOption(word)
@@ -15,14 +13,16 @@ internal static class Spelling
             : command.Subcommands.Where(static sub => !sub.Hidden).Select(static sub => sub.Name);
         string? nearest = words.MinBy(other => Distance(word, other));
 
-        // Two letters of a long word, one of a short one.
+        // Two edits are allowed in a long word, one in a short one.
         return
             nearest is not null && Distance(word, nearest) <= Math.Min(2, Math.Max(1, word.TrimStart('-').Length / 3))
             ? $" Did you mean {nearest}?"
             : string.Empty;
     }
 
-    /// <summary>How many letters have to be added, taken away, replaced or exchanged with their neighbour.</summary>
+    /// <summary>
+    /// Returns the edit distance: insertions, deletions, replacements, and exchanges of neighbouring letters.
+    /// </summary>
     internal static int Distance(string one, string other)
     {
         int[,] costs = new int[one.Length + 1, other.Length + 1];

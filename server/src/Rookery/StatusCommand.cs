@@ -7,9 +7,7 @@ using Rookery.Server.Operations;
 
 namespace Rookery;
 
-/// <summary>
-/// `rookery status`: whether a node serves, how it stands in its cluster, and why not if it does not.
-/// </summary>
+/// <summary>`rookery status`: shows whether a node serves, its role in the cluster, and what is wrong.</summary>
 internal static class StatusCommand
 {
     public static Command Create()
@@ -18,8 +16,8 @@ internal static class StatusCommand
         var command = address.AddTo(
             new Command(
                 "status",
-                "Say how a running node does: ready or why not, who leads, and how far members are behind. "
-                    + "Ends with 1 when it is not well."
+                "Show the status of a running node: whether it is ready, the leader, and how far members are behind. "
+                    + "Ends with 1 if something is wrong."
             )
         );
         command.SetAction(
@@ -45,7 +43,8 @@ internal static class StatusCommand
     }
 
     /// <summary>
-    /// Where members are looked for is for whoever may know of addresses: with --data, or an admin's token.
+    /// Describes where the node looks for members that it does not reach. Only --data or an admin's token may see
+    /// addresses.
     /// </summary>
     private static async Task<IEnumerable<string>> DescribeUnreachedAsync(AdminClient client, JsonElement status)
     {
@@ -61,7 +60,11 @@ internal static class StatusCommand
         }
         catch (AdminException)
         {
-            return ["With --data on its machine, or with an admin's token, it says too where it looks for the others."];
+            return
+            [
+                "With --data on its machine, or with an admin's token, this command also shows where the "
+                    + "node looks for them.",
+            ];
         }
     }
 }

@@ -9,24 +9,26 @@ using Rookery.Server.Configuration;
 
 namespace Rookery;
 
-/// <summary>Opens the data of a node that does not run, for commands that work on it.</summary>
+/// <summary>Opens the data of a stopped node for commands that work on it.</summary>
 internal static class StoppedNode
 {
-    /// <summary>The option that names a journal on a device of its own.</summary>
+    /// <summary>Creates the option that names a separate journal directory.</summary>
     public static Option<string?> JournalOption() =>
         new("--journal")
         {
-            Description = "Directory of the stopped node's journal, when it is served with one of its own.",
+            Description = "Journal directory of the stopped node, if it is not in the data directory.",
             HelpName = "DIR",
         };
 
-    /// <summary>Runs <paramref name="work"/>, which only reads, on an opened node and closes it in order.</summary>
+    /// <summary>
+    /// Opens the node, runs <paramref name="work"/>, which must only read, and closes the node cleanly.
+    /// </summary>
     /// <param name="directory">The data directory.</param>
-    /// <param name="journal">The journal's directory; null when it lies in the data directory.</param>
-    /// <param name="work">What to do; its result is the exit code.</param>
-    /// <param name="commandLeftOut">See <see cref="NodeOptions.CommandLeftOut"/>; null refuses data whose journal
-    /// cannot be replayed for damage.</param>
-    /// <returns>The exit code: that of the work, or of why it could not begin.</returns>
+    /// <param name="journal">The journal directory; null if the journal is in the data directory.</param>
+    /// <param name="work">The work; its result is the exit code.</param>
+    /// <param name="commandLeftOut">See <see cref="NodeOptions.CommandLeftOut"/>; if null, data whose journal cannot be
+    /// replayed because of damage are refused.</param>
+    /// <returns>The exit code of the work, or of the reason why it could not begin.</returns>
     public static Task<int> UseAsync(
         string directory,
         string? journal,
@@ -81,7 +83,7 @@ internal static class StoppedNode
         }
         catch (IdentityException)
         {
-            // Whose it is cannot be read: then it may be one of several.
+            // The identity cannot be read, so the node may be a member of a cluster.
             return true;
         }
     }
@@ -95,9 +97,9 @@ internal static class StoppedNode
         catch (UnknownCommitException unknown) when (tells)
         {
             Console.Error.WriteLine(
-                $"This node is a member of a cluster: all of its journal is read, entries "
-                    + $"{unknown.LastInTables + 1} to {unknown.LastInJournal}, though a majority may not have the "
-                    + $"last of them."
+                $"This node is a member of a cluster. Its whole journal is read, entries "
+                    + $"{unknown.LastInTables + 1} to {unknown.LastInJournal}, although the last of them may not be "
+                    + $"committed."
             );
             throw;
         }

@@ -3,12 +3,12 @@ using System.Globalization;
 
 namespace Rookery;
 
-/// <summary>Options that take a whole number within bounds.</summary>
+/// <summary>Creates options for a whole number within bounds.</summary>
 internal static class WholeNumber
 {
     /// <summary>
-    /// One that is null when it is not given. Another value than a number within the bounds is refused by the option's
-    /// name.
+    /// Creates an option whose value is null if it is not given. Other values than whole numbers within the bounds are
+    /// refused with the option's name.
     /// </summary>
     public static Option<int?> Option(string name, string description, string helpName, int least, int most) =>
         new(name)

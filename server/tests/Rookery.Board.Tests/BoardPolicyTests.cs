@@ -41,7 +41,11 @@ public sealed class BoardPolicyTests
         board.Next = new BoardReading { TemperatureCelsius = 60, KnownFlags = Throttling.All };
         time.Advance(TimeSpan.FromSeconds(290));
         Assert.Equal(BoardCondition.UnderVoltage, watch.Condition);
-        Assert.StartsWith("(Simulated board.) The board's supply fell below", watch.Trouble, StringComparison.Ordinal);
+        Assert.StartsWith(
+            "(Simulated board.) The board's supply voltage fell " + "below",
+            watch.Trouble,
+            StringComparison.Ordinal
+        );
         time.Advance(TimeSpan.FromSeconds(10));
         Assert.Equal(BoardCondition.Well, watch.Condition);
         Assert.Null(watch.Trouble);

@@ -83,7 +83,7 @@ public sealed class BoardHealthTests
         using var watch = new BoardWatch(Board(), new SimulatedTimeProvider());
         var said = HealthOf(watch).GetProperty("Board");
         Assert.StartsWith(
-            "(Simulated board.) The firmware slows the processor down, for heat or want of power (83 °C now).",
+            "(Simulated board.) The firmware throttles the processor because of heat or low power (83 °C now).",
             said.GetProperty("Trouble").GetString(),
             StringComparison.Ordinal
         );

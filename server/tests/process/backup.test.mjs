@@ -146,7 +146,7 @@ test("A stopped node is backed up and exported from its directory, and damage is
   const partial = await run("export", "--data", rotten)
   assert.equal(partial.code, 1, partial.stderr)
   assert.match(partial.stderr, /Shop: not exported: .*\.run is damaged at byte \d+: .*\(d\//)
-  assert.match(partial.stderr, /The export lacks what could not be read: 1 range, /)
+  assert.match(partial.stderr, /1 range could not be read and is missing in the export/)
   const spoiled = await run("backup", "--to", join(directory, "y"), "--data", rotten)
   assert.equal(spoiled.code, 1, spoiled.stderr)
   assert.match(spoiled.stderr, /The node's data is damaged, and so is this copy of it, which is no backup: .*\.run is damaged/)

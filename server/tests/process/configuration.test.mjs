@@ -102,7 +102,7 @@ test("A data directory whose content is damaged ends with 1, because no other pa
   assert.equal(code, 1)
 })
 
-test("Who cannot agree on TLS is told why, and to look whether it is http", async t => {
+test("A failed TLS handshake is reported with its reason and the advice to check for http", async t => {
   const node = await NodeProcess.serve({ data: temporaryDirectory(t) })
   afterwards(t, () => node.kill())
   const bare = tls.createServer().listen(0, "127.0.0.1") // without a certificate
@@ -111,7 +111,7 @@ test("Who cannot agree on TLS is told why, and to look whether it is http", asyn
   for (const port of [node.port, bare.address().port]) {
     const { code, stderr } = await run("status", "--url", `https://127.0.0.1:${port}`)
     assert.equal(code, 1)
-    assert.match(stderr, /^What answers at https:\/\/127\.0\.0\.1:\d+\/ could not agree on TLS \([^)]*\w\); look whether it is http\.\n$/)
+    assert.match(stderr, /^The server at https:\/\/127\.0\.0\.1:\d+\/ did not complete the TLS handshake \([^)]*\w\)\. Check whether its address begins with http\.\n$/)
   }
 })
 
@@ -150,7 +150,7 @@ test("A wrong option, size, address or configuration file is refused with its pl
   refused(await run("serve", "--data", directory, "--listen", "127.0.0.1:80"), /127\.0\.0\.1:80/)
   refused(await run("serve", "--data", directory, "--listen", "https://127.0.0.1:8443"), /https:/)
   refused(await run("serve", "--data", join(directory, "data"), "--listen", "http://192.0.2.7:8080", "--insecure"), /192\.0\.2\.7/)
-  refused(await run("serve", "--data", join(directory, "data"), "--peers", "10.0.0.2:9443,10.0.0.3"), /"10\.0\.0\.3" is no address at which another member could be/)
+  refused(await run("serve", "--data", join(directory, "data"), "--peers", "10.0.0.2:9443,10.0.0.3"), /"10\.0\.0\.3" is no address of a member/)
   writeFileSync(file, JSON.stringify({ data: join(directory, "data"), peers: "nowhere" }))
   refused(await run("serve", "--config", file), /"nowhere" is no address/)
   refused(await run("serve", "--data", directory, "--lisen", "x"), /--lisen/)
@@ -230,6 +230,6 @@ test("The command line wins over the configuration file", async t => {
 
 test("An option that is not known is refused by name, and not taken for a member's", async () => {
   for (const words of [["transfer", "--bogus"], ["rm", "--bogus"], ["promote", "b", "--bogus"]]) {
-    refused(await run("cluster", "node", ...words), /^"--bogus" is no command or option here\. See `rookery cluster node [a-z]+ --help`\.$/m)
+    refused(await run("cluster", "node", ...words), /^"--bogus" is not a command or option here\. See `rookery cluster node [a-z]+ --help`\.$/m)
   }
 })

@@ -61,7 +61,7 @@ test("What the running node saw of its supply is found although it is over", asy
   board.write(throttled, "0\n")
   const doctor = await runWithin(board.within, "doctor", "--url", node.url)
   assert.equal(doctor.code, 1, doctor.stderr)
-  assert.match(doctor.stdout, /^warning power +\(Simulated board\.\) The supply fell below 4\.63 V since the machine was booted\.\n +→ Use the supply/m)
+  assert.match(doctor.stdout, /^warning power +\(Simulated board\.\) The supply voltage fell below 4\.63 V since the machine was booted\.\n +→ Use the power supply/m)
 })
 
 test("Who has taken the port of a stopped node is looked for, and the disk is measured without a trace", async t => {
@@ -79,8 +79,8 @@ test("Who has taken the port of a stopped node is looked for, and the disk is me
   assert.equal(doctor.code, 1, doctor.stderr)
   const { Severity, Findings } = JSON.parse(doctor.stdout)
   assert.equal(Severity, "error")
-  assert.match(Findings.find(finding => finding.Subject === "ports").Sentence, new RegExp(`something listens on its port for clients, ${port}`))
-  assert.match(Findings.find(finding => finding.Subject === "disk").Sentence, /half of the synced writes took up to [\d.]+ ms/)
+  assert.match(Findings.find(finding => finding.Subject === "ports").Sentence, new RegExp(`another program listens on its port ${port}, for clients`))
+  assert.match(Findings.find(finding => finding.Subject === "disk").Sentence, /took [\d.]+ ms in the median/)
   assert.ok(Findings.some(finding => finding.Subject === "space"))
   assert.deepEqual(readdirSync(data), before)
 })
@@ -118,10 +118,10 @@ test("A doctor who is told nonsense says so", async t => {
   const data = temporaryDirectory(t)
   for (const [options, sentence] of [
     [["--data", join(data, "none")], /There is no directory/],
-    [["--data", data, "--config", "x.json"], /give one of them/],
-    [["--data", data, "--url", "http://127.0.0.1:1"], /give one of them/],
+    [["--data", data, "--config", "x.json"], /Give one of them/],
+    [["--data", data, "--url", "http://127.0.0.1:1"], /Give one of them/],
     [["--config", join(data, "none.json")], /there is no such file/],
-    [["--url", "http://127.0.0.1:1", "--probe"], /--probe writes into the data directory/],
+    [["--url", "http://127.0.0.1:1", "--probe"], /--probe writes to the data directory/],
   ]) {
     const { code, stderr, stdout } = await run("doctor", ...options)
     assert.equal(code, 78, stdout)

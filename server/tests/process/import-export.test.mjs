@@ -43,7 +43,7 @@ test("Good lines are stored, each bad one is named by its line, and the end says
   const cut = await rookery("import", ".", write("cut.ndjson.gz", gzipSync('{"n":6}\n'.repeat(100_000)).subarray(0, 400)))
   assert.equal(cut.code, 65)
   assert.match(cut.stderr, /damaged or cut off/)
-  for (const [words, sentence] of [[["-", "--resume"], /cannot be gone on with/], [[file, "--resume"], /No import of .* stopped/], [["/nowhere"], /no such file/], [[file, "--format", "xml"], /no format "xml"/], [[file, "--collection", "X"], /belong to tables/]]) {
+  for (const [words, sentence] of [[["-", "--resume"], /cannot be resumed/], [[file, "--resume"], /There is no import of .* to resume/], [["/nowhere"], /no such file/], [[file, "--format", "xml"], /--format must be .*, not "xml"/], [[file, "--collection", "X"], /are for tables/]]) {
     const wrong = await command(["import", ".", ...words], { env })
     assert.equal(wrong.code, 78, wrong.stderr)
     assert.match(wrong.stderr, sentence)
@@ -74,8 +74,8 @@ test("An import and an export that are interrupted say how to go on", async t =>
   const interrupted = new Terminal(`$rookery import . ${file}; echo "code $?"`, { env })
   await interrupted.shows(/[1-9][\d,]* documents, /)
   interrupted.type("\u0003")
-  await interrupted.shows(/Interrupted\. (At least )?[1-9][\d,]* documents were stored\. Give the same command with /)
-  await interrupted.shows(/--resume to go on behind them, or with --restart to begin anew\.\r\ncode 130/)
+  await interrupted.shows(/Interrupted\. (At least )?[1-9][\d,]* documents were stored\. Run the same command with /)
+  await interrupted.shows(/--resume to continue after them, or with --restart to start over\.\r\ncode 130/)
   const resumed = await rookery("import", ".", file, "--resume")
   assert.equal(resumed.code, 0, resumed.stderr)
   assert.equal(await count(), 300_000)
@@ -86,11 +86,11 @@ test("An import and an export that are interrupted say how to go on", async t =>
   await once(held.stdout, "readable")
   held.kill("SIGTERM")
   assert.deepEqual(await once(held, "exit"), [143, null])
-  assert.match(await said, /^Interrupted\. [\d,]+ of about 300,000 documents came, and what was written is not whole\. An export cannot be gone on with: give the same command again\.\n$/)
+  assert.match(await said, /^Interrupted\. [\d,]+ of about 300,000 documents were received; the written data are incomplete\. An export cannot be resumed\. Run the same command again\.\n$/)
   const old = write("old", "as it was")
   const toFile = await command(["export", ".", "--to", old, "--replace"], { env, onStart: child => until(() => existsSync(`${old}.part`)).then(() => child.kill("SIGTERM")) })
   assert.equal(toFile.code, 143)
-  assert.match(toFile.stderr, /old is as it was/)
+  assert.match(toFile.stderr, /old is unchanged/)
   assert.equal(readFileSync(old, "utf8"), "as it was")
   assert.ok(!existsSync(`${old}.part`))
 })
@@ -125,7 +125,7 @@ test("An import whose node stops goes on when it is back, and one that is given 
   child.kill("SIGTERM")
   const stopped = await given
   assert.equal(stopped.code, 143, stopped.stderr)
-  assert.match(stopped.stderr, /Give the same command with --resume to go on behind them/)
+  assert.match(stopped.stderr, /Run the same command with --resume to continue after them/)
   node = await NodeProcess.serve({ data, port: node.port })
   const before = await fishes()
   assert.ok(before > 0 && before < 300_000, `${before}`)
@@ -165,7 +165,7 @@ test("A table becomes documents: quoted fields, ids of a column, types kept as t
   const table = write("rooks.csv", 'id,name,age,zip,note\r\nr/1,"Anna ""the"" rook",7,01067,"two\r\nlines"\r\nr/2,Bert,,8,\r\nr/3,too,few\r\n')
   const imported = await rookery("import", ".", table, "--collection", "Rooks", "--id-column", "id")
   assert.equal(imported.code, 65)
-  assert.match(imported.stderr, /Not stored: line 5: The row has 3 fields, and the head 5\./)
+  assert.match(imported.stderr, /Not stored: line 5: The row has 3 fields, but the heading has 5\./)
   const anna = await read("r/1")
   assert.equal(anna["@metadata"]["@collection"], "Rooks")
   assert.deepEqual([anna.name, anna.age, anna.zip, anna.note, "id" in anna], ['Anna "the" rook', "7", "01067", "two\r\nlines", false])
@@ -220,8 +220,8 @@ test("A dump of RavenDB's brings documents, identities and indexes, and what it 
   assert.equal(imported.code, 65, imported.stderr)
   const sentences = [
     /2 documents were stored\./,
-    /1 identity and 1 index were taken/,
-    /Not taken: the index Broken: /,
+    /1 identity and 1 index were stored/,
+    /Not stored: the index Broken: /,
     /Left out: 1 × Attachments/,
     /Left out: 1 × RevisionDocuments/,
     /Left out: 2 × CompareExchange/,
@@ -231,7 +231,7 @@ test("A dump of RavenDB's brings documents, identities and indexes, and what it 
   for (const sentence of sentences) {
     assert.match(imported.stderr, sentence)
   }
-  assert.match(imported.stderr, /Left out: 1 × Indexes \(automatic; they are made again when they are asked for\)\./)
+  assert.match(imported.stderr, /Left out: 1 × Indexes \(automatic; queries create them again\)\./)
 
   assert.equal((await read("orders/1")).Company, "companies/1")
   assert.deepEqual(await node.expect(200, "GET", "/databases/birds/debug/identities"), { "orders|": 17 })
@@ -300,7 +300,7 @@ test("Identities and indexes of a dump are sent again as documents are", async t
     request.url.includes("/identity/seed") && refuse(response, 400, "Not this one."))
   const refused = await rookery("import", ".", file, "--url", refusing)
   assert.equal(refused.code, 78)
-  assert.match(refused.stderr, /^1 document was stored before that\. Give the same command with --resume/m)
+  assert.match(refused.stderr, /^1 document was stored before that\. Run the same command with --resume/m)
   assert.match(refused.stderr, /Not this one\./)
 })
 
@@ -319,7 +319,7 @@ test("An import that is interrupted says so of a part that nobody answered for",
   const onStart = child => held.then(() => child.kill("SIGINT"))
   const { code, stderr } = await command(words, { env: environmentAt(directory), onStart })
   assert.equal(code, 130, stderr)
-  assert.match(stderr, /Interrupted\. At least 8,192 documents were stored\. Give the same command with --resume/)
+  assert.match(stderr, /Interrupted\. At least 8,192 documents were stored\. Run the same command with --resume/)
 })
 
 test("A dump that is packed with Zstandard is read too", async t => {
@@ -354,7 +354,7 @@ test("An import that was killed goes on where it stopped, and stores nothing twi
 
   const anew = await rookery("import", ".", file)
   assert.equal(anew.code, 78)
-  assert.match(anew.stderr, /stopped behind .* records?\. Go on there with --resume, or begin anew with --restart/)
+  assert.match(anew.stderr, /stopped after .* records?\. Continue it with --resume, or start over with --restart/)
   const elsewhere = await rookery("import", "other", file, "--resume")
   assert.equal(elsewhere.code, 66)
   const resumed = await rookery("import", ".", file, "--resume", "--json")
@@ -366,12 +366,12 @@ test("An import that was killed goes on where it stopped, and stores nothing twi
   writeFileSync(journal, JSON.stringify({ ...stopped, InputBytes: 1 }))
   const changed = await rookery("import", ".", file, "--resume")
   assert.equal(changed.code, 78)
-  assert.match(changed.stderr, /of another input/)
+  assert.match(changed.stderr, /had another input/)
 
   writeFileSync(journal, JSON.stringify({ ...stopped, History: "of a database before" }))
   const renewed = await rookery("import", ".", file, "--resume")
   assert.equal(renewed.code, 78)
-  assert.match(renewed.stderr, /was deleted and made anew since that import stopped/)
+  assert.match(renewed.stderr, /was deleted and created again since that import stopped/)
 })
 
 test("An import waits while the node restarts, and goes on", async t => {
@@ -413,7 +413,7 @@ test("What was exported is what an import reads, and a file appears only when it
   const kept = readFileSync(packed)
   const again = await rookery("export", ".", "--to", packed)
   assert.equal(again.code, 78, again.stderr)
-  assert.match(again.stderr, /There is .*birds\.ndjson\.gz already\. Name another file with --to, or let it go with --replace\./)
+  assert.match(again.stderr, /birds\.ndjson\.gz exists already\. Name another file with --to, or replace it with --replace\./)
   assert.deepEqual(readFileSync(packed), kept)
   writeFileSync(packed, "old")
   assert.equal((await rookery("export", ".", "--to", packed, "--replace")).code, 0)
@@ -421,7 +421,7 @@ test("What was exported is what an import reads, and a file appears only when it
   await node.expect(204, "DELETE", "/databases/birds/docs?id=a/1")
   assert.equal((await rookery("import", ".", packed)).code, 0)
   assert.equal(await count(), 3)
-  for (const [words, sentence] of [[[], /Say which database/], [[".", "--data", directory], /belong to a running one/], [[".", "--to", "/nowhere/x"], /no such directory/], [[".", "--database", "x"], /belong to --data/], [[".", "--replace"], /--replace belongs to --to/]]) {
+  for (const [words, sentence] of [[[], /Pass a database/], [[".", "--data", directory], /are for a running one/], [[".", "--to", "/nowhere/x"], /no such directory/], [[".", "--database", "x"], /need --data/], [[".", "--replace"], /--replace needs --to/]]) {
     const wrong = await rookery("export", ...words)
     assert.equal(wrong.code, 78, wrong.stderr)
     assert.match(wrong.stderr, sentence)

@@ -63,7 +63,7 @@ test("the last of three members becomes a new cluster, and old cards stay out of
 
   const unasked = await recover("--json")
   assert.equal(unasked.code, 78)
-  assert.match(unasked.stderr, /say --yes NAME/)
+  assert.match(unasked.stderr, /Pass --yes with the cluster's name/)
   assert.equal(JSON.parse(unasked.stdout).Voters, 3)
   assert.match(JSON.parse(unasked.stdout).MayBeLost.join(" "), /Nothing was seen of b, c/)
   const misnamed = await recover("--yes", "work")

@@ -37,7 +37,7 @@ test("clients that trust what they were handed go on through every stage of anot
 
   // From here on a client asks without a pause, by what it was handed while both are trusted. (A .pfx brings its authorities along.)
   await rookery("cluster", "ca", "rotate")
-  await stage("Members show each other certificates of the new authority.")
+  await stage("Members use certificates of the new authority with each other.")
   assert.equal(await ask(old, before), 200)
   const during = await made("during")
   const both = readFileSync(join(directory, "during-ca.pem"), "utf8")

@@ -162,7 +162,7 @@ test("A disk that does not answer holds a stop up until it does, and for a minut
   node.child.kill("SIGTERM")
   assert.equal(await node.ended, 1, node.log)
   await write
-  assert.match(node.log, / did not end within 60 s of the stop, so the process ends as by a power cut/)
+  assert.match(node.log, / did not end within 60 s of the stop, so the process exits as in a power cut/)
   disk.release()
   node = await serve()
   await node.expect(200, "GET", "/databases/slow/docs?id=first")

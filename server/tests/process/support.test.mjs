@@ -180,7 +180,7 @@ test("What is no debug package is said", async t => {
   writeFileSync(file, "no archive")
   const broken = await run("debug-package", "show", file)
   assert.deepEqual([broken.code, broken.stdout], [1, ""])
-  assert.match(broken.stderr, /x\.tar\.gz is no debug package, or not whole/)
+  assert.match(broken.stderr, /x\.tar\.gz is not a debug package, or is incomplete/)
   const missing = await run("debug-package", "show", `${file}.no`)
   assert.deepEqual([missing.code, missing.stderr], [78, `There is no file ${file}.no.\n`])
   const silent = await run("debug-package", "--url", `http://127.0.0.1:${await freePort()}`, "--to", file)

@@ -82,7 +82,7 @@ const rotation = {
   isQuiet: true,
   async begin(cluster) {
     await cluster.command("cluster", "ca", "rotate")
-    await cluster.waitUntil("all show certificates of the new authority", async () => (await cluster.command("cluster", "ca", "show")).includes("Members show each other"))
+    await cluster.waitUntil("all show certificates of the new authority", async () => (await cluster.command("cluster", "ca", "show")).includes("Members use certificates of the new authority with each other"))
     cluster.trustAgain()
     await cluster.command("cluster", "ca", "retire")
     await cluster.waitUntil("the old authority is gone", async () => JSON.parse(await cluster.command("cluster", "ca", "show", "--json")).Authorities.length === 1)

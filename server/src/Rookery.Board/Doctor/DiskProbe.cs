@@ -3,13 +3,13 @@ using Rookery.Platform;
 namespace Rookery.Board.Doctor;
 
 /// <summary>
-/// How fast a file system takes what a journal asks of it: one file of 16 MiB, written once and then overwritten in
-/// small synced pieces, and deleted.
+/// How fast a file system is for a journal: one file of 16 MiB, written once sequentially, then overwritten in synced
+/// writes of 4 KiB, and deleted.
 /// </summary>
-/// <param name="Directory">Where.</param>
-/// <param name="BytesPerSecond">The rate of the sequential write, its sync included.</param>
-/// <param name="MedianSyncMilliseconds">What half of the writes of 4 KiB with their syncs did not exceed.</param>
-/// <param name="SlowSyncMilliseconds">What 99 % of them did not exceed.</param>
+/// <param name="Directory">The probed directory.</param>
+/// <param name="BytesPerSecond">The rate of the sequential write, with its sync.</param>
+/// <param name="MedianSyncMilliseconds">The median duration of a write of 4 KiB with its sync.</param>
+/// <param name="SlowSyncMilliseconds">The 99th percentile of these durations.</param>
 public sealed record DiskProbe(
     string Directory,
     double BytesPerSecond,
@@ -17,7 +17,7 @@ public sealed record DiskProbe(
     double SlowSyncMilliseconds
 )
 {
-    /// <summary>What a probe writes at most in one file, which must be free beyond the node's reserve.</summary>
+    /// <summary>The size of the probe's file, which must be free beyond the node's space reserve.</summary>
     public const long FileBytes = 16 << 20;
 
     private const string FileName = "doctor-probe";
@@ -25,12 +25,12 @@ public sealed record DiskProbe(
     private const int PieceBytes = 4 << 10;
     private const int MostSyncs = 200;
 
-    // A card that takes a second for each sync has been found out long before 200 of them.
+    // A card that takes a second per sync is known to be slow long before 200 syncs.
     private static readonly TimeSpan LongestSyncing = TimeSpan.FromSeconds(10);
 
     /// <summary>
-    /// Measures. The file has no name while it is written and is gone afterwards, whatever happens: a node that joins
-    /// looks at what lies beside it, and takes nothing that it does not know.
+    /// Measures a directory. The file is unlinked before it is written, so nothing remains even if the process is
+    /// killed: a joining node refuses a directory with unknown files.
     /// </summary>
     /// <exception cref="DiskException">The disk refused.</exception>
     public static DiskProbe Run(IDisk disk, string directory, TimeProvider time)
@@ -38,7 +38,7 @@ public sealed record DiskProbe(
         string path = Path.Join(directory, FileName);
         if (disk.Exists(path))
         {
-            disk.Delete(path); // of a probe that was killed between the two lines below
+            disk.Delete(path); // left by a probe that was killed between the next two lines
         }
 
         using var file = disk.Open(path, DiskOpen.CreateNew);
@@ -50,7 +50,7 @@ public sealed record DiskProbe(
 
     private static double WriteAll(IDiskFile file, TimeProvider time)
     {
-        // No zeros: a device may take those without writing them.
+        // Random bytes, because a device may store zeros without writing them.
         byte[] chunk = new byte[ChunkBytes];
         Random.Shared.NextBytes(chunk);
         long begun = time.GetTimestamp();

@@ -1,7 +1,7 @@
 namespace Rookery.Board.Doctor;
 
 /// <summary>
-/// What was found out about a machine and its node. What could not be found out is null, and nothing is concluded from
+/// The facts about a machine and its node. A fact that could not be determined is null, and no finding is drawn from
 /// it.
 /// </summary>
 public sealed record DoctorFacts
@@ -9,13 +9,15 @@ public sealed record DoctorFacts
     /// <summary>This machine's clock.</summary>
     public required DateTimeOffset Now { get; init; }
 
-    /// <summary>What kind of board it is.</summary>
+    /// <summary>The board's model.</summary>
     public string? Model { get; init; }
 
-    /// <summary>Whether the board is no real one.</summary>
+    /// <summary>Whether the board is simulated.</summary>
     public bool IsSimulated { get; init; }
 
-    /// <summary>How the board does; what held before includes what the running node saw.</summary>
+    /// <summary>
+    /// The board's sensors. <see cref="BoardReading.Before"/> includes what the running node has seen.
+    /// </summary>
     public BoardReading Reading { get; init; }
 
     /// <summary>The devices of data and journal.</summary>
@@ -24,52 +26,54 @@ public sealed record DoctorFacts
     /// <summary>The file systems of data and journal.</summary>
     public IReadOnlyList<SpaceFacts> Space { get; init; } = [];
 
-    /// <summary>What a probe of the disk measured; null when none was asked for.</summary>
+    /// <summary>The result of the disk probe; null if none was requested.</summary>
     public DiskProbe? Probe { get; init; }
 
-    /// <summary>Why a probe that was asked for was not done.</summary>
+    /// <summary>Why the requested disk probe failed.</summary>
     public string? ProbeRefusal { get; init; }
 
-    /// <summary>Whether the kernel knows of a source of time.</summary>
+    /// <summary>Whether a time service keeps the clock synchronised, by the kernel's account.</summary>
     public bool? IsClockSynchronised { get; init; }
 
-    /// <summary>By how much the clock is ahead of the cluster's time.</summary>
+    /// <summary>How many seconds the clock is ahead of the cluster's time; negative if it is behind.</summary>
     public double? ClockAheadSeconds { get; init; }
 
-    /// <summary>What the node answered; null when no node was asked.</summary>
+    /// <summary>The node's answer; null if no node was asked.</summary>
     public NodeFacts? Node { get; init; }
 
-    /// <summary>When the certificate that clients are shown ends; null for a node without one.</summary>
+    /// <summary>When the node's certificate for clients expires; null for a node without one.</summary>
     public DateTimeOffset? CertificateEnds { get; init; }
 
-    /// <summary>Why the node's identity cannot be read, or what the node says is wrong with its certificate.</summary>
+    /// <summary>Why the node's identity cannot be read, or the node's own message about its certificate.</summary>
     public string? CertificateTrouble { get; init; }
 
-    /// <summary>The node's ports; empty while it runs, because then it has them itself.</summary>
+    /// <summary>
+    /// The ports of a node that does not run; empty while it runs, because then the node itself uses them.
+    /// </summary>
     public IReadOnlyList<PortFacts> Ports { get; init; } = [];
 
-    /// <summary>The same of a node that runs.</summary>
+    /// <summary>The ports of a running node.</summary>
     public IReadOnlyList<OpenPortFacts> OpenPorts { get; init; } = [];
 
-    /// <summary>What mDNS told; null when it was not asked.</summary>
+    /// <summary>The answer of mDNS; null if it was not asked.</summary>
     public MdnsFacts? Mdns { get; init; }
 
-    /// <summary>The router and the other members; null when they were not tried.</summary>
+    /// <summary>The reachability of router and other members; null if it was not tried.</summary>
     public NetworkFacts? Network { get; init; }
 }
 
 /// <summary>A file system.</summary>
 /// <param name="Directory">A directory on it.</param>
-/// <param name="FreeBytes">What is free.</param>
-/// <param name="ReserveBytes">What the node keeps free.</param>
+/// <param name="FreeBytes">Free bytes.</param>
+/// <param name="ReserveBytes">The space reserve that the node keeps free.</param>
 public sealed record SpaceFacts(string Directory, long FreeBytes, long ReserveBytes);
 
-/// <summary>What the node says of itself.</summary>
-/// <param name="Address">Where it was asked.</param>
-/// <param name="Silence">Why there is no answer; null when there is one.</param>
-/// <param name="Reason">Why it does not serve; null when it does.</param>
-/// <param name="ClusterTrouble">Why writes do not go through it; null when they do.</param>
-/// <param name="ClockDoubt">What it says is wrong with the cluster's time.</param>
+/// <summary>The node's own status.</summary>
+/// <param name="Address">The node's address.</param>
+/// <param name="Silence">Why the node gave no answer; null if it gave one.</param>
+/// <param name="Reason">Why the node does not serve; null if it serves.</param>
+/// <param name="ClusterTrouble">Why the node takes no writes; null if it takes them.</param>
+/// <param name="ClockDoubt">Why the cluster's time is in doubt; null if it is not.</param>
 public sealed record NodeFacts(
     string Address,
     string? Silence,
@@ -78,45 +82,45 @@ public sealed record NodeFacts(
     string? ClockDoubt
 )
 {
-    /// <summary>What a node that nobody owns waits for to form a cluster with others; null when it does not.</summary>
+    /// <summary>What a node without an owner waits for to form a cluster with others; null if it forms none.</summary>
     public string? Forming { get; init; }
 }
 
 /// <summary>A port of a node that does not run.</summary>
-/// <param name="Port">Its number.</param>
-/// <param name="Purpose">What for, as in "clients".</param>
+/// <param name="Port">The port number.</param>
+/// <param name="Purpose">What it is for, such as "clients".</param>
 /// <param name="IsTaken">Whether something listens on it.</param>
 public sealed record PortFacts(int Port, string Purpose, bool IsTaken);
 
 /// <summary>A port of a node that runs.</summary>
-/// <param name="Port">Its number.</param>
-/// <param name="Purpose">What for.</param>
-/// <param name="IsForMembers">Whether other members keep connections to it.</param>
-/// <param name="IsOnlyLocal">Whether it listens for this machine only.</param>
-/// <param name="Callers">How many other machines have a connection to it now.</param>
+/// <param name="Port">The port number.</param>
+/// <param name="Purpose">What it is for, such as "clients".</param>
+/// <param name="IsForMembers">Whether it is the port for other members.</param>
+/// <param name="IsOnlyLocal">Whether it listens on loopback only.</param>
+/// <param name="Callers">How many other machines are connected to it now.</param>
 public sealed record OpenPortFacts(int Port, string Purpose, bool IsForMembers, bool IsOnlyLocal, int Callers);
 
-/// <summary>What avahi answered.</summary>
-/// <param name="Trouble">Why it did not; null when it did.</param>
-/// <param name="IsMissing">Whether its client is not installed.</param>
-/// <param name="Nodes">The nodes that are announced, this one included.</param>
-/// <param name="Others">Those of them that are on other machines.</param>
-/// <param name="IsOwnAnnounced">Whether this node is among them, with an address that others can call; null when it is
-/// not known which is this one.</param>
+/// <summary>The answer of avahi.</summary>
+/// <param name="Trouble">Why avahi gave no answer; null if it gave one.</param>
+/// <param name="IsMissing">Whether avahi-browse is not installed.</param>
+/// <param name="Nodes">How many nodes are announced, including this one.</param>
+/// <param name="Others">How many of them are on other machines.</param>
+/// <param name="IsOwnAnnounced">Whether this node is announced with an address that others can reach; null if it is not
+/// known which one is this node.</param>
 public sealed record MdnsFacts(string? Trouble, bool IsMissing, int Nodes, int Others, bool? IsOwnAnnounced);
 
-/// <summary>Who can be reached.</summary>
-/// <param name="Gateway">The default gateway's address; null when there is none.</param>
-/// <param name="GatewayAnswers">Whether it answers; null when that could not be found out.</param>
-/// <param name="Peers">How many other nodes are known, of the members' records and of mDNS.</param>
-/// <param name="PeersReached">How many of them answer.</param>
+/// <summary>The reachability of router and other nodes.</summary>
+/// <param name="Gateway">The default gateway's address; null if there is none.</param>
+/// <param name="GatewayAnswers">Whether the gateway answers; null if that could not be determined.</param>
+/// <param name="Peers">How many other nodes are known, from the members' records and mDNS.</param>
+/// <param name="PeersReached">How many of them accept a connection.</param>
 public sealed record NetworkFacts(string? Gateway, bool? GatewayAnswers, int Peers, int PeersReached)
 {
     /// <summary>
-    /// How many of those that do not answer are there: their machines answer to their addresses, and not to a call.
+    /// How many of the other nodes are switched on but accept no connection: their machines answer address resolution.
     /// </summary>
     public int PeersShut { get; init; }
 
-    /// <summary>How many members of this node's cluster took a connection on their port for members.</summary>
+    /// <summary>How many members of this node's cluster accepted a connection on their port for members.</summary>
     public int MembersServing { get; init; }
 }

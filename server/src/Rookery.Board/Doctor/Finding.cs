@@ -1,24 +1,24 @@
 namespace Rookery.Board.Doctor;
 
-/// <summary>How much a finding matters.</summary>
+/// <summary>The severity of a finding.</summary>
 public enum Severity
 {
-    /// <summary>As it should be.</summary>
+    /// <summary>All is well.</summary>
     Ok,
 
-    /// <summary>Worth knowing; nothing has to be done.</summary>
+    /// <summary>Worth knowing; no action is needed.</summary>
     Notice,
 
-    /// <summary>Something to be put right before it hurts.</summary>
+    /// <summary>Should be corrected before it causes a failure.</summary>
     Warning,
 
-    /// <summary>The node does not, or soon will not, do what it is for.</summary>
+    /// <summary>The node does not work, or will soon stop working.</summary>
     Error,
 }
 
-/// <summary>One thing that `rookery doctor` has to say.</summary>
-/// <param name="Subject">What it is about, in a word.</param>
-/// <param name="Severity">How much it matters.</param>
-/// <param name="Sentence">What is.</param>
-/// <param name="Fix">What to do; null when nothing has to be done.</param>
+/// <summary>One finding of `rookery doctor`.</summary>
+/// <param name="Subject">Its subject, in one word.</param>
+/// <param name="Severity">Its severity.</param>
+/// <param name="Sentence">The finding, in a sentence.</param>
+/// <param name="Fix">What to do; null if no action is needed.</param>
 public sealed record Finding(string Subject, Severity Severity, string Sentence, string? Fix = null);

@@ -2,10 +2,10 @@ using Rookery.Platform;
 
 namespace Rookery.Board.Doctor;
 
-/// <summary>Facts to findings. Pure: the same facts give the same findings.</summary>
+/// <summary>Derives findings from facts. Pure: the same facts give the same findings.</summary>
 public static class Judgement
 {
-    // Before this program was written: a clock that says less has never been set.
+    // The year of this program. A clock that shows an earlier year was never set.
     private const int FirstYear = 2026;
     private const double WrongClockSeconds = 60;
     private const double SlowSyncMilliseconds = 20;
@@ -16,11 +16,11 @@ public static class Judgement
     private const int CertificateWarningDays = 30;
 
     private const string PowerFix =
-        "Use the supply that the board's maker names and a short, thick cable, and take away USB devices that "
-        + "draw much.";
+        "Use the power supply that the board's maker recommends and a short, thick cable, and unplug USB devices "
+        + "that draw much.";
     private const string HeatFix = "Give it air, a heat sink or a fan.";
 
-    /// <summary>Everything that is to be said, in a fixed order.</summary>
+    /// <summary>Returns all findings, in a fixed order.</summary>
     public static IReadOnlyList<Finding> Of(DoctorFacts facts) =>
         [
             .. OfNode(facts.Node),
@@ -53,13 +53,13 @@ public static class Judgement
                     "node",
                     Severity.Error,
                     $"The node at {node.Address} does not serve: {reason}",
-                    "The reason says what helps; more is in its log, `journalctl -u rookery`."
+                    "Follow the reason; `journalctl -u rookery` has the node's log."
                 ),
                 { ClusterTrouble: { } trouble } => new(
                     "node",
                     Severity.Error,
                     trouble,
-                    "`rookery status` says who is reachable; look after those that are not."
+                    "`rookery status` shows which members are not reachable; check those."
                 ),
                 _ => new("node", Severity.Ok, $"The node at {node.Address} serves."),
             };
@@ -76,34 +76,34 @@ public static class Judgement
                     ? new(
                         "power",
                         Severity.Error,
-                        "The supply is below 4.63 V now: the board may stop at any moment.",
+                        "The supply voltage is below 4.63 V now: the board may stop at any moment.",
                         PowerFix
                     )
                 : Has(now, Throttling.Throttled | Throttling.FrequencyCapped)
                     ? new(
                         "power",
                         Severity.Warning,
-                        "The firmware slows the processor down now, for heat or want of power.",
+                        "The firmware throttles the processor now, because of heat or low power.",
                         $"{HeatFix} {PowerFix}"
                     )
                 : Has(ever, Throttling.UnderVoltage)
                     ? new(
                         "power",
                         Severity.Warning,
-                        "The supply fell below 4.63 V since the machine was booted.",
+                        "The supply voltage fell below 4.63 V since the machine was booted.",
                         PowerFix
                     )
                 : Has(ever, Throttling.Throttled | Throttling.FrequencyCapped)
                     ? new(
                         "power",
                         Severity.Notice,
-                        "The firmware slowed the processor down since the machine was booted, for heat or want "
-                            + "of power.",
+                        "The firmware throttled the processor since the machine was booted, because of heat or low "
+                            + "power.",
                         HeatFix
                     )
                 : !Has(facts.Reading.KnownFlags, Throttling.Throttled)
-                    ? new("power", Severity.Ok, "No under-voltage was seen; this kernel does not tell of throttling.")
-                : new("power", Severity.Ok, "Neither under-voltage nor throttling since the machine was booted.")
+                    ? new("power", Severity.Ok, "No under-voltage was seen; this kernel does not report throttling.")
+                : new("power", Severity.Ok, "No under-voltage and no throttling since the machine was booted.")
         );
     }
 
@@ -116,8 +116,8 @@ public static class Judgement
                 >= BoardPolicy.HotCelsius and var hot => new(
                     "temperature",
                     Severity.Warning,
-                    $"{hot:0} °C: background work pauses, and the firmware slows the processor down from 80 "
-                        + $"to 85 °C on.",
+                    $"{hot:0} °C: background work pauses, and the firmware throttles the processor from 80 to "
+                        + $"85 °C on.",
                     HeatFix
                 ),
                 >= BoardPolicy.WarmCelsius and var warm => new(
@@ -135,34 +135,34 @@ public static class Judgement
         string name = $"{device.Device}{(device.Card?.Name is { } product ? $" ({product})" : string.Empty)}";
         double? life = Nullable.Compare(device.LifeUsedA, device.LifeUsedB) > 0 ? device.LifeUsedA : device.LifeUsedB;
         const string replace =
-            "Replace it before it fails: `rookery cluster node replace` gives the seat to another card, and a "
-            + "backup keeps what a node alone has.";
+            "Replace it before it fails. In a cluster, `rookery cluster node replace` lets another card take over; "
+            + "of a node alone, take a backup first.";
         return device switch
         {
             _ when life >= EndOfLife || device.SpareBlocksUsed == 3 => new(
                 "card",
                 Severity.Error,
-                $"{name} is worn out by its own account.",
+                $"{name} reports that it is worn out.",
                 replace
             ),
             _ when life >= WornLife || device.SpareBlocksUsed == 2 => new(
                 "card",
                 Severity.Warning,
-                $"{name} nears the end of its life by its own account.",
+                $"{name} reports that it is near the end of its life.",
                 replace
             ),
-            { Card: null } => new("card", Severity.Ok, $"Data lie on {name}, which is neither an SD card nor an eMMC."),
+            { Card: null } => new("card", Severity.Ok, $"The data are on {name}, which is no SD card and no eMMC."),
             { Card.IsSdCard: false } => new(
                 "card",
                 Severity.Ok,
                 life is { } used
                     ? $"{name} is an eMMC with at most {used:P0} of its life used."
-                    : $"{name} is an eMMC that does not tell its wear."
+                    : $"{name} is an eMMC that does not report its wear."
             ),
             { Card.Classes: null } => new(
                 "card",
                 Severity.Notice,
-                $"{name} is an SD card, and the kernel does not show its classes.",
+                $"{name} is an SD card whose speed classes the kernel does not show.",
                 "`rookery doctor --probe` measures it."
             ),
             { Card.Classes: { Speed: < 10 } classes } => new(
@@ -174,8 +174,8 @@ public static class Judgement
             { Card.Classes: { Application: 0 or null } classes } => new(
                 "card",
                 Severity.Notice,
-                $"{name} is an SD card ({classes}) that promises nothing for small writes.",
-                "`rookery doctor --probe` measures it; a card with A1 or A2 promises at least 500 a second."
+                $"{name} is an SD card ({classes}) without a guaranteed rate of small writes.",
+                "`rookery doctor --probe` measures it; a card with A1 or A2 guarantees at least 500 a second."
             ),
             { Card.Classes: var classes } => new("card", Severity.Ok, $"{name} is an SD card of {classes}."),
         };
@@ -189,25 +189,25 @@ public static class Judgement
                 "disk",
                 Severity.Warning,
                 $"The disk was not probed: {refusal}",
-                "Free some space, or look at the reason."
+                "Correct the reason that the message names, such as by freeing space."
             );
         }
 
         if (facts.Probe is { } probe)
         {
             string measured =
-                $"In {probe.Directory} half of the synced writes took up to "
-                + $"{probe.MedianSyncMilliseconds:0.0} ms, 99 % up to {probe.SlowSyncMilliseconds:0.0} ms; "
-                + $"{probe.BytesPerSecond / 1e6:0.0} MB/s in sequence.";
+                $"Synced writes in {probe.Directory} took {probe.MedianSyncMilliseconds:0.0} ms in the median and "
+                + $"{probe.SlowSyncMilliseconds:0.0} ms in the 99th percentile; sequential writes reached "
+                + $"{probe.BytesPerSecond / 1e6:0.0} MB/s.";
             const string fix =
-                "Each write waits for a sync: put data and journal on a better card (A1, A2) or a USB drive.";
+                "Every write waits for a sync: put data and journal on a better card (A1, A2) or a USB drive.";
             yield return probe.MedianSyncMilliseconds > BadSyncMilliseconds || probe.BytesPerSecond < SlowBytesPerSecond
                 ? new("disk", Severity.Warning, $"{measured} That is slow.", fix)
             : probe.MedianSyncMilliseconds > SlowSyncMilliseconds || probe.SlowSyncMilliseconds > BadSyncMilliseconds
                 ? new(
                     "disk",
                     Severity.Notice,
-                    $"{measured} Good cards take less than {SlowSyncMilliseconds} ms, and stall less.",
+                    $"{measured} Good cards take less than {SlowSyncMilliseconds} ms and stall less often.",
                     fix
                 )
             : new("disk", Severity.Ok, measured);
@@ -217,8 +217,8 @@ public static class Judgement
     private static Finding OfSpace(SpaceFacts space)
     {
         string figures =
-            $"{Amount.Bytes(space.FreeBytes)} are free in {space.Directory}, where the node keeps "
-            + $"{Amount.Bytes(space.ReserveBytes)} in reserve";
+            $"{Amount.Bytes(space.FreeBytes)} are free in {space.Directory}, and the node's reserve is "
+            + $"{Amount.Bytes(space.ReserveBytes)}";
         return space.FreeBytes < space.ReserveBytes
                 ? new(
                     "space",
@@ -230,7 +230,7 @@ public static class Judgement
                 ? new(
                     "space",
                     Severity.Warning,
-                    $"{figures}: it will be full soon.",
+                    $"{figures}: space will be short soon.",
                     "Delete what is not needed, or use a larger card."
                 )
             : new("space", Severity.Ok, $"{figures}.");
@@ -245,7 +245,7 @@ public static class Judgement
             { Now.Year: < FirstYear } => new(
                 "clock",
                 Severity.Error,
-                $"The clock says {facts.Now:yyyy-MM-dd}: it was never set, and certificates are not valid yet by it.",
+                $"The clock shows {facts.Now:yyyy-MM-dd}: it was never set, and by it certificates are not valid yet.",
                 fix
             ),
             { ClockAheadSeconds: { } ahead } when Math.Abs(ahead) > WrongClockSeconds => new(
@@ -265,7 +265,7 @@ public static class Judgement
             { IsClockSynchronised: null } => new(
                 "clock",
                 Severity.Notice,
-                "Whether the clock follows a source of time is not known."
+                "It is not known whether the clock follows a source of time."
             ),
             _ => new("clock", Severity.Ok, "The clock follows a source of time."),
         };
@@ -274,8 +274,8 @@ public static class Judgement
     private static IEnumerable<Finding> OfCertificate(DoctorFacts facts)
     {
         const string fix =
-            "It is renewed by itself while the cluster has a leader and the clocks are right: the node's log "
-            + "says what keeps it from that.";
+            "The node renews it automatically while the cluster has a leader and the clocks are right. The node's log "
+            + "names the reason if it cannot.";
         if (facts.CertificateTrouble is { } trouble)
         {
             yield return new("certificate", Severity.Warning, trouble, fix);
@@ -286,17 +286,17 @@ public static class Judgement
                 ? new(
                     "certificate",
                     Severity.Error,
-                    $"The certificate that clients are shown ended on {ends:yyyy-MM-dd}: they refuse this node.",
+                    $"The node's certificate for clients expired on {ends:yyyy-MM-dd}: clients refuse this node.",
                     fix
                 )
             : ends <= facts.Now.AddDays(CertificateWarningDays)
                 ? new(
                     "certificate",
                     Severity.Warning,
-                    $"The certificate that clients are shown ends on {ends:yyyy-MM-dd}.",
+                    $"The node's certificate for clients expires on {ends:yyyy-MM-dd}.",
                     fix
                 )
-            : new("certificate", Severity.Ok, $"The certificate that clients are shown holds until {ends:yyyy-MM-dd}.");
+            : new("certificate", Severity.Ok, $"The node's certificate for clients is valid until {ends:yyyy-MM-dd}.");
         }
     }
 
@@ -305,8 +305,8 @@ public static class Judgement
             ? new(
                 "ports",
                 Severity.Error,
-                $"The node does not answer, and something listens on its port for {port.Purpose}, {port.Port}.",
-                $"`ss -ltnp 'sport = :{port.Port}'` says what: end it, or give the node another port."
+                $"The node does not answer, and another program listens on its port {port.Port}, for {port.Purpose}.",
+                $"`ss -ltnp 'sport = :{port.Port}'` shows the program: end it, or give the node another port."
             )
             : new("ports", Severity.Ok, $"Port {port.Port}, for {port.Purpose}, is free.");
 
@@ -316,29 +316,28 @@ public static class Judgement
             { IsOnlyLocal: true } => new(
                 "ports",
                 Severity.Notice,
-                $"Port {port.Port}, for {port.Purpose}, listens for this machine only.",
-                $"If others shall reach it, have it listen at all addresses: "
+                $"Port {port.Port}, for {port.Purpose}, accepts connections from this machine only.",
+                $"If others must reach it, let it listen on all addresses: "
                     + $"`{(port.IsForMembers ? "peerListen" : "listen")}` in the configuration."
             ),
             { IsForMembers: true, Callers: 0 } when network is { MembersServing: > 0 } => new(
                 "ports",
                 Severity.Warning,
-                $"Members that take connections: {network.MembersServing}; none of them has one to port "
+                $"This node reaches {Amount.Of(network.MembersServing, "member")}, but no member is connected to port "
                     + $"{port.Port} here, for {port.Purpose}.",
-                $"A firewall, here or on the way, keeps them out: let TCP port {port.Port} in (`nft list "
-                    + $"ruleset` shows the rules of this machine)."
+                $"A firewall here or on the way blocks them: open TCP port {port.Port} (`nft list ruleset` "
+                    + $"shows the rules of this machine)."
             ),
             { Callers: > 0 } => new(
                 "ports",
                 Severity.Ok,
-                $"Port {port.Port}, for {port.Purpose}, listens; other machines that are connected to it: "
-                    + $"{port.Callers}."
+                $"Port {port.Port}, for {port.Purpose}, listens; other machines connected to it: {port.Callers}."
             ),
             _ => new(
                 "ports",
                 Severity.Ok,
-                $"Port {port.Port}, for {port.Purpose}, listens; whether a firewall keeps others from it can "
-                    + $"be tried from another machine only."
+                $"Port {port.Port}, for {port.Purpose}, listens; only another machine can check whether a firewall "
+                    + $"blocks it."
             ),
         };
 
@@ -351,29 +350,30 @@ public static class Judgement
                 { IsMissing: true } => new(
                     "mdns",
                     Severity.Notice,
-                    "avahi-browse is not installed: nodes are not found by themselves from here.",
-                    "`apt install avahi-daemon avahi-utils`, or name addresses (`--peers`, `seeds`)."
+                    "avahi-browse is not installed, so this machine cannot find nodes by mDNS.",
+                    "`apt install avahi-daemon avahi-utils`, or configure addresses (`--peers`, `seeds`)."
                 ),
                 { Trouble: { } trouble } => new(
                     "mdns",
                     Severity.Warning,
                     $"avahi-daemon does not answer: {trouble}",
-                    "`systemctl enable --now avahi-daemon`. Until then members are found at their last addresses only."
+                    "`systemctl enable --now avahi-daemon`. Until then members are found at their last known "
+                        + "addresses only."
                 ),
                 { IsOwnAnnounced: false } => new(
                     "mdns",
                     Severity.Notice,
-                    $"avahi-daemon answers and knows {mdns.Nodes} nodes, but not this one, or no address of it.",
-                    "/etc/avahi/services/rookery.service announces it; the package writes that file. If it is "
-                        + "there: `systemctl restart avahi-daemon`."
+                    $"avahi-daemon answers and knows {mdns.Nodes} nodes, but not this one, or no usable address of it.",
+                    "The package writes /etc/avahi/services/rookery.service, which announces this node. If that "
+                        + "file exists: `systemctl restart avahi-daemon`."
                 ),
                 { Others: 0 } when network is { PeersReached: > 0 } => new(
                     "mdns",
                     Severity.Notice,
-                    $"avahi-daemon answers and shows none of the other nodes, of which {network.PeersReached}"
-                        + $" answer: no multicast comes from them.",
-                    "They are found at their last addresses only. Look whether avahi-daemon runs there, "
-                        + "whether a firewall lets UDP port 5353 in, and what router and switch do about multicast "
+                    $"avahi-daemon answers and shows none of the other nodes, although {network.PeersReached} of them"
+                        + $" can be reached: no multicast arrives from them.",
+                    "They are found at their last known addresses only. Check that avahi-daemon runs there, "
+                        + "that no firewall blocks UDP port 5353, and that router and switch forward multicast "
                         + "(IGMP snooping)."
                 ),
                 _ => new("mdns", Severity.Ok, $"avahi-daemon answers; nodes announced: {mdns.Nodes}."),
@@ -389,11 +389,11 @@ public static class Judgement
         }
 
         const string apart =
-            "look for AP isolation, client isolation or a guest network in the router's settings, or use a cable.";
+            "turn off AP or client isolation in the router's settings, leave the guest network, or use a cable.";
         string router = network switch
         {
             { Gateway: null } => "There is no default gateway",
-            { GatewayAnswers: null } => $"Whether the router {network.Gateway} answers is not known",
+            { GatewayAnswers: null } => $"It is not known whether the router {network.Gateway} answers",
             _ => $"The router {network.Gateway} {(network.GatewayAnswers.Value ? "answers" : "does not answer")}",
         };
         yield return network switch
@@ -402,55 +402,55 @@ public static class Judgement
                 "network",
                 Severity.Warning,
                 $"{router}, and no other node is seen. {forming}",
-                $"The others are off, or the network keeps its clients apart or carries no multicast: {apart}"
+                $"The others are off, or the network isolates its clients or drops multicast: {apart}"
             ),
             { Peers: 0 } when forming is not null => new(
                 "network",
                 Severity.Warning,
                 $"{router}, and no other node is seen. {forming}",
-                "Look at cable, Wi-Fi and its password: `ip addr` shows whether this machine has an address."
+                "Check cable, Wi-Fi and its password: `ip addr` shows whether this machine has an address."
             ),
             { Peers: 0, GatewayAnswers: true } => new("network", Severity.Ok, $"{router}; no other node is known."),
             { Peers: 0 } => new("network", Severity.Notice, $"{router}, and no other node is known."),
             { PeersReached: 0, PeersShut: > 0 } => new(
                 "network",
                 Severity.Error,
-                $"None of the other nodes takes a call ({network.Peers} are known), and {network.PeersShut} "
-                    + $"of them are there: they answer to their addresses.",
-                "A firewall, there or here, keeps calls out: nodes need the TCP ports of clients and members "
-                    + "(443 and 9443, unless configured otherwise). Or they went off within the last minute."
+                $"None of the other nodes accepts a connection ({network.Peers} are known), although "
+                    + $"{network.PeersShut} of their machines are on: they answer address resolution.",
+                "A firewall there or here blocks connections: open the TCP ports for clients and members (443 and "
+                    + "9443, unless configured otherwise). Or they were switched off within the last minute."
             ),
             { PeersReached: 0, GatewayAnswers: true } => new(
                 "network",
                 Severity.Error,
                 $"{router}, and none of the other nodes does ({network.Peers} are known).",
-                $"They are off, or the network keeps its clients apart: {apart}"
+                $"They are off, or the network isolates its clients: {apart}"
             ),
             { PeersReached: 0, Gateway: not null, GatewayAnswers: false } => new(
                 "network",
                 Severity.Error,
                 $"Neither the router {network.Gateway} nor any of the other nodes answers ({network.Peers} are known).",
-                "Look at cable, Wi-Fi and its password: this machine reaches nobody."
+                "Check cable, Wi-Fi and its password: this machine reaches no other."
             ),
             { PeersReached: 0 } => new(
                 "network",
                 Severity.Error,
                 $"None of the other nodes answers ({network.Peers} are known). {router}.",
-                "Look whether this machine has an address: `ip addr`."
+                "Check that this machine has an address: `ip addr`."
             ),
             { PeersShut: > 0 } => new(
                 "network",
                 Severity.Notice,
-                $"Other nodes that answer: {network.PeersReached} of {network.Peers}; {network.PeersShut} "
-                    + $"are there, by their addresses, and take no call.",
-                "A firewall there keeps calls out, or they went off within the last minute: `rookery status` "
-                    + "says which."
+                $"Other nodes that answer: {network.PeersReached} of {network.Peers}; {network.PeersShut} more are on "
+                    + $"but accept no connection.",
+                "A firewall there blocks connections, or they were switched off within the last minute: `rookery "
+                    + "status` shows which."
             ),
             _ when network.PeersReached < network.Peers => new(
                 "network",
                 Severity.Notice,
                 $"Other nodes that answer: {network.PeersReached} of {network.Peers}.",
-                "The others are off, or have moved: `rookery status` says which."
+                "The others are off, or have other addresses now: `rookery status` shows which."
             ),
             _ => new("network", Severity.Ok, $"Other nodes that answer: {network.PeersReached} of {network.Peers}."),
         };
@@ -461,10 +461,10 @@ public static class Judgement
             ? new(
                 subject,
                 Severity.Notice,
-                $"The kernel of this {facts.Model} does not tell {what}.",
-                "Raspberry Pi OS's kernel does."
+                $"The kernel of this {facts.Model} does not report {what}.",
+                "Use the kernel of Raspberry Pi OS, which does."
             )
-            : new(subject, Severity.Ok, $"This machine does not tell {what}.");
+            : new(subject, Severity.Ok, $"This machine does not report {what}.");
 
     private static Finding Mark(DoctorFacts facts, Finding found) =>
         facts.IsSimulated ? found with { Sentence = $"(Simulated board.) {found.Sentence}" } : found;

@@ -8,8 +8,8 @@ using System.Text.Json;
 namespace Rookery.Board.Doctor;
 
 /// <summary>
-/// Reads the kernel's tables under /proc/net and what `ip` and avahi-browse print. Lines that are not as expected are
-/// left out.
+/// Parses the kernel's tables under /proc/net and the output of `ip` and avahi-browse. Lines of an unexpected form are
+/// skipped.
 /// </summary>
 public static class NetworkTables
 {
@@ -18,8 +18,8 @@ public static class NetworkTables
     private const string Listening = "0A";
 
     /// <summary>
-    /// The default gateway of the least metric, by /proc/net/route, or, where there is none, by /proc/net/ipv6_route,
-    /// then with its interface behind a percent sign; null when there is none at all.
+    /// Returns the default gateway with the lowest metric: of /proc/net/route, or else of /proc/net/ipv6_route, then
+    /// with a percent sign and its interface. Null if there is none.
     /// </summary>
     public static string? DefaultGateway(string routes, string routes6)
     {
@@ -46,12 +46,12 @@ public static class NetworkTables
         return gateways.Concat(gateways6).FirstOrDefault();
     }
 
-    /// <summary>What the kernel has found out about a neighbour, by `ip -json neighbour`.</summary>
+    /// <summary>Returns the state of a neighbour's address resolution, from `ip -json neighbour`.</summary>
     public static Neighbour NeighbourAt(string neighbours, IPAddress address)
     {
         try
         {
-            // A neighbour of one address may stand there for each interface.
+            // The table may list an address once per interface.
             using var table = JsonDocument.Parse(neighbours);
             return table
                 .RootElement.EnumerateArray()
@@ -66,7 +66,7 @@ public static class NetworkTables
         }
     }
 
-    // The interface, which belongs to a link-local address, stands in a field of its own.
+    // For a link-local address the interface is in another field.
     private static bool IsAt(JsonElement entry, IPAddress address) =>
         entry.TryGetProperty("dst", out var destination)
         && IPAddress.TryParse(destination.GetString(), out var found)
@@ -89,19 +89,19 @@ public static class NetworkTables
             _ => Neighbour.Unsettled,
         };
 
-    /// <summary>The ends here at which something listens, by /proc/net/tcp or tcp6.</summary>
+    /// <summary>Returns the local end points of listening sockets, from /proc/net/tcp or tcp6.</summary>
     public static IEnumerable<IPEndPoint> Listeners(string sockets) =>
         from socket in Sockets(sockets)
         where socket.State is Listening
         select socket.Local;
 
-    /// <summary>The connections that stand, by /proc/net/tcp or tcp6.</summary>
+    /// <summary>Returns the established connections, from /proc/net/tcp or tcp6.</summary>
     public static IEnumerable<(IPEndPoint Local, IPEndPoint Remote)> Connections(string sockets) =>
         from socket in Sockets(sockets)
         where socket.State is Established
         select (socket.Local, socket.Remote);
 
-    /// <summary>The services that `avahi-browse --parsable --resolve` found, each address once.</summary>
+    /// <summary>Returns the distinct services in the output of `avahi-browse --parsable --resolve`.</summary>
     public static IReadOnlyList<MdnsService> Services(string browsed)
     {
         var found =
@@ -165,7 +165,8 @@ public static class NetworkTables
             ? value
             : null;
 
-    // The kernel prints each four bytes as a number of its own order, which is little-endian wherever we run.
+    // The kernel prints each four bytes as a number in its native byte order, which is little-endian on all supported
+    // machines.
     private static IPAddress? AddressOf(string printed)
     {
         byte[] bytes = new byte[printed.Length / 2];
@@ -187,32 +188,32 @@ public static class NetworkTables
     }
 }
 
-/// <summary>What the kernel has found out about a neighbour, the most at last.</summary>
+/// <summary>The state of a neighbour's address resolution, from least to most certain.</summary>
 public enum Neighbour
 {
-    /// <summary>It is not there, or nobody asked.</summary>
+    /// <summary>It did not answer, or was not asked.</summary>
     Absent,
 
-    /// <summary>It is being asked, or was there a while ago.</summary>
+    /// <summary>It is being asked, or answered some time ago.</summary>
     Unsettled,
 
-    /// <summary>It answers to its address.</summary>
+    /// <summary>It answers.</summary>
     Present,
 }
 
 /// <summary>A node that mDNS announces.</summary>
 /// <param name="Address">Its IP address.</param>
 /// <param name="Port">Its port for clients.</param>
-/// <param name="NodeId">Its id, if it says one.</param>
-/// <param name="ClusterId">Its cluster's id, if it says one.</param>
+/// <param name="NodeId">Its id; null if it is not announced.</param>
+/// <param name="ClusterId">Its cluster's id; null if it is not announced.</param>
 public sealed record MdnsService(string Address, int Port, string? NodeId, string? ClusterId)
 {
-    /// <summary>Its name, if it says one.</summary>
+    /// <summary>Its name; null if it is not announced.</summary>
     public string? Name { get; init; }
 
-    /// <summary>Its port for members, if it says one.</summary>
+    /// <summary>Its port for members; null if it is not announced.</summary>
     public int? PeerPort { get; init; }
 
-    /// <summary>By what it is known to others that form a cluster with it; null when it forms none.</summary>
+    /// <summary>The mark by which nodes that form a cluster with it recognise it; null if it forms none.</summary>
     public string? FormingMark { get; init; }
 }

@@ -8,8 +8,8 @@ using Microsoft.Extensions.Logging;
 namespace Rookery.Hosting.Logging;
 
 /// <summary>
-/// journald's own protocol (https://systemd.io/JOURNAL_NATIVE_PROTOCOL): a datagram of fields for each line, so that
-/// `journalctl -u rookery ROOKERY_EVENT=1103` finds one kind. Used when systemd connected stderr with the journal; a
+/// The native protocol of journald (https://systemd.io/JOURNAL_NATIVE_PROTOCOL): a datagram of fields per line, so that
+/// `journalctl -u rookery ROOKERY_EVENT=1103` selects one event. Used if systemd connected stderr to the journal. A
 /// line that the socket does not take goes to stderr.
 /// </summary>
 internal sealed class JournalSocket : IDisposable
@@ -20,11 +20,13 @@ internal sealed class JournalSocket : IDisposable
 
     private JournalSocket(Socket socket) => _socket = socket;
 
-    /// <summary>Connects with the journal; null where stderr is not connected with it, or it is not there.</summary>
+    /// <summary>
+    /// Connects to the journal; returns null if stderr is not connected to it, or if it does not run.
+    /// </summary>
     public static JournalSocket? TryOpen()
     {
-        // "DEVICE:INODE" of the socket that systemd gave as stderr; another one may be put in its place, and the
-        // environment stays (systemd.exec(5)).
+        // "DEVICE:INODE" of the socket that systemd passed as stderr. Stderr may have been redirected since, while the
+        // variable stays (systemd.exec(5)), so the inode is compared.
         return
             Environment.GetEnvironmentVariable("JOURNAL_STREAM")?.Split(':') is [_, var inode]
             && string.Equals(StandardErrorSocket(), inode, StringComparison.Ordinal)
@@ -32,10 +34,10 @@ internal sealed class JournalSocket : IDisposable
             : null;
     }
 
-    /// <summary>Connects with whoever listens there; null where nobody does.</summary>
+    /// <summary>Connects to a socket; returns null if nothing listens on it.</summary>
     internal static JournalSocket? TryConnect(string place)
     {
-        // A journal that stands still must not hold up who logs: what it does not take at once is not sent.
+        // A stalled journal must not block the caller: a line that the socket does not take at once is not sent to it.
         var socket = new Socket(AddressFamily.Unix, SocketType.Dgram, ProtocolType.Unspecified) { Blocking = false };
         try
         {
@@ -50,7 +52,7 @@ internal sealed class JournalSocket : IDisposable
     }
 
     /// <summary>Sends a line.</summary>
-    /// <returns>False when it was not taken.</returns>
+    /// <returns>False if the socket did not take it.</returns>
     public bool TrySend(LogLevel level, EventId id, string text)
     {
         try
@@ -67,8 +69,8 @@ internal sealed class JournalSocket : IDisposable
     public void Dispose() => _socket.Dispose();
 
     /// <summary>
-    /// The fields of a line. A value with line ends is written with its length, so that nobody's words become fields of
-    /// their own.
+    /// Encodes the fields of a line. Values are written with their length, so that a line end in a value cannot begin
+    /// another field.
     /// </summary>
     internal static byte[] Encode(LogLevel level, EventId id, string text)
     {
@@ -85,7 +87,7 @@ internal sealed class JournalSocket : IDisposable
         return fields.WrittenSpan.ToArray();
     }
 
-    /// <summary>syslog(3)'s numbers.</summary>
+    /// <summary>Returns the priority number of syslog(3).</summary>
     internal static int PriorityOf(LogLevel level) =>
         level switch
         {

@@ -5,13 +5,13 @@ using Rookery.Server.Support;
 namespace Rookery.Hosting.Logging;
 
 /// <summary>
-/// The log: one line an event. systemd's journal gets each with its grade and number as fields; containers and
-/// terminals get it on stderr, with the time unless somebody else stamps it. The last lines stay in memory, for whoever
-/// asks the node.
+/// The log: one line per event. systemd's journal gets each line with its level and event number as fields. Otherwise
+/// lines go to stderr, with a time stamp unless systemd adds one. The last lines are also kept in memory, for the
+/// node's log routes.
 /// </summary>
 /// <param name="time">The clock.</param>
-/// <param name="stream">Where lines go that the journal does not take; null for stderr.</param>
-/// <param name="journal">systemd's journal, where stderr is connected with it.</param>
+/// <param name="stream">The stream for lines that the journal does not take; null for stderr.</param>
+/// <param name="journal">systemd's journal; null if stderr is not connected to it.</param>
 internal sealed class StandardErrorLog(TimeProvider time, StandardStream? stream, JournalSocket? journal) : ILogger
 {
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(1);
@@ -48,7 +48,7 @@ internal sealed class StandardErrorLog(TimeProvider time, StandardStream? stream
         }
 
         var now = time.GetUtcNow();
-        // Names and reasons that others sent may stand in it: nobody else begins a line here.
+        // The text may contain names and reasons from clients, which must not begin a new line in the log.
         string said = VisibleText.OfLine(formatter(state, exception));
         said = exception is null ? said : $"{said}: {VisibleText.OnOneLine(exception.ToString())}";
         Recent.Add(now, logLevel, eventId, said);
@@ -58,7 +58,7 @@ internal sealed class StandardErrorLog(TimeProvider time, StandardStream? stream
             return;
         }
 
-        // The journal takes the grade of a line from a number before it (sd-daemon(3)).
+        // The journal takes the level of a line on stderr from a number before it (sd-daemon(3)).
         string stamp =
             journal is not null ? $"<{JournalSocket.PriorityOf(logLevel)}>"
             : _stampedByOthers ? string.Empty
@@ -70,16 +70,16 @@ internal sealed class StandardErrorLog(TimeProvider time, StandardStream? stream
     }
 
     /// <summary>
-    /// Writes a line. A disk that is full must not end a node for its log, nor may a reader who reads nothing hold it
-    /// up: after one wait lines are lost until he goes on, and then it is said how many.
+    /// Writes a line. A full disk must not end the node, and a reader that does not read must not block it. After one
+    /// second of waiting, lines are dropped until the reader continues; then their number is logged.
     /// </summary>
     private void Write(string stamp, string text)
     {
-        // What was taken of the first lost line has no end yet.
+        // Part of the first dropped line may have been written without its line end.
         string before =
             _lost == 0
                 ? string.Empty
-                : $"\n{stamp}warning: Nobody read the log for a while; {Amount.Of(_lost, "line")} did not come here.\n";
+                : $"\n{stamp}warning: The log was not read for a while; {Amount.Of(_lost, "line")} were dropped.\n";
         _lost = _stream.TryWriteWithin($"{before}{stamp}{text}\n", _lost > 0 ? TimeSpan.Zero : Patience)
             ? 0
             : _lost + 1;

@@ -3,21 +3,21 @@ using System.Text;
 
 namespace Rookery.Hosting.Logging;
 
-/// <summary>Who read the output went away, as `head` does when it has enough.</summary>
-public sealed class OutputClosedException() : IOException("Nobody reads the output any more.");
+/// <summary>The reader of the output has closed it, as `head` does when it has enough lines.</summary>
+public sealed class OutputClosedException() : IOException("The output is closed: its reader has ended.");
 
-/// <summary>The output took no more, as a disk that is full, or is closed.</summary>
-/// <param name="error">The kernel's number for the reason.</param>
+/// <summary>The output could not be written, such as to a full disk, or is closed.</summary>
+/// <param name="error">The error number (errno).</param>
 public sealed class OutputFailedException(int error)
     : IOException($"The output could not be written: {ReasonOf(error)}")
 {
-    /// <summary>The kernel's number for a descriptor that is not open.</summary>
+    /// <summary>EBADF: the descriptor is not open.</summary>
     internal const int BadDescriptor = 9;
 
-    /// <summary>Whether there is none: it was closed before the command began.</summary>
+    /// <summary>Whether the output was closed before the command began.</summary>
     public bool IsClosed => error == BadDescriptor;
 
-    /// <summary>Why, as the kernel says it, as a sentence.</summary>
+    /// <summary>The reason as a sentence, in the kernel's words.</summary>
     public string Reason => ReasonOf(error);
 
     private static string ReasonOf(int error) =>
@@ -25,8 +25,8 @@ public sealed class OutputFailedException(int error)
 }
 
 /// <summary>
-/// Stdout or stderr, without a buffer. The framework's own goes on for ever when nobody reads any more, because it
-/// takes that for success.
+/// Stdout or stderr without a buffer. .NET's own console stream ignores a closed pipe, so a command would go on for
+/// ever without a reader.
 /// </summary>
 public sealed partial class StandardStream : Stream
 {
@@ -42,16 +42,16 @@ public sealed partial class StandardStream : Stream
     private readonly int _descriptor;
     private readonly bool _isOpen;
 
-    /// <summary>Writes to a descriptor that was handed to this process.</summary>
+    /// <summary>Opens a descriptor that this process inherited.</summary>
     internal StandardStream(int descriptor) => (_descriptor, _isOpen) = (descriptor, IsInherited(descriptor));
 
-    /// <summary>Where results go.</summary>
+    /// <summary>Stdout, for results.</summary>
     public static StandardStream Output { get; } = new(1);
 
-    /// <summary>Where messages go.</summary>
+    /// <summary>Stderr, for messages.</summary>
     public static StandardStream Error { get; } = new(2);
 
-    /// <summary>Stdin; empty where it is closed.</summary>
+    /// <summary>Opens stdin; an empty stream if it is closed.</summary>
     public static Stream OpenInput() => IsInherited(0) ? Console.OpenStandardInput() : Null;
 
     /// <inheritdoc/>
@@ -76,7 +76,7 @@ public sealed partial class StandardStream : Stream
     /// <inheritdoc/>
     public override void Flush()
     {
-        // Nothing is held back.
+        // There is no buffer.
     }
 
     /// <inheritdoc/>
@@ -103,8 +103,9 @@ public sealed partial class StandardStream : Stream
         return ValueTask.CompletedTask;
     }
 
-    /// <summary>Writes a text as it is, as far as somebody reads it in time.</summary>
-    /// <returns>False where a reader took only a part, or nothing; true too where nobody wants to read it.</returns>
+    /// <summary>Writes a text as far as the reader takes it in time.</summary>
+    /// <returns>False if the reader took only a part of it or nothing. True if the output is closed or fails, because
+    /// then nobody reads it.</returns>
     public bool TryWriteWithin(string text, TimeSpan patience)
     {
         byte[] bytes = Encoding.UTF8.GetBytes(text);
@@ -118,10 +119,10 @@ public sealed partial class StandardStream : Stream
         }
     }
 
-    /// <summary>Writes what a reader takes in time, for who must not wait for one that reads nothing.</summary>
+    /// <summary>Writes what the reader takes in time, for a caller that must not wait for a stalled reader.</summary>
     /// <param name="buffer">The bytes.</param>
-    /// <param name="patience">How long room is waited for, in all.</param>
-    /// <returns>How many were written: all, or those for which there was room.</returns>
+    /// <param name="patience">How long to wait for the reader, in all.</param>
+    /// <returns>The number of bytes written.</returns>
     public int WriteWithin(ReadOnlySpan<byte> buffer, TimeSpan patience)
     {
         int written = 0;
@@ -132,7 +133,7 @@ public sealed partial class StandardStream : Stream
                 break;
             }
 
-            // A pipe that has room has room for so much.
+            // poll(2) reports a pipe as writable if it takes at least this many bytes (PIPE_BUF).
             var part = buffer.Slice(written, Math.Min(PipeBytes, buffer.Length - written));
             Write(part);
             written += part.Length;
@@ -179,8 +180,8 @@ public sealed partial class StandardStream : Stream
         }
     }
 
-    /// <summary>Ends a command that has nothing to write for a while, and whose reader went away.</summary>
-    /// <exception cref="OutputClosedException">Nobody reads any more.</exception>
+    /// <summary>Throws if the reader has closed the output: for a command that writes nothing for a while.</summary>
+    /// <exception cref="OutputClosedException">The reader has closed the output.</exception>
     public void EndIfUnread()
     {
         var writer = new Poll { Descriptor = _descriptor };
@@ -191,10 +192,10 @@ public sealed partial class StandardStream : Stream
     }
 
     /// <summary>
-    /// Waits until something can be written, or it is known that nothing can. A signal ends no wait: the line at hand,
-    /// often the one that tells of the signal, would be lost.
+    /// Waits until the descriptor is writable or has failed. A signal does not end the wait, because the line being
+    /// written, often the one that reports the signal, would be lost.
     /// </summary>
-    /// <returns>False when the time is over: a write could then wait without end.</returns>
+    /// <returns>False if the time is over: a write could block for ever.</returns>
     private bool HasRoomWithin(TimeSpan patience, long begun)
     {
         while (true)
@@ -207,7 +208,7 @@ public sealed partial class StandardStream : Stream
         }
     }
 
-    /// <summary>Waits for room; null when a signal came meanwhile.</summary>
+    /// <summary>Polls until the descriptor is writable; returns null if a signal interrupted the wait.</summary>
     private bool? WaitForRoom(int milliseconds)
     {
         var room = new Poll { Descriptor = _descriptor, Events = IsWritable };
@@ -215,8 +216,8 @@ public sealed partial class StandardStream : Stream
         return found < 0 && Marshal.GetLastPInvokeError() == Interrupted ? null : found > 0;
     }
 
-    // Where one is closed, files of the runtime's own take its number. They close on exec; what was handed to this
-    // process does not.
+    // If a standard descriptor is closed, .NET's own files get its number. Those are closed on exec, and inherited
+    // descriptors are not.
     private static bool IsInherited(int descriptor) =>
         Control(descriptor, GetDescriptorFlags) is >= 0 and var flags && (flags & ClosesOnExecute) == 0;
 

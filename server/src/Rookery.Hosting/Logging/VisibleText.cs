@@ -5,13 +5,13 @@ using System.Text;
 namespace Rookery.Hosting.Logging;
 
 /// <summary>
-/// Text of others (names, values, what a server says) for a terminal or a table: what would command a terminal, turn
-/// the order of letters or not be seen is written as an escape that is read (<c>\u202e</c>). Inside JSON that is the
-/// same text.
+/// Makes foreign text (names, values, server messages) safe for a terminal or table. Characters that control a
+/// terminal, change the direction of text or are invisible become visible escapes (<c>\u202e</c>). Inside JSON the
+/// escape means the same text.
 /// </summary>
 public static class VisibleText
 {
-    /// <summary>The same text, harmless; it keeps its lines.</summary>
+    /// <summary>Returns the text with escapes; line breaks and tabs are kept.</summary>
     public static string Of(string text)
     {
         var visible = new StringBuilder(text.Length);
@@ -19,7 +19,7 @@ public static class VisibleText
         return visible.ToString();
     }
 
-    /// <summary>The same text in one line: line breaks and tabs become spaces.</summary>
+    /// <summary>Returns the text with escapes in one line: line breaks and tabs become spaces.</summary>
     public static string OfLine(string text) =>
         Of(
             text.AsSpan().ContainsAny('\n', '\r', '\t')
@@ -30,7 +30,7 @@ public static class VisibleText
                 : text
         );
 
-    /// <summary>The same text in one line that says where it had several: <c>\n</c> in two signs.</summary>
+    /// <summary>Returns the text with escapes in one line: line breaks become the two characters <c>\n</c>.</summary>
     public static string OnOneLine(string text) =>
         Of(
             text.Replace("\r\n", "\n", StringComparison.Ordinal)
@@ -38,12 +38,12 @@ public static class VisibleText
                 .Replace("\n", "\\n", StringComparison.Ordinal)
         );
 
-    /// <summary>Appends the same text, harmless.</summary>
+    /// <summary>Appends the text with escapes; line breaks and tabs are kept.</summary>
     public static void Append(StringBuilder visible, ReadOnlySpan<char> text)
     {
         while (!text.IsEmpty)
         {
-            // Half of a pair of surrogates is no letter, and no terminal knows what to do with it.
+            // A lone surrogate is no character; terminals handle it in different ways.
             bool isWhole = Rune.DecodeFromUtf16(text, out var letter, out int length) == OperationStatus.Done;
             if (isWhole && IsHarmless(letter))
             {
@@ -61,7 +61,7 @@ public static class VisibleText
         }
     }
 
-    // Newline and tab are text. Selectors of variants are part of the sign before them.
+    // Newline and tab are kept. Variation selectors belong to the character before them, so they are kept as well.
     private static bool IsHarmless(Rune letter) =>
         letter.Value is '\n' or '\t' or (>= ' ' and < 0x7f)
         || (
@@ -75,8 +75,8 @@ public static class VisibleText
                 )
         );
 
-    // Letters and marks by their category, drawn as nothing: the joiner of graphemes, fillers of Hangul, inherent
-    // vowels of Khmer, the empty pattern of Braille.
+    // Letters and marks by category that are drawn as nothing: grapheme joiner, Hangul fillers, Khmer inherent vowels,
+    // empty Braille pattern.
     private static bool IsBlank(int letter) =>
         letter is 0x34f or 0x115f or 0x1160 or 0x17b4 or 0x17b5 or 0x2800 or 0x3164 or 0xffa0;
 }

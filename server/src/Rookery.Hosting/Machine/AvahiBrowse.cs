@@ -7,12 +7,15 @@ using Rookery.Cluster.Identity;
 
 namespace Rookery.Hosting.Machine;
 
-/// <summary>Asks avahi which nodes are announced in this network.</summary>
+/// <summary>Finds the nodes that are announced in the local network, by avahi-browse.</summary>
 public static class AvahiBrowse
 {
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(6);
 
-    /// <summary>What it found, why it could not, and whether there is no such program here.</summary>
+    /// <summary>
+    /// Runs avahi-browse. Returns the services found, why it failed (null if it did not), and whether it is not
+    /// installed.
+    /// </summary>
     public static async Task<(IReadOnlyList<MdnsService> Found, string? Trouble, bool IsMissing)> RunAsync(
         CancellationToken cancellationToken
     )
@@ -44,7 +47,8 @@ public static class AvahiBrowse
             }
             catch (OperationCanceledException)
             {
-                // One service that cannot be resolved keeps it waiting; what it has printed counts.
+                // One service that cannot be resolved keeps avahi-browse waiting. What it has printed until then
+                // counts.
                 process.Kill();
                 cancellationToken.ThrowIfCancellationRequested();
                 return (NetworkTables.Services(await output), null, false);
@@ -61,14 +65,16 @@ public static class AvahiBrowse
         }
     }
 
-    /// <summary>The nodes that say all that another needs to call them.</summary>
-    /// <exception cref="IOException">They cannot be looked for.</exception>
+    /// <summary>
+    /// Returns the nodes whose announcements contain all that another member needs to connect to them.
+    /// </summary>
+    /// <exception cref="IOException">avahi-browse failed or is not installed.</exception>
     public static async Task<IReadOnlyList<AnnouncedNode>> FindNodesAsync(CancellationToken cancellationToken)
     {
         var (found, trouble, isMissing) = await RunAsync(cancellationToken);
         if (isMissing || trouble is not null)
         {
-            string why = isMissing ? "there is no avahi-browse here; it is in Debian's package avahi-utils." : trouble!;
+            string why = isMissing ? "avahi-browse is not installed. Install Debian's package avahi-utils." : trouble!;
             throw new IOException($"Nodes cannot be looked for by mDNS: {why}");
         }
 
@@ -76,7 +82,8 @@ public static class AvahiBrowse
     }
 
     /// <summary>
-    /// Null for one that does not say all of it. A link-local address leads nowhere without an interface.
+    /// Returns null if the announcement is incomplete, or has a link-local address, which is useless without its
+    /// interface.
     /// </summary>
     private static AnnouncedNode? ToNode(MdnsService service) =>
         service

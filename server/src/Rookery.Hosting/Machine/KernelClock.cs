@@ -3,8 +3,8 @@ using System.Runtime.InteropServices;
 namespace Rookery.Hosting.Machine;
 
 /// <summary>
-/// What the kernel knows of the machine's clock. Whoever sets it from a source of time (timesyncd, chrony, ntpd) tells
-/// the kernel; without that for some hours, it says so.
+/// The kernel's state of the machine's clock. A time service (timesyncd, chrony, ntpd) tells the kernel when it sets
+/// the clock; some hours after the last time the kernel reports the clock as not synchronised.
 /// </summary>
 public static partial class KernelClock
 {
@@ -15,18 +15,18 @@ public static partial class KernelClock
     private const int TimexBytes = 256;
 
     /// <summary>
-    /// Whether the clock follows a source of time. A system call of half a microsecond that changes nothing and needs
-    /// no privilege.
+    /// Returns whether a time service keeps the clock synchronised. Costs one system call of half a microsecond, which
+    /// needs no privilege.
     /// </summary>
     public static bool IsSynchronised()
     {
         if (!OperatingSystem.IsLinux())
         {
-            return true; // other systems set their clocks themselves, and are for development
+            return true; // other systems are for development only
         }
 
         Span<byte> timex = stackalloc byte[TimexBytes];
-        timex.Clear(); // no modes: only read
+        timex.Clear(); // no mode bits: only reads
         return ReadKernelClock(ref MemoryMarshal.GetReference(timex)) is >= 0 and not TimeError;
     }
 

@@ -3,7 +3,7 @@ using Rookery.Platform;
 
 namespace Rookery.Hosting.Machine;
 
-/// <summary>The board that this process runs on.</summary>
+/// <summary>Opens the board that this process runs on.</summary>
 public static class MachineBoard
 {
     /// <summary>
@@ -11,7 +11,7 @@ public static class MachineBoard
     /// </summary>
     public const string SimulationVariable = "ROOKERY_SIMULATED_BOARD";
 
-    /// <summary>Opens it; its devices are those below the data and the journal.</summary>
+    /// <summary>Opens the board. Its storage devices are those of the data and the journal directories.</summary>
     public static LinuxBoard Open(IDisk disk, TimeProvider time, params IEnumerable<string?> directories) =>
         new(
             disk,
@@ -22,7 +22,9 @@ public static class MachineBoard
                 : "/"
         );
 
-    /// <summary>The device that a directory lies on, or will, by the nearest above it that exists already.</summary>
+    /// <summary>
+    /// Returns the device of a directory. If the directory does not exist yet, that of its nearest existing parent.
+    /// </summary>
     public static string DeviceOf(IDisk disk, string path)
     {
         string? directory = path;

@@ -4,7 +4,9 @@ using Rookery.Server.Alerts;
 
 namespace Rookery.Hosting.Machine;
 
-/// <summary>What other programs noted on this machine for node_exporter, where Debian's looks for such files.</summary>
+/// <summary>
+/// Reads what other programs wrote for node_exporter, in the directory where Debian's node_exporter reads such files.
+/// </summary>
 /// <param name="disk">The disk.</param>
 internal sealed class MachineFiles(PosixDisk disk)
 {
@@ -12,13 +14,13 @@ internal sealed class MachineFiles(PosixDisk disk)
 
     private static readonly string[] Files = ["rookery_backup.prom", "rookery_slot.prom"];
 
-    // Beside a simulated board lies what is noted of it, too.
+    // A simulated board has these files in its own directory.
     private readonly string _directory = Path.Join(
         Environment.GetEnvironmentVariable(MachineBoard.SimulationVariable) is { Length: > 0 } root ? root : "/",
         "var/lib/prometheus/node-exporter"
     );
 
-    /// <summary>Reads the notes.</summary>
+    /// <summary>Reads the files; missing and unreadable ones count as empty.</summary>
     public MachineNotes Read() => MachineNotes.Parse(Files.Select(name => ReadText(Path.Join(_directory, name))));
 
     private string? ReadText(string path)
@@ -36,7 +38,7 @@ internal sealed class MachineFiles(PosixDisk disk)
         }
         catch (DiskException)
         {
-            return null; // not for this user's eyes, or being replaced
+            return null; // not readable for this user, or just being replaced
         }
     }
 }

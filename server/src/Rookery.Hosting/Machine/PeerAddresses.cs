@@ -4,11 +4,12 @@ using System.Net.Sockets;
 
 namespace Rookery.Hosting.Machine;
 
-/// <summary>Where others may reach this machine.</summary>
+/// <summary>The addresses at which other machines may reach this one.</summary>
 public static class PeerAddresses
 {
     /// <summary>
-    /// The address that is listened on; for a wildcard, those of this machine that are reachable from other machines.
+    /// Returns the address that a node listens on, with its port. For a wildcard address, returns the addresses of this
+    /// machine that other machines can reach.
     /// </summary>
     public static IReadOnlyList<string> Of(IPEndPoint listen)
     {
@@ -26,7 +27,7 @@ public static class PeerAddresses
         return [.. found];
     }
 
-    /// <summary>The addresses of this machine that are reachable from other machines.</summary>
+    /// <summary>Returns the addresses of this machine on all interfaces that are up, except loopback.</summary>
     public static IEnumerable<IPAddress> OfThisMachine() =>
         from networkInterface in NetworkInterface.GetAllNetworkInterfaces()
         where

@@ -8,19 +8,19 @@ using Rookery.Server.Support;
 namespace Rookery.Hosting.Machine;
 
 /// <summary>
-/// What the node says of itself by mDNS: a service file of Avahi (avahi.service(5)) in the directory that systemd gave
-/// the service for the time that it runs ($RUNTIME_DIRECTORY). `rookery-announce.service` of the package carries it to
+/// The mDNS announcement of the node: a service file of Avahi (avahi.service(5)) in $RUNTIME_DIRECTORY, which systemd
+/// creates for the time that the service runs. `rookery-announce.service` of the package copies it to
 /// /etc/avahi/services, where only root may write. Without systemd nothing is announced.
 /// </summary>
 internal sealed class ServiceAnnouncement
 {
-    /// <summary>The node is not known to have an owner yet, or its data cannot be opened.</summary>
+    /// <summary>It is not known yet whether the node has an owner, or its data cannot be opened.</summary>
     public const string Starting = "starting";
 
-    /// <summary>Nobody has claimed it: it waits for its owner, or to join a cluster.</summary>
+    /// <summary>The node has no owner: it waits to be claimed or to join a cluster.</summary>
     public const string Unclaimed = "unclaimed";
 
-    /// <summary>It belongs to a cluster that has an owner.</summary>
+    /// <summary>The node belongs to a cluster that has an owner.</summary>
     public const string Member = "member";
 
     private const string FileName = "avahi.service";
@@ -57,7 +57,7 @@ internal sealed class ServiceAnnouncement
     }
 
     /// <summary>
-    /// The announcement of a node of a cluster; null where it has no identity, or systemd gave no directory for it.
+    /// Creates the announcement of a member; returns null if the node has no identity or no $RUNTIME_DIRECTORY.
     /// </summary>
     public static ServiceAnnouncement? TryCreate(NodeSetting setting, ShownIdentity? identity) =>
         identity is not null && Environment.GetEnvironmentVariable("RUNTIME_DIRECTORY") is { Length: > 0 } directory
@@ -72,10 +72,7 @@ internal sealed class ServiceAnnouncement
             )
             : null;
 
-    /// <summary>
-    /// Says that the node is in <paramref name="state"/>, from now on. What cannot be written is logged: the node
-    /// serves without it.
-    /// </summary>
+    /// <summary>Announces a new state. A failed write is only logged, because the node serves without it.</summary>
     public void Tell(string state)
     {
         lock (_gate)
@@ -86,7 +83,7 @@ internal sealed class ServiceAnnouncement
     }
 
     /// <summary>
-    /// Says by what others that form a cluster with this node know it, from now on; null that it forms none.
+    /// Announces the mark by which nodes that form a cluster with this one recognise it; null if it forms none.
     /// </summary>
     public void TellMark(string? mark)
     {
@@ -97,8 +94,8 @@ internal sealed class ServiceAnnouncement
     }
 
     /// <summary>
-    /// Says whether the node votes, from now on; null that it is not known. Who leads is not said: it changes of
-    /// itself, and what is announced is written to the card.
+    /// Announces whether the node votes; null if that is not known. The leader is not announced: it changes often, and
+    /// each announcement is written to the card.
     /// </summary>
     public void TellRole(bool? isVoter)
     {

@@ -6,10 +6,10 @@ using Rookery.Platform;
 namespace Rookery.Hosting.Machine;
 
 /// <summary>
-/// Tells systemd how the service is, by datagrams to $NOTIFY_SOCKET (sd_notify(3)); does nothing when nobody asked.
-/// While $WATCHDOG_USEC is set for this process it sends a sign of life twice per period. What it tells lies also in
-/// the file <c>status</c> of the directory that systemd gave the service for the time that it runs
-/// ($RUNTIME_DIRECTORY), which a path unit can watch: the card image shows it on its screen.
+/// Reports the state of the service to systemd by datagrams to $NOTIFY_SOCKET (sd_notify(3)); does nothing without that
+/// variable. If $WATCHDOG_USEC is set for this process, it sends a keep-alive twice per period. The status line is also
+/// written to the file <c>status</c> in $RUNTIME_DIRECTORY, which a path unit can watch: the card image shows it on the
+/// screen.
 /// </summary>
 internal sealed class SystemdNotifier : IDisposable
 {
@@ -32,7 +32,7 @@ internal sealed class SystemdNotifier : IDisposable
             return;
         }
 
-        // A leading @ names a socket in the abstract namespace, whose real first byte is zero.
+        // A leading @ stands for the zero byte with which a name in the abstract namespace begins.
         _socket = new Socket(AddressFamily.Unix, SocketType.Dgram, ProtocolType.Unspecified);
         _socket.Connect(new UnixDomainSocketEndPoint(path[0] == '@' ? '\0' + path[1..] : path));
         if (WatchdogPeriod() is { } period)
@@ -47,7 +47,7 @@ internal sealed class SystemdNotifier : IDisposable
     }
 
     /// <summary>
-    /// The service works, or works in diagnosis mode; <paramref name="status"/> as in <see cref="Tell"/>.
+    /// Reports that the service is up, in diagnosis mode as well, with a status as in <see cref="Tell"/>.
     /// </summary>
     public void Ready(string status)
     {
@@ -55,9 +55,7 @@ internal sealed class SystemdNotifier : IDisposable
         Tell(status);
     }
 
-    /// <summary>
-    /// What the node does from now on, in one line, which `systemctl status` shows. From one thread at a time.
-    /// </summary>
+    /// <summary>Sets the status line, which `systemctl status` shows. Called by one thread at a time.</summary>
     public void Tell(string status)
     {
         if (string.Equals(_told, status, StringComparison.Ordinal))
@@ -67,7 +65,7 @@ internal sealed class SystemdNotifier : IDisposable
 
         _told = status;
 
-        // Others' words may be among it: a line end would begin another assignment.
+        // The status may contain foreign text: a line end would begin another assignment.
         string line = string.Concat(status.Select(static letter => char.IsControl(letter) ? ' ' : letter));
         Send("STATUS=" + line);
         try
@@ -79,11 +77,11 @@ internal sealed class SystemdNotifier : IDisposable
         }
         catch (DiskException)
         {
-            // The screen stays behind; the log has the same.
+            // The screen shows the old status. The log has the same information.
         }
     }
 
-    /// <summary>The service ends.</summary>
+    /// <summary>Reports that the service is stopping.</summary>
     public void Stopping() => Send("STOPPING=1\nSTATUS=Stopping.");
 
     public void Dispose()
@@ -121,7 +119,7 @@ internal sealed class SystemdNotifier : IDisposable
         }
         catch (SocketException)
         {
-            // systemd went away or restarts; it asks again by killing us when it cares (WatchdogSec).
+            // systemd is restarting or gone. If it misses the keep-alive, it restarts this service (WatchdogSec).
         }
     }
 }

@@ -5,7 +5,7 @@ using Rookery.Hosting;
 
 namespace Rookery.Access;
 
-/// <summary>Asks a node for what only its owner may have.</summary>
+/// <summary>An HTTP client for the administrative routes of a node. Bounds each response to 60 seconds.</summary>
 internal sealed class AdminClient : IDisposable
 {
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(60);
@@ -16,18 +16,18 @@ internal sealed class AdminClient : IDisposable
     private readonly NodeConnection _node;
     private readonly TimeProvider _time;
 
-    /// <summary>Opens its connections.</summary>
-    /// <param name="node">Whom it asks.</param>
-    /// <param name="time">What bounds an answer.</param>
+    /// <summary>Creates the client for one node.</summary>
+    /// <param name="node">The node.</param>
+    /// <param name="time">The clock of the time-out.</param>
     public AdminClient(NodeConnection node, TimeProvider time) =>
         (_node, _client, _time) = (node, node.NewClient(Timeout.InfiniteTimeSpan), time);
 
-    /// <summary>Sends a request and gives the answer's JSON; an undefined element when it has no body.</summary>
+    /// <summary>Sends a request and returns the JSON of the response; an undefined element if it has no body.</summary>
     /// <param name="method">The HTTP method.</param>
     /// <param name="path">The path, with its query.</param>
-    /// <param name="members">Writes the members of the body's object, if there is one.</param>
-    /// <param name="acceptsUnready">Whether 503 is an answer too.</param>
-    /// <exception cref="AdminException">The node does not answer, or refused.</exception>
+    /// <param name="members">Writes the members of the request body's JSON object; null for no body.</param>
+    /// <param name="acceptsUnready">Whether a response with 503 is returned instead of thrown.</param>
+    /// <exception cref="AdminException">The node does not answer, or refuses the request.</exception>
     public async Task<JsonElement> SendAsync(
         HttpMethod method,
         string path,
@@ -64,8 +64,8 @@ internal sealed class AdminClient : IDisposable
         catch (OperationCanceledException) when (hasBegun)
         {
             throw new AdminException(
-                $"The node at {_node.Address} began to answer, and did not end within {Patience.TotalSeconds}"
-                    + $" s: it hangs, or its disk does. Its log says more; try again, or ask another node.",
+                $"The node at {_node.Address} began its response but did not complete it within {Patience.TotalSeconds}"
+                    + $" s: the node or its disk hangs. See its log; try again, or use another node.",
                 ExitCode.Failure
             );
         }
@@ -78,7 +78,7 @@ internal sealed class AdminClient : IDisposable
         }
         catch (JsonException)
         {
-            throw new AdminException($"What answers at {_node.Address} is no Rookery.", ExitCode.Failure);
+            throw new AdminException($"The server at {_node.Address} is not Rookery.", ExitCode.Failure);
         }
     }
 

@@ -10,7 +10,8 @@ using Rookery.Platform;
 namespace Rookery.Access;
 
 /// <summary>
-/// `rookery cert`: client certificates, signed by the cluster's authority for keys that are made here and never leave.
+/// `rookery cert`: manages client certificates. Their keys are generated here and never leave; the cluster's authority
+/// signs them.
 /// </summary>
 internal static class CertificateCommand
 {
@@ -26,7 +27,7 @@ internal static class CertificateCommand
         var address = new NodeAddress();
         var name = new Argument<string>("NAME")
         {
-            Description = "What to call it: lower-case letters, digits, hyphens.",
+            Description = "The certificate's name: lower-case letters, digits, hyphens.",
         };
         var access = new Option<string[]>("--access")
         {
@@ -103,7 +104,7 @@ internal static class CertificateCommand
     )
     {
         files.Prepare();
-        // RavenDB's Node client finds a key in a .pem only under the label RSA PRIVATE KEY.
+        // RavenDB's Node client accepts a key in a .pem file only under the label RSA PRIVATE KEY.
         using var key = RSA.Create(RsaBits);
         string request = new CertificateRequest(
             new X500DistinguishedName("CN=client"),
@@ -190,9 +191,7 @@ internal static class CertificateCommand
     {
         var address = new NodeAddress();
         var name = new Argument<string>("NAME") { Description = "The certificate's name." };
-        var command = address.AddTo(
-            new Command("rm", "Withdraw a certificate: it opens nothing from then on.") { name }
-        );
+        var command = address.AddTo(new Command("rm", "Revoke a certificate.") { name });
         command.SetAction(
             (parsed, _) =>
                 address.UseAsync(
@@ -210,7 +209,7 @@ internal static class CertificateCommand
         return command;
     }
 
-    /// <summary>The files of a client, which nobody but their owner may read: its key is in the first two.</summary>
+    /// <summary>The files of a client. Only their owner may read them, because the first two contain the key.</summary>
     private sealed class CertificateFiles(string directory, string name)
     {
         private readonly PosixDisk _disk = new();
@@ -221,14 +220,15 @@ internal static class CertificateCommand
 
         public string Authority => System.IO.Path.Join(directory, name + "-ca.pem");
 
-        // Before the node signs: a certificate whose key is lost would stay registered.
+        // Runs before the node signs: if the files could not be written afterwards, a certificate without a key would
+        // stay registered.
         public void Prepare()
         {
             _disk.CreateDirectory(directory);
             if (Array.Find([Pfx, Pem, Authority], _disk.Exists) is { } taken)
             {
                 throw new AdminException(
-                    $"{taken} is there already, and is not overwritten. Move it, or name another directory with --to.",
+                    $"{taken} exists already and is not overwritten. Move it, or name another directory with --to.",
                     ExitCode.Configuration
                 );
             }
@@ -242,7 +242,7 @@ internal static class CertificateCommand
             all.ImportFromPem(authoritiesPem);
             Write(Pem, Encoding.ASCII.GetBytes($"{key.ExportRSAPrivateKeyPem()}\n{certificatePem}\n"));
             Write(Authority, Encoding.ASCII.GetBytes(authoritiesPem + "\n"));
-            // AES and SHA-256: OpenSSL 3, and so Node, reads the older ciphers of such files no more.
+            // AES and SHA-256, because OpenSSL 3, and so Node, no longer reads the older ciphers of .pfx files.
             Write(Pfx, all.ExportPkcs12(Pkcs12ExportPbeParameters.Pbes2Aes256Sha256, password));
         }
 

@@ -4,7 +4,7 @@ using Rookery.Platform;
 
 namespace Rookery.Access;
 
-/// <summary>`rookery claim`: takes a node that has no owner, and prints its first admin token.</summary>
+/// <summary>`rookery claim`: claims a node that has no owner, and prints its first admin token.</summary>
 internal static class ClaimCommand
 {
     public static Command Create()
@@ -17,12 +17,12 @@ internal static class ClaimCommand
         };
         var name = new Option<string>("--name")
         {
-            Description = "What to call the token.",
+            Description = "The token's name.",
             HelpName = "NAME",
             DefaultValueFactory = static _ => "admin",
         };
         var command = address.AddTo(
-            new Command("claim", "Take a node that has no owner: prints its first admin token.") { code, name }
+            new Command("claim", "Claim a node that has no owner, and print its first admin token.") { code, name }
         );
         command.SetAction(
             (parsed, _) =>
@@ -52,16 +52,16 @@ internal static class ClaimCommand
         if (directory is null)
         {
             throw new AdminException(
-                "Say the code that the node printed at its start with --code, or name its data directory with --data.",
+                "Pass the code that the node printed at its start by --code, or its data directory by --data.",
                 ExitCode.Configuration
             );
         }
 
         return LocalAccess.TryReadClaimCode(new PosixDisk(), directory)
             ?? throw new AdminException(
-                $"There is no code in {directory}: its node has an owner, does not know yet whether it has "
-                    + $"one (`rookery status` says whether it reaches its cluster), or is no node that speaks TLS. "
-                    + $"A lost admin token is replaced with `rookery token reset`.",
+                $"There is no claim code in {directory}: its node has an owner, does not know yet whether it has "
+                    + $"one (`rookery status` shows whether it reaches its cluster), or does not use TLS. "
+                    + $"To replace a lost admin token, use `rookery token reset`.",
                 ExitCode.Failure
             );
     }

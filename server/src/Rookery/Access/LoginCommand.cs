@@ -6,8 +6,8 @@ using Rookery.Terminal;
 namespace Rookery.Access;
 
 /// <summary>
-/// `rookery login`, `rookery logout`: writes down where the cluster is and who one is, so that no command needs to say
-/// it again.
+/// `rookery login` and `rookery logout`: saves and deletes the cluster's addresses and the user's token, which other
+/// commands then use by default.
 /// </summary>
 internal static class LoginCommand
 {
@@ -33,7 +33,7 @@ internal static class LoginCommand
             Description = "The database that `.` stands for in other commands.",
             HelpName = "NAME",
         };
-        var command = new Command("login", "Write down where the cluster is and who you are, for all other commands.")
+        var command = new Command("login", "Save the cluster's addresses and your token for all other commands.")
         {
             urls,
             tokenFile,
@@ -58,7 +58,7 @@ internal static class LoginCommand
     {
         var command = new Command(
             "logout",
-            "Forget what `rookery login` wrote down. The token goes on to hold: `rookery token rm` withdraws it."
+            "Delete what `rookery login` saved. The token stays valid: `rookery token rm` revokes it."
         );
         command.SetAction(_ =>
         {
@@ -69,7 +69,7 @@ internal static class LoginCommand
             }
             else
             {
-                Console.Error.WriteLine("Nothing was written down.");
+                Console.Error.WriteLine("There is nothing to delete: `rookery login` saved nothing.");
             }
 
             return ExitCode.Success;
@@ -95,7 +95,8 @@ internal static class LoginCommand
             : !isSecure ? null
             : Tty.CanAsk ? Question.ReadSecret("Token (it is not shown): ").Trim()
             : throw new AdminException(
-                "Nobody can be asked for the token here; name a file with --token-file, or pipe it to --token-file -.",
+                "There is no terminal to ask for the token. Name a file with --token-file, or pipe it to "
+                    + "--token-file -.",
                 ExitCode.Configuration
             );
         if (token is "" || token?.AsSpan().IndexOfAnyExceptInRange('!', '~') >= 0)
@@ -113,8 +114,8 @@ internal static class LoginCommand
         )
         {
             return await Refusal.WriteAsync(
-                $"A token is not sent to {open} over plain HTTP, where everybody on the way can read it. "
-                    + $"Name an https address.",
+                $"A token is not sent to {open} over plain HTTP, where others on the network can read it. "
+                    + $"Use an https address.",
                 ExitCode.Configuration
             );
         }
@@ -126,12 +127,12 @@ internal static class LoginCommand
         ]);
         await ProveAsync(node);
         string path = new UserSettings(urls, token, pem, database).Write();
-        await Console.Error.WriteLineAsync($"{node.Address} took it; written down in {path}, which only you can read.");
+        await Console.Error.WriteLineAsync($"{node.Address} accepted it. Saved in {path}, which only you can read.");
         return ExitCode.Success;
     }
 
     /// <summary>
-    /// Whether the node takes who asks. What it may do need not be much: one who reads metrics only may not list
+    /// Throws if the node rejects the token. Other refusals are fine, because a token for metrics only may not list
     /// databases.
     /// </summary>
     private static async Task ProveAsync(NodeConnection node)

@@ -7,14 +7,14 @@ using Rookery.Platform;
 namespace Rookery.Access;
 
 /// <summary>
-/// The options by which a command finds a running node and says who it is: --data on the node's machine, otherwise
-/// --url with --token-file and --ca. What no option says, the environment says; what that does not, the
-/// <see cref="UserSettings">user's file</see>.
+/// The options by which a command finds a running node and authenticates: --data on the node's machine, otherwise --url
+/// with --token-file and --ca. Defaults come from the environment, then from the <see cref="UserSettings">user's
+/// file</see>.
 /// </summary>
-/// <param name="isRemote">Whether the command has a meaning of its own for --data, and no answer that is JSON.</param>
+/// <param name="isRemote">Whether the command uses --data in another sense, and has no --json.</param>
 internal sealed class NodeAddress(bool isRemote = false)
 {
-    /// <summary>Where a node listens when nothing else was said.</summary>
+    /// <summary>The address of a node with the default configuration.</summary>
     public const string DefaultUrl = "http://127.0.0.1:8080";
     private const string UrlVariable = "ROOKERY_URL";
     private const string TokenVariable = "ROOKERY_TOKEN";
@@ -23,14 +23,14 @@ internal sealed class NodeAddress(bool isRemote = false)
 
     private readonly Option<string?> _data = new("--data")
     {
-        Description = "Data directory of a node that runs here: reaches it by its own address, as root or its user.",
+        Description = "Data directory of a node that runs on this machine: connects to it as root or the node's user.",
         HelpName = "DIR",
     };
     private readonly Option<string[]> _url = new("--url")
     {
         Description =
-            $"Address of a running node; several may be named, of which the first that answers is asked "
-            + $"[default: the environment's {UrlVariable}, then what `rookery login` wrote down, then "
+            $"Address of a running node; of several, the first that answers is used "
+            + $"[default: the environment's {UrlVariable}, then what `rookery login` saved, then "
             + $"{DefaultUrl}].",
         HelpName = "URL",
     };
@@ -51,9 +51,7 @@ internal sealed class NodeAddress(bool isRemote = false)
     private readonly Option<bool> _json = new("--json") { Description = "Print the answer as JSON." };
     private readonly Option<bool> _local = new("--local")
     {
-        Description =
-            "Print what the node has that is asked, also while no majority of the voters sees each other; it "
-            + "may be older.",
+        Description = "Read the node's own state, which may be older; works without a majority of the voters, too.",
     };
     private UserSettings? _settings;
     private bool _hasLocal;
@@ -73,7 +71,7 @@ internal sealed class NodeAddress(bool isRemote = false)
         return command;
     }
 
-    /// <summary>Adds the options to a command that reads, with the one that takes what a node has.</summary>
+    /// <summary>Adds the options to a command that reads, including --local.</summary>
     public Command AddToRead(Command command)
     {
         _hasLocal = true;
@@ -81,38 +79,38 @@ internal sealed class NodeAddress(bool isRemote = false)
         return AddTo(command);
     }
 
-    /// <summary>Whether what the node has will do, though it may be older.</summary>
+    /// <summary>Whether --local was given: the node's own, possibly older state is enough.</summary>
     public bool IsLocal(ParseResult parsed) => parsed.GetValue(_local);
 
-    /// <summary>Whether the answer is printed as it came.</summary>
+    /// <summary>Whether --json was given: the node's response is printed unchanged.</summary>
     public bool IsJson(ParseResult parsed) => parsed.GetValue(_json);
 
-    /// <summary>The directory on this machine; null when the node is named by its address.</summary>
+    /// <summary>The data directory given by --data; null if the node is named by its address.</summary>
     public string? Directory(ParseResult parsed) =>
         !isRemote && parsed.GetValue(_data) is { } directory ? Path.GetFullPath(directory) : null;
 
-    /// <summary>Whether a running node was named by its address.</summary>
+    /// <summary>Whether --url was given.</summary>
     public bool IsNamed(ParseResult parsed) => parsed.GetValue(_url) is { Length: > 0 };
 
-    /// <summary>Whether a text is an address of a node.</summary>
+    /// <summary>Returns whether a text is a URL of a node.</summary>
     public static bool IsAddress(string text) =>
         Uri.TryCreate(text, UriKind.Absolute, out var address) && address.Scheme is "http" or "https";
 
-    /// <summary>The database that a name means: `.` is the user's own choice.</summary>
-    /// <exception cref="AdminException">He has none.</exception>
+    /// <summary>Returns the database that a name stands for: `.` is the user's default database.</summary>
+    /// <exception cref="AdminException">The user has no default database.</exception>
     public string DatabaseOf(string name) =>
         name is not "." ? name
         : Environment.GetEnvironmentVariable(DatabaseVariable) is { Length: > 0 } said ? said
         : Settings.Database
             ?? throw new AdminException(
-                $"`.` stands for a database that is named once: with `rookery login URL --database NAME`, or "
-                    + $"in the environment's {DatabaseVariable}.",
+                $"`.` stands for your default database, and you have none. Set it with `rookery login URL --database "
+                    + $"NAME`, or in the environment's {DatabaseVariable}.",
                 ExitCode.Configuration
             );
 
     private UserSettings Settings => _settings ??= UserSettings.Read();
 
-    /// <summary>Runs work that talks to the node, and turns what goes wrong into a sentence and a code.</summary>
+    /// <summary>Runs work with an administrative client, and turns errors into a message and an exit code.</summary>
     public Task<int> UseAsync(ParseResult parsed, Func<AdminClient, Task<int>> work) =>
         Refusal.GuardAsync(async () =>
         {
@@ -121,9 +119,7 @@ internal sealed class NodeAddress(bool isRemote = false)
             return await ForeignAnswer.GuardAsync(() => node.Address, () => work(client));
         });
 
-    /// <summary>
-    /// Runs work that talks to the node in its own way, and turns what goes wrong into a sentence and a code.
-    /// </summary>
+    /// <summary>Runs work with a connection, and turns errors into a message and an exit code.</summary>
     public Task<int> UseAsync(ParseResult parsed, Func<NodeConnection, Task<int>> work) =>
         Refusal.GuardAsync(async () =>
         {
@@ -132,8 +128,7 @@ internal sealed class NodeAddress(bool isRemote = false)
         });
 
     /// <summary>
-    /// Runs work with documents, which may take as long as it takes, and turns what goes wrong into a sentence and a
-    /// code.
+    /// Runs work with documents, without a time limit, and turns errors into a message and an exit code.
     /// </summary>
     public Task<int> WorkAsync(ParseResult parsed, Func<NodeClient, Task<int>> work) =>
         Refusal.GuardAsync(async () =>
@@ -143,8 +138,8 @@ internal sealed class NodeAddress(bool isRemote = false)
             return await ForeignAnswer.GuardAsync(() => client.Address, () => work(client));
         });
 
-    /// <summary>The text of a file that an option names.</summary>
-    /// <exception cref="AdminException">It cannot be read.</exception>
+    /// <summary>Reads the text of a file that an option names.</summary>
+    /// <exception cref="AdminException">The file cannot be read.</exception>
     public static string ReadFile(string path)
     {
         try
@@ -157,21 +152,22 @@ internal sealed class NodeAddress(bool isRemote = false)
         }
     }
 
-    /// <summary>The node that the options name, or the first that answers of several.</summary>
-    /// <exception cref="AdminException">They contradict each other, name what is not there, or none
-    /// answers.</exception>
+    /// <summary>Returns the node that the options name, or the first of several that answers.</summary>
+    /// <exception cref="AdminException">The options contradict each other, a file or directory does not exist, or no
+    /// node answers.</exception>
     public async Task<NodeConnection> ConnectAsync(ParseResult parsed) =>
         await NodeChoice.FirstThatAnswersAsync(ConnectAll(parsed));
 
-    /// <summary>The nodes that the options name, at least one.</summary>
-    /// <exception cref="AdminException">They contradict each other, or name what is not there.</exception>
+    /// <summary>Returns the nodes that the options name, at least one.</summary>
+    /// <exception cref="AdminException">The options contradict each other, or a file or directory does not
+    /// exist.</exception>
     public IReadOnlyList<NodeConnection> ConnectAll(ParseResult parsed)
     {
         if (Directory(parsed) is { } directory)
         {
             return IsNamed(parsed)
                 ? throw new AdminException(
-                    "--data finds the node by itself and --url names it; give one of them.",
+                    "Both --data and --url name the node. Give one of them.",
                     ExitCode.Configuration
                 )
                 : [ConnectTo(directory) with { HasLocalReads = _hasLocal }];
@@ -224,7 +220,8 @@ internal sealed class NodeAddress(bool isRemote = false)
             LocalAccess.TryRead(disk, directory)
             ?? throw new AdminException(
                 disk.Exists(directory)
-                    ? $"No node was started on {directory} yet. Name the address of a running one with --url."
+                    ? $"No node was started on {directory} yet. Start one, or name the address of a running one "
+                        + $"with --url."
                     : $"There is no directory {directory}.",
                 ExitCode.Configuration
             );
@@ -238,8 +235,8 @@ internal sealed class NodeAddress(bool isRemote = false)
 
     private string? TokenOf(ParseResult parsed, Uri[] addresses, bool isDefault, bool isOfFile)
     {
-        // Whatever happens to listen at the default address was not meant to have it; nor was another node than the
-        // file's to have the file's.
+        // The token of the environment is not sent to the default address, and that of the user's file only to its own
+        // addresses, because another server could listen there.
         string? tokenFile = parsed.GetValue(_tokenFile);
         string? variable = isDefault ? null : Environment.GetEnvironmentVariable(TokenVariable);
         string? token =
@@ -267,14 +264,14 @@ internal sealed class NodeAddress(bool isRemote = false)
             || Array.Find(addresses, static address => address.Scheme is "http" && !address.IsLoopback) is not { } open
             ? token
             : throw new AdminException(
-                $"A token is not sent to {open} over plain HTTP, where everybody on the way can read it. "
-                    + $"Name an https address, or leave the token away: plain HTTP asks for none.",
+                $"A token is not sent to {open} over plain HTTP, where others on the network can read it. "
+                    + $"Use an https address, or omit the token: plain HTTP needs none.",
                 ExitCode.Configuration
             );
     }
 
-    /// <summary>The certificates of a PEM file.</summary>
-    /// <exception cref="AdminException">There is none in it.</exception>
+    /// <summary>Parses the certificates of a PEM file.</summary>
+    /// <exception cref="AdminException">It contains no certificate.</exception>
     public static X509Certificate2Collection ReadPem(string text, string path)
     {
         var authorities = new X509Certificate2Collection();
@@ -284,18 +281,18 @@ internal sealed class NodeAddress(bool isRemote = false)
         }
         catch (CryptographicException)
         {
-            // Said below, as for a file without a certificate.
+            // Reported below, as for a file without a certificate.
         }
 
         return authorities.Count > 0
             ? authorities
-            : throw new AdminException($"{path} holds no certificate in PEM.", ExitCode.Configuration);
+            : throw new AdminException($"{path} contains no certificate in PEM format.", ExitCode.Configuration);
     }
 }
 
-/// <summary>A command could not do what it was asked.</summary>
+/// <summary>A command failed.</summary>
 /// <param name="message">One sentence for the user.</param>
-/// <param name="code">How the process ends.</param>
+/// <param name="code">The exit code.</param>
 internal sealed class AdminException(string message, int code) : Exception(message)
 {
     public int Code => code;

@@ -2,16 +2,17 @@ using Rookery.Hosting;
 
 namespace Rookery.Access;
 
-/// <summary>Finds, of several nodes, one that answers.</summary>
+/// <summary>Chooses the first of several nodes that answers.</summary>
 internal static class NodeChoice
 {
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(5);
 
-    // In the order in which they were named, unless one makes the others wait.
+    // Nodes are asked in the order in which they were named. Each is given this head start before the next one is asked
+    // too.
     private static readonly TimeSpan HeadStart = TimeSpan.FromMilliseconds(300);
 
-    /// <summary>The first that answers. One alone is not asked beforehand.</summary>
-    /// <exception cref="AdminException">None does.</exception>
+    /// <summary>Returns the first node that answers. A single node is returned without asking it.</summary>
+    /// <exception cref="AdminException">No node answers.</exception>
     public static async Task<NodeConnection> FirstThatAnswersAsync(IReadOnlyList<NodeConnection> nodes)
     {
         if (nodes.Count == 1)

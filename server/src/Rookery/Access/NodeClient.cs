@@ -7,12 +7,11 @@ using Rookery.Json;
 namespace Rookery.Access;
 
 /// <summary>
-/// Asks a node for documents and what belongs to them. An answer may take as long as it takes, and need not fit into
-/// memory.
+/// An HTTP client for documents, queries and indexes. Responses may take any time and need not fit into memory.
 /// </summary>
 /// <param name="node">The node.</param>
-/// <param name="named">All nodes that were named, that one among them: whoever works for long may go on with
-/// another.</param>
+/// <param name="named">All nodes that were named, including this one. A long operation may continue at another of
+/// them.</param>
 internal sealed class NodeClient(NodeConnection node, IReadOnlyList<NodeConnection>? named = null) : IDisposable
 {
     private const long AskFromBytes = 1 << 20;
@@ -22,19 +21,19 @@ internal sealed class NodeClient(NodeConnection node, IReadOnlyList<NodeConnecti
     private NodeConnection _node = node;
     private HttpClient _client = node.NewClient(Timeout.InfiniteTimeSpan);
 
-    /// <summary>How an answer is read that may carry documents.</summary>
+    /// <summary>The JSON options for responses with documents.</summary>
     public static JsonDocumentOptions Parsing => new() { MaxDepth = JsonLimits.MaxEnvelopeDepth };
 
-    /// <summary>Where it answers.</summary>
+    /// <summary>The node's address.</summary>
     public Uri Address => _node.Address;
 
-    /// <summary>Whether more nodes than one were named.</summary>
+    /// <summary>Whether more than one node was named.</summary>
     public bool HasOthers => named is { Count: > 1 };
 
-    /// <summary>The path of a database.</summary>
+    /// <summary>Returns the URL path of a database.</summary>
     public static string PathOf(string database) => $"/databases/{Uri.EscapeDataString(database)}";
 
-    /// <summary>A body of one JSON object.</summary>
+    /// <summary>Creates a request body of one JSON object.</summary>
     public static ByteArrayContent BodyOf(Action<Utf8JsonWriter> members)
     {
         var body = new MemoryStream();
@@ -50,7 +49,7 @@ internal sealed class NodeClient(NodeConnection node, IReadOnlyList<NodeConnecti
         return content;
     }
 
-    /// <summary>Sends a request; the answer, whatever its status is, of which the caller reads the body.</summary>
+    /// <summary>Sends a request and returns the response, whatever its status. The caller reads the body.</summary>
     /// <exception cref="AdminException">The node does not answer.</exception>
     public async Task<HttpResponseMessage> AskAsync(
         HttpRequestMessage request,
@@ -67,7 +66,7 @@ internal sealed class NodeClient(NodeConnection node, IReadOnlyList<NodeConnecti
         }
     }
 
-    /// <summary>Sends a request that must succeed.</summary>
+    /// <summary>Sends a request and returns the response if it succeeded.</summary>
     /// <exception cref="AdminException">The node does not answer, or refused.</exception>
     public async Task<HttpResponseMessage> SendAsync(
         HttpMethod method,
@@ -90,12 +89,12 @@ internal sealed class NodeClient(NodeConnection node, IReadOnlyList<NodeConnecti
         }
     }
 
-    /// <summary>The JSON of an answer; an undefined element when it has no body.</summary>
+    /// <summary>Sends a request and returns the JSON of the response; an undefined element if it has no body.</summary>
     /// <param name="method">The HTTP method.</param>
     /// <param name="path">The path, with its query.</param>
-    /// <param name="content">The body, if there is one.</param>
-    /// <param name="missing">What is told of a 404 without a sentence.</param>
-    /// <param name="cancellation">Ends it.</param>
+    /// <param name="content">The request body; null for none.</param>
+    /// <param name="missing">The message for a response with 404 and no body.</param>
+    /// <param name="cancellation">Cancels the request.</param>
     /// <exception cref="AdminException">The node does not answer, or refused.</exception>
     public async Task<JsonElement> GetJsonAsync(
         HttpMethod method,
@@ -116,8 +115,8 @@ internal sealed class NodeClient(NodeConnection node, IReadOnlyList<NodeConnecti
     }
 
     /// <summary>
-    /// Goes over to the next of the nodes that were named which answers: whoever refuses or is silent now may be cut
-    /// off from the others. It stays where it is when nobody else answers. No request may be under way.
+    /// Switches to the next of the named nodes that answers, because a node that refuses or is silent may be cut off
+    /// from the others. Stays with this node if no other answers. No request may be in progress.
     /// </summary>
     public async Task LookElsewhereAsync()
     {
@@ -138,11 +137,11 @@ internal sealed class NodeClient(NodeConnection node, IReadOnlyList<NodeConnecti
         }
         catch (AdminException)
         {
-            // None does now; who asks again is told so by the request.
+            // No node answers now. The next request reports it.
         }
     }
 
-    /// <summary>A request to this node.</summary>
+    /// <summary>Creates a request to this node.</summary>
     public HttpRequestMessage NewRequest(
         HttpMethod method,
         string path,
@@ -152,8 +151,8 @@ internal sealed class NodeClient(NodeConnection node, IReadOnlyList<NodeConnecti
     {
         var request = new HttpRequestMessage(method, new Uri(_node.Address, path)) { Content = content };
 
-        // A node that refuses a body for its size hangs up while it is sent, and its answer is lost with that: it is
-        // asked first.
+        // A node that refuses a body because of its size closes the connection while the body is being sent, which
+        // loses its response. With Expect: 100-continue it refuses before the body is sent.
         request.Headers.ExpectContinue = content?.Headers.ContentLength > AskFromBytes ? true : null;
         if (header is var (name, value))
         {
@@ -163,8 +162,8 @@ internal sealed class NodeClient(NodeConnection node, IReadOnlyList<NodeConnecti
         return request;
     }
 
-    /// <summary>The JSON of an answer.</summary>
-    /// <exception cref="AdminException">It is none, or it broke off.</exception>
+    /// <summary>Reads the JSON of a response.</summary>
+    /// <exception cref="AdminException">The response is not JSON, or the connection broke.</exception>
     public async Task<JsonElement> ReadJsonAsync(HttpResponseMessage answer, CancellationToken cancellation = default)
     {
         try
@@ -180,15 +179,18 @@ internal sealed class NodeClient(NodeConnection node, IReadOnlyList<NodeConnecti
         }
         catch (JsonException)
         {
-            throw new AdminException($"What answers at {_node.Address} is no Rookery.", ExitCode.Failure);
+            throw new AdminException($"The server at {_node.Address} is not Rookery.", ExitCode.Failure);
         }
         catch (HttpRequestException)
         {
-            throw new AdminException($"The answer of {_node.Address} broke off.", ExitCode.Failure);
+            throw new AdminException(
+                $"The connection to {_node.Address} broke during its response. Try " + $"again.",
+                ExitCode.Failure
+            );
         }
     }
 
-    /// <summary>Why a node refused, and how the process ends for it.</summary>
+    /// <summary>Returns the reason of a refusal and its exit code.</summary>
     public async Task<AdminException> RefusalOfAsync(
         HttpResponseMessage answer,
         CancellationToken cancellation = default
@@ -224,7 +226,7 @@ internal sealed class NodeClient(NodeConnection node, IReadOnlyList<NodeConnecti
         }
         catch (AdminException)
         {
-            // Without a sentence the status must do.
+            // There is no message in the body: the status is reported.
         }
 
         return new AdminException(

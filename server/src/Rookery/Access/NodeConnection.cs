@@ -10,10 +10,10 @@ using Rookery.Platform;
 
 namespace Rookery.Access;
 
-/// <summary>A running node, who asks it, and whom to trust.</summary>
-/// <param name="Address">Where it answers.</param>
-/// <param name="Token">Who asks; null for plain HTTP on this machine.</param>
-/// <param name="Authorities">Whom to trust; null for those that the system trusts.</param>
+/// <summary>How to connect to a running node: its address, the token to send, the authorities to trust.</summary>
+/// <param name="Address">The node's address.</param>
+/// <param name="Token">The bearer token; null for none.</param>
+/// <param name="Authorities">The trusted authorities; null for those of the system.</param>
 internal sealed record NodeConnection(Uri Address, string? Token, X509Certificate2Collection? Authorities)
 {
     private const int SilentSeconds = 30;
@@ -21,30 +21,30 @@ internal sealed record NodeConnection(Uri Address, string? Token, X509Certificat
     private const int AskTimes = 6;
 
     /// <summary>
-    /// Whether the command that asks would find a running node by --data too. To `backup` and `export` that means a
-    /// stopped one, and others have no such option.
+    /// Whether the command accepts --data for a running node. For `backup` and `export` it names a stopped node, and
+    /// some commands have no such option.
     /// </summary>
     public bool IsFoundByData { get; init; }
 
-    /// <summary>Whether the command that asks can be told to take what this node has.</summary>
+    /// <summary>Whether the command has the option --local.</summary>
     public bool HasLocalReads { get; init; }
 
     /// <summary>
-    /// How long a connection may take. Where no machine is, the system goes on for more than two minutes; one that is
-    /// there answers at once, or, over a network that loses packets, when it is asked the third time, after 3 s.
+    /// How long to wait for a connection. The system waits more than two minutes for a machine that is off. A machine
+    /// that is on answers at once or, if two packets are lost, after 3 seconds.
     /// </summary>
     public TimeSpan ConnectPatience { get; init; } = TimeSpan.FromSeconds(10);
 
-    /// <summary>The running node that wrote down how to reach it.</summary>
-    /// <param name="local">What it wrote.</param>
-    /// <param name="disk">Where its data directory lies.</param>
+    /// <summary>Creates the connection to the running node of a data directory.</summary>
+    /// <param name="local">The node's file local-access.</param>
+    /// <param name="disk">The disk of the data directory.</param>
     /// <param name="directory">The data directory.</param>
-    /// <exception cref="IdentityException">Whom to trust cannot be read.</exception>
+    /// <exception cref="IdentityException">The authorities' certificates cannot be read.</exception>
     public static NodeConnection Of(LocalAccess local, IDisk disk, string directory) =>
         new(local.Address, local.Token, local.Token is null ? null : IdentityDirectory.AuthoritiesIn(disk, directory));
 
-    /// <summary>A client for it, which the caller disposes.</summary>
-    /// <param name="patience">How long an answer may take.</param>
+    /// <summary>Creates an HTTP client, which the caller disposes.</summary>
+    /// <param name="patience">The time limit of a response.</param>
     public HttpClient NewClient(TimeSpan patience)
     {
         var handler = new SocketsHttpHandler
@@ -80,25 +80,25 @@ internal sealed record NodeConnection(Uri Address, string? Token, X509Certificat
         return client;
     }
 
-    /// <summary>What went wrong when it was asked, in sentences.</summary>
-    /// <param name="failure">What the client threw.</param>
-    /// <param name="named">How the node can be named instead.</param>
+    /// <summary>Describes a failed request in sentences.</summary>
+    /// <param name="failure">The exception of the HTTP client.</param>
+    /// <param name="named">A sentence on how to name another node.</param>
     public string Describe(HttpRequestException failure, string named) =>
         failure.InnerException switch
         {
             AdminException untrusted => untrusted.Message,
-            AuthenticationException disagreed => $"What answers at {Address} could not agree on TLS "
-                + $"({disagreed.GetBaseException().Message.TrimEnd('.')}); look whether it is http.",
+            AuthenticationException disagreed => $"The server at {Address} did not complete the TLS handshake "
+                + $"({disagreed.GetBaseException().Message.TrimEnd('.')}). Check whether its address begins with http.",
             _ when Address.Scheme is "http"
                     && failure.HttpRequestError is HttpRequestError.ResponseEnded or HttpRequestError.InvalidResponse =>
-                $"What answers at {Address} is no Rookery, or speaks TLS: look whether it is https.",
+                $"The server at {Address} is not Rookery, or uses TLS. Check whether its address begins with https.",
             SocketException refused => $"No node answers at {Address} ({refused.Message}). {named}",
             _ => $"No node answers at {Address} ({failure.HttpRequestError}). {named}",
         };
 
     /// <summary>
-    /// A node that lost its power says nothing any more: the system asks a silent connection whether somebody is there,
-    /// so that a download ends that would wait for ever.
+    /// Connects with TCP keep-alive, so that a download from a machine that lost its power ends instead of waiting for
+    /// ever.
     /// </summary>
     private async ValueTask<Stream> ConnectAsync(SocketsHttpConnectionContext wanted, CancellationToken cancellation)
     {
@@ -111,7 +111,7 @@ internal sealed record NodeConnection(Uri Address, string? Token, X509Certificat
             }
             catch (SocketException) when (index + 1 < addresses.Length)
             {
-                // A name may have an address that the network swallows, and another one that answers.
+                // A name may have one address that does not respond and another one that does.
             }
         }
     }
@@ -144,9 +144,9 @@ internal sealed record NodeConnection(Uri Address, string? Token, X509Certificat
 
     private string Describe(SslPolicyErrors wrong) =>
         wrong.HasFlag(SslPolicyErrors.RemoteCertificateChainErrors)
-            ? $"The node at {Address} shows a certificate of an authority that is not trusted here, or one "
-                + $"that has ended. Name its cluster's with --ca: the file cluster/authority.pem of its data "
+            ? $"The certificate of the node at {Address} has expired, or its authority is not trusted here. Name "
+                + $"its cluster's authority with --ca: the file cluster/authority.pem in the node's data "
                 + $"directory."
-            : $"The node at {Address} shows a certificate that is not for that name. Name it as its "
-                + $"certificate does: by its NAME.local, or an address of its own.";
+            : $"The certificate of the node at {Address} is not for that name. Use a name of its "
+                + $"certificate: NAME.local, or an address of its machine.";
 }

@@ -3,12 +3,12 @@ using Rookery.Server.Raven;
 
 namespace Rookery.Access;
 
-/// <summary>What a node says, for who runs a command: he writes no requests.</summary>
+/// <summary>Rewrites a node's messages for the user of a command, who sees no HTTP headers and parameters.</summary>
 internal static class NodeSentence
 {
-    /// <summary>The sentence with commands and options where the node named headers and parameters.</summary>
-    /// <param name="said">The node's sentence.</param>
-    /// <param name="node">The node, and how the command finds it.</param>
+    /// <summary>Returns the message with options of commands in place of HTTP headers and parameters.</summary>
+    /// <param name="said">The node's message.</param>
+    /// <param name="node">How the command connects to the node.</param>
     public static string ForOwner(string said, NodeConnection node) =>
         said.Replace(
                 LocalReads.ForPrograms,

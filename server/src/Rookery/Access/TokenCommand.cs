@@ -5,15 +5,15 @@ using Rookery.Hosting;
 
 namespace Rookery.Access;
 
-/// <summary>`rookery token`: bearer tokens made, listed, withdrawn, and the admin's replaced.</summary>
+/// <summary>`rookery token`: creates, lists and revokes bearer tokens, and replaces a lost admin token.</summary>
 internal static class TokenCommand
 {
     private const string Path = "/admin/access/tokens";
 
     public static Command Create() =>
-        new("token", "Bearer tokens: who may do what.") { CreateToken(), List(), Remove(), Reset() };
+        new("token", "Bearer tokens and their rights.") { CreateToken(), List(), Remove(), Reset() };
 
-    /// <summary>Prints a new token. It goes to stdout alone, so that a script can keep it.</summary>
+    /// <summary>Prints a new token. Only the token goes to stdout, so that a script can save it.</summary>
     public static int PrintMade(JsonElement made, bool isJson)
     {
         if (isJson)
@@ -28,7 +28,7 @@ internal static class TokenCommand
         return ExitCode.Success;
     }
 
-    /// <summary>Prints what the node has to remark on a new credential.</summary>
+    /// <summary>Prints the node's notice about a new credential, if there is one.</summary>
     public static void PrintNotice(JsonElement made)
     {
         if (made.TryGetProperty("Notice", out var notice))
@@ -42,7 +42,7 @@ internal static class TokenCommand
         var address = new NodeAddress();
         var name = new Argument<string>("NAME")
         {
-            Description = "What to call it: lower-case letters, digits, hyphens.",
+            Description = "The token's name: lower-case letters, digits, hyphens.",
         };
         var scope = new Option<string>("--scope")
         {
@@ -57,7 +57,7 @@ internal static class TokenCommand
         };
         var days = WholeNumber.Option(
             "--days",
-            "How many days it holds, at most a century [default: for ever].",
+            "How many days it is valid, at most a century [default: for ever].",
             "DAYS",
             least: 1,
             most: 36_500
@@ -108,7 +108,9 @@ internal static class TokenCommand
     private static Command List()
     {
         var address = new NodeAddress();
-        var command = address.AddTo(new Command("ls", "List the tokens; what they are is not kept."));
+        var command = address.AddTo(
+            new Command("ls", "List the tokens' names and rights; the tokens themselves " + "are not stored.")
+        );
         command.SetAction(
             (parsed, _) =>
                 address.UseAsync(
@@ -151,7 +153,7 @@ internal static class TokenCommand
     {
         var address = new NodeAddress();
         var name = new Argument<string>("NAME") { Description = "The token's name." };
-        var command = address.AddTo(new Command("rm", "Withdraw a token: it opens nothing from then on.") { name });
+        var command = address.AddTo(new Command("rm", "Revoke a token.") { name });
         command.SetAction(
             (parsed, _) =>
                 address.UseAsync(

@@ -4,11 +4,11 @@ using Rookery.Hosting;
 namespace Rookery.Access;
 
 /// <summary>
-/// What a user's own file says, so that no command needs to: ~/.config/rookery/config.json, or below XDG_CONFIG_HOME.
-/// `rookery login` writes it.
+/// The settings in the user's file, which are the defaults of commands: ~/.config/rookery/config.json, or below
+/// XDG_CONFIG_HOME. `rookery login` writes it.
 /// </summary>
-/// <param name="Urls">Where nodes of the cluster answer.</param>
-/// <param name="Token">The token to send to them, and to nobody else.</param>
+/// <param name="Urls">The addresses of the cluster's nodes.</param>
+/// <param name="Token">The token to send to these addresses only.</param>
 /// <param name="Authority">A PEM file with the cluster's authority.</param>
 /// <param name="Database">The database that `.` stands for.</param>
 internal sealed record UserSettings(IReadOnlyList<string> Urls, string? Token, string? Authority, string? Database)
@@ -21,10 +21,10 @@ internal sealed record UserSettings(IReadOnlyList<string> Urls, string? Token, s
         | UnixFileMode.OtherWrite
         | UnixFileMode.OtherExecute;
 
-    /// <summary>What there is without a file.</summary>
+    /// <summary>The settings without a file.</summary>
     public static UserSettings Nothing { get; } = new([], null, null, null);
 
-    /// <summary>Where the file is looked for; null for a user without a home.</summary>
+    /// <summary>The file's path; null for a user without a home directory.</summary>
     public static string? FileName =>
         Environment.GetEnvironmentVariable("XDG_CONFIG_HOME") is { Length: > 0 } xdg && Path.IsPathRooted(xdg)
             ? Path.Join(xdg, "rookery", "config.json")
@@ -32,9 +32,9 @@ internal sealed record UserSettings(IReadOnlyList<string> Urls, string? Token, s
             ? Path.Join(home, ".config", "rookery", "config.json")
         : null;
 
-    /// <summary>What the file says; nothing where there is none.</summary>
-    /// <exception cref="AdminException">It cannot be read, says something else, or others may read the token in
-    /// it.</exception>
+    /// <summary>Reads the file; <see cref="Nothing"/> if it does not exist.</summary>
+    /// <exception cref="AdminException">The file cannot be read, is invalid, or contains a token and other users may
+    /// read it.</exception>
     public static UserSettings Read()
     {
         if (FileName is not { } path || !File.Exists(path))
@@ -46,7 +46,10 @@ internal sealed record UserSettings(IReadOnlyList<string> Urls, string? Token, s
         {
             var settings = Parse(path, NodeAddress.ReadFile(path));
             return settings.Token is not null && (File.GetUnixFileMode(path) & OfOthers) != UnixFileMode.None
-                ? throw Wrong(path, $"holds a token and may be used by others, so it is not read: chmod 600 {path}")
+                ? throw Wrong(
+                    path,
+                    $"contains a token and other users may access it, so it is not read: chmod " + $"600 {path}"
+                )
                 : settings;
         }
         catch (JsonException malformed)
@@ -55,14 +58,14 @@ internal sealed record UserSettings(IReadOnlyList<string> Urls, string? Token, s
         }
     }
 
-    /// <summary>Replaces the file; only its owner may read it.</summary>
-    /// <exception cref="AdminException">It cannot be written.</exception>
+    /// <summary>Replaces the file, with access for its owner only.</summary>
+    /// <exception cref="AdminException">The file cannot be written.</exception>
     public string Write()
     {
         string path =
             FileName
             ?? throw new AdminException(
-                "There is no HOME to keep the settings in; name the directory with XDG_CONFIG_HOME.",
+                "HOME is not set, so there is no directory for the settings. Set HOME or XDG_CONFIG_HOME.",
                 ExitCode.Configuration
             );
         try
@@ -96,16 +99,16 @@ internal sealed record UserSettings(IReadOnlyList<string> Urls, string? Token, s
         }
     }
 
-    /// <summary>Whether all of these addresses are the file's.</summary>
+    /// <summary>Returns whether all of these addresses are in the file.</summary>
     public bool Knows(IEnumerable<Uri> addresses)
     {
         Uri[] own = [.. Urls.Select(static url => new Uri(url))];
         return addresses.All(address => own.Contains(address));
     }
 
-    /// <summary>Reads the file's text.</summary>
-    /// <exception cref="AdminException">It is another object.</exception>
-    /// <exception cref="JsonException">It is no JSON.</exception>
+    /// <summary>Parses the file's text.</summary>
+    /// <exception cref="AdminException">The JSON is not a valid settings object.</exception>
+    /// <exception cref="JsonException">The text is not JSON.</exception>
     internal static UserSettings Parse(string path, string text)
     {
         using var json = JsonDocument.Parse(text);
@@ -125,7 +128,7 @@ internal sealed record UserSettings(IReadOnlyList<string> Urls, string? Token, s
                 "database" => settings with { Database = TextOf(path, member) },
                 _ => throw Wrong(
                     path,
-                    $"says \"{member.Name}\", which means nothing here; there are url, token, ca and database"
+                    $"has the unknown member \"{member.Name}\"; known are url, token, ca and database"
                 ),
             };
         }
@@ -147,7 +150,7 @@ internal sealed record UserSettings(IReadOnlyList<string> Urls, string? Token, s
         return Array.Find(urls, static url => !NodeAddress.IsAddress(url)) is { } wrong
             ? throw Wrong(
                 path,
-                $"says in \"url\" \"{wrong}\", which is not an address such as {NodeAddress.DefaultUrl}"
+                $"has in \"url\" the value \"{wrong}\", which is not an address such as {NodeAddress.DefaultUrl}"
             )
             : urls;
     }

@@ -11,14 +11,12 @@ using Rookery.Terminal;
 
 namespace Rookery.Bench;
 
-/// <summary>
-/// `rookery bench`: a small load of its own in a database that is made for it and removed, and how fast it went.
-/// </summary>
+/// <summary>`rookery bench`: runs a small load in a temporary database and prints throughput and latencies.</summary>
 internal static class BenchCommand
 {
     private const string NamePrefix = "rookery-bench-";
 
-    // From a request to the next one of all connections, where a sync takes nothing: measured on a PC.
+    // The least time from one request of a connection to its next one, if a sync took no time: measured on a PC.
     private const double LeastRoundSeconds = 0.0003;
 
     public static Command Create()
@@ -27,22 +25,21 @@ internal static class BenchCommand
         var seconds = WholeNumber.Option("--seconds", "How long [default: 5].", "SECONDS", least: 1, most: 600);
         var connections = WholeNumber.Option(
             "--connections",
-            "How many at once, each over a connection of its own [default: 16].",
+            "How many requests at once, each over its own connection [default: 16].",
             "NUMBER",
             least: 1,
             most: 512
         );
         var kind = new Option<string>("--kind")
         {
-            Description = "What is asked: put, get or query.",
+            Description = "The kind of request: put, get or query.",
             HelpName = "KIND",
             DefaultValueFactory = static _ => "put",
         };
         var command = address.AddTo(
             new Command(
                 "bench",
-                "Load a node for some seconds, in a database that is made for it and removed. Writes to the "
-                    + "disks of all members."
+                "Load a node for some seconds, in a temporary database. Writes to the disks of all members."
             )
             {
                 seconds,
@@ -62,7 +59,7 @@ internal static class BenchCommand
                             "get" => BenchKind.Get,
                             "query" => BenchKind.Query,
                             var other => throw new AdminException(
-                                $"There is no kind \"{other}\"; there are put, get and query.",
+                                $"--kind must be put, get or query, not \"{other}\".",
                                 ExitCode.Configuration
                             ),
                         };
@@ -119,19 +116,20 @@ internal static class BenchCommand
         Print(result, kind, connections, written, isJson);
         return result.Done > 0
             ? ExitCode.Success
-            : await Refusal.WriteAsync($"Nothing succeeded: {result.FirstFailure}", ExitCode.Failure);
+            : await Refusal.WriteAsync($"No request succeeded: {result.FirstFailure}", ExitCode.Failure);
     }
 
     /// <summary>
-    /// How much at most, by what one sync takes the disk: all connections share a sync, and it writes blocks of 4 KiB.
-    /// A disk that only claims to sync is no faster than the way through node and client.
+    /// Returns a warning with an upper bound of the written bytes. All connections share a sync, and each sync writes
+    /// blocks of 4 KiB; the sync time of the disk limits how many there are. For a disk that only claims to sync, the
+    /// path through node and client is the limit.
     /// </summary>
     private static string Warning(BenchKind kind, WrittenBytes? before, int seconds, int connections)
     {
         double prepared = kind is BenchKind.Put ? 0 : BenchLoad.PreparedDocuments * (double)BenchLoad.DocumentBytes;
         if (kind is not BenchKind.Put)
         {
-            return $"This writes about {Amount.Bytes(3 * prepared)} to the disk of each member before it begins.";
+            return $"This writes about {Amount.Bytes(3 * prepared)} to the disk of each member before the load begins.";
         }
 
         double bytesPerRound = (2 * 4096) + (connections * BenchLoad.DocumentBytes);
@@ -139,7 +137,7 @@ internal static class BenchCommand
             ? $", at the pace of its syncs about "
                 + $"{Amount.Bytes(seconds / (sync + LeastRoundSeconds) * bytesPerRound)} at most"
             : string.Empty;
-        return $"This writes to the disk of each member for {seconds} s{most}; cards wear by it.";
+        return $"This writes to the disk of each member for {seconds} s{most}. This wears cards.";
     }
 
     private static void Print(BenchResult result, BenchKind kind, int connections, long? written, bool isJson)
@@ -196,12 +194,12 @@ internal static class BenchCommand
         );
         if (written is { } total)
         {
-            Output.Line($"The node that was asked wrote {Amount.Bytes(total)} in all.");
+            Output.Line($"The node wrote {Amount.Bytes(total)} in all.");
         }
     }
 }
 
-/// <summary>What is asked.</summary>
+/// <summary>The kind of request.</summary>
 internal enum BenchKind
 {
     Put,
@@ -209,14 +207,14 @@ internal enum BenchKind
     Query,
 }
 
-/// <summary>What came of a load.</summary>
-/// <param name="Seconds">How long it took.</param>
-/// <param name="Ordered">Of each request that succeeded, how long, in microseconds, the shortest first.</param>
-/// <param name="Failed">How many did not.</param>
-/// <param name="FirstFailure">Why the first did not.</param>
+/// <summary>The result of a load.</summary>
+/// <param name="Seconds">The duration of the load in seconds.</param>
+/// <param name="Ordered">The latencies of successful requests, in microseconds, ascending.</param>
+/// <param name="Failed">The number of failed requests.</param>
+/// <param name="FirstFailure">The reason of the first failure; null for none.</param>
 internal sealed record BenchResult(double Seconds, IReadOnlyList<long> Ordered, long Failed, string? FirstFailure)
 {
-    /// <summary>What is told of the latencies.</summary>
+    /// <summary>The printed percentiles.</summary>
     public static readonly IReadOnlyList<(string Label, double Share)> Shares =
     [
         ("p50", 0.5),
@@ -226,9 +224,9 @@ internal sealed record BenchResult(double Seconds, IReadOnlyList<long> Ordered, 
         ("longest", 1),
     ];
 
-    /// <summary>How many succeeded.</summary>
+    /// <summary>The number of successful requests.</summary>
     public int Done => Ordered.Count;
 
-    /// <summary>What a share of them did not exceed.</summary>
+    /// <summary>Returns a percentile of the latencies, in microseconds; <paramref name="share"/> is 0 to 1.</summary>
     public long Percentile(double share) => IoPage.Percentile(Ordered, share);
 }

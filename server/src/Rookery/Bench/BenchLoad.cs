@@ -5,18 +5,21 @@ using Rookery.Access;
 
 namespace Rookery.Bench;
 
-/// <summary>Asks over many connections at once, each the next as soon as the last was answered.</summary>
+/// <summary>
+/// Sends requests over many connections at once; each connection sends its next request as soon as it has the last
+/// response.
+/// </summary>
 /// <param name="client">The node.</param>
-/// <param name="database">A database of its own.</param>
-/// <param name="kind">What is asked.</param>
-/// <param name="connections">How many at once.</param>
+/// <param name="database">The temporary database.</param>
+/// <param name="kind">The kind of request.</param>
+/// <param name="connections">The number of connections.</param>
 /// <param name="time">The clock.</param>
 internal sealed class BenchLoad(NodeClient client, string database, BenchKind kind, int connections, TimeProvider time)
 {
-    /// <summary>Documents that are there before reads begin.</summary>
+    /// <summary>The number of documents stored before reads begin.</summary>
     public const int PreparedDocuments = 10_000;
 
-    /// <summary>About how many bytes a document takes.</summary>
+    /// <summary>The approximate size of a document, in bytes.</summary>
     public const int DocumentBytes = 200;
 
     private const int Ages = 100;
@@ -27,7 +30,7 @@ internal sealed class BenchLoad(NodeClient client, string database, BenchKind ki
     private long _failed;
     private string? _firstFailure;
 
-    /// <summary>Stores what reads need, and lets the index that they need be built.</summary>
+    /// <summary>Stores the documents that reads need, and waits until the index for queries is built.</summary>
     public async Task PrepareAsync()
     {
         if (kind is BenchKind.Put)
@@ -50,7 +53,7 @@ internal sealed class BenchLoad(NodeClient client, string database, BenchKind ki
         }
     }
 
-    /// <summary>Runs for so long, or until it is stopped.</summary>
+    /// <summary>Runs the load for the given time, or until <paramref name="stopped"/> completes.</summary>
     public async Task<BenchResult> RunAsync(TimeSpan length, Task stopped)
     {
         long begun = time.GetTimestamp();

@@ -3,9 +3,9 @@ using Rookery.Access;
 
 namespace Rookery.Bench;
 
-/// <summary>What a node wrote to its disk since it began, and how long a sync takes it.</summary>
-/// <param name="Bytes">Bytes of journal, runs and what else it writes.</param>
-/// <param name="SyncSeconds">What half of its recent syncs did not exceed; null when there was none.</param>
+/// <summary>The bytes that a node has written to its disk since its start, and its sync latency.</summary>
+/// <param name="Bytes">Bytes of journal, runs, indexes and manifests.</param>
+/// <param name="SyncSeconds">The median of its recent syncs, in seconds; null if there was none.</param>
 internal sealed record WrittenBytes(long Bytes, double? SyncSeconds)
 {
     private static readonly string[] Written =
@@ -18,7 +18,7 @@ internal sealed record WrittenBytes(long Bytes, double? SyncSeconds)
         "index",
     ];
 
-    /// <summary>Reads it from /metrics; null for who may not read that.</summary>
+    /// <summary>Reads both from /metrics; null if the token may not read metrics.</summary>
     public static async Task<WrittenBytes?> ReadAsync(NodeClient client)
     {
         using var request = client.NewRequest(HttpMethod.Get, "/metrics");

@@ -6,7 +6,7 @@ using Rookery.Hosting;
 namespace Rookery.Clusters;
 
 /// <summary>
-/// `rookery cluster ca`: the cluster's certificate authority, shown and replaced while the cluster works.
+/// `rookery cluster ca`: shows the cluster's certificate authority and replaces it while the cluster works.
 /// </summary>
 internal static class AuthorityCommand
 {
@@ -23,15 +23,15 @@ internal static class AuthorityCommand
             ),
             Ask(
                 "rotate",
-                "Begin to replace the authority; nothing stops meanwhile, and the old one stays trusted until "
-                    + "it is retired.",
+                "Begin to replace the authority. The cluster goes on working, and the old authority stays trusted "
+                    + "until it is retired.",
                 HttpMethod.Post,
                 Path + "/rotate"
             ),
             Ask(
                 "retire",
-                "Trust the old authority no more, and show clients the new one, when every member has a "
-                    + "certificate of it. Client certificates of the old one end.",
+                "End the trust in the old authority, once every member has a certificate of the new one. Client "
+                    + "certificates of the old authority become invalid.",
                 HttpMethod.Post,
                 Path + "/retire"
             ),
@@ -79,16 +79,16 @@ internal static class AuthorityCommand
         ];
         string next = stage.GetString() switch
         {
-            "Trusting" => "Members learn to trust the new authority.",
+            "Trusting" => "Members are adding the new authority to those they trust.",
             "Signing" when waitsFor.Length == 0 =>
-                "Members show each other certificates of the new authority. Let clients trust it, make their "
-                    + "certificates anew, then `rookery cluster ca retire`.",
-            "Signing" => "Members change to certificates of the new authority.",
-            _ => "Members forget the old authority.",
+                "Members use certificates of the new authority with each other. Let clients trust it, create their "
+                    + "certificates again, then run `rookery cluster ca retire`.",
+            "Signing" => "Members are getting certificates of the new authority.",
+            _ => "Members are removing the old authority.",
         };
         return string.Join(
             '\n',
-            [.. lines, waitsFor.Length == 0 ? next : $"{next} Waits for {string.Join(", ", waitsFor)}."]
+            [.. lines, waitsFor.Length == 0 ? next : $"{next} Waiting for {string.Join(", ", waitsFor)}."]
         );
     }
 }

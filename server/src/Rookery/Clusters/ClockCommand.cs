@@ -8,10 +8,10 @@ using Rookery.Terminal;
 
 namespace Rookery.Clusters;
 
-/// <summary>`rookery cluster clock`: the operator's word on what time it is.</summary>
+/// <summary>`rookery cluster clock`: confirms the cluster's time by the operator.</summary>
 internal static class ClockCommand
 {
-    // Above that the clock of one of the two machines is wrong, and a person sees which.
+    // A larger difference means that the clock of one of the two machines is wrong; the user sees which.
     private static readonly TimeSpan NearEnough = TimeSpan.FromMinutes(1);
 
     public static Command Create() => new("clock", "The time that documents expire by.") { Confirm() };
@@ -19,12 +19,12 @@ internal static class ClockCommand
     private static Command Confirm()
     {
         var address = new NodeAddress();
-        var yes = new Option<bool>("--yes") { Description = "Do not ask whether the time that is shown is right." };
+        var yes = new Option<bool>("--yes") { Description = "Do not ask whether the shown time is right." };
         var command = address.AddTo(
             new Command(
                 "confirm",
-                "Say that the voters' clocks are right, although they jumped and no majority is synchronised; "
-                    + "see them with `rookery status`. What is past by them expires."
+                "Confirm that the voters' clocks are right, although they jumped and no majority is synchronised. "
+                    + "`rookery status` shows them. Everything that is due by these clocks expires."
             )
             {
                 yes,
@@ -55,13 +55,13 @@ internal static class ClockCommand
         return command;
     }
 
-    /// <summary>Has the date typed that the node's clock shows.</summary>
+    /// <summary>Asks the user to type the date that the node's clock shows.</summary>
     private static void Ask(JsonElement status, DateTimeOffset here)
     {
         if (ClockOf(status) is not { } time)
         {
             Question.Confirm(
-                "The node does not know yet what time it is, and what has ended by the voters' clocks expires.",
+                "The node does not know the time yet. Everything that is due by the voters' clocks expires.",
                 "yes",
                 "--yes"
             );
@@ -74,9 +74,9 @@ internal static class ClockCommand
                 ? "as does this machine's"
                 : $"{Amount.Time(off.Duration())} {(off < TimeSpan.Zero ? "behind" : "ahead of")} this machine's";
         Question.Confirm(
-            $"The clock of the node that is asked says "
+            $"The clock of the node shows "
                 + $"{time.UtcDateTime.ToString("yyyy-MM-dd HH:mm:ss", CultureInfo.InvariantCulture)} UTC, "
-                + $"{compared}. What has ended by it expires for good.",
+                + $"{compared}. Everything that is due by it expires permanently.",
             time.UtcDateTime.ToString("yyyy-MM-dd", CultureInfo.InvariantCulture),
             "--yes"
         );

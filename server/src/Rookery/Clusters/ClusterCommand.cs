@@ -8,7 +8,7 @@ using Rookery.Platform;
 
 namespace Rookery.Clusters;
 
-/// <summary>`rookery cluster`: what makes a node the member of a cluster.</summary>
+/// <summary>`rookery cluster`: founds clusters, joins them and manages their members.</summary>
 internal static class ClusterCommand
 {
     public static Command Create() =>
@@ -24,9 +24,9 @@ internal static class ClusterCommand
             RecoverCommand.Create(),
         };
 
-    /// <summary>Why a name cannot be used, in a sentence; null when it can.</summary>
+    /// <summary>Returns why a name is not allowed, as a sentence; null if it is allowed.</summary>
     public static string? WhyNoName(string name) =>
-        MemberName.IsValid(name) ? null : $"\"{name}\" cannot be a name here. {MemberName.Rule}";
+        MemberName.IsValid(name) ? null : $"\"{name}\" is not allowed as a name. {MemberName.Rule}";
 
     private static Command Init()
     {
@@ -38,25 +38,26 @@ internal static class ClusterCommand
         };
         var cluster = new Option<string>("--name")
         {
-            Description = "What to call the cluster.",
+            Description = "The cluster's name.",
             HelpName = "NAME",
             DefaultValueFactory = static _ => "rookery",
         };
         var node = new Option<string?>("--node-name")
         {
-            Description = "What to call the node [default: the machine's name].",
+            Description = "The node's name [default: the machine's name].",
             HelpName = "NAME",
         };
         var dns = new Option<string[]>("--dns")
         {
             Description =
-                "A name or domain, beyond the node names and NAME.local, that certificates may bear; may be repeated.",
+                "A name or domain that certificates may contain besides the nodes' names and NAME.local; may be "
+                + "repeated.",
             HelpName = "NAME",
         };
         var json = new Option<bool>("--json") { Description = "Print the result as JSON." };
         var command = new Command(
             "init",
-            "Make a cluster of one node: its certificate authority, and the node's certificate."
+            "Found a cluster of one node: creates its certificate authority and the node's certificate."
         )
         {
             data,
@@ -95,7 +96,7 @@ internal static class ClusterCommand
 
         if (Array.Find(names, static name => !MemberName.IsValidDomain(name)) is { } wrong)
         {
-            return await Refusal.WriteAsync($"\"{wrong}\" is no DNS name.", ExitCode.Configuration);
+            return await Refusal.WriteAsync($"\"{wrong}\" is not a DNS name.", ExitCode.Configuration);
         }
 
         var disk = new PosixDisk();

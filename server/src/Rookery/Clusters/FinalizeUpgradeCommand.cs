@@ -5,8 +5,8 @@ using Rookery.Hosting;
 namespace Rookery.Clusters;
 
 /// <summary>
-/// `rookery cluster finalize-upgrade`: the last step of an upgrade, after which the program of before cannot be put
-/// back.
+/// `rookery cluster finalize-upgrade`: the last step of an upgrade. After it the previous program can no longer be
+/// installed.
 /// </summary>
 internal static class FinalizeUpgradeCommand
 {
@@ -16,8 +16,8 @@ internal static class FinalizeUpgradeCommand
         var command = address.AddTo(
             new Command(
                 "finalize-upgrade",
-                "End an upgrade: let all members write what only their newer program reads. Until then the "
-                    + "program of before can be put back; afterwards it cannot."
+                "End an upgrade: lets all members write data formats that only the new version reads. Until then the "
+                    + "previous version can be installed again; afterwards it cannot."
             )
         );
         command.SetAction(

@@ -11,10 +11,10 @@ using Rookery.Server.Configuration;
 
 namespace Rookery.Clusters;
 
-/// <summary>`rookery cluster join`: makes a fresh node a member of a running cluster.</summary>
+/// <summary>`rookery cluster join`: makes a new node a member of a running cluster.</summary>
 internal static class JoinCommand
 {
-    // Beside the port for clients, a thousand higher.
+    // The default port for members is the port for clients plus 1000.
     private const int PeerPortOffset = 1000;
     private const int DefaultClientPort = 8443;
     private const int DefaultPeerPort = DefaultClientPort + PeerPortOffset;
@@ -24,46 +24,46 @@ internal static class JoinCommand
         var token = new Argument<string>("TOKEN")
         {
             Description =
-                "What `rookery cluster token create` printed on a member; - reads it from stdin, so that it "
-                + "stands in no list of processes.",
+                "The token that `rookery cluster token create` printed on a member; - reads it from stdin, so that it "
+                + "is not in the process list.",
         };
         var data = new Option<string>("--data")
         {
             Description =
-                "Data directory of the new node; empty, made when it is missing, or that of a stopped node "
-                + "alone that nobody has claimed.",
+                "Data directory of the new node: empty or missing, or that of a stopped, unclaimed node without "
+                + "other members.",
             HelpName = "DIR",
             Required = true,
         };
         var name = new Option<string?>("--name")
         {
-            Description = "What to call the node [default: the machine's name].",
+            Description = "The node's name [default: the machine's name].",
             HelpName = "NAME",
         };
         var address = new Option<string[]>("--address")
         {
             Description =
-                "Where members reach this node, HOST or HOST:PORT; may be repeated [default: this machine's "
-                + "addresses].",
+                "Address at which members reach this node, HOST or HOST:PORT; may be repeated [default: this "
+                + "machine's addresses].",
             HelpName = "ADDRESS",
         };
         var port = WholeNumber.Option(
             "--peer-port",
-            $"Port for members, where --address says none [default: {DefaultPeerPort}].",
+            $"Port for members, if --address has none [default: {DefaultPeerPort}].",
             "PORT",
             least: 1,
             most: IPEndPoint.MaxPort
         );
         var publicUrl = new Option<string?>("--public-url")
         {
-            Description = "Where clients reach this node, if that is not where it listens.",
+            Description = "URL at which clients reach this node, if it differs from the address that it listens on.",
             HelpName = "URL",
         };
         var mirror = new Option<bool>("--mirror")
         {
             Description =
-                "As the second of two, vote too: nothing acknowledged is lost with one card, but writes stop "
-                + "when either is off [default: asked on a terminal, otherwise a standby].",
+                "As the second of two members, vote: no acknowledged write is lost with one card, but writes stop "
+                + "while either is off [default: asked on a terminal, otherwise a standby].",
         };
         var json = new Option<bool>("--json") { Description = "Print the result as JSON." };
         var command = new Command("join", "Let a new node join a running cluster.")
@@ -112,8 +112,8 @@ internal static class JoinCommand
         if (!JoinToken.TryParse(text is "-" ? await Console.In.ReadToEndAsync(cancellation) : text, out var token))
         {
             return await Refusal.WriteAsync(
-                "That is no join token, or not all of it: it begins with \"rookery-join-1.\" and has no "
-                    + "blanks. Copy it again, or make another with `rookery cluster token create`.",
+                "That is no join token, or only a part of one: it begins with \"rookery-join-1.\" and has no "
+                    + "blanks. Copy it again, or create another with `rookery cluster token create`.",
                 ExitCode.Configuration
             );
         }
@@ -155,23 +155,28 @@ internal static class JoinCommand
         else if (isMirror)
         {
             await Console.Error.WriteLineAsync(
-                "--mirror is for the second of two, and was passed over: of more members the leader decides who votes."
+                "--mirror was ignored: it is for the second of two members; of more members the leader chooses "
+                    + "the voters."
             );
         }
 
-        // Last: as long as the owner is asked, the directory is held, and a node that he starts is refused.
+        // Printed last: while the owner is asked, this process holds the directory, and a started node would be
+        // refused.
         if (!isJson)
         {
             await Console.Out.WriteLineAsync(
-                $"Start it with `rookery serve --data {directory} {Listen(node)}`: it takes over all data, "
-                    + $"and then votes if it is needed."
+                $"Start it with `rookery serve --data {directory} {Listen(node)}`. It copies all data from the "
+                    + $"leader, and then votes if it is needed."
             );
         }
 
         return ExitCode.Success;
     }
 
-    /// <summary>Puts a node away that nobody has claimed, and says of another why not.</summary>
+    /// <summary>
+    /// Removes the data of a node that nobody has claimed. Returns why another node's data are kept; null if the
+    /// directory is free.
+    /// </summary>
     private static string? WhyKept(PosixDisk disk, string directory, JoinToken token)
     {
         if (!IdentityDirectory.ExistsIn(disk, directory))
@@ -192,8 +197,8 @@ internal static class JoinCommand
     }
 
     /// <summary>
-    /// Two bear no loss of either without a price, and which price is the owner's choice. It is asked when the node is
-    /// in: a terminal that goes away leaves a standby.
+    /// Two members can lose either none or only the second without consequences, so the owner chooses. The question
+    /// comes after the join: if the terminal closes, the node is a standby.
     /// </summary>
     private static async Task ChooseOfTwoAsync(
         PosixDisk disk,
@@ -208,10 +213,10 @@ internal static class JoinCommand
         {
             await Console.Error.WriteLineAsync(
                 $"""
-                Two members: which do you want?
-                  A standby: only {first} has to be on. If its card dies, the last writes that {second} had not received yet are lost.
-                  A mirror: nothing acknowledged is lost with one card, but writes stop when either is off.
-                  A third member ends the choice: of three one may be off, and nothing is lost.
+                Two members: which role do you want for {second}?
+                  A standby: only {first} must be on. If its card dies, writes that {second} had not received are lost.
+                  A mirror: no acknowledged write is lost with one card, but writes stop while either is off.
+                  A third member ends the choice: any one of three may be off, and no acknowledged write is lost.
                 """
             );
             isMirror = mayAsk && await WantsMirrorAsync();
@@ -224,9 +229,9 @@ internal static class JoinCommand
 
         await Console.Error.WriteLineAsync(
             isMirror
-                ? $"A mirror: {second} votes when it runs and has everything. `rookery cluster node demote "
+                ? $"{second} is a mirror: it votes once it runs and has all data. `rookery cluster node demote "
                     + $"{second}` makes it a standby."
-                : $"A standby. Once it runs, `rookery cluster node promote {second}` makes it a mirror."
+                : $"{second} is a standby. Once it runs, `rookery cluster node promote {second}` makes it a mirror."
         );
     }
 
@@ -253,21 +258,22 @@ internal static class JoinCommand
     private static string? WhyNotReached(JoiningNode node) =>
         node.Addresses switch
         {
-            { Count: 0 } => "This machine has no address at which members could reach it. Say one with --address.",
+            { Count: 0 } => "This machine has no address at which members could reach it. Pass one by --address.",
             _ when node.Addresses.FirstOrDefault(MemberAddress.IsUnspecified) is { } any =>
-                $"{any} is where a node listens on all of its networks, and nowhere that others could dial. "
-                    + $"Say with --address an address or name by which the other members reach this machine, or "
-                    + $"leave it out: then it is this machine's own addresses.",
-            { Count: > MemberAddress.Most } => $"--address may be given {MemberAddress.Most} times.",
+                $"{any} means all addresses of a machine, so other members cannot connect to it. "
+                    + $"Pass by --address an address or name at which the other members reach this machine, or "
+                    + $"omit the option to use this machine's own addresses.",
+            { Count: > MemberAddress.Most } => $"--address may be given at most {MemberAddress.Most} times.",
             _ when node.Addresses.FirstOrDefault(static address => !MemberAddress.IsValid(address)) is { } wrong =>
                 $"\"{wrong}\" is no address at which members could reach this node. {MemberAddress.Rule}",
             _ when node.PublicUrl is { } url && !MemberAddress.IsClientUrl(url) =>
-                $"The URL by which clients reach this node must look like https://node.example:8443, not "
-                    + $"like \"{url}\".",
+                $"--public-url must be a URL such as https://node.example:8443, not \"{url}\".",
             _ => null,
         };
 
-    /// <summary>How the node is started so that members reach it where they were told.</summary>
+    /// <summary>
+    /// Returns the options of `rookery serve` with which members reach the node at its registered address.
+    /// </summary>
     private static string Listen(JoiningNode node)
     {
         string first = node.Addresses[0];

@@ -5,7 +5,7 @@ using Rookery.Hosting;
 
 namespace Rookery.Clusters;
 
-/// <summary>`rookery cluster token`: what lets a new node join.</summary>
+/// <summary>`rookery cluster token`: creates tokens that let new nodes join.</summary>
 internal static class JoinTokenCommand
 {
     private const int DefaultMinutes = 60;
@@ -17,7 +17,7 @@ internal static class JoinTokenCommand
         var address = new NodeAddress();
         var minutes = WholeNumber.Option(
             "--minutes",
-            $"How long it holds, at most a week [default: {DefaultMinutes}].",
+            $"How many minutes it is valid, at most a week [default: {DefaultMinutes}].",
             "MINUTES",
             least: 1,
             most: 7 * 24 * 60
@@ -44,13 +44,13 @@ internal static class JoinTokenCommand
                             return ExitCode.Success;
                         }
 
-                        // The token alone goes to stdout, so that a script can carry it on.
+                        // Only the token goes to stdout, so that a script can use it.
                         string until = made.GetProperty("Expires")
                             .GetDateTimeOffset()
                             .UtcDateTime.ToString("u", CultureInfo.InvariantCulture);
                         await Console.Error.WriteLineAsync(
-                            $"Whoever has this token until {until} can let one node into the cluster "
-                                + $"{made.GetProperty("Cluster").GetString()}: `rookery cluster join TOKEN --data "
+                            $"Until {until} this token lets one node join the cluster "
+                                + $"{made.GetProperty("Cluster").GetString()}: run `rookery cluster join TOKEN --data "
                                 + $"DIR` on the new node."
                         );
                         await Console.Out.WriteLineAsync(made.GetProperty("Token").GetString());

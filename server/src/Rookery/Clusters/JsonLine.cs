@@ -3,10 +3,10 @@ using System.Text.Json;
 
 namespace Rookery.Clusters;
 
-/// <summary>A command's result for other programs.</summary>
+/// <summary>Formats a command's result as JSON for other programs.</summary>
 internal static class JsonLine
 {
-    /// <summary>One object on one line.</summary>
+    /// <summary>Returns one JSON object on one line.</summary>
     public static string Of(Action<Utf8JsonWriter> members)
     {
         using var text = new MemoryStream();

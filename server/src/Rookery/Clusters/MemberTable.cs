@@ -4,7 +4,7 @@ using Rookery.Hosting.Logging;
 
 namespace Rookery.Clusters;
 
-/// <summary>Members in columns, from the JSON of a node.</summary>
+/// <summary>Formats the members of a cluster as a table, from the JSON of a node.</summary>
 internal static class MemberTable
 {
     private static readonly string[] Heads =
@@ -21,7 +21,7 @@ internal static class MemberTable
         "ID",
     ];
 
-    /// <summary>The table, with what there is to note under it.</summary>
+    /// <summary>Returns the table, followed by the note and the unreached voters.</summary>
     public static string Of(JsonElement cluster)
     {
         string[][] rows = [Heads, .. cluster.GetProperty("Members").EnumerateArray().Select(Row)];
@@ -33,7 +33,7 @@ internal static class MemberTable
     }
 
     /// <summary>
-    /// While nobody leads: where the node looks for each voter that it does not reach, and why in vain.
+    /// Returns, while there is no leader, where the node looks for each voter that it does not reach, and why it fails.
     /// </summary>
     public static IEnumerable<string> Unreached(JsonElement cluster) =>
         cluster.TryGetProperty("Unreached", out var sentences)

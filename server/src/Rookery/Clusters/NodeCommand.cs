@@ -6,30 +6,27 @@ using Rookery.Hosting;
 
 namespace Rookery.Clusters;
 
-/// <summary>
-/// `rookery cluster node`: the members shown and changed, through whichever member the command finds.
-/// </summary>
+/// <summary>`rookery cluster node`: shows and changes the members, through any member.</summary>
 internal static class NodeCommand
 {
     private const string Path = "/admin/cluster/nodes";
 
-    // The card of a member holds the authority's key, sealed for a key that lies beside it.
+    // A member's card contains the authority's private key, encrypted with a key on the same card.
     private const string OfItsCard =
-        "Its old card is refused from now on. Keep it until you are sure that nothing is missing; before it is "
-        + "used again, its data directory has to be emptied. If somebody else may have its card: it can act as "
-        + "any member until the authority is another, with `rookery cluster ca rotate`, then `… retire`.";
+        "The cluster refuses its old card from now on. Keep the card until you are sure that no data are missing, "
+        + "and empty its data directory before you use it again. If someone else may have the card, they can act as "
+        + "any member until you replace the authority: `rookery cluster ca rotate`, then `… retire`.";
 
     public static Command Create() =>
-        new("node", "The members of the cluster: shown, promoted, removed, and who leads.")
+        new("node", "Show and change the members of the cluster.")
         {
             List(),
-            Change("promote", "Let a member vote that receives everything already."),
-            Change("demote", "Take a member's vote; it goes on to receive everything."),
-            Remove("rm", "Remove a member for good. Nothing is ever removed by itself.", isReplaced: false),
+            Change("promote", "Let a learner vote."),
+            Change("demote", "Make a voter a learner, which receives all data but does not vote."),
+            Remove("rm", "Remove a member permanently. Members are never removed automatically.", isReplaced: false),
             Remove(
                 "replace",
-                "Remove a member whose card or machine is gone, and print a token that lets another one join "
-                    + "in its place.",
+                "Remove a member whose card or machine is gone, and print a join token for its replacement.",
                 isReplaced: true
             ),
             Transfer(),
@@ -39,7 +36,7 @@ internal static class NodeCommand
     {
         var address = new NodeAddress();
         var command = address.AddTo(
-            new Command("ls", "List the members, how far each is behind, and what the cluster bears.")
+            new Command("ls", "List the members, how far each is behind, and how many of them may be off.")
         );
         command.SetAction(
             (parsed, _) =>
@@ -88,10 +85,10 @@ internal static class NodeCommand
         var address = new NodeAddress();
         var member = new Argument<string?>("NAME")
         {
-            Description = "Who shall lead [default: the best of the other voters].",
+            Description = "The new leader [default: the most suitable of the other voters].",
             Arity = ArgumentArity.ZeroOrOne,
         };
-        var command = address.AddTo(new Command("transfer", "Hand leadership to another voter.") { member });
+        var command = address.AddTo(new Command("transfer", "Transfer leadership to another voter.") { member });
         command.SetAction(
             (parsed, _) =>
                 address.UseAsync(
@@ -145,9 +142,9 @@ internal static class NodeCommand
                         await Console.Error.WriteLineAsync(OfItsCard);
                         var token = await MakeTokenAsync(client, node);
                         await Console.Error.WriteLineAsync(
-                            $"Within an hour, on the new machine: `rookery cluster join TOKEN --data DIR "
-                                + $"--name {node}`, with an empty DIR and this token. Started, it receives all "
-                                + $"data first, and then votes by itself if a vote is free:"
+                            $"Within an hour, run on the new machine `rookery cluster join TOKEN --data DIR "
+                                + $"--name {node}`, with an empty DIR and the token below. Once started, the node "
+                                + $"first receives all data, and then votes if a voter is missing:"
                         );
                         await Console.Out.WriteLineAsync(
                             address.IsJson(parsed) ? token.GetRawText() : token.GetProperty("Token").GetString()
@@ -168,8 +165,8 @@ internal static class NodeCommand
         catch (AdminException refused)
         {
             throw new AdminException(
-                $"{node} was removed, and there is no token yet for who takes its place: {refused.Message} "
-                    + $"Make one with `rookery cluster token create` later.",
+                $"{node} was removed, but the join token for its replacement could not be created: {refused.Message} "
+                    + $"Create one later with `rookery cluster token create`.",
                 refused.Code
             );
         }
@@ -180,16 +177,16 @@ internal static class NodeCommand
     private static async Task PrintAsync(JsonElement answer, bool isJson) =>
         await Console.Out.WriteLineAsync(isJson ? answer.GetRawText() : answer.GetProperty("Message").GetString());
 
-    /// <summary>Says what the cluster bears then, and asks.</summary>
+    /// <summary>Shows how many members may fail afterwards, and asks for confirmation.</summary>
     private static async Task<bool> ConfirmAsync(AdminClient client, string node)
     {
         var cluster = await client.SendAsync(HttpMethod.Get, Path);
         if (cluster.GetProperty("Leader").ValueKind != JsonValueKind.String)
         {
             throw new AdminException(
-                "Nobody leads now, or it is not known here who does, so no member can be removed, and nothing "
-                    + "was changed. `rookery status` says who is missing: start enough of them that a majority is "
-                    + "there; when a majority is gone for good, use `rookery cluster recover`.",
+                "No leader is known here, so no member can be removed, and nothing was changed. `rookery status` "
+                    + "shows which members are missing: start enough of them for a majority. If a majority is "
+                    + "lost for good, use `rookery cluster recover`.",
                 ExitCode.Failure
             );
         }
@@ -206,7 +203,8 @@ internal static class NodeCommand
         ];
         if (voters.Length == 1 && left.Length == 0)
         {
-            // Not left to the node that is asked: another may vote by then, and the owner was not told what he loses.
+            // Refused here, not by the node: another member may vote by the time the node checks, and the user would
+            // not have seen the consequences.
             string other =
                 members
                     .Where(IsLearner)
@@ -214,20 +212,20 @@ internal static class NodeCommand
                     .FirstOrDefault()
                 ?? "NAME";
             throw new AdminException(
-                $"{node} is the only voter: without it nothing could be written, so nothing was removed. Let "
-                    + $"another vote first, with `rookery cluster node promote {other}`.",
+                $"{node} is the only voter: without it nothing could be written, so it was not removed. Let "
+                    + $"another member vote first: `rookery cluster node promote {other}`.",
                 ExitCode.Failure
             );
         }
 
         await Console.Error.WriteLineAsync(
-            $"Now {Bears(voters)}; without {node} {Bears(left)}. Its data directory cannot come back: it has "
-                + $"to join anew, empty."
+            $"Now {Bears(voters)}; without {node} {Bears(left)}. Its data directory cannot be used again: the "
+                + $"machine must join again with an empty one."
         );
         if (Console.IsInputRedirected)
         {
             throw new AdminException(
-                "Nobody can be asked here, so nothing was removed; say --yes.",
+                "There is no terminal to ask for confirmation, so nothing was removed. Pass --yes.",
                 ExitCode.Configuration
             );
         }
@@ -238,7 +236,7 @@ internal static class NodeCommand
 
     private static bool IsLearner(JsonElement member) => member.GetProperty("Role").ValueEquals("learner");
 
-    /// <summary>How many vote, and how many more of them may go off.</summary>
+    /// <summary>Describes how many members vote, and with how many more of them off writes go on.</summary>
     private static string Bears(JsonElement[] voters)
     {
         int off = voters.Count(static member =>

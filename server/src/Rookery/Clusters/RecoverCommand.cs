@@ -13,8 +13,8 @@ using Rookery.Server.Configuration;
 namespace Rookery.Clusters;
 
 /// <summary>
-/// `rookery cluster recover`: makes the last member that is left the only one of a new cluster, after a majority was
-/// lost for good.
+/// `rookery cluster recover`: makes a remaining member the only member of a new cluster, after a majority was lost for
+/// good.
 /// </summary>
 internal static class RecoverCommand
 {
@@ -30,19 +30,19 @@ internal static class RecoverCommand
         var with = new Option<string[]>("--with")
         {
             Description =
-                "Data directory of another stopped member, to compare with: a card put into this machine; may "
+                "Data directory of another stopped member to compare with, such as on its card in this machine; may "
                 + "be repeated.",
             HelpName = "DIR",
         };
         var yes = new Option<string?>("--yes")
         {
-            Description = "The name of the cluster, instead of typing it when asked.",
+            Description = "The name of the cluster, to confirm without being asked.",
             HelpName = "NAME",
         };
         var json = new Option<bool>("--json") { Description = "Print what was found, or the result, as JSON." };
         var command = new Command(
             "recover",
-            "Force a new cluster of one out of a stopped member, when a majority is gone for good. Says what "
+            "Make a stopped member the only member of a new cluster, when a majority is lost for good. Shows what "
                 + "may be lost, and asks."
         )
         {
@@ -106,7 +106,8 @@ internal static class RecoverCommand
             }
 
             return await Refusal.WriteAsync(
-                "Nobody can be asked here, so nothing was changed; say --yes NAME, with the name of the cluster.",
+                "There is no terminal to ask for confirmation, so nothing was changed. Pass --yes with the "
+                    + "cluster's name.",
                 ExitCode.Configuration
             );
         }
@@ -126,9 +127,7 @@ internal static class RecoverCommand
 
     private static async Task<string?> AskAsync()
     {
-        await Console.Error.WriteAsync(
-            "Type the name of the cluster to go on, or anything else to leave all as it is: "
-        );
+        await Console.Error.WriteAsync("Type the name of the cluster to go on, or anything else to change nothing: ");
         return await Console.In.ReadLineAsync();
     }
 
@@ -139,8 +138,8 @@ internal static class RecoverCommand
         {
             text.Append(
                 CultureInfo.InvariantCulture,
-                $"{store.Name} ({(store.IsRunning ? "runs at " : string.Empty)}{store.Place}) holds the "
-                    + $"entries through {store.Last.Index} (term {store.Last.Term}).\n"
+                $"{store.Name} ({(store.IsRunning ? "runs at " : string.Empty)}{store.Place}) has the log entries "
+                    + $"through {store.Last.Index} (term {store.Last.Term}).\n"
             );
         }
 
@@ -154,7 +153,10 @@ internal static class RecoverCommand
             text.Append(loss).Append('\n');
         }
 
-        return text.Append("Members of the old cluster are refused from then on: they join anew, empty.\n").ToString();
+        return text.Append(
+                "Members of the old cluster will be refused: they must join again with empty data " + "directories.\n"
+            )
+            .ToString();
     }
 
     private static string Describe(NodeOptions options, string name, RecoveredCluster recovered)
@@ -174,9 +176,9 @@ internal static class RecoverCommand
         return text.Append(
                 CultureInfo.InvariantCulture,
                 $"The node is the only member of a new cluster '{name}'. Start it with `rookery serve --data "
-                    + $"{options.DataDirectory}{journal}` and the --listen that it had, and let the others join "
-                    + $"with empty data directories. What was there before is kept under names that end with "
-                    + $"{recovered.KeptSuffix}; delete it when nothing is missing."
+                    + $"{options.DataDirectory}{journal}` and its former --listen, and let the others join "
+                    + $"with empty data directories. The old data are kept under names that end with "
+                    + $"{recovered.KeptSuffix}; delete them when no documents are missing."
             )
             .ToString();
     }

@@ -5,34 +5,33 @@ using Rookery.Hosting;
 
 namespace Rookery.Data;
 
-/// <summary>A query in RQL as somebody typed it, with its parameters.</summary>
-/// <param name="Path">The database's path at the node.</param>
+/// <summary>An RQL query from the command line, with its parameters.</summary>
+/// <param name="Path">The URL path of the database.</param>
 /// <param name="Text">The query.</param>
-/// <param name="Parameters">What $names stand for.</param>
+/// <param name="Parameters">The values of the parameters.</param>
 internal sealed record AskedQuery(string Path, string Text, IReadOnlyList<(string Name, JsonElement Value)> Parameters)
 {
-    /// <summary>Whether an index that is behind is waited for.</summary>
+    /// <summary>Whether to wait for a lagging index.</summary>
     public bool Waits { get; init; }
 
-    /// <summary>Whether the answer is to say how long its parts took.</summary>
+    /// <summary>Whether the response includes timings.</summary>
     public bool WantsTimings { get; init; }
 
-    /// <summary>Whether what the node has will do.</summary>
+    /// <summary>Whether the node's own, possibly older state is enough.</summary>
     public bool IsLocal { get; init; }
 
-    /// <summary>How many results are wanted; null for all.</summary>
+    /// <summary>The maximum number of results; null for all.</summary>
     public int? PageSize { get; init; }
 
-    /// <summary>The option that gives a parameter's value.</summary>
+    /// <summary>Creates the option that sets a parameter.</summary>
     public static Option<string[]> ParameterOption() =>
         new("--param")
         {
-            Description =
-                "A parameter, NAME=VALUE; may be repeated. A value that is JSON is that value, any other is a text.",
+            Description = "A parameter, NAME=VALUE; may be repeated. VALUE is JSON, or otherwise taken as text.",
             HelpName = "NAME=VALUE",
         };
 
-    /// <summary>What was typed; a text of `-` is read from stdin.</summary>
+    /// <summary>Reads the query; the text `-` means stdin.</summary>
     /// <exception cref="AdminException">A parameter has no name.</exception>
     public static async Task<AskedQuery> ReadAsync(string database, string text, string[]? parameters) =>
         new(
@@ -41,8 +40,8 @@ internal sealed record AskedQuery(string Path, string Text, IReadOnlyList<(strin
             [.. (parameters ?? []).Select(ReadParameter)]
         );
 
-    /// <summary>NAME=VALUE: JSON where it is, text otherwise.</summary>
-    /// <exception cref="AdminException">There is no name.</exception>
+    /// <summary>Parses NAME=VALUE. The value is JSON if it parses as JSON, otherwise text.</summary>
+    /// <exception cref="AdminException">The name is missing.</exception>
     internal static (string Name, JsonElement Value) ReadParameter(string said)
     {
         int equals = said.IndexOf('=', StringComparison.Ordinal);
@@ -65,10 +64,10 @@ internal sealed record AskedQuery(string Path, string Text, IReadOnlyList<(strin
         }
     }
 
-    /// <summary>As the node takes it.</summary>
+    /// <summary>Creates the request body.</summary>
     public ByteArrayContent Body() => NodeClient.BodyOf(WriteMembers);
 
-    /// <summary>As the node takes it where it is the member of another object.</summary>
+    /// <summary>Creates the request body with the query as the member "Query" of another object.</summary>
     public ByteArrayContent WrappedBody() =>
         NodeClient.BodyOf(json =>
         {

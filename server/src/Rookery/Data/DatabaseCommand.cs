@@ -8,16 +8,16 @@ using Rookery.Terminal;
 
 namespace Rookery.Data;
 
-/// <summary>`rookery db`: databases listed, made and deleted.</summary>
+/// <summary>`rookery db`: lists, creates and deletes databases.</summary>
 internal static class DatabaseCommand
 {
-    public static Command Create() => new("db", "The databases: listed, made, deleted.") { List(), Make(), Remove() };
+    public static Command Create() => new("db", "List, create and delete databases.") { List(), Make(), Remove() };
 
     private static Command List()
     {
         var address = new NodeAddress();
         var command = address.AddTo(
-            new Command("ls", "List the databases that you may use, and how many documents each has.")
+            new Command("ls", "List the databases that you may access, with their numbers of documents.")
         );
         command.SetAction(
             (parsed, _) =>
@@ -46,7 +46,7 @@ internal static class DatabaseCommand
                         if (table.Rows == 0)
                         {
                             await Console.Error.WriteLineAsync(
-                                "There is no database yet. `rookery db create NAME` makes one."
+                                "There is no database yet. Create one with `rookery db create NAME`."
                             );
                             return ExitCode.Success;
                         }
@@ -62,8 +62,8 @@ internal static class DatabaseCommand
     private static Command Make()
     {
         var address = new NodeAddress();
-        var name = new Argument<string>("NAME") { Description = "What to call it." };
-        var command = address.AddTo(new Command("create", "Make a database, on all members.") { name });
+        var name = new Argument<string>("NAME") { Description = "The database's name." };
+        var command = address.AddTo(new Command("create", "Create a database, on all members.") { name });
         command.SetAction(
             (parsed, _) =>
                 address.WorkAsync(
@@ -78,7 +78,7 @@ internal static class DatabaseCommand
                         else
                         {
                             await Console.Error.WriteLineAsync(
-                                $"Made the database {answer.GetProperty("Name").GetString()}."
+                                $"Created the database {answer.GetProperty("Name").GetString()}."
                             );
                         }
 
@@ -89,14 +89,14 @@ internal static class DatabaseCommand
         return command;
     }
 
-    /// <summary>Makes a database.</summary>
+    /// <summary>Creates a database.</summary>
     public static async Task<JsonElement> MakeAsync(NodeClient client, string name)
     {
         using var body = NodeClient.BodyOf(json => json.WriteString("DatabaseName"u8, name));
         return await client.GetJsonAsync(HttpMethod.Put, $"/admin/databases?name={Uri.EscapeDataString(name)}", body);
     }
 
-    /// <summary>Deletes a database with all that is in it.</summary>
+    /// <summary>Deletes a database with all its documents and indexes.</summary>
     public static async Task<JsonElement> DeleteAsync(NodeClient client, string name)
     {
         using var body = NodeClient.BodyOf(json =>
@@ -112,14 +112,14 @@ internal static class DatabaseCommand
     private static Command Remove()
     {
         var address = new NodeAddress();
-        var name = new Argument<string>("NAME") { Description = "Which one." };
+        var name = new Argument<string>("NAME") { Description = "The database's name." };
         var yes = new Option<string?>("--yes")
         {
-            Description = "The name of the database once more, instead of typing it when asked.",
+            Description = "The name of the database again, to confirm without being asked.",
             HelpName = "NAME",
         };
         var command = address.AddTo(
-            new Command("rm", "Delete a database with all its documents and indexes, on all members, for good.")
+            new Command("rm", "Delete a database with all its documents and indexes, on all members, permanently.")
             {
                 name,
                 yes,
@@ -139,9 +139,9 @@ internal static class DatabaseCommand
                         if (parsed.GetValue(yes) is not { } typed)
                         {
                             Question.Confirm(
-                                $"{database} is to be deleted with "
+                                $"This deletes {database} with "
                                     + $"{Amount.Of(statistics.GetProperty("CountOfDocuments").GetInt64(), "document")}"
-                                    + $", on all members, for good.",
+                                    + $", on all members, permanently.",
                                 database,
                                 $"--yes {database}"
                             );
@@ -149,7 +149,7 @@ internal static class DatabaseCommand
                         else if (!string.Equals(typed, database, StringComparison.Ordinal))
                         {
                             throw new AdminException(
-                                $"--yes says {typed}, which is not the database's name, so nothing was changed.",
+                                $"--yes is {typed}, which is not the database's name, so nothing was changed.",
                                 ExitCode.Configuration
                             );
                         }

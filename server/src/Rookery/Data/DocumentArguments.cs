@@ -7,5 +7,5 @@ internal static class DocumentArguments
 {
     /// <summary>The database.</summary>
     public static Argument<string> Database() =>
-        new("DB") { Description = "The database; `.` is the one that `rookery login` wrote down." };
+        new("DB") { Description = "The database; `.` is your default, which `rookery login` saved." };
 }

@@ -8,10 +8,10 @@ using Rookery.Terminal;
 
 namespace Rookery.Data;
 
-/// <summary>`rookery get`: documents by id, or all whose ids begin alike.</summary>
+/// <summary>`rookery get`: prints documents by id or by id prefix.</summary>
 internal static class GetCommand
 {
-    // So that an answer stays small enough for the memory of both sides.
+    // Bounds the memory that a response takes on both sides.
     private const int IdsAtOnce = 256;
 
     public static Command Create()
@@ -25,11 +25,11 @@ internal static class GetCommand
         };
         var prefix = new Option<string?>("--prefix")
         {
-            Description = "All documents whose ids begin so; '' is all there are.",
+            Description = "All documents whose ids begin with PREFIX; '' means all documents.",
             HelpName = "PREFIX",
         };
         var command = address.AddToRead(
-            new Command("get", "Print documents: one a line, or, one alone on a terminal, indented.")
+            new Command("get", "Print documents, one per line; a single one on a terminal is indented.")
             {
                 database,
                 ids,
@@ -47,10 +47,7 @@ internal static class GetCommand
                         string[] wanted = parsed.GetValue(ids)!;
                         string? begin = parsed.GetValue(prefix);
                         return (begin is null) == (wanted.Length == 0)
-                                ? throw new AdminException(
-                                    "Say which documents: either ids, or --prefix.",
-                                    ExitCode.Configuration
-                                )
+                                ? throw new AdminException("Pass either ids or --prefix.", ExitCode.Configuration)
                             : begin is not null ? PrintPrefixAsync(client, path, begin, isLocal)
                             : address.IsJson(parsed) ? PrintAnswerAsync(client, path, wanted, isLocal)
                             : PrintAsync(client, path, wanted, isLocal);
@@ -60,7 +57,7 @@ internal static class GetCommand
         return command;
     }
 
-    /// <summary>The documents of some ids, in their order; null for one that there is not.</summary>
+    /// <summary>Reads documents by id. The response has them in the order of the ids, null for a missing one.</summary>
     public static async Task<JsonElement> ReadAsync(
         NodeClient client,
         string path,
@@ -86,13 +83,13 @@ internal static class GetCommand
         );
         using var answer = await client.AskAsync(request);
 
-        // One id alone that there is not is answered so, without a body.
+        // For a single missing id the node responds with 404 and no body.
         return answer.IsSuccessStatusCode ? await client.ReadJsonAsync(answer)
             : answer.StatusCode == HttpStatusCode.NotFound && ids.Count == 1 ? Nothing()
             : throw await client.RefusalOfAsync(answer);
     }
 
-    /// <summary>What makes the parameters of a read take what the node has.</summary>
+    /// <summary>Returns the query parameter by which a read takes the node's own state.</summary>
     public static string Local(bool isLocal) => isLocal ? "&consistency=local" : string.Empty;
 
     private static JsonElement Nothing()

@@ -4,10 +4,10 @@ using Rookery.Hosting.Logging;
 
 namespace Rookery.Data;
 
-/// <summary>A file that a command is to read, or stdin.</summary>
+/// <summary>Reads an input file of a command, or stdin.</summary>
 internal static class InputFile
 {
-    /// <summary>All of it.</summary>
+    /// <summary>Reads the whole file.</summary>
     /// <exception cref="AdminException">It cannot be read.</exception>
     public static async Task<byte[]> ReadAllAsync(string path)
     {
@@ -17,7 +17,7 @@ internal static class InputFile
         return bytes.ToArray();
     }
 
-    /// <summary>Opens it; `-` is stdin.</summary>
+    /// <summary>Opens the file; `-` is stdin.</summary>
     /// <exception cref="AdminException">It cannot be read.</exception>
     public static Stream Open(string path)
     {

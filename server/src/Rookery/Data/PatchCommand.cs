@@ -3,7 +3,7 @@ using Rookery.Access;
 
 namespace Rookery.Data;
 
-/// <summary>`rookery patch`: changes all that a query finds, by the script of its clause `update`.</summary>
+/// <summary>`rookery patch`: changes all documents that a query finds, by the script of its clause `update`.</summary>
 internal static class PatchCommand
 {
     public static Command Create()
@@ -13,7 +13,7 @@ internal static class PatchCommand
         var query = new Argument<string>("RQL")
         {
             Description =
-                "What to change and how, such as 'from Users where age > $age update { this.grown = true }'; - "
+                "The query with its script, such as 'from Users where age > $age update { this.grown = true }'; - "
                 + "reads it from stdin.",
         };
         var parameters = AskedQuery.ParameterOption();
@@ -22,8 +22,8 @@ internal static class PatchCommand
         var command = address.AddTo(
             new Command(
                 "patch",
-                "Change all documents that a query finds. They are counted first, and the database's name has "
-                    + "to be typed."
+                "Change all documents that a query finds. First counts them, and asks for the database's name as "
+                    + "confirmation."
             )
             {
                 database,
@@ -56,11 +56,11 @@ internal static class PatchCommand
         return command;
     }
 
-    /// <summary>How fast it may go.</summary>
+    /// <summary>Creates the option that limits the rate of changes.</summary>
     public static Option<int?> PerSecondOption() =>
         WholeNumber.Option(
             "--per-second",
-            "Documents a second, at most, which leaves room for others [default: as many as the node can].",
+            "At most so many documents per second, which leaves capacity for others [default: as many as possible].",
             "NUMBER",
             least: 1,
             most: 1_000_000

@@ -16,8 +16,8 @@ internal static class PutCommand
         var id = new Argument<string>("ID")
         {
             Description =
-                "The document's id. One that ends in / gets a number from the node, one that ends in | the "
-                + "next of that identity.",
+                "The document's id. If it ends in /, the node appends a number; if it ends in |, the next value of "
+                + "that identity.",
         };
         var file = new Argument<string>("FILE")
         {
@@ -26,12 +26,12 @@ internal static class PutCommand
         };
         var ifMatch = new Option<string?>("--if-match")
         {
-            Description = "Store it only if the document has this change vector yet.",
+            Description = "Store it only if the document still has this change vector.",
             HelpName = "CHANGE-VECTOR",
         };
-        var create = new Option<bool>("--create") { Description = "Store it only if there is no such document." };
+        var create = new Option<bool>("--create") { Description = "Store it only if the document does not exist." };
         var command = address.AddTo(
-            new Command("put", "Store a document, and print the id and the change vector that it has now.")
+            new Command("put", "Store a document, and print its id and its new change vector.")
             {
                 database,
                 id,
@@ -50,7 +50,7 @@ internal static class PutCommand
                         if (parsed.GetValue(create) && expected is not null)
                         {
                             throw new AdminException(
-                                "--create wants that there is no document, --if-match that there is one; give "
+                                "--create requires that the document does not exist, --if-match that it exists. Give "
                                     + "one of them.",
                                 ExitCode.Configuration
                             );

@@ -9,11 +9,14 @@ using Rookery.Terminal;
 
 namespace Rookery.Data;
 
-/// <summary>Changes or deletes what a query finds: counts first, asks, and then shows how far the node is.</summary>
+/// <summary>
+/// Changes or deletes the documents that a query finds: counts them, asks for confirmation, starts the operation and
+/// shows its progress.
+/// </summary>
 /// <param name="client">The node.</param>
-/// <param name="database">The database's name, which is typed to agree.</param>
+/// <param name="database">The database's name, which the user types to confirm.</param>
 /// <param name="asked">The query.</param>
-/// <param name="isPatch">Whether it changes; otherwise it deletes.</param>
+/// <param name="isPatch">True to change the documents, false to delete them.</param>
 internal sealed class QueryChange(NodeClient client, string database, AskedQuery asked, bool isPatch)
 {
     private const int Named = 3;
@@ -26,19 +29,19 @@ internal sealed class QueryChange(NodeClient client, string database, AskedQuery
 
     private string Done => isPatch ? "changed" : "deleted";
 
-    /// <summary>Does it all, and says how it ended.</summary>
-    /// <param name="isAgreed">Whether nobody is asked.</param>
-    /// <param name="mostPerSecond">Documents a second, at most; null for as many as the node can.</param>
-    /// <param name="isJson">Whether the node's last word is printed.</param>
-    /// <exception cref="AdminException">The query cannot be meant, it was not agreed to, or it ended on its
-    /// way.</exception>
+    /// <summary>Runs the operation and reports its end.</summary>
+    /// <param name="isAgreed">Whether the user has confirmed already.</param>
+    /// <param name="mostPerSecond">The maximum of documents per second; null for no limit.</param>
+    /// <param name="isJson">Whether to print the operation's last state as JSON.</param>
+    /// <exception cref="AdminException">The query is not suitable, the user did not confirm, or the operation
+    /// failed.</exception>
     public async Task<int> RunAsync(bool isAgreed, int? mostPerSecond, bool isJson)
     {
         var (count, some) = await CountAsync();
         if (count > 0 && !isAgreed)
         {
             Question.Confirm(
-                $"{Amount.Of(count, "document")} of {database} {(count == 1 ? "is" : "are")} to be {Done}: {some}.",
+                $"{Amount.Of(count, "document")} of {database} will be {Done}: {some}.",
                 database,
                 "--yes"
             );
@@ -66,7 +69,7 @@ internal sealed class QueryChange(NodeClient client, string database, AskedQuery
         {
             "Completed" => await SayAsync($"{(isPatch ? "Changed" : "Deleted")} {Amount.Of(done, "document")}."),
             "Canceled" => throw new AdminException(
-                $"Somebody stopped it behind {Amount.Of(done, "document")}, which are {Done} and stay so.",
+                $"The operation was stopped after {Amount.Of(done, "document")}, which stay {Done}.",
                 ExitCode.Failure
             ),
             _ => throw new AdminException(
@@ -82,7 +85,7 @@ internal sealed class QueryChange(NodeClient client, string database, AskedQuery
         return ExitCode.Success;
     }
 
-    /// <summary>How many documents it will be about, and the names of some.</summary>
+    /// <summary>Counts the affected documents, and names up to three of them.</summary>
     private async Task<(long Count, string Some)> CountAsync()
     {
         var query = TryParse();
@@ -106,17 +109,17 @@ internal sealed class QueryChange(NodeClient client, string database, AskedQuery
         return (count, count > Named ? $"{names}, …" : names);
     }
 
-    /// <summary>The id of what was found.</summary>
-    /// <exception cref="AdminException">It is a row, not a document.</exception>
+    /// <summary>Returns the id of a result.</summary>
+    /// <exception cref="AdminException">The result is a row, not a document.</exception>
     private static string IdOf(JsonElement found) =>
         found.TryGetProperty("@metadata"u8, out var metadata) && metadata.TryGetProperty("@id"u8, out var id)
             ? id.GetString()!
             : throw new AdminException(
-                "What this query finds are groups or rows, not documents. Nothing was changed.",
+                "This query finds groups or rows, not documents. Nothing was changed.",
                 ExitCode.Configuration
             );
 
-    /// <summary>The query; null for one that only a newer node may understand: it judges what it is sent.</summary>
+    /// <summary>Parses the query; null if it does not parse, because a newer node may understand it.</summary>
     private Query? TryParse()
     {
         try
@@ -125,12 +128,13 @@ internal sealed class QueryChange(NodeClient client, string database, AskedQuery
             return (query.Update is not null) == isPatch ? query
                 : isPatch
                     ? throw new AdminException(
-                        "The query says not what to change: `update { … }` must stand behind its conditions, "
+                        "The query has no `update { … }`. Add it after the conditions, "
                             + "as in 'from Users where age > 5 update { this.grown = true }'.",
                         ExitCode.Configuration
                     )
                 : throw new AdminException(
-                    "`update` changes documents, and here they would be deleted: take it away, or use `rookery patch`.",
+                    "`update` changes documents, but this command deletes them. Remove `update`, or use "
+                        + "`rookery patch`.",
                     ExitCode.Configuration
                 );
         }
@@ -140,7 +144,7 @@ internal sealed class QueryChange(NodeClient client, string database, AskedQuery
         }
     }
 
-    /// <summary>The query without its clause `update`, which can be asked.</summary>
+    /// <summary>Returns the query without its clause `update`, so that it can be run to count.</summary>
     private string Without(ScriptText update)
     {
         int clause = asked.Text.LastIndexOf("update", update.Position, StringComparison.OrdinalIgnoreCase);
@@ -162,7 +166,7 @@ internal sealed class QueryChange(NodeClient client, string database, AskedQuery
             _ => null,
         };
 
-    /// <summary>Waits until the node has ended it, and gives its last state.</summary>
+    /// <summary>Waits for the end of the operation, and returns its last state.</summary>
     private async Task<JsonElement> WatchAsync(long operation, Progress progress)
     {
         while (true)
@@ -200,7 +204,7 @@ internal sealed class QueryChange(NodeClient client, string database, AskedQuery
         return state;
     }
 
-    /// <summary>Has the node stop, whose answer to the beginning may be on its way still.</summary>
+    /// <summary>Stops the operation at the node. The response to its start may not have arrived yet.</summary>
     private string Stop()
     {
         using var patience = new CancellationTokenSource(StopPatience, TimeProvider.System);
@@ -210,9 +214,9 @@ internal sealed class QueryChange(NodeClient client, string database, AskedQuery
         }
         catch (OperationCanceledException)
         {
-            return $"The node at {client.Address} was asked to begin and did not answer yet. "
-                + "It may have begun, and goes on then. "
-                + "`rookery query` with the conditions says how many documents are left.";
+            return $"The node at {client.Address} has not confirmed the start of the operation. "
+                + "It may have started and go on. "
+                + "`rookery query` with the same conditions shows how many documents are left.";
         }
 
         long operation = _operation.Task.Result;
@@ -230,21 +234,21 @@ internal sealed class QueryChange(NodeClient client, string database, AskedQuery
         }
         catch (Exception silent) when (silent is AdminException or OperationCanceledException)
         {
-            return $"{Figures("when it answered last")} The node did not take the word to stop, "
-                + $"so it may go on with the others. {HowToLook(operation)}";
+            return $"{Figures("when it answered last")} The node did not confirm the stop, "
+                + $"so the operation may go on. {HowToLook(operation)}";
         }
 
-        return $"{Figures("by then")} The node stops behind the batch that it is at.";
+        return $"{Figures("by then")} The node stops after its current batch.";
     }
 
     private string Figures(string when) =>
-        $"{Amount.Number(_done)} of {Amount.Of(_total, "document")} were {Done} {when} and stay so.";
+        $"{Amount.Number(_done)} of {Amount.Of(_total, "document")} were {Done} {when}; they stay {Done}.";
 
-    /// <summary>How somebody finds the operation again, or ends it.</summary>
+    /// <summary>Describes how to look up or stop the operation.</summary>
     private string HowToLook(long operation)
     {
         string operations = $"{new Uri(client.Address, $"{asked.Path}/operations")}";
-        return $"It is operation {operation} of that node: GET {operations}/state?id={operation} says how far it is, "
+        return $"It is operation {operation} of that node: GET {operations}/state?id={operation} shows its progress, "
             + $"POST {operations}/kill?id={operation} stops it.";
     }
 

@@ -10,7 +10,7 @@ using Rookery.Transfer;
 
 namespace Rookery.Data;
 
-/// <summary>`rookery query`: what a query in RQL finds, as a table, as lines, or as the node says it.</summary>
+/// <summary>`rookery query`: prints the results of an RQL query as a table, as lines, or as the node's JSON.</summary>
 internal static class QueryCommand
 {
     private const int OutputBytes = 64 << 10;
@@ -27,19 +27,26 @@ internal static class QueryCommand
         var table = new Option<bool>("--table") { Description = "As a table [default on a terminal]." };
         var lines = new Option<bool>("--ndjson")
         {
-            Description = "One result a line, any number of them, as they are found [default otherwise].",
+            Description = "One result per line, any number, as they are found [default otherwise].",
         };
         var explain = new Option<bool>("--explain")
         {
-            Description = "Say which index would answer, and why; nothing is answered.",
+            Description = "Show which index would be used, and why, without running the query.",
         };
-        var timings = new Option<bool>("--timings") { Description = "Say how long the parts of the answer took." };
-        var wait = new Option<bool>("--wait")
-        {
-            Description = "Wait until the index has seen everything that was written before.",
-        };
+        var timings = new Option<bool>("--timings") { Description = "Show how long the parts of the query took." };
+        var wait = new Option<bool>("--wait") { Description = "Wait until the index contains all earlier writes." };
         var command = address.AddToRead(
-            new Command("query", "Ask in RQL.") { database, query, parameters, table, lines, explain, timings, wait }
+            new Command("query", "Run a query in RQL.")
+            {
+                database,
+                query,
+                parameters,
+                table,
+                lines,
+                explain,
+                timings,
+                wait,
+            }
         );
         command.SetAction(
             (parsed, _) =>
@@ -56,7 +63,7 @@ internal static class QueryCommand
                         if (forms > 1)
                         {
                             throw new AdminException(
-                                "--table, --ndjson and --json each say how the results are printed; give one of them.",
+                                "--table, --ndjson and --json exclude each other. Give one of them.",
                                 ExitCode.Configuration
                             );
                         }
@@ -96,13 +103,12 @@ internal static class QueryCommand
         }
 
         var reasons = answer.GetProperty("Results").EnumerateArray().ToArray();
-        // A node of an older version marks none, and names in every row the index that answers.
+        // A node of an older version marks no reason as chosen, and names the chosen index in every row.
         bool isMarked = Array.Exists(reasons, static reason => reason.TryGetProperty("IsChosen", out _));
         var of = isMarked ? Array.Find(reasons, IsChosen) : reasons.FirstOrDefault();
         string? chosen = of.ValueKind == JsonValueKind.Object ? of.GetProperty("Index").GetString() : null;
         Output.Line(
-            $"It would be answered by "
-                + $"{(chosen is null ? "looking at the documents one by one" : VisibleText.OfLine(chosen))}."
+            $"The query would use " + $"{(chosen is null ? "a scan of the documents" : VisibleText.OfLine(chosen))}."
         );
         foreach (var reason in reasons)
         {
@@ -215,7 +221,7 @@ internal static class QueryCommand
         catch (BadInputException broken)
         {
             throw new AdminException(
-                $"The answer of {client.Address} broke off, and is not whole: {broken.Message}",
+                $"The response of {client.Address} is incomplete: {broken.Message}",
                 ExitCode.Failure
             );
         }
@@ -223,7 +229,7 @@ internal static class QueryCommand
         return ExitCode.Success;
     }
 
-    /// <summary>{"Item":RESULT} is a result; {"Stats":…} is what the summary tells where there is one.</summary>
+    /// <summary>A line {"Item":RESULT} is a result; a line {"Stats":…} is the statistics.</summary>
     private static void PassOn(ReadOnlySpan<byte> line, BufferedStream output)
     {
         if (line.StartsWith("{\"Item\":"u8) && line.EndsWith("}"u8))

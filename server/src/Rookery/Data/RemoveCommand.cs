@@ -8,9 +8,7 @@ using Rookery.Terminal;
 
 namespace Rookery.Data;
 
-/// <summary>
-/// `rookery rm`, also called `delete`: deletes documents by id, all whose ids begin alike, or all that a query finds.
-/// </summary>
+/// <summary>`rookery rm`, also `rookery delete`: deletes documents by id, by id prefix, or by a query.</summary>
 internal static class RemoveCommand
 {
     private const int DocumentsAtOnce = 1000;
@@ -26,7 +24,7 @@ internal static class RemoveCommand
         };
         var prefix = new Option<string?>("--prefix")
         {
-            Description = "All documents whose ids begin so.",
+            Description = "All documents whose ids begin with PREFIX.",
             HelpName = "PREFIX",
         };
         var query = new Option<string?>("--query")
@@ -37,11 +35,12 @@ internal static class RemoveCommand
         };
         var parameters = AskedQuery.ParameterOption();
         var perSecond = PatchCommand.PerSecondOption();
-        var yes = new Option<bool>("--yes") { Description = "Do not ask, where it is more than one document." };
+        var yes = new Option<bool>("--yes") { Description = "Delete several documents without asking." };
         var command = address.AddTo(
             new Command(
                 "rm",
-                "Delete documents. More than one are counted first, and the database's name has to be typed."
+                "Delete documents. For more than one, first counts them and asks for the database's name as "
+                    + "confirmation."
             )
             {
                 database,
@@ -67,7 +66,7 @@ internal static class RemoveCommand
                             if (parsed.GetValue(prefix) is not null || parsed.GetValue(ids)!.Length > 0)
                             {
                                 throw new AdminException(
-                                    "Say which documents in one way: by ids, --prefix or --query.",
+                                    "Pass either ids, --prefix or --query, not several of them.",
                                     ExitCode.Configuration
                                 );
                             }
@@ -98,8 +97,8 @@ internal static class RemoveCommand
                         if ((begin is null) == (wanted.Length == 0) || begin is "")
                         {
                             throw new AdminException(
-                                "Say which documents: ids, --prefix with what they begin with, or --query. All "
-                                    + "there are go with `rookery db rm`.",
+                                "Pass ids, a non-empty --prefix, or --query. To delete all documents use "
+                                    + "`rookery db rm`.",
                                 ExitCode.Configuration
                             );
                         }
@@ -115,8 +114,7 @@ internal static class RemoveCommand
                         if (found.Count > 0 && (begin is not null || found.Count > 1) && !parsed.GetValue(yes))
                         {
                             Question.Confirm(
-                                $"{Amount.Of(found.Count, "document")} of {name} "
-                                    + $"{(found.Count == 1 ? "is" : "are")} to be deleted: {Some(found)}.",
+                                $"{Amount.Of(found.Count, "document")} of {name} will be deleted: {Some(found)}.",
                                 name,
                                 "--yes"
                             );
@@ -232,17 +230,17 @@ internal static class RemoveCommand
         }
     }
 
-    /// <summary>How things stand when it ends on its way.</summary>
-    /// <param name="deleted">How many a node said are deleted.</param>
-    /// <param name="asked">To how many of all it was asked to delete.</param>
-    /// <param name="all">How many were to be.</param>
+    /// <summary>Describes the state after an interruption.</summary>
+    /// <param name="deleted">Documents whose deletion the node has confirmed.</param>
+    /// <param name="asked">Documents whose deletion was requested.</param>
+    /// <param name="all">Documents to delete in all.</param>
     private static string WhatIsDeleted(int deleted, int asked, int all)
     {
         string open =
             asked == deleted ? string.Empty
-            : deleted == 0 && asked == all ? " Whether all or none of them are now, the node did not say."
-            : $" Whether {Amount.Number(asked - deleted)} more are, the node did not say.";
+            : deleted == 0 && asked == all ? " The node has not confirmed whether it deleted all or none of them."
+            : $" The node has not confirmed whether it deleted {Amount.Number(asked - deleted)} more.";
         return $"{Amount.Number(deleted)} of {Amount.Of(all, "document")} were deleted.{open} "
-            + "Give the same command again for those that are left.";
+            + "Run the same command again to delete the rest.";
     }
 }

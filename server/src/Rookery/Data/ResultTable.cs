@@ -4,7 +4,7 @@ using Rookery.Terminal;
 
 namespace Rookery.Data;
 
-/// <summary>Results of a query as a table: the id, and what stands at the top of each.</summary>
+/// <summary>Formats query results as a table: the id and the top-level members of each.</summary>
 internal static class ResultTable
 {
     private const int MostColumns = 12;
@@ -12,7 +12,7 @@ internal static class ResultTable
     private const int DigitsOfDouble = 15;
     private const string Metadata = "@metadata";
 
-    /// <summary>The table. Columns come in the order in which they are met.</summary>
+    /// <summary>Returns the table. Columns are in the order in which the members first occur.</summary>
     public static Table Of(IReadOnlyList<JsonElement> results)
     {
         string[] names =
@@ -55,7 +55,7 @@ internal static class ResultTable
         );
 
     /// <summary>
-    /// A number as people read it: what a sum of binary fractions has behind its fifteenth digit is noise.
+    /// Formats a number for people: digits after the fifteenth are rounding noise of binary fractions.
     /// </summary>
     internal static string Figure(string written) =>
         written.Contains('.', StringComparison.Ordinal)

@@ -4,20 +4,20 @@ using Rookery.Hosting;
 namespace Rookery.Data;
 
 /// <summary>
-/// How long a node may send nothing in the middle of something. A machine without power is found by its connection; one
-/// that hangs keeps that.
+/// Bounds how long a node may send nothing in the middle of a response. TCP keep-alive detects a machine without power;
+/// it does not detect a process that hangs.
 /// </summary>
 internal static class Silence
 {
-    /// <summary>A disk that stalls longer is not waited for.</summary>
+    /// <summary>The longest silence. A disk that stalls longer is not waited for.</summary>
     public static readonly TimeSpan Longest = TimeSpan.FromMinutes(2);
 
-    /// <summary>Waits for something of a node, for so long at most.</summary>
-    /// <param name="address">Who is waited for, for the message.</param>
+    /// <summary>Awaits work at a node for at most <see cref="Longest"/>.</summary>
+    /// <param name="address">The node's address, for the message.</param>
     /// <param name="time">The clock.</param>
-    /// <param name="work">What is waited for.</param>
-    /// <param name="cancellation">Ends it.</param>
-    /// <exception cref="AdminException">Nothing came.</exception>
+    /// <param name="work">The work to await.</param>
+    /// <param name="cancellation">Cancels the work.</param>
+    /// <exception cref="AdminException">The node sent nothing in that time.</exception>
     public static async Task<T> BoundAsync<T>(
         Uri address,
         TimeProvider time,
@@ -35,9 +35,9 @@ internal static class Silence
             when (silence.IsCancellationRequested && !cancellation.IsCancellationRequested)
         {
             throw new AdminException(
-                $"The node at {address} sent nothing for {Longest.TotalSeconds:0} s, though its connection "
-                    + $"stands: it hangs, or its disk does. What came so far is not whole. `rookery status` on it "
-                    + $"and its log say more; try again, or ask another node.",
+                $"The node at {address} sent nothing for {Longest.TotalSeconds:0} s, although the connection is open: "
+                    + $"the node or its disk hangs. The data received so far are incomplete. Check `rookery status` "
+                    + $"and the log on that node; try again, or use another node.",
                 ExitCode.Failure
             );
         }

@@ -3,19 +3,19 @@ using Rookery.Hosting;
 
 namespace Rookery.Data;
 
-/// <summary>Answers that are passed on as they come.</summary>
+/// <summary>Copies response bodies to an output as they arrive.</summary>
 internal static class Streamed
 {
     private const int PartBytes = 64 << 10;
 
-    /// <summary>Copies an answer's body.</summary>
-    /// <param name="answer">The answer.</param>
-    /// <param name="address">Who gives it, for messages.</param>
-    /// <param name="output">Where to.</param>
-    /// <param name="copied">Told of each part.</param>
+    /// <summary>Copies the body of a response.</summary>
+    /// <param name="answer">The response.</param>
+    /// <param name="address">The node's address, for messages.</param>
+    /// <param name="output">The output.</param>
+    /// <param name="copied">Called with each copied part; null for none.</param>
     /// <param name="time">The clock; null for the machine's.</param>
-    /// <param name="cancellation">Ends it.</param>
-    /// <exception cref="AdminException">It broke off, or nothing more came.</exception>
+    /// <param name="cancellation">Cancels the copy.</param>
+    /// <exception cref="AdminException">The connection broke, or the node sent nothing for two minutes.</exception>
     public static async Task CopyAsync(
         HttpResponseMessage answer,
         Uri address,
@@ -54,7 +54,7 @@ internal static class Streamed
         catch (Exception broken) when (broken is HttpRequestException or IOException)
         {
             throw new AdminException(
-                $"The answer of {address} broke off, and is not whole. See the node's log.",
+                $"The connection to {address} broke during its response, which is incomplete. See the node's log.",
                 ExitCode.Failure
             );
         }

@@ -9,13 +9,13 @@ using Rookery.Server.Configuration;
 
 namespace Rookery.Doctor;
 
-/// <summary>`rookery doctor`: what is wrong with this machine and its node, and what helps.</summary>
+/// <summary>`rookery doctor`: reports problems of this machine and its node, with their remedies.</summary>
 internal static class DoctorCommand
 {
-    // Where the package keeps it.
+    // The path of the installed package's configuration.
     private const string InstalledConfiguration = "/var/lib/rookery/config.json";
 
-    // Read by people too: their commands stand in back quotes, which the strict encoder would escape for pages of HTML.
+    // People read this JSON as well: the strict encoder would escape the back quotes around commands.
     private static readonly JsonWriterOptions Indented = new()
     {
         Indented = true,
@@ -28,20 +28,20 @@ internal static class DoctorCommand
         var config = new Option<string?>("--config")
         {
             Description =
-                $"The file that `rookery serve --config` reads [default: {InstalledConfiguration}, where it "
-                + $"is and nothing else is named].",
+                $"The file that `rookery serve --config` reads [default: {InstalledConfiguration}, if it "
+                + $"exists and no other option names the node].",
             HelpName = "FILE",
         };
         var probe = new Option<bool>("--probe")
         {
             Description =
-                "Measure the disk too: writes 16 MiB beside the data, or the journal where that lies "
-                + "elsewhere, and deletes them. Needs --data or a configuration file.",
+                "Measure the disk too: writes 16 MiB beside the data, or beside the journal if that is on another "
+                + "device, and deletes them. Needs --data or a configuration file.",
         };
         var command = address.AddTo(
             new Command(
                 "doctor",
-                "Say what is wrong with this machine and its node, and what helps. Ends with 1 when there is a "
+                "Report problems of this machine and its node, with their remedies. Ends with 1 if there is a "
                     + "warning or an error."
             )
             {
@@ -57,7 +57,7 @@ internal static class DoctorCommand
                     if (parsed.GetValue(probe) && node.DataDirectory is null)
                     {
                         throw new AdminException(
-                            "--probe writes into the data directory: name it with --data, or its configuration "
+                            "--probe writes to the data directory. Name it with --data, or its configuration "
                                 + "file with --config.",
                             ExitCode.Configuration
                         );
@@ -84,7 +84,7 @@ internal static class DoctorCommand
         if (configurationFile is not null && (directory is not null || address.IsNamed(parsed)))
         {
             throw new AdminException(
-                "--config, --data and --url each name the node; give one of them.",
+                "--config, --data and --url each name the node. Give one of them.",
                 ExitCode.Configuration
             );
         }

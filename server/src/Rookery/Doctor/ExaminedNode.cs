@@ -6,35 +6,31 @@ using Rookery.Server.Configuration;
 
 namespace Rookery.Doctor;
 
-/// <summary>
-/// The node that `rookery doctor` looks at: where it answers, and where it lies as far as that was said.
-/// </summary>
-/// <param name="Connection">Where it answers, if it runs.</param>
+/// <summary>The node that `rookery doctor` examines: its address and, if known, its directories and ports.</summary>
+/// <param name="Connection">How to connect to the node, if it runs.</param>
 internal sealed record ExaminedNode(NodeConnection Connection)
 {
-    /// <summary>Its data directory; null when only its address is known.</summary>
+    /// <summary>Its data directory; null if only its address is known.</summary>
     public string? DataDirectory { get; private init; }
 
-    /// <summary>Its journal's directory, where that is another.</summary>
+    /// <summary>Its journal directory; null if the journal is in the data directory.</summary>
     public string? JournalDirectory { get; private init; }
 
-    /// <summary>Its ports and what for, as far as they are known.</summary>
+    /// <summary>Its known ports and their purposes.</summary>
     public IReadOnlyList<(int Port, string Purpose, bool IsForMembers)> Ports { get; private init; } = [];
 
-    /// <summary>
-    /// How it could be named instead, should nothing answer; empty when there is no doubt where it answers.
-    /// </summary>
+    /// <summary>A sentence on how to name the node if nothing answers; empty if its address is certain.</summary>
     public string OtherName { get; private init; } =
         "Name its address with --url, or its configuration file with --config.";
 
-    /// <summary>By the configuration that it is served with.</summary>
+    /// <summary>Examines the node of a configuration.</summary>
     public static ExaminedNode Of(ServeConfiguration configuration)
     {
         var disk = new PosixDisk();
         bool isMember =
             disk.Exists(configuration.DataDirectory) && IdentityDirectory.ExistsIn(disk, configuration.DataDirectory);
 
-        // What an earlier start wrote down, before the file said https, is not where this one answers.
+        // The file local-access of an earlier start without TLS has another address.
         var known =
             configuration.IsSecure && Known(disk, configuration.DataDirectory) is { Address.Scheme: "https" } written
                 ? written
@@ -55,10 +51,10 @@ internal sealed record ExaminedNode(NodeConnection Connection)
     }
 
     /// <summary>
-    /// By its data directory alone: a node writes down where it answers; one that never ran is looked for at the
-    /// default address.
+    /// Examines the node of a data directory. Its address is in the file local-access; a node that never ran is assumed
+    /// at the default address.
     /// </summary>
-    /// <exception cref="AdminException">There is no such directory.</exception>
+    /// <exception cref="AdminException">The directory does not exist.</exception>
     public static ExaminedNode Of(string directory)
     {
         var disk = new PosixDisk();
@@ -89,7 +85,7 @@ internal sealed record ExaminedNode(NodeConnection Connection)
         }
         catch (IdentityException)
         {
-            return null; // said of its certificate
+            return null; // reported as a finding about its certificate
         }
     }
 }

@@ -10,7 +10,8 @@ using Rookery.Platform;
 namespace Rookery.Doctor;
 
 /// <summary>
-/// Finds out what `rookery doctor` judges. What cannot be found out stays unknown, and each look is bounded in time.
+/// Gathers the facts for `rookery doctor`. A fact that cannot be determined stays unknown, and each check is bounded in
+/// time.
 /// </summary>
 internal static class FactGathering
 {
@@ -48,7 +49,7 @@ internal static class FactGathering
             ? WithAnswer(facts, node, status.RootElement, disk, sockets)
             : WithSilence(facts, node, answer.Silence, sockets);
 
-        // Last, because it is what disturbs a running node.
+        // The probe is last, because it disturbs a running node.
         return probes ? WithProbe(facts, disk, node, time) : facts;
     }
 
@@ -70,8 +71,8 @@ internal static class FactGathering
 
     private static IEnumerable<SpaceFacts> SpaceOf(PosixDisk disk, ExaminedNode node)
     {
-        // A journal's own device keeps little in reserve, and its segments that wait to be used count as free: the node
-        // itself says when it is low.
+        // A separate journal device has a small reserve, and its spare segments count as free. The node itself reports
+        // when it is low.
         if (node.DataDirectory is { } directory && disk.Exists(directory))
         {
             var space = disk.SpaceOf(directory);
@@ -107,7 +108,7 @@ internal static class FactGathering
         }
         catch (JsonException)
         {
-            return new Answer(null, $"What answers at {node.Address} is no Rookery.");
+            return new Answer(null, $"The server at {node.Address} is not Rookery.");
         }
     }
 
@@ -141,7 +142,7 @@ internal static class FactGathering
         string sockets
     )
     {
-        // Of a node that has an owner others can be waited for in vain as well, but that its cluster says.
+        // A claimed node may wait for others as well, but the cluster's status shows that.
         bool isUnclaimed =
             node.DataDirectory is { } directory && LocalAccess.TryReadClaimCode(disk, directory) is not null;
         var cluster = Member(status, "Cluster");
@@ -154,7 +155,7 @@ internal static class FactGathering
                 Silence: null,
                 Member(status, "Ready")?.ValueKind == JsonValueKind.True
                     ? null
-                    : Text(status, "Reason") ?? "it does not say why",
+                    : Text(status, "Reason") ?? "it gives no reason",
                 Text(cluster, "Trouble"),
                 Text(clock, "Doubt")
             )
@@ -205,7 +206,9 @@ internal static class FactGathering
         }
     }
 
-    /// <summary>What the running node saw since it began: firmware and kernel forget.</summary>
+    /// <summary>
+    /// Returns the flags that the running node has seen since it started, because firmware and kernel forget them.
+    /// </summary>
     private static Throttling SeenBy(JsonElement status)
     {
         var seen = Throttling.None;
@@ -231,7 +234,7 @@ internal static class FactGathering
     {
         try
         {
-            // Where syncs are waited for. A journal's own device keeps little in reserve.
+            // Probes the device on which writes are synced. A separate journal device has a small reserve.
             bool isApart = node.JournalDirectory is not null && disk.Exists(node.JournalDirectory);
             string directory = isApart ? node.JournalDirectory! : node.DataDirectory!;
             var space = disk.SpaceOf(directory);
@@ -240,8 +243,9 @@ internal static class FactGathering
                 ? facts with
                 {
                     ProbeRefusal =
-                        $"{directory} has {Amount.Bytes(space.FreeBytes)} free, and {Amount.Bytes(needed)} "
-                        + $"are needed for it beside what the node keeps in reserve.",
+                        $"{directory} has {Amount.Bytes(space.FreeBytes)} free, and the probe needs "
+                        + $"{Amount.Bytes(needed)}, "
+                        + $"including the node's reserve.",
                 }
                 : facts with
                 {

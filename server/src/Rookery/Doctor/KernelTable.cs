@@ -3,12 +3,12 @@ using Rookery.Platform;
 
 namespace Rookery.Doctor;
 
-/// <summary>A table under /proc/net.</summary>
+/// <summary>Reads the kernel's tables under /proc/net.</summary>
 internal static class KernelTable
 {
     private const int MostBytes = 1 << 20;
 
-    /// <summary>Its text; empty where it cannot be read.</summary>
+    /// <summary>Returns the text of a table; empty if it cannot be read.</summary>
     public static string Read(PosixDisk disk, string path)
     {
         try

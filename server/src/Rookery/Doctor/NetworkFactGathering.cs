@@ -9,34 +9,34 @@ using Rookery.Platform;
 
 namespace Rookery.Doctor;
 
-/// <summary>Asks avahi who is announced, and tries to reach the router and the other nodes.</summary>
+/// <summary>Gathers the announced nodes from avahi, and tries to reach the router and the other nodes.</summary>
 internal static class NetworkFactGathering
 {
-    // Whatever a router says there, it answers; most have a name server.
+    // Most routers run a name server; a refused connection is an answer as well.
     private const int RouterPort = 53;
 
     private static readonly TimeSpan CallingPatience = TimeSpan.FromSeconds(3);
 
-    // Of a neighbour that it knew the kernel is sure after 8 s: it waits 5 for signs of life, then asks three times,
-    // once a second.
+    // The kernel decides about a neighbour after 8 s: it waits 5 s for traffic, then sends three requests, one per
+    // second.
     private const int MostLooks = 7;
     private static readonly TimeSpan LookInterval = TimeSpan.FromSeconds(1);
 
     private enum Reach
     {
-        /// <summary>Nothing is heard of it.</summary>
+        /// <summary>Nothing is heard from the machine.</summary>
         Silent,
 
-        /// <summary>It does not answer to a call; whether its machine is there could not be found out.</summary>
+        /// <summary>It accepts no connection; whether its machine is on could not be determined.</summary>
         Unknown,
 
-        /// <summary>It answers to its address, and not to a call.</summary>
+        /// <summary>Its machine answers address resolution, but it accepts no connection.</summary>
         Shut,
 
-        /// <summary>It refuses the connection: the machine is there.</summary>
+        /// <summary>It refuses the connection, so its machine is on.</summary>
         Refuses,
 
-        /// <summary>It takes the connection.</summary>
+        /// <summary>It accepts the connection.</summary>
         Accepts,
     }
 
@@ -55,8 +55,7 @@ internal static class NetworkFactGathering
                     && !address.IsIPv6LinkLocal
                 );
 
-        // Strangers on the same network are no members, but that they answer shows that the network lets clients
-        // through.
+        // Nodes of other clusters count as well: if they answer, the network does not isolate its clients.
         var own = PeerAddresses
             .OfThisMachine()
             .Select(static address => address.ToString())
@@ -117,8 +116,8 @@ internal static class NetworkFactGathering
         address.Contains(':', StringComparison.Ordinal) ? $"[{address}]:{port}" : $"{address}:{port}";
 
     /// <summary>
-    /// Calls all at once. Of those that are silent the kernel knows more, because to call them it had to ask for their
-    /// addresses: its table of neighbours needs no privilege, which a ping would.
+    /// Connects to all places at once. For silent ones the kernel's neighbour table shows whether the machine answered
+    /// address resolution; reading it needs no privilege, unlike a ping.
     /// </summary>
     private static async Task<Dictionary<string, Reach>> ReachAllAsync(
         IReadOnlyList<string> places,
@@ -196,7 +195,7 @@ internal static class NetworkFactGathering
     private static IPAddress? AddressIn(string place) =>
         place.LastIndexOf(':') > 0 && IPAddress.TryParse(HostIn(place), out var address) ? address : null;
 
-    /// <summary>The kernel's neighbours of IPv4 and IPv6; null where there is no `ip`.</summary>
+    /// <summary>Returns the kernel's IPv4 and IPv6 neighbours as JSON; null if `ip` is not installed.</summary>
     private static async Task<string?> NeighboursAsync(CancellationToken cancellationToken)
     {
         try

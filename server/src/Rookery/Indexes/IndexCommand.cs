@@ -9,37 +9,35 @@ using Rookery.Terminal;
 
 namespace Rookery.Indexes;
 
-/// <summary>
-/// `rookery index`: indexes listed, shown, stored, deleted, built anew, paused, disabled and waited for.
-/// </summary>
+/// <summary>`rookery index`: lists, shows, stores, deletes, rebuilds, pauses, disables and awaits indexes.</summary>
 internal static class IndexCommand
 {
     private const string Definitions = "/indexes";
 
     public static Command Create() =>
-        new("index", "The indexes of a database.")
+        new("index", "List and change the indexes of a database.")
         {
             List(),
             Show(),
             Put(),
             Remove(),
             Reset(),
-            Switch("pause", "stop", "Let this node stop building one index, or all."),
-            Switch("resume", "start", "Let this node go on with one index, or all."),
+            Switch("pause", "stop", "Pause building an index, or all, on this node."),
+            Switch("resume", "start", "Resume building an index, or all, on this node."),
             Enable(),
             Disable(),
             Errors(),
             WaitCommand.Create(),
         };
 
-    /// <summary>The argument that names an index.</summary>
+    /// <summary>Creates the argument that names an index.</summary>
     public static Argument<string> Name() => new("NAME") { Description = "The index." };
 
-    /// <summary>The argument that names an index, or all.</summary>
+    /// <summary>Creates the optional argument that names an index; without it all indexes are meant.</summary>
     public static Argument<string?> NameOrAll() =>
         new("NAME") { Description = "The index [default: all].", Arity = ArgumentArity.ZeroOrOne };
 
-    /// <summary>A path with the name of an index in its query, if one is named.</summary>
+    /// <summary>Returns a path with the index's name as a query parameter, if a name is given.</summary>
     public static string With(string path, string? name) =>
         name is null ? path : $"{path}?name={Uri.EscapeDataString(name)}";
 
@@ -50,13 +48,7 @@ internal static class IndexCommand
         var address = new NodeAddress();
         var database = DocumentArguments.Database();
         var command = address.AddTo(
-            new Command(
-                "ls",
-                "List the indexes: how far each is on the node that is asked, and what it could not take."
-            )
-            {
-                database,
-            }
+            new Command("ls", "List the indexes with their progress on this node and their errors.") { database }
         );
         command.SetAction(
             (parsed, _) =>
@@ -98,8 +90,8 @@ internal static class IndexCommand
                         if (table.Rows == 0)
                         {
                             await Console.Error.WriteLineAsync(
-                                "There is no index. Queries make what they need; `rookery index put` stores "
-                                    + "one of your own."
+                                "There is no index. Queries create the indexes that they need; `rookery index put` "
+                                    + "stores one of your own."
                             );
                             return ExitCode.Success;
                         }
@@ -122,7 +114,7 @@ internal static class IndexCommand
             : "up to date";
     }
 
-    /// <summary>How many documents an index has not seen.</summary>
+    /// <summary>Returns how many documents an index has yet to process.</summary>
     public static long LeftOf(JsonElement progress) =>
         progress
             .GetProperty("Collections")
@@ -144,7 +136,11 @@ internal static class IndexCommand
         var database = DocumentArguments.Database();
         var name = Name();
         var command = address.AddTo(
-            new Command("show", "Print the definition of an index, as `rookery index put` takes it.") { database, name }
+            new Command("show", "Print the definition of an index, in the form that `rookery index put` " + "accepts.")
+            {
+                database,
+                name,
+            }
         );
         command.SetAction(
             (parsed, _) =>
@@ -166,7 +162,7 @@ internal static class IndexCommand
                             return ExitCode.Success;
                         }
 
-                        // Indented into a file, too: it is for somebody who changes it and puts it back.
+                        // Indented in a file as well, because people edit it and store it again.
                         Output.Visible.Write(Output.Bytes(answer.GetProperty("Results")[0], isIndented: true));
                         return ExitCode.Success;
                     }
@@ -186,7 +182,8 @@ internal static class IndexCommand
         var command = address.AddTo(
             new Command(
                 "put",
-                "Store an index. The same definition changes nothing; another one is built beside the one that answers."
+                "Store an index. An unchanged definition has no effect; a changed one is built while the old "
+                    + "one answers."
             )
             {
                 database,
@@ -269,7 +266,7 @@ internal static class IndexCommand
     private static Command Reset() =>
         Change(
             "reset",
-            "Let the node that is asked build an index from the beginning.",
+            "Build an index from the beginning, on this node.",
             new HttpMethod("RESET"),
             Definitions,
             "{0} is built from the beginning."
@@ -278,7 +275,7 @@ internal static class IndexCommand
     private static Command Disable() =>
         Change(
             "disable",
-            "Let no member build an index any further; it goes on answering what it holds.",
+            "Stop building an index on all members; it goes on answering with what it contains.",
             HttpMethod.Post,
             "/admin/indexes/disable",
             "{0} is disabled, on all members."
@@ -287,7 +284,7 @@ internal static class IndexCommand
     private static Command Enable() =>
         Change(
             "enable",
-            "Let all members go on with an index that was disabled.",
+            "Resume building a disabled index on all members.",
             HttpMethod.Post,
             "/admin/indexes/enable",
             "{0} is enabled, on all members."
@@ -360,9 +357,9 @@ internal static class IndexCommand
         var address = new NodeAddress();
         var database = DocumentArguments.Database();
         var name = NameOrAll();
-        var clear = new Option<bool>("--clear") { Description = "Forget them after they were printed." };
+        var clear = new Option<bool>("--clear") { Description = "Delete the errors after printing them." };
         var command = address.AddTo(
-            new Command("errors", "List the documents that indexes could not take, the last 500 of each.")
+            new Command("errors", "List the documents that could not be indexed, the last 500 of each index.")
             {
                 database,
                 name,
@@ -402,7 +399,7 @@ internal static class IndexCommand
 
                             if (table.Rows == 0)
                             {
-                                await Console.Error.WriteLineAsync("Everything could be taken.");
+                                await Console.Error.WriteLineAsync("There are no errors.");
                             }
                             else
                             {

@@ -9,15 +9,15 @@ using Rookery.Terminal;
 
 namespace Rookery.Indexes;
 
-/// <summary>`rookery index wait`: until indexes have seen everything.</summary>
+/// <summary>`rookery index wait`: waits until indexes are up to date.</summary>
 internal static class WaitCommand
 {
-    // The node hurries while somebody waits there.
+    // The node prefers an index that a client waits for.
     private const string AwaitedProgress = "/indexes/progress?wait=500";
 
     private const string Replacement = "ReplacementOf/";
 
-    // Of a node that answers at once all the same.
+    // The pause between requests, for a node that does not support the parameter `wait`.
     private static readonly TimeSpan Pause = TimeSpan.FromMilliseconds(200);
 
     public static Command Create()
@@ -33,12 +33,7 @@ internal static class WaitCommand
             most: 1_000_000
         );
         var command = address.AddTo(
-            new Command("wait", "Wait until an index, or all, has seen everything on the node that is asked.")
-            {
-                database,
-                name,
-                timeout,
-            }
+            new Command("wait", "Wait until an index, or all, is up to date on this node.") { database, name, timeout }
         );
         command.SetAction(
             (parsed, _) =>
@@ -67,14 +62,14 @@ internal static class WaitCommand
     {
         if (name is not null)
         {
-            // Refused when there is none of that name.
+            // Fails if there is no index of that name.
             await client.GetJsonAsync(HttpMethod.Get, IndexCommand.With($"{path}/indexes/staleness", name));
         }
 
         using var progress = new Progress("documents", time);
         using var interruption = new Interruption(
             progress,
-            static () => "Nothing waits any more; the node goes on with its indexes."
+            static () => "The wait has ended; the node goes on building its indexes."
         );
         long first = -1;
         for (long begun = time.GetTimestamp(); ; )
@@ -105,7 +100,7 @@ internal static class WaitCommand
             if (most is { } patience && time.GetElapsedTime(begun) > patience)
             {
                 throw new AdminException(
-                    $"After {Amount.Time(patience)} there was not everything seen yet by {names}.",
+                    $"After {Amount.Time(patience)} these indexes are not up to date: {names}.",
                     ExitCode.Failure
                 );
             }
@@ -119,7 +114,7 @@ internal static class WaitCommand
 
     private static string NameOf(JsonElement index) => VisibleText.OfLine(index.GetProperty("Name").GetString()!);
 
-    // What is built to take its place belongs to it: until it has, the old definition answers.
+    // A replacement that is being built belongs to the index, whose old definition answers until it is complete.
     private static bool IsNamed(JsonElement index, string? name) =>
         name is null
         || index.GetProperty("Name").ValueEquals(name)
@@ -132,16 +127,15 @@ internal static class WaitCommand
 
     private static bool IsInError(JsonElement index) => index.GetProperty("State").ValueEquals("Error"u8);
 
-    /// <summary>Why an index does not go on by itself, and what to do; null for one that does.</summary>
+    /// <summary>Returns why an index does not continue by itself, and the remedy; null if it continues.</summary>
     private static string? WhyStopped(JsonElement index, Uri address) =>
         index.GetProperty("IndexRunningStatus").GetString() switch
         {
             _ when IsInError(index) =>
                 $"{NameOf(index)} stopped on the node at {address}, because too many documents could not be "
                     + $"indexed: `rookery index errors` lists them. Correct its definition.",
-            "Paused" => $"{NameOf(index)} is paused on the node at {address}, and will not go on by itself: `rookery "
-                + $"index resume` lets it.",
-            "Disabled" => $"{NameOf(index)} is disabled, and will not go on by itself: `rookery index enable` lets it.",
+            "Paused" => $"{NameOf(index)} is paused on the node at {address}. Resume it with `rookery index resume`.",
+            "Disabled" => $"{NameOf(index)} is disabled. Enable it with `rookery index enable`.",
             _ => null,
         };
 }

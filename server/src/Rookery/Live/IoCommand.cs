@@ -7,7 +7,7 @@ using Rookery.Terminal;
 
 namespace Rookery.Live;
 
-/// <summary>`rookery io`: what the node's disk was asked to do lately, and how long it took.</summary>
+/// <summary>`rookery io`: shows the node's recent disk operations and their durations.</summary>
 internal static class IoCommand
 {
     private const int Seconds = 60;
@@ -18,18 +18,18 @@ internal static class IoCommand
         var address = new NodeAddress();
         var follow = new Option<bool>("--follow", "-f")
         {
-            Description = "Print each piece of work as it happens, until Ctrl+C.",
+            Description = "Print each disk operation as it happens, until Ctrl+C.",
         };
         var slow = new Option<bool>("--slow")
         {
-            Description = "Only what took longer than 99.9 % of its kind, and 10 ms or more.",
+            Description = "Only operations slower than 99.9 % of their kind and of 10 ms or more.",
         };
         var node = NodeOption();
         var command = address.AddTo(
             new Command(
                 "io",
-                "Show what the node's disk did in the last minute: how often, how much, how long, and the "
-                    + "syncs second by second."
+                "Show the node's disk operations of the last minute: rates, bytes, durations, and the slowest sync of "
+                    + "each second."
             )
             {
                 follow,
@@ -65,15 +65,15 @@ internal static class IoCommand
         return command;
     }
 
-    /// <summary>The option that names a member.</summary>
+    /// <summary>Creates the option that names a member.</summary>
     public static Option<string?> NodeOption() =>
         new("--node")
         {
-            Description = "The letter of another member, which is asked through this one.",
+            Description = "The letter of another member, whose data this node fetches.",
             HelpName = "LETTER",
         };
 
-    /// <summary>The parameter that names a member; empty for the node itself.</summary>
+    /// <summary>Returns the query parameter that names a member; empty for the node itself.</summary>
     public static string Of(string? tag, char before) =>
         tag is null ? string.Empty : $"{before}node={Uri.EscapeDataString(tag)}";
 
@@ -105,11 +105,11 @@ internal static class IoCommand
         var events = IoPage.Read(answer.GetProperty("Events"));
         if (events.Count == 0)
         {
-            await Console.Error.WriteLineAsync($"The disk was asked for nothing in the last {Seconds} s.");
+            await Console.Error.WriteLineAsync($"There was no disk operation in the last {Seconds} s.");
             return ExitCode.Success;
         }
 
-        // The node remembers the newest 8,192, which may be less than a minute.
+        // The node keeps the newest 8,192 events, which may cover less than a minute.
         double span = Math.Clamp(now + 1 - (events.Min(static happened => happened.End) / 1_000_000.0), 1, Seconds);
         Output.Write(TableOf(IoPage.Summarize(events, span)));
         Output.Line(string.Empty);
@@ -124,10 +124,10 @@ internal static class IoCommand
         return ExitCode.Success;
     }
 
-    /// <summary>What the lowest and the highest bar mean.</summary>
+    /// <summary>Returns the legend of the bars.</summary>
     public static string Bars() => "▁ up to 1 ms, ▄ about 20 ms, █ over half a second, · none";
 
-    /// <summary>Kinds of work in a table.</summary>
+    /// <summary>Formats the kinds of disk work as a table.</summary>
     public static Table TableOf(IReadOnlyList<IoKindSummary> kinds)
     {
         var table = new Table("KIND", ">PER SECOND", ">BYTES/S", ">P50", ">P99", ">LONGEST");
@@ -146,7 +146,7 @@ internal static class IoCommand
         return table;
     }
 
-    /// <summary>A time of the day of a machine's clock, UTC.</summary>
+    /// <summary>Formats microseconds since 1970 as UTC date and time.</summary>
     public static string TimeOf(long microseconds) =>
         DateTimeOffset
             .UnixEpoch.AddMicroseconds(microseconds)
@@ -156,7 +156,7 @@ internal static class IoCommand
     {
         if (events.Count == 0)
         {
-            Console.Error.WriteLine("Nothing took 10 ms or more and longer than 99.9 % of its kind.");
+            Console.Error.WriteLine("No operation took 10 ms or more and longer than 99.9 % of its kind.");
             return;
         }
 

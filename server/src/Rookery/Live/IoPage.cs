@@ -2,18 +2,18 @@ using System.Text.Json;
 
 namespace Rookery.Live;
 
-/// <summary>One piece of disk work.</summary>
-/// <param name="Kind">What it was for.</param>
-/// <param name="Start">Microseconds since 1970 UTC.</param>
-/// <param name="Duration">Microseconds.</param>
-/// <param name="Bytes">How many.</param>
+/// <summary>One disk operation.</summary>
+/// <param name="Kind">Its kind, such as journal_sync.</param>
+/// <param name="Start">Its start, in microseconds since 1970 UTC.</param>
+/// <param name="Duration">Its duration, in microseconds.</param>
+/// <param name="Bytes">The bytes read or written.</param>
 internal readonly record struct IoEvent(string Kind, long Start, long Duration, long Bytes)
 {
-    /// <summary>When it ended.</summary>
+    /// <summary>Its end, in microseconds since 1970 UTC.</summary>
     public long End => Start + Duration;
 }
 
-/// <summary>What was done of one kind within some time.</summary>
+/// <summary>The operations of one kind in a period; durations in microseconds.</summary>
 internal sealed record IoKindSummary(
     string Kind,
     double PerSecond,
@@ -23,10 +23,10 @@ internal sealed record IoKindSummary(
     long Longest
 );
 
-/// <summary>Reads what /debug/io says.</summary>
+/// <summary>Parses and summarises the response of /debug/io.</summary>
 internal static class IoPage
 {
-    /// <summary>The events of a column-and-row list.</summary>
+    /// <summary>Parses the events of a list with columns and rows.</summary>
     public static List<IoEvent> Read(JsonElement list)
     {
         string[] columns =
@@ -50,7 +50,7 @@ internal static class IoPage
         ];
     }
 
-    /// <summary>By kind: how often a second, and how long.</summary>
+    /// <summary>Summarises events by kind over a period in seconds.</summary>
     public static IReadOnlyList<IoKindSummary> Summarize(IEnumerable<IoEvent> events, double seconds) =>
         [
             .. events
@@ -70,15 +70,17 @@ internal static class IoPage
                 .OrderBy(static kind => kind.Kind, StringComparer.Ordinal),
         ];
 
-    /// <summary>The value that a share of the ordered values does not exceed; 0 of none.</summary>
+    /// <summary>
+    /// Returns a percentile of ascending values; <paramref name="share"/> is 0 to 1. Returns 0 for no values.
+    /// </summary>
     public static long Percentile(IReadOnlyList<long> ordered, double share) =>
         ordered.Count == 0
             ? 0
             : ordered[Math.Clamp((int)Math.Ceiling(share * ordered.Count) - 1, 0, ordered.Count - 1)];
 
     /// <summary>
-    /// The longest sync of each second as a bar, from half a millisecond to beyond a second, each step twice and more
-    /// of the one before.
+    /// Draws the slowest sync of each second as a bar, on a logarithmic scale from 0.5 ms to over half a second; each
+    /// step is 2.7 times the one before.
     /// </summary>
     public static string Timeline(IEnumerable<IoEvent> events, long fromSecond, int seconds)
     {

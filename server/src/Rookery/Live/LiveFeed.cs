@@ -6,8 +6,8 @@ using Rookery.Access;
 namespace Rookery.Live;
 
 /// <summary>
-/// The state of the cluster, once a second: from the node's live stream, or, of a node that has none, from what it
-/// tells of itself.
+/// Delivers the state of the cluster once a second: from the node's live stream or, if an older node has none, from its
+/// status and metrics.
 /// </summary>
 /// <param name="client">The node.</param>
 /// <param name="time">The clock.</param>
@@ -24,11 +24,11 @@ internal sealed class LiveFeed(NodeClient client, TimeProvider time)
     private MetricsPage? _before;
     private long _beforeAt;
 
-    /// <summary>Tells of each state, and of what goes wrong meanwhile, until it is cancelled.</summary>
-    /// <param name="seen">Told of a state, and of the event that it is from, if it is from one.</param>
-    /// <param name="trouble">Told why there is none.</param>
-    /// <param name="cancellation">Ends it.</param>
-    /// <exception cref="AdminException">The node refuses for good.</exception>
+    /// <summary>Reports each state, and each error, until it is cancelled.</summary>
+    /// <param name="seen">Called with each state and its event's JSON; the JSON is null without a live stream.</param>
+    /// <param name="trouble">Called with the reason if there is no state.</param>
+    /// <param name="cancellation">Ends the feed.</param>
+    /// <exception cref="AdminException">The node rejects the token.</exception>
     public async Task RunAsync(Action<LiveView, string?> seen, Action<string> trouble, CancellationToken cancellation)
     {
         while (!cancellation.IsCancellationRequested)
@@ -41,7 +41,7 @@ internal sealed class LiveFeed(NodeClient client, TimeProvider time)
                 if (answer.IsSuccessStatusCode)
                 {
                     await ListenAsync(answer, seen, cancellation);
-                    trouble("The node ended the stream; it is asked again.");
+                    trouble("The node ended the stream; connecting again.");
                 }
                 else if (answer.StatusCode is HttpStatusCode.NotFound or HttpStatusCode.NotImplemented)
                 {
@@ -62,10 +62,10 @@ internal sealed class LiveFeed(NodeClient client, TimeProvider time)
             }
             catch (Exception broken) when (broken is IOException or HttpRequestException or TimeoutException)
             {
-                trouble($"The connection to {client.Address} broke; it is tried again.");
+                trouble($"The connection to {client.Address} broke; connecting again.");
             }
 
-            // Who may not listen will not be let in by asking again.
+            // A retry would be rejected as well.
             if (refusal is not null)
             {
                 throw refusal;
@@ -118,7 +118,7 @@ internal sealed class LiveFeed(NodeClient client, TimeProvider time)
         }
     }
 
-    /// <summary>What /readyz and /metrics tell; rates are of the time since the last look.</summary>
+    /// <summary>Builds the state from /readyz and /metrics. Rates cover the time since the previous call.</summary>
     private async Task<LiveView> PollAsync(CancellationToken cancellation)
     {
         using var request = client.NewRequest(HttpMethod.Get, "/readyz?verbose");

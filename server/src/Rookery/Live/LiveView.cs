@@ -2,7 +2,7 @@ using System.Text.Json;
 
 namespace Rookery.Live;
 
-/// <summary>The state of a cluster at one moment, as `/dashboard/live` tells it. What nobody knows is null.</summary>
+/// <summary>The state of a cluster at one moment, as `/dashboard/live` reports it. Unknown values are null.</summary>
 internal sealed record LiveView
 {
     public required DateTimeOffset Time { get; init; }
@@ -25,7 +25,7 @@ internal sealed record LiveView
 
     public IReadOnlyList<LiveIndex> Indexes { get; init; } = [];
 
-    /// <summary>Reads an event.</summary>
+    /// <summary>Parses an event.</summary>
     public static LiveView Read(JsonElement state)
     {
         var cluster = state.GetProperty(nameof(Cluster));
@@ -70,7 +70,7 @@ internal sealed record LiveView
         };
     }
 
-    /// <summary>A text; null where there is none.</summary>
+    /// <summary>Returns a text member; null if there is none.</summary>
     public static string? TextOf(JsonElement of, string name) =>
         of.ValueKind == JsonValueKind.Object
         && of.TryGetProperty(name, out var value)
@@ -78,7 +78,7 @@ internal sealed record LiveView
             ? value.GetString()
             : null;
 
-    /// <summary>A number; null where there is none.</summary>
+    /// <summary>Returns a number member; null if there is none.</summary>
     public static double? NumberOf(JsonElement of, string name) =>
         of.ValueKind == JsonValueKind.Object
         && of.TryGetProperty(name, out var value)
@@ -87,7 +87,7 @@ internal sealed record LiveView
             : null;
 }
 
-/// <summary>An index.</summary>
+/// <summary>An index on the node.</summary>
 internal sealed record LiveIndex(
     string Database,
     string Name,
@@ -98,7 +98,7 @@ internal sealed record LiveIndex(
     long Errors
 );
 
-/// <summary>A member, and its figures.</summary>
+/// <summary>A member and its measured values.</summary>
 internal sealed record LiveMember
 {
     public required string Tag { get; init; }
@@ -140,10 +140,10 @@ internal sealed record LiveMember
 
     public IReadOnlyList<string> Throttled { get; init; } = [];
 
-    /// <summary>Whether it may be unplugged; null when nobody says.</summary>
+    /// <summary>Whether the machine may be unplugged, as a sentence; null if unknown.</summary>
     public string? Unplug { get; init; }
 
-    /// <summary>Reads a node of an event.</summary>
+    /// <summary>Parses a node of an event.</summary>
     public static LiveMember Read(JsonElement node)
     {
         var sample = node.GetProperty("Sample");

@@ -7,7 +7,7 @@ using Rookery.Terminal;
 
 namespace Rookery.Live;
 
-/// <summary>`rookery logs`: the last lines of a node's log.</summary>
+/// <summary>`rookery logs`: prints the last lines of a node's log.</summary>
 internal static class LogsCommand
 {
     private static readonly TimeSpan Pause = TimeSpan.FromSeconds(1);
@@ -16,19 +16,16 @@ internal static class LogsCommand
     public static Command Create()
     {
         var address = new NodeAddress();
-        var follow = new Option<bool>("--follow", "-f")
-        {
-            Description = "Go on printing what is logged, until Ctrl+C.",
-        };
+        var follow = new Option<bool>("--follow", "-f") { Description = "Keep printing new lines, until Ctrl+C." };
         var level = new Option<string>("--level")
         {
-            Description = "The least that is printed: information, warning or error.",
+            Description = "The lowest level to print: information, warning or error.",
             HelpName = "LEVEL",
             DefaultValueFactory = static _ => Levels[0],
         };
         var limit = WholeNumber.Option(
             "--lines",
-            "How many at most, of the newest [default: 500].",
+            "The maximum number of lines, the newest ones [default: 500].",
             "NUMBER",
             least: 1,
             most: 2000
@@ -56,7 +53,7 @@ internal static class LogsCommand
                         );
                         return least < 0 || said.Length == 0
                             ? throw new AdminException(
-                                $"There is no level \"{said}\"; there are {string.Join(", ", Levels)}.",
+                                $"--level must be one of {string.Join(", ", Levels)}, not \"{said}\".",
                                 ExitCode.Configuration
                             )
                             : PrintAsync(

@@ -2,12 +2,12 @@ using System.Globalization;
 
 namespace Rookery.Live;
 
-/// <summary>Counters of /metrics, of a node that has no live stream yet.</summary>
+/// <summary>The samples of /metrics, for a node without a live stream.</summary>
 internal sealed class MetricsPage
 {
     private readonly Dictionary<string, double> _values = new(StringComparer.Ordinal);
 
-    /// <summary>Reads the text format of Prometheus.</summary>
+    /// <summary>Parses the text format of Prometheus.</summary>
     public static MetricsPage Read(string text)
     {
         var page = new MetricsPage();
@@ -32,10 +32,10 @@ internal sealed class MetricsPage
         return page;
     }
 
-    /// <summary>One, by its name and labels; null where it is not told.</summary>
+    /// <summary>Returns a sample by its name with labels; null if it is missing.</summary>
     public double? Of(string name) => _values.TryGetValue(name, out double value) ? value : null;
 
-    /// <summary>The sum of those of a name that a condition holds for.</summary>
+    /// <summary>Returns the sum of the samples of a name whose labels satisfy a condition; null means all.</summary>
     public double Sum(string name, Func<string, bool>? labels = null) =>
         _values
             .Where(value =>

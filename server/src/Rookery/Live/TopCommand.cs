@@ -8,7 +8,7 @@ using Rookery.Terminal;
 
 namespace Rookery.Live;
 
-/// <summary>`rookery top`: the cluster, live. Where stdout is no terminal: once, as it is now.</summary>
+/// <summary>`rookery top`: shows the cluster live. If stdout is no terminal, prints its current state once.</summary>
 internal static class TopCommand
 {
     private const int TimelineSeconds = 60;
@@ -21,8 +21,8 @@ internal static class TopCommand
         var command = address.AddTo(
             new Command(
                 "top",
-                "Watch the cluster live: nodes, disks, slow work, indexes. Where stdout is no terminal it is "
-                    + "printed once."
+                "Watch the cluster live: nodes, disks, slow disk operations, indexes. If stdout is no terminal, prints "
+                    + "the state once."
             )
         );
         command.SetAction(
@@ -57,13 +57,13 @@ internal static class TopCommand
         }
         catch (OperationCanceledException)
         {
-            // It has come, or the time is over.
+            // The state has arrived, or the time is over.
         }
 
         if (screen.View is null)
         {
             throw new AdminException(
-                screen.Trouble ?? $"The node at {client.Address} said nothing for {FirstPatience.TotalSeconds} s.",
+                screen.Trouble ?? $"The node at {client.Address} gave no state within {FirstPatience.TotalSeconds} s.",
                 ExitCode.Failure
             );
         }
@@ -74,7 +74,7 @@ internal static class TopCommand
             Output.Line(
                 raw
                     ?? throw new AdminException(
-                        $"The node at {client.Address} has no live view, and so no JSON of it; ask `rookery "
+                        $"The node at {client.Address} has no live view, so there is no JSON of it. Use `rookery "
                             + $"status --json`.",
                         ExitCode.Failure
                     )
@@ -89,7 +89,7 @@ internal static class TopCommand
 
     private static async Task<int> WatchAsync(NodeClient client, TimeProvider time)
     {
-        // Keys, states, sizes: whatever happens is done one after the other, and then drawn.
+        // Keys, states and window sizes are handled one after the other, each followed by a redraw.
         var happenings = Channel.CreateUnbounded<Action<TopScreen>>(
             new UnboundedChannelOptions { SingleReader = true }
         );
@@ -237,9 +237,9 @@ internal static class TopCommand
         }
     }
 
-    /// <summary>Asks what a node's disk did.</summary>
-    /// <returns>What that changes on the screen. Where nobody says, the old stands, as far as it is of the same
-    /// node.</returns>
+    /// <summary>Reads the disk operations of a node.</summary>
+    /// <returns>The change of the screen. If the node gives no answer, the previous operations stay, unless they are
+    /// another node's.</returns>
     private static async Task<Action<TopScreen>> ReadIoAsync(
         NodeClient client,
         LiveMember? member,

@@ -5,35 +5,35 @@ using Rookery.Terminal;
 
 namespace Rookery.Live;
 
-/// <summary>What `rookery top` shows, as lines.</summary>
-/// <param name="paint">Colours, or none.</param>
+/// <summary>The screen of `rookery top`, as lines of text.</summary>
+/// <param name="paint">Colours the text, or leaves it plain.</param>
 internal sealed class TopScreen(Paint paint)
 {
     private const int MostAlerts = 4;
     private const int TimelineSeconds = 60;
 
-    /// <summary>The newest state; null before the first.</summary>
+    /// <summary>The newest state; null before the first one.</summary>
     public LiveView? View { get; set; }
 
-    /// <summary>Why there is no newer one.</summary>
+    /// <summary>Why there is no newer state; null if there is.</summary>
     public string? Trouble { get; set; }
 
-    /// <summary>Disk work of the chosen node in the last minute, and what was slow.</summary>
+    /// <summary>The disk operations of the chosen node in the last minute.</summary>
     public IReadOnlyList<IoEvent> Events { get; set; } = [];
 
-    /// <summary>What was slower than 99.9 % of its kind, of the chosen node.</summary>
+    /// <summary>The slow disk operations of the chosen node: slower than 99.9 % of their kind.</summary>
     public IReadOnlyList<IoEvent> Slow { get; set; } = [];
 
-    /// <summary>Of which node <see cref="Events"/> are.</summary>
+    /// <summary>The letter of the node of <see cref="Events"/>; null for none.</summary>
     public string? EventsOf { get; set; }
 
-    /// <summary>Whether it stands still.</summary>
+    /// <summary>Whether updates are paused.</summary>
     public bool IsPaused { get; set; }
 
-    /// <summary>The letter of the chosen node; null for the one that is asked.</summary>
+    /// <summary>The letter of the chosen node; null for the node that the command connects to.</summary>
     public string? Chosen { get; set; }
 
-    /// <summary>How far the lower part is scrolled.</summary>
+    /// <summary>How many lines the lower part is scrolled.</summary>
     public int Scroll { get; set; }
 
     /// <summary>The chosen node.</summary>
@@ -43,10 +43,10 @@ internal sealed class TopScreen(Paint paint)
         )
         ?? (View is { Members: [var first, ..] } ? first : null);
 
-    /// <summary>All of it, as many lines as it takes.</summary>
+    /// <summary>Returns the whole screen, with as many lines as it needs.</summary>
     public IEnumerable<string> Whole(int width) => [.. Upper(width), string.Empty, .. Lower(width)];
 
-    /// <summary>As much as fits, the keys at the bottom.</summary>
+    /// <summary>Returns the lines that fit, with the keys in the last line.</summary>
     public IReadOnlyList<string> Fit(int width, int height)
     {
         List<string> upper = [.. Upper(width), string.Empty];
@@ -73,7 +73,7 @@ internal sealed class TopScreen(Paint paint)
     {
         if (View is not { } view)
         {
-            return [paint.Bold("rookery top"), Shown(Trouble ?? "Waiting for the node.", width)];
+            return [paint.Bold("rookery top"), Shown(Trouble ?? "Waiting for the node's first state.", width)];
         }
 
         string leader = view.Leader is null ? "nobody leads" : $"{view.Leader} leads";

@@ -2,20 +2,20 @@ using System.Globalization;
 
 namespace Rookery.Snmp;
 
-/// <summary>The samples of one answer of /metrics.</summary>
+/// <summary>The samples of one response of /metrics.</summary>
 internal sealed class MetricSamples
 {
     private readonly Dictionary<string, List<(string Labels, double Value)>> _families = new(StringComparer.Ordinal);
 
     private MetricSamples(string? silence) => Silence = silence;
 
-    /// <summary>Why there are none; null when there are.</summary>
+    /// <summary>Why there are no samples; null if there are.</summary>
     public string? Silence { get; }
 
-    /// <summary>There are none.</summary>
+    /// <summary>Creates the result without samples, with its reason.</summary>
     public static MetricSamples None(string silence) => new(silence);
 
-    /// <summary>Reads the text format.</summary>
+    /// <summary>Parses the text format of Prometheus.</summary>
     public static MetricSamples Parse(string text)
     {
         var samples = new MetricSamples(silence: null);
@@ -49,9 +49,9 @@ internal sealed class MetricSamples
         return samples;
     }
 
-    /// <summary>The sum of a family's samples that carry a label, or of all; null when there are none.</summary>
+    /// <summary>Returns the sum of a family's samples that have all of the labels; null if there are none.</summary>
     /// <param name="name">The family.</param>
-    /// <param name="labels">Texts that must stand among the labels, as <c>kind="x"</c>.</param>
+    /// <param name="labels">Labels that a sample must have, as <c>kind="x"</c>.</param>
     public double? Sum(string name, params string[] labels)
     {
         double[] found = _families.TryGetValue(name, out var family)
@@ -67,7 +67,7 @@ internal sealed class MetricSamples
         return found.Length == 0 ? null : found.Sum();
     }
 
-    /// <summary>The values of one label of a family, in order.</summary>
+    /// <summary>Returns the distinct values of one label of a family, in order.</summary>
     public IEnumerable<string> Values(string name, string label)
     {
         string begin = label + "=\"";

@@ -1,11 +1,11 @@
 namespace Rookery.Snmp;
 
 /// <summary>
-/// The protocol of snmpd's pass_persist (snmpd.conf(5)): PING is answered with PONG; get and getnext, each followed by
-/// a line with an object identifier, with identifier, type and value in a line each, or NONE; set, which also brings a
-/// line with a value, with not-writable. An empty line, or the end of the input, is the end.
+/// The protocol of snmpd's pass_persist (snmpd.conf(5)). PING gets PONG. get and getnext are followed by a line with an
+/// object identifier and get three lines (identifier, type, value) or NONE. set is followed by an identifier and a
+/// value and gets not-writable. An empty line or the end of the input ends it.
 /// </summary>
-/// <param name="read">The objects that there are now, in their order.</param>
+/// <param name="read">Reads the current objects, in their order.</param>
 internal sealed class PassPersist(Func<CancellationToken, Task<IReadOnlyList<SnmpObject>>> read)
 {
     private const string None = "NONE";

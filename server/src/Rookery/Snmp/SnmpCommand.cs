@@ -7,9 +7,9 @@ using Rookery.Terminal;
 namespace Rookery.Snmp;
 
 /// <summary>
-/// `rookery snmp`: answers Debian's snmpd, which starts it by a line `pass_persist` of its configuration and speaks
-/// with it over stdin and stdout (snmpd.conf(5)). It asks a node for its metrics, changes nothing, and keeps what it
-/// heard for some seconds, because a walk asks for one object at a time. docs/how-to/snmp.md.
+/// `rookery snmp`: serves snmpd, which starts it by a `pass_persist` line in its configuration and talks to it over
+/// stdin and stdout (snmpd.conf(5)). Reads the node's metrics, and caches them for some seconds, because a walk
+/// requests one object at a time. See docs/how-to/snmp.md.
 /// </summary>
 internal static class SnmpCommand
 {
@@ -19,8 +19,8 @@ internal static class SnmpCommand
         var command = address.AddTo(
             new Command(
                 "snmp",
-                "Answer snmpd (a line pass_persist of its configuration) with the health, rates, heat and disk "
-                    + "of a node; read-only."
+                "Serve snmpd (pass_persist in its configuration) the health, rates, temperature and disk of a node; "
+                    + "read-only."
             )
         );
         command.SetAction(

@@ -2,9 +2,9 @@ using System.Globalization;
 
 namespace Rookery.Snmp;
 
-/// <summary>One object that can be asked for.</summary>
-/// <param name="Id">Where it stands in the tree.</param>
-/// <param name="Type">As snmpd's pass_persist calls it: "integer", "gauge", "counter64", "string".</param>
+/// <summary>One SNMP object.</summary>
+/// <param name="Id">Its object identifier.</param>
+/// <param name="Type">Its type in snmpd's pass_persist: "integer", "gauge", "counter64", "string".</param>
 /// <param name="Value">Its value as text, in one line.</param>
 internal sealed record SnmpObject(ObjectId Id, string Type, string Value);
 
@@ -17,8 +17,8 @@ internal readonly struct ObjectId(uint[] numbers)
 
     private readonly uint[] _numbers = numbers;
 
-    /// <summary>Reads ".1.3.6".</summary>
-    /// <returns>False when it is none.</returns>
+    /// <summary>Parses an identifier such as ".1.3.6".</summary>
+    /// <returns>False if the text is no object identifier.</returns>
     public static bool TryParse(string text, out ObjectId id)
     {
         string[] parts = text.Trim().TrimStart('.').Split('.');
@@ -40,10 +40,13 @@ internal readonly struct ObjectId(uint[] numbers)
         return true;
     }
 
-    /// <summary>The same with more numbers behind it.</summary>
+    /// <summary>Returns this identifier with more numbers appended.</summary>
     public ObjectId With(params ReadOnlySpan<uint> more) => new([.. _numbers, .. more]);
 
-    /// <summary>Below 0, 0 or above 0: whether it comes before, is, or comes behind another one.</summary>
+    /// <summary>
+    /// Compares two identifiers: negative if this one comes before the other, 0 if they are equal, positive if it comes
+    /// after.
+    /// </summary>
     public int OrderTo(ObjectId other) => _numbers.AsSpan().SequenceCompareTo(other._numbers);
 
     /// <inheritdoc/>

@@ -4,14 +4,14 @@ using Rookery.Access;
 namespace Rookery.Snmp;
 
 /// <summary>
-/// What a node says to SNMP: its metrics as objects, at most some seconds old. One that does not answer is an answer,
-/// too.
+/// The SNMP objects of a node, from its metrics, at most five seconds old. If the node does not answer, the objects
+/// report that.
 /// </summary>
 /// <param name="node">The node.</param>
 /// <param name="time">The clock.</param>
 internal sealed class SnmpSource(NodeConnection node, TimeProvider time) : IDisposable
 {
-    // A manager asks again after a second, and gives up after some.
+    // An SNMP manager repeats its request after a second, and gives up after a few.
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(3);
     private static readonly TimeSpan Kept = TimeSpan.FromSeconds(5);
 
@@ -42,7 +42,7 @@ internal sealed class SnmpSource(NodeConnection node, TimeProvider time) : IDisp
                     Encoding.UTF8.GetString(await answer.Content.ReadAsByteArrayAsync(cancellationToken))
                 )
                 : MetricSamples.None(
-                    $"The node answered with {(int)answer.StatusCode}: look at the token, which needs the "
+                    $"The node responded with {(int)answer.StatusCode}. Check the token, which needs the "
                         + $"scope metrics."
                 );
         }

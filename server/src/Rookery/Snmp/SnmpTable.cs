@@ -3,14 +3,14 @@ using System.Globalization;
 namespace Rookery.Snmp;
 
 /// <summary>
-/// Which metric is which object; docs/reference/ROOKERY-MIB.txt describes them. What a node does not tell is no object.
-/// Truth is 1 for true and 2 for false, as in SNMPv2-TC.
+/// Maps metrics to SNMP objects, which docs/reference/ROOKERY-MIB.txt describes. A missing metric has no object. As in
+/// SNMPv2-TC, 1 is true and 2 is false.
 /// </summary>
 internal static class SnmpTable
 {
     /// <summary>
-    /// netSnmpPlaypen, which NET-SNMP-MIB sets apart for objects without an assigned number, and under it a number of
-    /// our own.
+    /// netSnmpPlaypen, which NET-SNMP-MIB reserves for objects without an assigned number, with a number of our own
+    /// below it.
     /// </summary>
     public const string Root = ".1.3.6.1.4.1.8072.9999.9999.7667";
 
@@ -23,7 +23,7 @@ internal static class SnmpTable
 
     private static readonly ObjectId RootId = ObjectId.TryParse(Root, out var id) ? id : default;
 
-    /// <summary>The objects, in their order.</summary>
+    /// <summary>Returns the objects, in order of their identifiers.</summary>
     public static IReadOnlyList<SnmpObject> Of(MetricSamples samples)
     {
         var objects = new List<SnmpObject>();
@@ -86,7 +86,7 @@ internal static class SnmpTable
         return objects;
     }
 
-    /// <summary>A table with a row for each member, by its letter: 1 for A.</summary>
+    /// <summary>Adds the table of members, with one row per member; row 1 is member A.</summary>
     private static void AddMembers(List<SnmpObject> objects, MetricSamples samples)
     {
         string[] tags =
@@ -135,7 +135,9 @@ internal static class SnmpTable
 
     private static string Label(string tag) => $"member=\"{tag}\"";
 
-    /// <summary>A is 1, Z 26, AA 27, as columns of a spreadsheet; 0 for what is no letter.</summary>
+    /// <summary>
+    /// Returns the row of a member's letter: A is 1, Z 26, AA 27, as in spreadsheets; 0 for an invalid letter.
+    /// </summary>
     private static uint RowOf(string tag) =>
         tag.Length is > 0 and < 5 && tag.All(char.IsAsciiLetterUpper)
             ? tag.Aggregate(0u, static (row, letter) => (row * 26) + (uint)(letter - 'A') + 1)

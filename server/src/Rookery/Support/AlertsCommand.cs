@@ -6,8 +6,8 @@ using Rookery.Server.Alerts;
 namespace Rookery.Support;
 
 /// <summary>
-/// `rookery alerts`: all alerts that there are, as a table or as rules for Prometheus; `rookery alerts test` sends a
-/// message to the webhook of a node.
+/// `rookery alerts`: prints all alerts, as a table or as rules for Prometheus. `rookery alerts test` sends a test
+/// message to a node's webhook.
 /// </summary>
 internal static class AlertsCommand
 {
@@ -15,11 +15,11 @@ internal static class AlertsCommand
     {
         var prometheus = new Option<bool>("--prometheus")
         {
-            Description = "Write them as a file of rules for Prometheus, 2.42 or later.",
+            Description = "Write a rules file for Prometheus 2.42 or later.",
         };
         var command = new Command(
             "alerts",
-            "List the alerts that there are: name, severity, how long it must hold, what is wrong."
+            "List all alerts: name, severity, how long the condition must hold, and what is wrong."
         )
         {
             prometheus,
@@ -39,7 +39,7 @@ internal static class AlertsCommand
     {
         var address = new NodeAddress();
         var command = address.AddTo(
-            new Command("test", "Let a node send a test message to its webhook, and say what came of it.")
+            new Command("test", "Let a node send a test message to its webhook, and print the result.")
         );
         command.SetAction(
             (parsed, _) =>

@@ -14,7 +14,7 @@ using Rookery.Terminal;
 namespace Rookery.Support;
 
 /// <summary>
-/// `rookery debug-package`: fetches what a helper wants to know of a node; `rookery debug-package show` reads such a
+/// `rookery debug-package`: fetches a file with diagnostic data of a node. `rookery debug-package show` prints such a
 /// file.
 /// </summary>
 internal static class DebugPackageCommand
@@ -24,7 +24,7 @@ internal static class DebugPackageCommand
     private const string Readme = "README.txt";
     private const string UsualName = "rookery-debug.tar.gz";
 
-    // A node looks at its network meanwhile.
+    // The node examines its network for the package.
     private static readonly TimeSpan Patience = TimeSpan.FromMinutes(2);
 
     public static Command Create()
@@ -32,13 +32,13 @@ internal static class DebugPackageCommand
         var address = new NodeAddress();
         var to = new Option<string?>("--to")
         {
-            Description = "Where to write it [default: a file in this directory, named by node and time].",
+            Description = "The file to write [default: a file in the current directory, named by node and time].",
             HelpName = "FILE",
         };
         var command = address.AddTo(
             new Command(
                 "debug-package",
-                "Fetch one file with all that a helper wants to know of a node: no documents, no secrets."
+                "Fetch a file with diagnostic data of a node for support: no documents, no secrets."
             )
             {
                 to,
@@ -60,7 +60,7 @@ internal static class DebugPackageCommand
         var file = new Argument<string>("FILE") { Description = "The debug package." };
         var part = new Argument<string?>("PART")
         {
-            Description = "A file in it, such as log.txt [default: say what it is, and list them].",
+            Description = "A file in the package, such as log.txt [default: describe the package and list its files].",
             Arity = ArgumentArity.ZeroOrOne,
         };
         var command = new Command("show", "Show a debug package, or one file of it.") { file, part };
@@ -95,7 +95,7 @@ internal static class DebugPackageCommand
             if (to is null && Path.Exists(path))
             {
                 throw new AdminException(
-                    $"There is {path} already. Name another file with --to, which may also be that one.",
+                    $"{path} exists already. Name a file with --to; an existing one is replaced.",
                     ExitCode.Configuration
                 );
             }
@@ -103,8 +103,8 @@ internal static class DebugPackageCommand
             var body = await answer.Content.ReadAsStreamAsync(cancellation);
             long bytes = await SaveAsync(body, node.Address, path, cancellation);
             await Console.Error.WriteLineAsync(
-                $"{Amount.Bytes(bytes)}. Look into it with `rookery debug-package show {path}` before you "
-                    + $"give it to somebody: it names nodes, their addresses, databases and indexes."
+                $"{Amount.Bytes(bytes)}. Check it with `rookery debug-package show {path}` before you "
+                    + $"give it to others: it contains names and addresses of nodes, databases and indexes."
             );
             await Console.Out.WriteLineAsync(
                 isJson ? $"{{\"File\":\"{JsonEncodedText.Encode(path)}\",\"Bytes\":{bytes}}}" : path
@@ -127,7 +127,7 @@ internal static class DebugPackageCommand
         }
     }
 
-    /// <summary>Writes what comes into a file for its owner's eyes. Of one that was cut off nothing stays.</summary>
+    /// <summary>Saves the stream to a file that only its owner may read. An incomplete file is deleted.</summary>
     private static async Task<long> SaveAsync(Stream from, Uri address, string path, CancellationToken cancellation)
     {
         var disk = new PosixDisk();
@@ -138,7 +138,7 @@ internal static class DebugPackageCommand
             () =>
             {
                 Remove(disk, partial);
-                return "The package did not come whole, and nothing of it stays: give the same command again.";
+                return "The package is incomplete and was deleted. Run the same command again.";
             }
         );
         try
@@ -180,8 +180,8 @@ internal static class DebugPackageCommand
     }
 
     /// <summary>
-    /// What the file is called: as the node says where that is a name as nodes give them, else by a name of ours. It is
-    /// another machine's word, and might be a path, or the name of a file that a shell reads.
+    /// Returns the file name that the node suggests if it has the usual form, otherwise a name of our own: the
+    /// suggestion comes from another machine and could be a path or a file that a shell reads.
     /// </summary>
     internal static string NameOf(string? told)
     {
@@ -210,7 +210,7 @@ internal static class DebugPackageCommand
         }
         catch (Exception other) when (other is JsonException or KeyNotFoundException or InvalidOperationException)
         {
-            return $"The node answered with status {(int)answer.StatusCode}, and not as Rookery does.";
+            return $"The server is not Rookery: it responded with status {(int)answer.StatusCode} without a message.";
         }
     }
 
@@ -230,7 +230,7 @@ internal static class DebugPackageCommand
         }
         catch (Exception broken) when (broken is InvalidDataException or EndOfStreamException or FormatException)
         {
-            throw new AdminException($"{path} is no debug package, or not whole.", ExitCode.Failure);
+            throw new AdminException($"{path} is not a debug package, or is incomplete.", ExitCode.Failure);
         }
         catch (UnauthorizedAccessException refused)
         {
@@ -239,7 +239,8 @@ internal static class DebugPackageCommand
     }
 
     /// <summary>
-    /// Writes a file of it, or what there is. What an archive holds is a stranger's word, and a terminal would obey it.
+    /// Writes one file of the archive, or its description and the list of files. Control characters are escaped,
+    /// because the archive may come from a stranger.
     /// </summary>
     internal static async Task<int> ShowAsync(
         TarReader tar,
@@ -254,7 +255,7 @@ internal static class DebugPackageCommand
         bool isFound = false;
         while (await tar.GetNextEntryAsync(copyData: false, cancellation) is { } entry)
         {
-            // Each lies in a directory named by node and time.
+            // All files are in one directory, named by node and time.
             string name = entry.Name[(entry.Name.IndexOf('/', StringComparison.Ordinal) + 1)..];
             if (string.Equals(name, wanted, StringComparison.Ordinal) && entry.DataStream is { } content)
             {
@@ -270,8 +271,8 @@ internal static class DebugPackageCommand
         {
             throw new AdminException(
                 part is null
-                    ? $"{path} is an archive, but no debug package: it has no {Readme}."
-                    : $"{path} has no file {part}; it has:\n{string.Join('\n', sizes)}",
+                    ? $"{path} is an archive but not a debug package: it has no {Readme}."
+                    : $"{path} has no file {part}. Its files:\n{string.Join('\n', sizes)}",
                 ExitCode.Configuration
             );
         }

@@ -9,7 +9,7 @@ using Rookery.Server.Support;
 namespace Rookery.Support;
 
 /// <summary>
-/// What a debug package tells of the machine, and of the files of the node: names and sizes, never what stands in them.
+/// The parts of a debug package about the machine and the node's files: names and sizes, never their content.
 /// </summary>
 internal static class SystemParts
 {
@@ -34,7 +34,7 @@ internal static class SystemParts
         ("cpuinfo", "/proc/cpuinfo"),
     ];
 
-    /// <summary>The files of the package.</summary>
+    /// <summary>Returns these parts.</summary>
     public static IReadOnlyList<DebugPart> Of(ServeConfiguration configuration, TimeProvider time) =>
         [
             DebugPart.OfText(
@@ -63,9 +63,7 @@ internal static class SystemParts
             ),
         ];
 
-    /// <summary>
-    /// Without the serial number of a Raspberry Pi, which identifies its owner to nobody but is asked for by some.
-    /// </summary>
+    /// <summary>Reads a kernel table without the serial number of a Raspberry Pi, which is private.</summary>
     private static string Read(string path) =>
         string.Join(
             '\n',

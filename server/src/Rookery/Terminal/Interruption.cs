@@ -4,8 +4,8 @@ using Rookery.Hosting;
 namespace Rookery.Terminal;
 
 /// <summary>
-/// Ends long work at Ctrl+C or SIGTERM with a sentence: what is done, and how to go on. A second signal ends it
-/// without.
+/// Ends a long command at Ctrl+C or SIGTERM with a message on what is done and how to continue. A second signal ends it
+/// at once.
 /// </summary>
 internal sealed class Interruption : IDisposable
 {
@@ -15,10 +15,9 @@ internal sealed class Interruption : IDisposable
     private readonly PosixSignalRegistration _terminate;
     private int _isEnding;
 
-    /// <summary>Waits for it from now on, until it is disposed of.</summary>
-    /// <param name="progress">What is drawn meanwhile, which ends with it.</param>
-    /// <param name="clean">Takes away what must not stay, and says how things stand; called on another thread,
-    /// once.</param>
+    /// <summary>Registers the signal handlers until it is disposed.</summary>
+    /// <param name="progress">The progress display, which the interruption ends; null for none.</param>
+    /// <param name="clean">Cleans up and returns the message. Called once, on another thread.</param>
     public Interruption(Progress? progress, Func<string> clean)
     {
         (_progress, _clean) = (progress, clean);

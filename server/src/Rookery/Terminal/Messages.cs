@@ -5,9 +5,8 @@ using Rookery.Hosting.Logging;
 namespace Rookery.Terminal;
 
 /// <summary>
-/// Stderr, for sentences in which names and reasons of others stand: written as <see cref="VisibleText"/>.
-/// What it does not take is lost, and no reason to give up the work of which it tells: a command says so once it has
-/// ended, and a node goes on.
+/// Stderr for messages that contain foreign text: written through <see cref="VisibleText"/>. A message that cannot be
+/// written is lost and does not end the work; a command reports the loss at its end, and a node goes on.
 /// </summary>
 internal sealed class Messages : TextWriter
 {
@@ -21,7 +20,7 @@ internal sealed class Messages : TextWriter
 
     private static Messages Instance { get; } = new();
 
-    /// <summary>Lets all text of this process go to stdout and stderr by what knows of their failures.</summary>
+    /// <summary>Redirects the console's stdout and stderr to streams that report failed writes.</summary>
     public static void Take()
     {
         Console.SetOut(new StreamWriter(Output.Visible, Utf8) { AutoFlush = true });
@@ -29,10 +28,10 @@ internal sealed class Messages : TextWriter
     }
 
     /// <summary>
-    /// The code of a command that ended: a success whose messages were lost is none. It says so where that is possible
-    /// again.
+    /// Returns the exit code of a command: a success becomes a failure if messages were lost. Reports the loss if
+    /// stderr can be written again.
     /// </summary>
-    /// <param name="code">How it ended.</param>
+    /// <param name="code">The command's own exit code.</param>
     public static int CodeOf(int code)
     {
         if (Instance._lost is not { } reason || code != ExitCode.Success)
@@ -40,9 +39,7 @@ internal sealed class Messages : TextWriter
             return code;
         }
 
-        Instance.WriteLine(
-            $"The command did what it was asked, but some of its messages could not be written here: {reason}"
-        );
+        Instance.WriteLine($"The command succeeded, but some of its messages could not be written: {reason}");
         return ExitCode.Failure;
     }
 
@@ -61,11 +58,11 @@ internal sealed class Messages : TextWriter
         Draw(visible.ToString());
     }
 
-    /// <summary>Writes what a terminal is to obey.</summary>
+    /// <summary>Writes text with control sequences for the terminal.</summary>
     public static void Draw(string text) => Instance._lost = WhyNotWritten(text) ?? Instance._lost;
 
-    /// <summary>Writes to stderr, as it is.</summary>
-    /// <returns>Why it could not, as a sentence; null too where nobody wants to read it.</returns>
+    /// <summary>Writes to stderr without escaping.</summary>
+    /// <returns>Why the write failed, as a sentence; null if it succeeded, or if stderr is closed.</returns>
     public static string? WhyNotWritten(ReadOnlySpan<char> text)
     {
         byte[] bytes = new byte[Utf8.GetByteCount(text)];

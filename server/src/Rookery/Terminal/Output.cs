@@ -5,31 +5,31 @@ using Rookery.Hosting.Logging;
 
 namespace Rookery.Terminal;
 
-/// <summary>Results on stdout, as bytes: large ones do not become strings first.</summary>
+/// <summary>Writes results to stdout as bytes, so that large ones do not become strings first.</summary>
 internal static class Output
 {
-    // Read by people too; the strict encoder would write every umlaut as an escape.
+    // People read this JSON as well; the strict encoder would escape every umlaut.
     private static readonly JsonWriterOptions Indented = new()
     {
         Indented = true,
         Encoder = JavaScriptEncoder.UnsafeRelaxedJsonEscaping,
     };
 
-    /// <summary>Stdout itself.</summary>
+    /// <summary>Stdout without escaping.</summary>
     public static StandardStream Stream => StandardStream.Output;
 
-    /// <summary>
-    /// Stdout for what others wrote: JSON of a node stays the same JSON, and a terminal obeys nothing of it.
-    /// </summary>
+    /// <summary>Stdout for foreign text: control characters are escaped, and JSON stays equivalent JSON.</summary>
     public static Stream Visible { get; } = new VisibleStream(Stream);
 
-    /// <summary>A line of text, as <see cref="VisibleText"/>.</summary>
+    /// <summary>Writes a line of text through <see cref="VisibleText"/>.</summary>
     public static void Line(string line) => Stream.Write(Encoding.UTF8.GetBytes(VisibleText.Of(line) + "\n"));
 
-    /// <summary>Lines of text, as <see cref="VisibleText"/>.</summary>
+    /// <summary>Writes lines of text through <see cref="VisibleText"/>.</summary>
     public static void Lines(IEnumerable<string> lines) => Painted(lines.Select(VisibleText.Of));
 
-    /// <summary>Lines that have colours; what others wrote in them is <see cref="VisibleText"/> already.</summary>
+    /// <summary>
+    /// Writes lines with colours; foreign text in them must have been through <see cref="VisibleText"/>.
+    /// </summary>
     public static void Painted(IEnumerable<string> lines)
     {
         var text = new StringBuilder();
@@ -41,13 +41,13 @@ internal static class Output
         Stream.Write(Encoding.UTF8.GetBytes(text.ToString()));
     }
 
-    /// <summary>A table, cut to the terminal where there is one.</summary>
+    /// <summary>Writes a table, cut to the terminal's width if there is a terminal.</summary>
     public static void Write(Table table) => Painted(table.Lines(Tty.IsOutput ? Tty.Size().Width : null, Paint.Output));
 
-    /// <summary>JSON: indented for a person, as it came for a program.</summary>
+    /// <summary>Writes JSON: indented on a terminal, otherwise unchanged.</summary>
     public static void Write(JsonElement json) => Visible.Write(Bytes(json, Tty.IsOutput));
 
-    /// <summary>JSON and a newline.</summary>
+    /// <summary>Formats JSON with a newline at the end.</summary>
     public static byte[] Bytes(JsonElement json, bool isIndented)
     {
         using var text = new MemoryStream();

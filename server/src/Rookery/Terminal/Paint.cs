@@ -1,10 +1,10 @@
 namespace Rookery.Terminal;
 
-/// <summary>Text in a colour of the terminal's own palette, so that it suits dark and light ones.</summary>
-/// <param name="isOn">Whether colours are wanted at all.</param>
+/// <summary>Colours text from the terminal's own palette, so that it suits dark and light terminals.</summary>
+/// <param name="isOn">Whether to colour; otherwise text stays plain.</param>
 internal sealed class Paint(bool isOn)
 {
-    /// <summary>For results on stdout.</summary>
+    /// <summary>Colours for results on stdout.</summary>
     public static Paint Output { get; } = new(Tty.HasColours);
 
     public string Bold(string text) => With(text, "1");

@@ -4,9 +4,10 @@ using Rookery.Platform;
 namespace Rookery.Terminal;
 
 /// <summary>
-/// How far long work is, on stderr: one line that is drawn again on a terminal, a line now and then elsewhere.
+/// Shows the progress of long work on stderr: one line that is redrawn on a terminal, otherwise a line every ten
+/// seconds.
 /// </summary>
-/// <param name="what">What is counted beside bytes, in the plural: "documents"; null where nothing is.</param>
+/// <param name="what">What is counted besides bytes, in the plural, such as "documents"; null for bytes only.</param>
 /// <param name="time">The clock.</param>
 internal sealed class Progress(string? what, TimeProvider time) : IDisposable
 {
@@ -21,31 +22,31 @@ internal sealed class Progress(string? what, TimeProvider time) : IDisposable
     private bool _isDrawn;
     private volatile bool _hasEnded;
 
-    /// <summary>How many bytes there are to go through; null when nobody knows.</summary>
+    /// <summary>The total number of bytes; null if unknown.</summary>
     public long? TotalBytes
     {
         get => (long?)_bytes.Total;
         set => _bytes.Total = value;
     }
 
-    /// <summary>How many items there are to go through; null when nobody knows.</summary>
+    /// <summary>The total number of items; null if unknown.</summary>
     public long? TotalItems
     {
         get => (long?)_items.Total;
         set => _items.Total = value;
     }
 
-    /// <summary>How many are done.</summary>
+    /// <summary>The number of items done.</summary>
     public long Items => (long)_items.Done;
 
-    /// <summary>Goes on behind what was done earlier.</summary>
+    /// <summary>Starts after items and bytes that were done earlier.</summary>
     public void BeginAt(long items, long bytes)
     {
         _items.BeginAt(items);
         _bytes.BeginAt(bytes);
     }
 
-    /// <summary>Says how far it is by now.</summary>
+    /// <summary>Reports the items and bytes done so far.</summary>
     public void Report(long items, long bytes)
     {
         _items.Report(items);
@@ -67,14 +68,14 @@ internal sealed class Progress(string? what, TimeProvider time) : IDisposable
         }
     }
 
-    /// <summary>Says something else meanwhile.</summary>
+    /// <summary>Prints a message between the progress lines.</summary>
     public void Say(string sentence)
     {
         Clear();
         Console.Error.WriteLine(sentence);
     }
 
-    /// <summary>Takes the line away.</summary>
+    /// <summary>Erases the progress line.</summary>
     public void Clear()
     {
         if (_isDrawn)
@@ -84,7 +85,7 @@ internal sealed class Progress(string? what, TimeProvider time) : IDisposable
         }
     }
 
-    /// <summary>Takes the line away for good.</summary>
+    /// <summary>Erases the progress line and draws no more.</summary>
     public void End()
     {
         _hasEnded = true;

@@ -1,30 +1,30 @@
 namespace Rookery.Terminal;
 
-/// <summary>How fast work goes, by its last seconds, and how long the rest will take at that pace.</summary>
+/// <summary>Estimates the rate of work over the last 15 seconds, and the remaining time at that rate.</summary>
 /// <param name="time">The clock.</param>
 internal sealed class ProgressEstimate(TimeProvider time)
 {
     private static readonly TimeSpan Window = TimeSpan.FromSeconds(15);
 
-    // More often, the clock is not asked again.
+    // Samples are taken at most this often.
     private static readonly TimeSpan Step = TimeSpan.FromMilliseconds(250);
 
     private readonly Queue<(long At, double Done)> _past = [];
     private (long At, double Done) _last = (time.GetTimestamp(), 0);
 
-    /// <summary>How much is done, in any unit.</summary>
+    /// <summary>The amount done, in any unit.</summary>
     public double Done { get; private set; }
 
-    /// <summary>How much there is to do, in the same; null when nobody knows.</summary>
+    /// <summary>The total amount, in the same unit; null if unknown.</summary>
     public double? Total { get; set; }
 
-    /// <summary>From 0 to 1; null when nobody knows the whole.</summary>
+    /// <summary>The share that is done, 0 to 1; null if the total is unknown.</summary>
     public double? Share =>
         Total is not { } total ? null
         : total <= 0 ? 1
         : Math.Clamp(Done / total, 0, 1);
 
-    /// <summary>How much a second, of the last seconds.</summary>
+    /// <summary>The rate per second, over the last 15 seconds.</summary>
     public double PerSecond
     {
         get
@@ -35,13 +35,13 @@ internal sealed class ProgressEstimate(TimeProvider time)
         }
     }
 
-    /// <summary>How long it will take yet; null when nobody can tell.</summary>
+    /// <summary>The remaining time; null if it cannot be estimated.</summary>
     public TimeSpan? Left =>
         Total is { } total && PerSecond is > 0 and var pace && (total - Done) / pace is < 1e7 and var seconds
             ? TimeSpan.FromSeconds(Math.Max(0, seconds))
             : null;
 
-    /// <summary>Begins behind what was done earlier, which tells nothing of the pace.</summary>
+    /// <summary>Starts after an amount that was done earlier, which does not count for the rate.</summary>
     public void BeginAt(double done)
     {
         Done = done;
@@ -49,7 +49,7 @@ internal sealed class ProgressEstimate(TimeProvider time)
         _last = (time.GetTimestamp(), done);
     }
 
-    /// <summary>Says how much is done by now.</summary>
+    /// <summary>Reports the amount done so far.</summary>
     public void Report(double done)
     {
         Done = done;

@@ -3,33 +3,34 @@ using Rookery.Hosting;
 
 namespace Rookery.Terminal;
 
-/// <summary>Asks whoever sits there.</summary>
+/// <summary>Asks the user on the terminal.</summary>
 internal static class Question
 {
-    /// <summary>Has a name typed before something is done that cannot be undone.</summary>
+    /// <summary>Asks the user to type a name before something irreversible is done.</summary>
     /// <param name="what">What will be done, as a sentence.</param>
     /// <param name="name">The name to type.</param>
-    /// <param name="instead">How it is said where nobody can be asked.</param>
-    /// <exception cref="AdminException">Another name was typed, or nobody can be asked: nothing is done.</exception>
+    /// <param name="instead">The option that confirms without a terminal.</param>
+    /// <exception cref="AdminException">Another name was typed, or there is no terminal. Nothing must be done
+    /// then.</exception>
     public static void Confirm(string what, string name, string instead)
     {
         Console.Error.WriteLine(what);
         if (!Tty.CanAsk)
         {
             throw new AdminException(
-                $"Nobody can be asked here, so nothing was changed; say {instead}.",
+                $"There is no terminal to ask for confirmation, so nothing was changed. Pass {instead}.",
                 ExitCode.Configuration
             );
         }
 
-        Console.Error.Write($"Type {name} to go on, or anything else to leave all as it is: ");
+        Console.Error.Write($"Type {name} to go on, or anything else to change nothing: ");
         if (!string.Equals(Console.In.ReadLine()?.Trim(), name, StringComparison.Ordinal))
         {
             throw new AdminException($"That is not {name}, so nothing was changed.", ExitCode.Failure);
         }
     }
 
-    /// <summary>Reads a line that is not shown while it is typed.</summary>
+    /// <summary>Reads a line without showing it.</summary>
     public static string ReadSecret(string question)
     {
         Console.Error.Write(question);

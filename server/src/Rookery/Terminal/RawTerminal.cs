@@ -3,7 +3,7 @@ using System.Text;
 
 namespace Rookery.Terminal;
 
-/// <summary>Keys that a live view knows.</summary>
+/// <summary>The keys of a live view.</summary>
 internal enum Key
 {
     Other,
@@ -18,8 +18,8 @@ internal enum Key
 }
 
 /// <summary>
-/// The terminal as a live view needs it: keys come one by one and are not shown, and what is drawn is drawn on the
-/// second screen. However the process ends, short of SIGKILL, it is given back as it was.
+/// Sets the terminal up for a live view: keys arrive one by one without echo, and the alternate screen is used. The
+/// terminal is restored however the process ends, except by SIGKILL.
 /// </summary>
 internal sealed unsafe partial class RawTerminal : IDisposable
 {
@@ -38,7 +38,7 @@ internal sealed unsafe partial class RawTerminal : IDisposable
     private readonly bool _isTerminal;
     private int _isGivenBack;
 
-    /// <summary>Takes the terminal.</summary>
+    /// <summary>Saves the terminal's settings and sets it up.</summary>
     public RawTerminal()
     {
         fixed (byte* settings = _before)
@@ -51,10 +51,10 @@ internal sealed unsafe partial class RawTerminal : IDisposable
         Write("\u001b[?1049h\u001b[?25l\u001b[2J");
     }
 
-    /// <summary>Draws a whole screen over the last one, without flicker.</summary>
+    /// <summary>Draws a whole screen over the previous one, without flicker.</summary>
     public static void Draw(IReadOnlyList<string> lines, int height)
     {
-        // What a terminal that knows it holds back until the end: no half of a frame is seen.
+        // Synchronised update: terminals that support it show the frame only when it is complete.
         var frame = new StringBuilder("\u001b[?2026h\u001b[H");
         for (int at = 0; at < height; at++)
         {
@@ -68,7 +68,7 @@ internal sealed unsafe partial class RawTerminal : IDisposable
         Write(frame.Append("\u001b[?2026l").ToString());
     }
 
-    /// <summary>Reads keys until stdin ends; call it on a thread of its own.</summary>
+    /// <summary>Reads keys until stdin ends. Call it on its own thread.</summary>
     public static void ReadKeys(Action<Key> pressed)
     {
         Span<byte> bytes = stackalloc byte[32];
@@ -94,17 +94,17 @@ internal sealed unsafe partial class RawTerminal : IDisposable
             }
             else if (Marshal.GetLastPInvokeError() != 4)
             {
-                return; // not EINTR: the terminal is gone
+                return; // not EINTR, so the terminal is gone
             }
         }
     }
 
     /// <summary>
-    /// Takes a key from the front: what was pressed fast, or came over a slow line, comes several at once.
+    /// Takes the first key of the bytes read: with fast typing or a slow line several arrive at once.
     /// </summary>
     internal static Key TakeKey(ref ReadOnlySpan<byte> bytes)
     {
-        // ESC [ parameters letter, or ESC O letter; alone it is the key itself.
+        // ESC [ parameters letter, or ESC O letter. ESC alone is the key itself.
         int length = 1;
         if (bytes is [0x1B, (byte)'[' or (byte)'O', ..])
         {
@@ -135,7 +135,7 @@ internal sealed unsafe partial class RawTerminal : IDisposable
             _ => Key.Other,
         };
 
-    /// <summary>Stops the process, as Ctrl+Z asks, with the terminal as it was.</summary>
+    /// <summary>Restores the terminal and stops the process, for Ctrl+Z.</summary>
     public void Stop()
     {
         SetKeys(isRaw: false);
@@ -143,7 +143,7 @@ internal sealed unsafe partial class RawTerminal : IDisposable
         _ = Send(Environment.ProcessId, StopSignal);
     }
 
-    /// <summary>Takes the terminal again after the process was stopped and went on.</summary>
+    /// <summary>Sets the terminal up again after the stopped process was continued.</summary>
     public void TakeAgain()
     {
         SetKeys(isRaw: true);
@@ -168,7 +168,7 @@ internal sealed unsafe partial class RawTerminal : IDisposable
         }
         catch (IOException)
         {
-            // The terminal is gone; the view ends by its signal.
+            // The terminal is gone; SIGHUP ends the view.
         }
     }
 

@@ -3,8 +3,11 @@ using Rookery.Hosting.Logging;
 
 namespace Rookery.Terminal;
 
-/// <summary>Rows in columns, as wide as their longest cell, and all together no wider than the terminal.</summary>
-/// <param name="columns">Their names. One that begins with '&gt;' is set to the right, as numbers are.</param>
+/// <summary>
+/// Formats rows in columns. A column is as wide as its longest cell, and the table at most as wide as the terminal.
+/// </summary>
+/// <param name="columns">The column names. A name that begins with '&gt;' makes its column right-aligned, as for
+/// numbers.</param>
 internal sealed class Table(params string[] columns)
 {
     private const int Gap = 2;
@@ -15,12 +18,12 @@ internal sealed class Table(params string[] columns)
 
     public int Rows => _rows.Count;
 
-    /// <summary>Adds a row. Names and cells may be the text of others.</summary>
+    /// <summary>Adds a row. Names and cells may be foreign text.</summary>
     public void Add(params string[] cells) => _rows.Add([.. cells.Select(VisibleText.OfLine)]);
 
-    /// <summary>The lines, the heads first.</summary>
-    /// <param name="width">Columns of the terminal; null where nothing is cut.</param>
-    /// <param name="paint">For the heads.</param>
+    /// <summary>Returns the lines, the heading first.</summary>
+    /// <param name="width">The terminal's width in characters; null for no limit.</param>
+    /// <param name="paint">Colours the heading.</param>
     public IEnumerable<string> Lines(int? width, Paint paint)
     {
         string[] names = [.. _heads.Select(static head => head.TrimStart('>'))];
@@ -42,13 +45,13 @@ internal sealed class Table(params string[] columns)
         }
     }
 
-    /// <summary>A text of at most so many characters; what is cut shows as an ellipsis.</summary>
+    /// <summary>Cuts a text to a number of characters; an ellipsis replaces the rest.</summary>
     public static string Cut(string text, int width) =>
         text.Length <= width ? text
         : width <= 1 ? "…"
         : $"{text.AsSpan(0, width - 1)}…";
 
-    /// <summary>The widest column gives first, until all fit or all are narrow.</summary>
+    /// <summary>Narrows the widest columns first, until the table fits or every column has its minimum.</summary>
     private static void Narrow(int[] widths, int room)
     {
         for (int over = widths.Sum() + (Gap * (widths.Length - 1)) - room; over > 0; )

@@ -3,7 +3,7 @@ using System.Runtime.InteropServices;
 
 namespace Rookery.Terminal;
 
-/// <summary>What is known of the terminal, if there is one.</summary>
+/// <summary>Properties of the terminal, if there is one.</summary>
 internal static partial class Tty
 {
     private const int UsualWidth = 80;
@@ -12,26 +12,26 @@ internal static partial class Tty
     // ioctl_tty(2): the size of the window, on Linux for x86-64 and arm64.
     private const nuint GetWindowSize = 0x5413;
 
-    /// <summary>Whether lines on stderr may be drawn over.</summary>
+    /// <summary>Whether lines on stderr can be redrawn.</summary>
     public static bool CanRedraw => !Console.IsErrorRedirected && !IsDumb;
 
-    /// <summary>Whether somebody can be asked.</summary>
+    /// <summary>Whether the user can be asked.</summary>
     public static bool CanAsk => !Console.IsInputRedirected && !Console.IsErrorRedirected;
 
-    /// <summary>Whether results are read by a person.</summary>
+    /// <summary>Whether stdout is a terminal.</summary>
     public static bool IsOutput => !Console.IsOutputRedirected;
 
     /// <summary>
-    /// Whether results on stdout may have colours: on a terminal that knows them, unless https://no-color.org forbids
-    /// it.
+    /// Whether results on stdout may have colours: on a terminal that supports them, unless NO_COLOR is set
+    /// (https://no-color.org).
     /// </summary>
     public static bool HasColours =>
         IsOutput && !IsDumb && string.IsNullOrEmpty(Environment.GetEnvironmentVariable("NO_COLOR"));
 
-    /// <summary>Whether the terminal knows no control sequences.</summary>
+    /// <summary>Whether the terminal supports no control sequences.</summary>
     public static bool IsDumb => Environment.GetEnvironmentVariable("TERM") is null or "" or "dumb";
 
-    /// <summary>Columns and rows, as the kernel has them now, then as the environment says.</summary>
+    /// <summary>Returns columns and rows, from the kernel or else from the environment.</summary>
     public static (int Width, int Height) Size()
     {
         WindowSize size = default;

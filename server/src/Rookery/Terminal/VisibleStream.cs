@@ -4,13 +4,13 @@ using Rookery.Hosting.Logging;
 
 namespace Rookery.Terminal;
 
-/// <summary>Passes UTF-8 on as <see cref="VisibleText"/>; bytes that are none become U+FFFD.</summary>
-/// <param name="to">Where to; it stays open.</param>
+/// <summary>Writes UTF-8 to another stream through <see cref="VisibleText"/>. Invalid bytes become U+FFFD.</summary>
+/// <param name="to">The other stream, which stays open.</param>
 internal sealed class VisibleStream(Stream to) : Stream
 {
     private const int PieceBytes = 16 << 10;
 
-    // Nothing of it is written as an escape; most answers have nothing else.
+    // Bytes that need no escape; most responses contain only these.
     private static readonly SearchValues<byte> Plain = SearchValues.Create([
         (byte)'\n',
         (byte)'\t',

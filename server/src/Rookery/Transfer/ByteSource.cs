@@ -1,29 +1,28 @@
 namespace Rookery.Transfer;
 
-/// <summary>
-/// Bytes of a stream behind a window that can be looked into and grows where something larger must be seen at once.
-/// </summary>
+/// <summary>Reads a stream through a window of bytes that grows when a larger value must be seen at once.</summary>
 /// <param name="stream">The stream.</param>
 internal sealed class ByteSource(Stream stream)
 {
     private const int UsualBytes = 256 << 10;
 
-    /// <summary>The largest thing that is looked at as a whole; far more than a document may have.</summary>
+    /// <summary>The largest window; far more than a document may have.</summary>
     public const int MostBytes = 64 << 20;
 
     private byte[] _window = new byte[UsualBytes];
     private int _start;
     private int _end;
 
-    /// <summary>Bytes that were consumed, of the unpacked input.</summary>
+    /// <summary>The number of consumed bytes of the decompressed input.</summary>
     public long Position { get; private set; }
 
-    /// <summary>What is in the window and was not consumed.</summary>
+    /// <summary>The bytes in the window that are not consumed yet.</summary>
     public ReadOnlyMemory<byte> Window => _window.AsMemory(_start, _end - _start);
 
-    /// <summary>Brings more of the stream into the window.</summary>
-    /// <returns>False at its end.</returns>
-    /// <exception cref="BadInputException">What is in the window became too large, or the input is damaged.</exception>
+    /// <summary>Reads more of the stream into the window.</summary>
+    /// <returns>False at the end of the stream.</returns>
+    /// <exception cref="BadInputException">The window would exceed <see cref="MostBytes"/>, or the input is
+    /// damaged.</exception>
     public bool Fill()
     {
         if (_start > 0)
@@ -38,7 +37,7 @@ internal sealed class ByteSource(Stream stream)
             if (_window.Length >= MostBytes)
             {
                 throw new BadInputException(
-                    $"What stands behind byte {Position} is larger than {MostBytes >> 20} MiB; that is no document."
+                    $"The value at byte {Position} is larger than {MostBytes >> 20} MiB, so it is no document."
                 );
             }
 
@@ -54,21 +53,21 @@ internal sealed class ByteSource(Stream stream)
         catch (Exception damaged) when (damaged is InvalidDataException or IOException)
         {
             throw new BadInputException(
-                $"The input cannot be read behind byte {Position + Window.Length} of what it holds: "
+                $"The decompressed input cannot be read after byte {Position + Window.Length}: "
                     + $"{(damaged is InvalidDataException ? "its compression is damaged or cut off" : damaged.Message)}"
             );
         }
     }
 
-    /// <summary>Lets go of the first bytes of the window.</summary>
+    /// <summary>Consumes the first bytes of the window.</summary>
     public void Consume(int bytes)
     {
         _start += bytes;
         Position += bytes;
     }
 
-    /// <summary>Goes past bytes that need not be in the window.</summary>
-    /// <exception cref="BadInputException">The input ends before.</exception>
+    /// <summary>Skips bytes that need not be in the window.</summary>
+    /// <exception cref="BadInputException">The input ends before that.</exception>
     public void Skip(long bytes)
     {
         while (bytes > 0)
@@ -76,7 +75,8 @@ internal sealed class ByteSource(Stream stream)
             if (Window.IsEmpty && !Fill())
             {
                 throw new BadInputException(
-                    $"The input ends at byte {Position}, within something that takes {bytes} bytes more."
+                    $"The input ends at byte {Position}, where {bytes} more bytes belong to an attachment or "
+                        + $"time series."
                 );
             }
 

@@ -3,23 +3,23 @@ using System.Text;
 namespace Rookery.Transfer;
 
 /// <summary>
-/// Reads records of RFC 4180: fields in quotes may hold the separator, line breaks and doubled quotes; lines end with
-/// CRLF or LF.
+/// Reads the records of a CSV text (RFC 4180). Quoted fields may contain the separator, line breaks and doubled quotes;
+/// lines end with CRLF or LF.
 /// </summary>
 /// <param name="text">The text.</param>
-/// <param name="separator">What stands between fields.</param>
+/// <param name="separator">The character between fields.</param>
 internal sealed class CsvReader(TextReader text, char separator)
 {
     private readonly StringBuilder _field = new();
     private long _line = 1;
 
-    /// <summary>The line in which the record that was read last begins, from 1.</summary>
+    /// <summary>The line in which the last read record begins, from 1.</summary>
     public long Line { get; private set; }
 
-    /// <summary>Reads a record; blank lines are passed over.</summary>
+    /// <summary>Reads a record; blank lines are skipped.</summary>
     /// <param name="fields">Its fields, in order.</param>
     /// <returns>False at the end.</returns>
-    /// <exception cref="BadInputException">A quote is not closed, or something follows it.</exception>
+    /// <exception cref="BadInputException">A quote is not closed, or text follows a closing quote.</exception>
     public bool TryRead(List<string> fields)
     {
         while (true)
@@ -33,7 +33,7 @@ internal sealed class CsvReader(TextReader text, char separator)
 
             while (ReadField(fields))
             {
-                // As long as a separator follows.
+                // Continues while a separator follows.
             }
 
             if (fields is not [""])
@@ -43,8 +43,8 @@ internal sealed class CsvReader(TextReader text, char separator)
         }
     }
 
-    /// <summary>Reads a field with what ends it.</summary>
-    /// <returns>Whether another follows in the record.</returns>
+    /// <summary>Reads a field and the separator or line end after it.</summary>
+    /// <returns>Whether the record has another field.</returns>
     private bool ReadField(List<string> fields)
     {
         _field.Clear();
@@ -73,8 +73,9 @@ internal sealed class CsvReader(TextReader text, char separator)
             if (isQuoted)
             {
                 throw new BadInputException(
-                    $"In line {_line} \"{(char)letter}\" follows a closing quote, where a separator or the "
-                        + $"line's end must. A quote within a field is written twice."
+                    $"In line {_line} \"{(char)letter}\" follows a closing quote; only a separator or the end "
+                        + $"of the line "
+                        + $"may. Write a quote within a field twice."
                 );
             }
 

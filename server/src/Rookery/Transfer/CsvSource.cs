@@ -6,18 +6,18 @@ using Rookery.Hosting.Logging;
 
 namespace Rookery.Transfer;
 
-/// <summary>How a table becomes documents.</summary>
-/// <param name="Collection">The collection of them all.</param>
-/// <param name="IdColumn">The column with the id; null where each gets one.</param>
-/// <param name="Infers">Whether what looks like a number, a truth value or nothing becomes it; otherwise all is
-/// text.</param>
-/// <param name="Separator">What stands between fields.</param>
+/// <summary>How the rows of a table become documents.</summary>
+/// <param name="Collection">The collection of the documents.</param>
+/// <param name="IdColumn">The column with the ids; null to generate ids.</param>
+/// <param name="Infers">Whether numbers, true, false and empty fields become JSON numbers, booleans and null; otherwise
+/// all values are texts.</param>
+/// <param name="Separator">The character between fields.</param>
 internal sealed record CsvOptions(string Collection, string? IdColumn, bool Infers, char Separator);
 
-/// <summary>A table with a head: each row becomes a document, each column a member of it.</summary>
+/// <summary>Reads a CSV table with a heading. Each row becomes a document, and each column a member of it.</summary>
 internal sealed class CsvSource : IRecordSource
 {
-    // A noncharacter, which stands in no text that somebody exchanges; the usual U+FFFD may well.
+    // A noncharacter, which occurs in no exchanged text, unlike the usual U+FFFD.
     private const char Undecodable = '\uFDD0';
 
     private static readonly JsonWriterOptions Writing = new()
@@ -32,8 +32,8 @@ internal sealed class CsvSource : IRecordSource
     private readonly List<string> _fields = [];
     private readonly ArrayBufferWriter<byte> _json = new();
 
-    /// <summary>Reads the head.</summary>
-    /// <exception cref="BadInputException">There is none, or it has not the column of the ids.</exception>
+    /// <summary>Reads the heading.</summary>
+    /// <exception cref="BadInputException">There is no heading, or it lacks the column of ids.</exception>
     public CsvSource(TextReader text, CsvOptions options)
     {
         _options = options;
@@ -45,9 +45,7 @@ internal sealed class CsvSource : IRecordSource
 
         if (HasUndecodable())
         {
-            throw new BadInputException(
-                "The bytes of the head, in line 1, are not valid UTF-8. Save the table as UTF-8."
-            );
+            throw new BadInputException("The heading in line 1 is not valid UTF-8. Save the table as UTF-8.");
         }
 
         if (
@@ -57,15 +55,15 @@ internal sealed class CsvSource : IRecordSource
         )
         {
             throw new BadInputException(
-                $"The head of the table names one column, \"{VisibleText.OfLine(only)}\": another character "
-                    + $"stands between the fields. Say --separator {(only[at] == '\t' ? "tab" : $"'{only[at]}'")}."
+                $"The heading of the table has one column, \"{VisibleText.OfLine(only)}\", so the separator is another "
+                    + $"character. Pass --separator {(only[at] == '\t' ? "tab" : $"'{only[at]}'")}."
             );
         }
 
         _names = [.. _fields.Select(static name => name.Trim())];
         if (Array.FindIndex(_names, static name => name.Length == 0) is >= 0 and var nameless)
         {
-            throw new BadInputException($"The head of the table gives its column {nameless + 1} no name.");
+            throw new BadInputException($"Column {nameless + 1} has no name in the table's heading. Give it one.");
         }
 
         if (
@@ -73,14 +71,17 @@ internal sealed class CsvSource : IRecordSource
             || _names.Contains("@metadata", StringComparer.Ordinal)
         )
         {
-            throw new BadInputException("The head of the table names a column twice, or one @metadata.");
+            throw new BadInputException(
+                "The table's heading has a column name twice, or the name @metadata. " + "Rename the column."
+            );
         }
 
         _idColumn = options.IdColumn is null ? -1 : Array.IndexOf(_names, options.IdColumn);
         if (options.IdColumn is not null && _idColumn < 0)
         {
             throw new BadInputException(
-                $"The table has no column \"{options.IdColumn}\" for the ids; it has {string.Join(", ", _names)}."
+                $"The table has no column \"{options.IdColumn}\" for --id-column. Its columns: "
+                    + $"{string.Join(", ", _names)}."
             );
         }
     }
@@ -88,8 +89,8 @@ internal sealed class CsvSource : IRecordSource
     public string PlaceName => "line";
 
     /// <summary>
-    /// The text of a table in UTF-8, or in what its byte order mark says. What is neither would be lost without a word,
-    /// so it is marked, and its row refused.
+    /// Opens the text of a table in UTF-8, or in the encoding of its byte order mark. Invalid bytes become a marker, so
+    /// that their row is refused instead of silently changed.
     /// </summary>
     public static StreamReader TextOf(Stream bytes) =>
         new(
@@ -111,7 +112,7 @@ internal sealed class CsvSource : IRecordSource
 
         if (HasUndecodable())
         {
-            record = new ImportRecord(default, _reader.Line, "The bytes are not valid UTF-8. Save the table as UTF-8.");
+            record = new ImportRecord(default, _reader.Line, "The row is not valid UTF-8. Save the table as UTF-8.");
             return true;
         }
 
@@ -122,7 +123,7 @@ internal sealed class CsvSource : IRecordSource
                 _reader.Line,
                 string.Create(
                     CultureInfo.InvariantCulture,
-                    $"The row has {_fields.Count} {(_fields.Count == 1 ? "field" : "fields")}, and the head "
+                    $"The row has {_fields.Count} {(_fields.Count == 1 ? "field" : "fields")}, but the heading has "
                         + $"{_names.Length}."
                 )
             );
@@ -172,7 +173,7 @@ internal sealed class CsvSource : IRecordSource
             case "":
                 json.WriteNullValue();
                 break;
-            // As JSON, Python and spreadsheets write them.
+            // The spellings of JSON, Python and spreadsheets.
             case "true" or "True" or "TRUE":
                 json.WriteBooleanValue(true);
                 break;
@@ -194,8 +195,8 @@ internal sealed class CsvSource : IRecordSource
     }
 
     /// <summary>
-    /// Whether a text is a number as JSON writes it. One with a zero in front is not: it is a postcode, or a
-    /// telephone's.
+    /// Returns whether a text is a JSON number. With a leading zero it is not, because it is a postcode or a telephone
+    /// number.
     /// </summary>
     private static bool IsNumber(string text)
     {

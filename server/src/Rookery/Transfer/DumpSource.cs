@@ -6,14 +6,14 @@ using Rookery.Terminal;
 namespace Rookery.Transfer;
 
 /// <summary>
-/// A dump of RavenDB's (.ravendbdump): one object
-/// {"BuildVersion":…,"DatabaseRecord":{…},"Docs":[…],"Indexes":[…],"Identities":[…],…}. Behind an attachment's or a
-/// time series' object stand its raw bytes, in the middle of the JSON. Documents are given one by one, identities some
-/// at a time; indexes are kept for the end; all else is counted and left out.
+/// Reads a dump of RavenDB (.ravendbdump): one object
+/// {"BuildVersion":…,"DatabaseRecord":{…},"Docs":[…],"Indexes":[…],"Identities":[…],…}. The object of an attachment or
+/// time series is followed by its raw bytes, in the middle of the JSON. Documents are returned one by one and
+/// identities in batches; index definitions are kept for the end; everything else is counted and skipped.
 /// </summary>
 internal sealed class DumpSource : IRecordSource
 {
-    // A dump is a stranger's file: what of it is kept, or shown, is bounded.
+    // A dump may come from a stranger, so the kept and shown parts are bounded.
     private const int MostKinds = 64;
     private const int LongestKind = 60;
     private const int MostIndexes = 100_000;
@@ -28,8 +28,8 @@ internal sealed class DumpSource : IRecordSource
     private bool _isOver;
     private long _documents;
 
-    /// <summary>Reads the beginning.</summary>
-    /// <exception cref="BadInputException">It is no dump.</exception>
+    /// <summary>Reads the beginning of the dump.</summary>
+    /// <exception cref="BadInputException">The input is no dump.</exception>
     public DumpSource(ByteSource bytes)
     {
         _json = new JsonElements(bytes);
@@ -38,20 +38,22 @@ internal sealed class DumpSource : IRecordSource
 
     public string PlaceName => "document";
 
-    /// <summary>The build that wrote it; null when it does not say.</summary>
+    /// <summary>The RavenDB build that wrote the dump; null if it is not stated.</summary>
     public string? BuildVersion { get; private set; }
 
-    /// <summary>Definitions of indexes that somebody wrote, once all is read.</summary>
+    /// <summary>The definitions of static indexes; complete once the whole dump is read.</summary>
     public List<JsonElement> Indexes { get; } = [];
 
-    /// <summary>The name of an index, for who reads about it; a dash where its definition has none.</summary>
+    /// <summary>Returns the name of an index for messages; a dash if its definition has none.</summary>
     public static string NameOf(JsonElement index) =>
         index.TryGetProperty("Name", out var name) && name.ValueKind == JsonValueKind.String ? name.GetString()! : "-";
 
-    /// <summary>What was left out and how often, by its name in the dump.</summary>
+    /// <summary>The skipped parts and their counts, by their names in the dump.</summary>
     public IReadOnlyDictionary<string, long> Skipped => _skipped;
 
-    /// <summary>Takes the names and last values that came since; at each pause, and at the end.</summary>
+    /// <summary>
+    /// Returns the identities read since the last call: names and last values. Called at each pause and at the end.
+    /// </summary>
     public (string Name, long Value)[] TakeIdentities()
     {
         (string Name, long Value)[] taken = [.. _identities];
@@ -74,9 +76,7 @@ internal sealed class DumpSource : IRecordSource
                         or JsonException
             )
         {
-            throw new BadInputException(
-                $"Behind document {_documents} the dump is not as RavenDB writes it: {odd.Message}"
-            );
+            throw new BadInputException($"After document {_documents} the dump has an unexpected form: {odd.Message}");
         }
     }
 
@@ -111,7 +111,7 @@ internal sealed class DumpSource : IRecordSource
         return false;
     }
 
-    /// <summary>Goes past a member, or into one that has elements, or to the end.</summary>
+    /// <summary>Skips a member, enters an array, or reaches the end of the dump.</summary>
     private void GoToElements()
     {
         if (_isAtFirst ? _json.Peek() == '}' : !_json.TakeCommaOr('}'))
@@ -153,8 +153,8 @@ internal sealed class DumpSource : IRecordSource
         }
     }
 
-    /// <summary>Takes an element with the raw bytes behind it, and what stands behind both.</summary>
-    /// <returns>False when it was no more than the frame of raw bytes.</returns>
+    /// <summary>Takes an element with the raw bytes after it, and the separator.</summary>
+    /// <returns>False if the element only describes raw bytes.</returns>
     private bool TryTakeElement(out JsonElement element)
     {
         using var parsed = JsonDocument.Parse(_json.TakeValue(), JsonElements.Parsing);
@@ -193,7 +193,7 @@ internal sealed class DumpSource : IRecordSource
 
     private bool IsDocument(JsonElement element)
     {
-        // What has no id is no document: conflicts and what older builds put there.
+        // Entries without an id are no documents but conflicts and other entries of older builds.
         bool isDocument =
             element.ValueKind == JsonValueKind.Object
             && element.TryGetProperty("@metadata", out var metadata)
@@ -213,7 +213,7 @@ internal sealed class DumpSource : IRecordSource
         {
             case "Identities"
                 when element.TryGetProperty("Key", out var key) && element.TryGetProperty("Value", out var value):
-                // A text in the dumps of today, a number in those of old.
+                // A string in current dumps, a number in old ones.
                 string last = value.ValueKind == JsonValueKind.String ? value.GetString()! : value.GetRawText();
                 string name = key.GetString() ?? throw new FormatException("An identity has no name.");
                 _identities.Add((name, long.Parse(last, CultureInfo.InvariantCulture)));
@@ -222,7 +222,7 @@ internal sealed class DumpSource : IRecordSource
                 Keep(definition);
                 break;
             case "Indexes":
-                Skip("Indexes (automatic; they are made again when they are asked for)", 1);
+                Skip("Indexes (automatic; queries create them again)", 1);
                 break;
             default:
                 Skip(Table.Cut(section, LongestKind), 1);
@@ -244,12 +244,12 @@ internal sealed class DumpSource : IRecordSource
     {
         if (index.ValueKind != JsonValueKind.Object)
         {
-            throw new FormatException("The definition of an index is no object.");
+            throw new FormatException("The definition of an index is not an object.");
         }
 
         if (Indexes.Count >= MostIndexes)
         {
-            throw new BadInputException($"The dump has more than {MostIndexes} indexes; no database has so many.");
+            throw new BadInputException($"The dump has more than {MostIndexes} indexes, more than any database has.");
         }
 
         Indexes.Add(index);

@@ -9,18 +9,19 @@ using Rookery.Terminal;
 namespace Rookery.Transfer;
 
 /// <summary>
-/// `rookery export DB`: the documents of a running node's database, one a line, as an import reads them back.
+/// `rookery export DB`: downloads the documents of a running node's database, one per line, in the form that an import
+/// reads.
 /// </summary>
 internal static class ExportDownload
 {
     private const string CountHeader = "Rookery-Documents";
 
-    /// <summary>Writes them to stdout, or to a file that appears when it is whole.</summary>
+    /// <summary>Writes the documents to stdout, or to a file that appears only when it is complete.</summary>
     /// <param name="client">The node.</param>
-    /// <param name="database">Which of its databases.</param>
+    /// <param name="database">The database.</param>
     /// <param name="to">The file; null for stdout.</param>
-    /// <param name="replaces">Whether a file of that name goes for it.</param>
-    /// <param name="time">What bounds the node's silence.</param>
+    /// <param name="replaces">Whether to replace an existing file.</param>
+    /// <param name="time">The clock of the time-outs.</param>
     public static async Task<int> RunAsync(
         NodeClient client,
         string database,
@@ -68,12 +69,12 @@ internal static class ExportDownload
         }
         catch (Exception failure) when (failure is AdminException or IOException and not DirectoryNotFoundException)
         {
-            // Nobody can use what is there of it, and a full disk needs the room.
+            // An incomplete file is useless, and a full disk needs the space.
             File.Delete(partial);
             throw failure is AdminException
                 ? failure
                 : new AdminException(
-                    $"{path} cannot be written, and is not there: {failure.Message}",
+                    $"{path} could not be written and does not exist: {failure.Message}",
                     ExitCode.Failure
                 );
         }
@@ -93,10 +94,10 @@ internal static class ExportDownload
         catch (Exception failure)
             when (failure is IOException or UnauthorizedAccessException && WhyNotTo(path, replaces) is not null)
         {
-            // Since it began. What took so long is not thrown away for that.
+            // The target appeared during the export. The result is kept, because the export took long.
             throw new AdminException(
-                $"{WhyNotTo(path, replaces)} All that was exported lies in {partial}: give it a name of its "
-                    + $"own, because the next export to {path} deletes it.",
+                $"{WhyNotTo(path, replaces)} The complete export is in {partial}: rename it, "
+                    + $"because the next export to {path} deletes it.",
                 ExitCode.Configuration
             );
         }
@@ -112,21 +113,21 @@ internal static class ExportDownload
             File.Delete(Path.GetFullPath(to) + ".part");
         }
 
-        string came = $"{Amount.Number(documents)} of about {Amount.Of(expected, "document")} came";
-        return $"{came}{(to is null ? ", and what was written is not whole" : $", and {to} is as it was")}. An "
-            + $"export cannot be gone on with: give the same command again.";
+        string came = $"{Amount.Number(documents)} of about {Amount.Of(expected, "document")} were received";
+        return $"{came}{(to is null ? "; the written data are incomplete" : $"; {to} is unchanged")}. An "
+            + $"export cannot be resumed. Run the same command again.";
     }
 
-    /// <summary>Why an export cannot come to lie there; null where it can.</summary>
+    /// <summary>Returns why an export cannot be written to a path; null if it can.</summary>
     private static string? WhyNotTo(string path, bool replaces) =>
         Directory.Exists(path) ? $"{path} is a directory. Name a file with --to."
         : !replaces && Path.Exists(path)
-            ? $"There is {path} already. Name another file with --to, or let it go with --replace."
+            ? $"{path} exists already. Name another file with --to, or replace it with --replace."
         : null;
 
     /// <summary>
-    /// A new file for its owner's eyes: documents are no less secret there than in the node. What has its name goes
-    /// first, also where it is a link to another file.
+    /// Creates the partial file with access for its owner only, because documents are confidential. An existing file or
+    /// link of that name is deleted first.
     /// </summary>
     internal static Stream OpenPart(string partial)
     {
@@ -142,8 +143,9 @@ internal static class ExportDownload
         );
     }
 
-    /// <summary>Copies the documents, and counts them.</summary>
-    /// <exception cref="AdminException">It broke off, or there are not as many documents as the node said.</exception>
+    /// <summary>Copies the documents and counts them.</summary>
+    /// <exception cref="AdminException">The connection broke, or the number of documents is not the one that the node
+    /// announced.</exception>
     private static async Task<long> CopyAsync(
         NodeClient client,
         string database,
@@ -171,14 +173,14 @@ internal static class ExportDownload
         return documents == (CountOf(answer) ?? documents)
             ? documents
             : throw new AdminException(
-                $"{database}: {Amount.Of(documents, "document")} came, and the node had said "
-                    + $"{CountOf(answer)}: this is no whole export. Export it again; if that gives the same, "
-                    + $"`rookery doctor` and the node's log may say why.",
+                $"{database}: received {Amount.Of(documents, "document")}, but the node announced "
+                    + $"{CountOf(answer)}, so the export is incomplete. Export again; if that fails too, "
+                    + $"check `rookery doctor` and the node's log.",
                 ExitCode.Failure
             );
     }
 
-    // A node of an earlier version does not say it.
+    // Nodes of earlier versions do not announce the count.
     private static long? CountOf(HttpResponseMessage answer) =>
         answer.Headers.TryGetValues(CountHeader, out var values)
         && long.TryParse(values.First(), NumberStyles.None, CultureInfo.InvariantCulture, out long count)

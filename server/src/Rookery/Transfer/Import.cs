@@ -5,14 +5,12 @@ using Rookery.Terminal;
 
 namespace Rookery.Transfer;
 
-/// <summary>
-/// Sends the records of an input in parts. While one is on its way to the disks of a majority, the next is read.
-/// </summary>
-/// <param name="upload">Where they go.</param>
-/// <param name="begun">Where it begins: at the start, or where another ended.</param>
-/// <param name="journalPath">Where it is noted how far it came; null where it is not.</param>
-/// <param name="progress">Told how far it is.</param>
-/// <param name="atPause">Takes what the source holds beside documents; no part is on its way then.</param>
+/// <summary>Sends the records of an input in parts. While the node stores one part, the next is read.</summary>
+/// <param name="upload">Sends the parts to the node.</param>
+/// <param name="begun">The starting point: the beginning, or the end of an earlier import.</param>
+/// <param name="journalPath">The file that records how far the import has come; null for none.</param>
+/// <param name="progress">Shows the progress.</param>
+/// <param name="atPause">Takes what the source contains besides documents. No part is being sent at that time.</param>
 internal sealed class Import(
     ImportUpload upload,
     ImportJournal begun,
@@ -34,21 +32,21 @@ internal sealed class Import(
     private bool _hasToldOfNote;
     private bool _isPaused;
 
-    /// <summary>How far it came.</summary>
+    /// <summary>How far the import has come.</summary>
     public ImportJournal Result => _journal;
 
-    /// <summary>Whether a part is on its way, of which nobody knows yet how much is stored.</summary>
+    /// <summary>Whether a part was sent whose result is not known yet.</summary>
     public bool IsUnanswered { get; private set; }
 
-    /// <summary>Whether another can go on where this one ends.</summary>
+    /// <summary>Whether another import can continue where this one ends.</summary>
     public bool IsNoted => File.Exists(journalPath);
 
     /// <summary>
-    /// Sends all records that were not sent before, and, of an input that cannot be read to its end, those that come
-    /// before that.
+    /// Sends all records after the starting point. If the input becomes unreadable, sends the records before that
+    /// place, and then throws.
     /// </summary>
     /// <param name="source">The records.</param>
-    /// <param name="bytesRead">How much of the input was read.</param>
+    /// <param name="bytesRead">Returns how many bytes of the input were read.</param>
     /// <exception cref="BadInputException">The input cannot be read to its end.</exception>
     public async Task RunAsync(IRecordSource source, Func<long> bytesRead)
     {
@@ -62,8 +60,8 @@ internal sealed class Import(
             else
             {
                 throw new AdminException(
-                    $"The input ends before record {_journal.Records}, up to which it was imported. It is "
-                        + $"not the same any more; begin anew with --restart.",
+                    $"The input has fewer than the {_journal.Records} records that were imported already, so it has "
+                        + $"changed. Start over with --restart.",
                     ExitCode.Configuration
                 );
             }
@@ -172,7 +170,7 @@ internal sealed class Import(
                 progress.Say($"Not stored: {placeName} {place}: {VisibleText.OfLine(reason)}");
                 if (++_reasonsShown == ReasonsShown)
                 {
-                    progress.Say("Further ones are counted, not named.");
+                    progress.Say("Further ones are only counted.");
                 }
             }
         }
@@ -191,8 +189,8 @@ internal sealed class Import(
     }
 
     /// <summary>
-    /// A disk that takes no note is no reason to stop. An older note serves too: what is sent again takes its own
-    /// place.
+    /// Writes the record to disk. A failure does not end the import: an older record is good enough, because records
+    /// that are sent again overwrite themselves.
     /// </summary>
     private void NoteOnDisk(string path)
     {
@@ -206,16 +204,15 @@ internal sealed class Import(
             {
                 _hasToldOfNote = true;
                 progress.Say(
-                    $"How far this import came cannot be noted in {path}, and it goes on all the same: "
-                        + $"{refused.Message}"
+                    $"The progress of this import cannot be recorded in {path}; the import goes on. {refused.Message}"
                 );
             }
         }
     }
 
     /// <summary>
-    /// The node counts the lines of a part, which say nothing to who knows the input: ($.n, line 7, byte 3) becomes
-    /// ($.n, byte 3).
+    /// Removes the line number of a part from a reason of the node, because it is no line number of the input: ($.n,
+    /// line 7, byte 3) becomes ($.n, byte 3).
     /// </summary>
     internal static string WithoutLine(string reason)
     {
@@ -241,7 +238,7 @@ internal sealed class Import(
             : reason;
     }
 
-    /// <summary>Records that are sent together.</summary>
+    /// <summary>Records that are sent in one request.</summary>
     private sealed class Part
     {
         public MemoryStream Lines { get; } = new();

@@ -8,9 +8,7 @@ using Rookery.Terminal;
 
 namespace Rookery.Transfer;
 
-/// <summary>
-/// `rookery import`: documents from a file or stdin, of one of three forms, into a database of a running node.
-/// </summary>
+/// <summary>`rookery import`: stores documents from a file or stdin in a database of a running node.</summary>
 internal static class ImportCommand
 {
     private const string Lines = "ndjson";
@@ -24,8 +22,8 @@ internal static class ImportCommand
         var command = options.Address.AddTo(
             new Command(
                 "import",
-                "Store the documents of a file: JSON objects, one a line, one behind the other or in an array, "
-                    + "a table (.csv), or a dump of RavenDB's (.ravendbdump); packed or not."
+                "Store the documents of a file: JSON objects on one or more lines or in an array, a table (.csv), "
+                    + "or a dump of RavenDB (.ravendbdump); compressed or not."
             )
             {
                 options.Database,
@@ -65,7 +63,7 @@ internal static class ImportCommand
 
     private static async Task<int> RunAsync(NodeClient client, Order order, bool isJson)
     {
-        // Before the input is opened: stdin would be waited for.
+        // Before the input is opened, because opening stdin waits for it.
         string history = await ReadHistoryAsync(client, order.Database);
         using var input = ImportInput.Open(order.File);
         using var progress = new Progress("documents", TimeProvider.System);
@@ -100,8 +98,8 @@ internal static class ImportCommand
         if (!string.Equals(history, await ReadHistoryAsync(client, order.Database), StringComparison.Ordinal))
         {
             throw new AdminException(
-                $"{order.Database} was deleted and made anew while documents were stored in it, so the first "
-                    + $"of them are gone."
+                $"{order.Database} was deleted and created again during the import, so the documents stored before "
+                    + $"that are gone."
                     + (order.File is "-" ? " Send them again." : " Import them again with --restart."),
                 ExitCode.Failure
             );
@@ -132,7 +130,9 @@ internal static class ImportCommand
         }
     }
 
-    /// <summary>What tells the database from another one that gets its name.</summary>
+    /// <summary>
+    /// Reads the database's history id, which a database created later under the same name does not have.
+    /// </summary>
     private static async Task<string> ReadHistoryAsync(NodeClient client, string database)
     {
         var statistics = await client.GetJsonAsync(HttpMethod.Get, $"{NodeClient.PathOf(database)}/stats");
@@ -146,20 +146,20 @@ internal static class ImportCommand
         return $"{Amount.Of(result.Stored, "document")} {(result.Stored == 1 ? "was" : "were")} stored{bad}";
     }
 
-    /// <summary>Of a part that nobody answered for, some documents may be stored.</summary>
+    /// <summary>Describes the result so far. Documents of a part without a response may be stored as well.</summary>
     private static string ToldOfStopped(Import import) =>
         import.IsUnanswered ? $"At least {Told(import.Result)}" : Told(import.Result);
 
-    /// <summary>What to do after an import that ended on its way.</summary>
+    /// <summary>Describes how to continue after an interrupted import.</summary>
     private static string HowToGoOn(Order order, Import import) =>
         order.File is "-"
-            ? "What came through a pipe cannot be gone on with: sent again, documents with ids take their own "
-                + "place, and those without are there twice."
-        : import.Result.Records == 0 ? "Give the same command again."
+            ? "An import from a pipe cannot be resumed. If it is sent again, documents with ids are overwritten and "
+                + "those without are stored twice."
+        : import.Result.Records == 0 ? "Run the same command again."
         : !import.IsNoted
-            ? "How far it came is not noted, so begin anew: documents with ids take their own place, and those "
-                + "without are there twice."
-        : "Give the same command with --resume to go on behind them, or with --restart to begin anew.";
+            ? "The progress was not recorded, so start over: documents with ids are overwritten and those "
+                + "without are stored twice."
+        : "Run the same command with --resume to continue after them, or with --restart to start over.";
 
     private static IRecordSource Open(Order order, ImportInput input) =>
         order.Format switch
@@ -170,7 +170,7 @@ internal static class ImportCommand
             _ => new JsonSource(input.Bytes),
         };
 
-    /// <summary>A new beginning, or, with --resume, where the last one came to.</summary>
+    /// <summary>Creates the record of a new import or, with --resume, reads that of the last one.</summary>
     private static ImportJournal Begin(Order order, string history, out string? path)
     {
         path = null;
@@ -179,7 +179,7 @@ internal static class ImportCommand
         {
             return order.Resumes
                 ? throw new AdminException(
-                    "What comes through a pipe cannot be gone on with; name a file.",
+                    "--resume needs a file, because an import from a pipe cannot be resumed.",
                     ExitCode.Configuration
                 )
                 : NewJournal(0, 0);
@@ -189,7 +189,7 @@ internal static class ImportCommand
         if (!ImportJournal.CanBeWritten(path))
         {
             Console.Error.WriteLine(
-                $"{Path.GetDirectoryName(path)} may not be written, so this import cannot be gone on with if it stops."
+                $"{Path.GetDirectoryName(path)} is not writable, so this import cannot be resumed if it stops."
             );
             path = null;
         }
@@ -200,7 +200,7 @@ internal static class ImportCommand
         {
             return order.Resumes
                 ? throw new AdminException(
-                    $"No import of {order.File} stopped on its way: there is no {order.File}{ImportJournal.Suffix}.",
+                    $"There is no import of {order.File} to resume: {order.File}{ImportJournal.Suffix} does not exist.",
                     ExitCode.Configuration
                 )
                 : begun;
@@ -210,8 +210,8 @@ internal static class ImportCommand
         if (!order.Resumes)
         {
             throw new AdminException(
-                $"An import of {order.File} into {earlier.Database} stopped behind "
-                    + $"{Amount.Of(earlier.Records, "record")}. Go on there with --resume, or begin anew with "
+                $"An import of {order.File} into {earlier.Database} stopped after "
+                    + $"{Amount.Of(earlier.Records, "record")}. Continue it with --resume, or start over with "
                     + $"--restart.",
                 ExitCode.Configuration
             );
@@ -224,7 +224,7 @@ internal static class ImportCommand
         )
         {
             throw new AdminException(
-                $"{order.Database} was deleted and made anew since that import stopped. Begin anew with --restart.",
+                $"{order.Database} was deleted and created again since that import stopped. Start over with --restart.",
                 ExitCode.Configuration
             );
         }
@@ -240,8 +240,8 @@ internal static class ImportCommand
         return earlier == same
             ? earlier
             : throw new AdminException(
-                $"The import that stopped was of another input, into another database, or read it otherwise "
-                    + $"({earlier.Database}, {earlier.Reading}). Begin anew with --restart.",
+                $"The interrupted import had another input, database or format "
+                    + $"({earlier.Database}, {earlier.Reading}). Start over with --restart.",
                 ExitCode.Configuration
             );
 
@@ -257,7 +257,7 @@ internal static class ImportCommand
             };
     }
 
-    /// <summary>What comes behind the documents of a dump: indexes, and what is told of the rest.</summary>
+    /// <summary>Stores what follows the documents of a dump: defines indexes, and reports the skipped parts.</summary>
     private static async Task<Rest> FinishAsync(
         ImportUpload upload,
         DumpSource dump,
@@ -276,14 +276,14 @@ internal static class ImportCommand
             catch (ImportRefusedException refused) when (refused.Refusal.Code == ExitCode.Configuration)
             {
                 string name = VisibleText.OfLine(DumpSource.NameOf(index));
-                progress.Say($"Not taken: the index {name}: {VisibleText.OfLine(refused.Message)}");
+                progress.Say($"Not stored: the index {name}: {VisibleText.OfLine(refused.Message)}");
                 rest = rest with { Refused = rest.Refused + 1 };
             }
         }
 
         progress.Say(
             $"{Amount.Of(rest.Identities, "identity", "identities")} and "
-                + $"{Amount.Of(rest.Indexes, "index", "indexes")} were taken."
+                + $"{Amount.Of(rest.Indexes, "index", "indexes")} were stored."
         );
         foreach (var (kind, count) in dump.Skipped)
         {
@@ -316,16 +316,16 @@ internal static class ImportCommand
             json.WriteEndObject();
         });
 
-    /// <summary>What a dump held beside documents, and how many indexes were refused.</summary>
+    /// <summary>The stored identities and indexes of a dump, and the number of refused indexes.</summary>
     private sealed record Rest(long Identities, int Indexes, int Refused);
 
-    /// <summary>What is to be imported.</summary>
-    /// <param name="Database">Where to.</param>
+    /// <summary>The options of an import.</summary>
+    /// <param name="Database">The database.</param>
     /// <param name="File">A path, or - for stdin.</param>
-    /// <param name="Format">Lines, rows or a dump.</param>
-    /// <param name="Csv">How rows become documents; null for the others.</param>
-    /// <param name="Resumes">Whether to go on where another stopped.</param>
-    /// <param name="Restarts">Whether to forget that another stopped.</param>
+    /// <param name="Format">One of ndjson, json, csv, ravendbdump.</param>
+    /// <param name="Csv">How rows become documents; null for other formats.</param>
+    /// <param name="Resumes">Whether to continue an interrupted import.</param>
+    /// <param name="Restarts">Whether to start over despite an interrupted import.</param>
     private sealed record Order(
         string Database,
         string File,
@@ -335,7 +335,7 @@ internal static class ImportCommand
         bool Restarts
     )
     {
-        /// <summary>What decides which records there are.</summary>
+        /// <summary>The part of the options that determines the records.</summary>
         public string Reading => Csv is null ? Format : $"{Format} {Csv}";
     }
 
@@ -346,42 +346,41 @@ internal static class ImportCommand
         public Argument<string> Database { get; } = Data.DocumentArguments.Database();
 
         public Argument<string> File { get; } =
-            new("FILE") { Description = "The file; - is stdin. gzip and Zstandard are unpacked." };
+            new("FILE") { Description = "The file; - is stdin. gzip and Zstandard are decompressed." };
 
         public Option<string?> Format { get; } =
             new("--format")
             {
                 Description =
-                    "ndjson, json, csv or ravendbdump [default: by the file's name, without .gz, and by how it "
-                    + "begins].",
+                    "ndjson, json, csv or ravendbdump [default: from the file's name, without .gz, and its "
+                    + "first bytes].",
                 HelpName = "FORMAT",
             };
 
         public Option<string?> Collection { get; } =
             new("--collection")
             {
-                Description = "The collection of a table's documents; needed for csv.",
+                Description = "The collection of a table's documents; required for csv.",
                 HelpName = "NAME",
             };
 
         public Option<string?> IdColumn { get; } =
             new("--id-column")
             {
-                Description = "The column of a table that holds the ids [default: each gets one].",
+                Description = "The table's column with the ids [default: generate ids].",
                 HelpName = "NAME",
             };
 
         public Option<bool> Infers { get; } =
             new("--infer")
             {
-                Description =
-                    "Take what looks like a number, true, false or nothing in a table for that [default: all is text].",
+                Description = "Store numbers, true, false and empty fields of a table as such [default: all as texts].",
             };
 
         public Option<string> Separator { get; } =
             new("--separator")
             {
-                Description = "What stands between the fields of a table; tab may be written out.",
+                Description = "The character between the fields of a table; `tab` stands for a tab.",
                 HelpName = "CHARACTER",
                 DefaultValueFactory = static _ => ",",
             };
@@ -390,10 +389,11 @@ internal static class ImportCommand
             new("--resume")
             {
                 Description =
-                    $"Go on where an import of the same file stopped, which FILE{ImportJournal.Suffix} tells.",
+                    $"Continue an interrupted import of the same file, recorded in FILE{ImportJournal.Suffix}.",
             };
 
-        public Option<bool> Restarts { get; } = new("--restart") { Description = "Begin anew where one stopped." };
+        public Option<bool> Restarts { get; } =
+            new("--restart") { Description = "Start over instead of " + "continuing an interrupted import." };
 
         public Order Read(ParseResult parsed)
         {
@@ -412,7 +412,7 @@ internal static class ImportCommand
             if (format is not (Lines or Json or Rows or Dump))
             {
                 throw new AdminException(
-                    $"There is no format \"{format}\"; there are {Lines}, {Json}, {Rows} and {Dump}.",
+                    $"--format must be {Lines}, {Json}, {Rows} or {Dump}, not \"{format}\".",
                     ExitCode.Configuration
                 );
             }
@@ -420,7 +420,7 @@ internal static class ImportCommand
             if (parsed.GetValue(Resumes) && parsed.GetValue(Restarts))
             {
                 throw new AdminException(
-                    "--resume goes on and --restart begins anew; give one of them.",
+                    "--resume continues an import and --restart starts over. Give one of them.",
                     ExitCode.Configuration
                 );
             }
@@ -430,8 +430,8 @@ internal static class ImportCommand
             if (format is not Rows && isTold)
             {
                 throw new AdminException(
-                    $"--collection, --id-column and --infer belong to tables; {file} is read as {format}. "
-                        + $"Say --format {Rows}, if it is one.",
+                    $"--collection, --id-column and --infer are for tables, but {file} is read as {format}. "
+                        + $"If it is a table, pass --format {Rows}.",
                     ExitCode.Configuration
                 );
             }
@@ -439,7 +439,7 @@ internal static class ImportCommand
             if (format is Rows && string.IsNullOrEmpty(collection))
             {
                 throw new AdminException(
-                    "Say with --collection what the documents of the table are, such as Users.",
+                    "Pass the collection of the table's documents by --collection, such as Users.",
                     ExitCode.Configuration
                 );
             }

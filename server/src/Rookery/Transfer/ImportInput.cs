@@ -3,7 +3,7 @@ using Rookery.Data;
 
 namespace Rookery.Transfer;
 
-/// <summary>An input, unpacked on the way, and how much of it was read as it stands on the disk.</summary>
+/// <summary>An import's input, decompressed while it is read, with a count of the compressed bytes read.</summary>
 internal sealed class ImportInput : IDisposable
 {
     private readonly CountedStream _raw;
@@ -16,17 +16,17 @@ internal sealed class ImportInput : IDisposable
         Bytes = new ByteSource(unpacked);
     }
 
-    /// <summary>What it holds.</summary>
+    /// <summary>The decompressed input as a byte window.</summary>
     public ByteSource Bytes { get; }
 
-    /// <summary>The same for who reads text.</summary>
+    /// <summary>The decompressed input as a stream.</summary>
     public Stream Stream => _unpacked;
 
-    /// <summary>Bytes read, packed as they are.</summary>
+    /// <summary>Bytes read from the compressed input.</summary>
     public long Read => _raw.Count;
 
-    /// <summary>Opens a file, or stdin for `-`. What is packed shows by its first bytes.</summary>
-    /// <exception cref="Access.AdminException">It cannot be read.</exception>
+    /// <summary>Opens a file, or stdin for `-`. Compression is recognised by the first bytes.</summary>
+    /// <exception cref="Access.AdminException">The file cannot be read.</exception>
     public static ImportInput Open(string path)
     {
         var raw = new CountedStream(InputFile.Open(path));
@@ -48,7 +48,7 @@ internal sealed class ImportInput : IDisposable
         _raw.Dispose();
     }
 
-    /// <summary>Counts what is read; its beginning can be put back.</summary>
+    /// <summary>Counts the bytes read; the first bytes can be put back.</summary>
     private sealed class CountedStream(Stream inner) : Stream
     {
         private ReadOnlyMemory<byte> _back;

@@ -4,33 +4,38 @@ using Rookery.Hosting;
 
 namespace Rookery.Transfer;
 
-/// <summary>How far an import came, in a file beside its input, so that another can go on there.</summary>
+/// <summary>
+/// Records how far an import has come, in a file beside its input, so that another import can continue there.
+/// </summary>
 internal sealed record ImportJournal
 {
-    /// <summary>What the file's name ends with.</summary>
+    /// <summary>The suffix of the file's name.</summary>
     public const string Suffix = ".rookery-import";
 
     /// <summary>The database.</summary>
     public required string Database { get; init; }
 
     /// <summary>
-    /// The database's history, which another one of the same name does not have; null where an older program noted it.
+    /// The database's history id, which a later database of the same name does not have; null in files of older
+    /// versions.
     /// </summary>
     public required string? History { get; init; }
 
-    /// <summary>The input's length and time of change: another input under the same name is not gone on with.</summary>
+    /// <summary>
+    /// The input's length in bytes and its modification time. An import continues only with the same input.
+    /// </summary>
     public required long InputBytes { get; init; }
 
     /// <summary>See <see cref="InputBytes"/>.</summary>
     public required long InputTicks { get; init; }
 
-    /// <summary>Tells this import from others: see <see cref="RecordId"/>.</summary>
+    /// <summary>Identifies this import: see <see cref="RecordId"/>.</summary>
     public required string Seed { get; init; }
 
-    /// <summary>How the input is read; read otherwise, its records would be others.</summary>
+    /// <summary>How the input is read, which determines its records.</summary>
     public required string Reading { get; init; }
 
-    /// <summary>Records that the node has, or refused.</summary>
+    /// <summary>Records that the node has stored or refused.</summary>
     public long Records { get; init; }
 
     /// <summary>Documents stored.</summary>
@@ -39,8 +44,8 @@ internal sealed record ImportJournal
     /// <summary>Records refused.</summary>
     public long Bad { get; init; }
 
-    /// <summary>Reads it.</summary>
-    /// <exception cref="AdminException">It says something else.</exception>
+    /// <summary>Reads the file.</summary>
+    /// <exception cref="AdminException">The file has another form.</exception>
     public static ImportJournal Read(string path)
     {
         try
@@ -64,13 +69,13 @@ internal sealed record ImportJournal
             when (wrong is JsonException or KeyNotFoundException or InvalidOperationException or FormatException)
         {
             throw new AdminException(
-                $"{path} does not say how far an import came. Delete it, and begin anew.",
+                $"{path} is not a valid record of an import. Delete it, and start over.",
                 ExitCode.Configuration
             );
         }
     }
 
-    /// <summary>Whether there may be one.</summary>
+    /// <summary>Returns whether the file can be created.</summary>
     public static bool CanBeWritten(string path)
     {
         try
@@ -86,8 +91,8 @@ internal sealed record ImportJournal
     }
 
     /// <summary>
-    /// Replaces the file by one rename. After a power cut an older one may be there: what was sent since is sent again,
-    /// and overwrites itself.
+    /// Replaces the file by one rename. After a power cut an older version may be there: records sent since are sent
+    /// again and overwrite themselves.
     /// </summary>
     public void Write(string path)
     {
@@ -99,7 +104,7 @@ internal sealed record ImportJournal
         }
         catch (IOException)
         {
-            // On a disk that is full nothing is left of it.
+            // A full disk needs the space of the incomplete file.
             File.Delete(newer);
             throw;
         }

@@ -8,35 +8,35 @@ using Rookery.Server;
 
 namespace Rookery.Transfer;
 
-/// <summary>What became of one part of an import.</summary>
+/// <summary>The result of one part of an import.</summary>
 /// <param name="Stored">Documents stored.</param>
 /// <param name="Bad">Records refused.</param>
-/// <param name="Reasons">Some of those: which of the part, from 0, and why.</param>
+/// <param name="Reasons">Some refused records: their number within the part, from 0, and the reason.</param>
 internal sealed record PartResult(long Stored, long Bad, IReadOnlyList<(int Record, string Reason)> Reasons);
 
 /// <summary>
-/// Sends what an import holds, and sends it again while the cluster looks for another leader, through the next node
-/// where several were named.
+/// Sends the parts of an import. Retries for two minutes, such as during an election, at the next node if several were
+/// named.
 /// </summary>
 /// <param name="client">The node.</param>
-/// <param name="database">Where to.</param>
+/// <param name="database">The database.</param>
 /// <param name="time">The clock.</param>
-/// <param name="tell">Told, in a sentence, what it waits for when that takes seconds.</param>
+/// <param name="tell">Called with a sentence if a request takes longer than ten seconds.</param>
 internal sealed class ImportUpload(NodeClient client, string database, TimeProvider time, Action<string>? tell = null)
 {
-    // Also for one attempt: the node may have lost its power in the midst of it, and would never be heard of again.
+    // Also the limit of one attempt: the node may have lost its power during it and never respond.
     private static readonly TimeSpan Patience = TimeSpan.FromMinutes(2);
     private static readonly TimeSpan Pause = TimeSpan.FromSeconds(1);
 
-    // Elections end sooner, and so does the sync of a part on all but dying cards.
+    // Elections and syncs of a part end sooner, except on dying cards.
     private static readonly TimeSpan QuietWait = TimeSpan.FromSeconds(10);
     private const int IdentitiesAtOnce = 16;
 
     /// <summary>
-    /// Sends lines of JSON; returns when all that can be is durable. Every document has an id, so that the same part
-    /// may be sent twice.
+    /// Sends lines of JSON, and returns when all valid ones are durable. Every document has an id, so that a part may
+    /// be sent twice.
     /// </summary>
-    /// <exception cref="ImportRefusedException">The node refuses all of it.</exception>
+    /// <exception cref="ImportRefusedException">The node refuses the whole part.</exception>
     /// <exception cref="AdminException">The node does not answer for minutes.</exception>
     public Task<PartResult> SendAsync(ReadOnlyMemory<byte> lines) =>
         PersistAsync(async patience =>
@@ -52,10 +52,10 @@ internal sealed class ImportUpload(NodeClient client, string database, TimeProvi
         });
 
     /// <summary>
-    /// Raises identities, several at once, because each waits for the disks of a majority. None is lowered, so that the
-    /// same may be sent twice.
+    /// Raises identities, 16 at a time, because each waits for the disks of a majority. Identities are never lowered,
+    /// so that they may be sent twice.
     /// </summary>
-    /// <exception cref="ImportRefusedException">The node refuses one.</exception>
+    /// <exception cref="ImportRefusedException">The node refuses an identity.</exception>
     /// <exception cref="AdminException">The node does not answer for minutes.</exception>
     public Task SeedAsync((string Name, long Value)[] identities)
     {
@@ -92,7 +92,7 @@ internal sealed class ImportUpload(NodeClient client, string database, TimeProvi
     }
 
     /// <summary>Defines an index.</summary>
-    /// <exception cref="ImportRefusedException">The node refuses it.</exception>
+    /// <exception cref="ImportRefusedException">The node refuses the index.</exception>
     /// <exception cref="AdminException">The node does not answer for minutes.</exception>
     public Task DefineAsync(JsonElement index) =>
         PersistAsync(async patience =>
@@ -107,7 +107,7 @@ internal sealed class ImportUpload(NodeClient client, string database, TimeProvi
             return (0, await PassingReasonOfAsync(answer, patience));
         });
 
-    /// <summary>Tries until there is no error, or for minutes.</summary>
+    /// <summary>Retries until an attempt succeeds, or for two minutes.</summary>
     private async Task<T> PersistAsync<T>(Func<CancellationToken, Task<(T Result, string? Error)>> attempt)
     {
         bool wasSilent = false;
@@ -118,7 +118,7 @@ internal sealed class ImportUpload(NodeClient client, string database, TimeProvi
                     (
                         Volatile.Read(ref reason)
                         ?? $"The node at {client.Address} has not answered for {QuietWait.TotalSeconds:0} s."
-                    ).TrimEnd() + $" The import goes on trying, for {Patience.TotalMinutes:0} minutes in all."
+                    ).TrimEnd() + $" The import keeps trying, for {Patience.TotalMinutes:0} minutes in all."
                 ),
             state: null,
             QuietWait,
@@ -143,14 +143,14 @@ internal sealed class ImportUpload(NodeClient client, string database, TimeProvi
             }
             catch (HttpRequestException)
             {
-                reason = $"The answer of {client.Address} broke off.";
+                reason = $"The connection to {client.Address} broke during its response.";
             }
             catch (OperationCanceledException) when (patience.IsCancellationRequested)
             {
                 reason = $"The node at {client.Address} did not answer within {Patience.TotalSeconds:0} s.";
                 if (!wasSilent)
                 {
-                    // Over another connection it may: nothing was tried again yet.
+                    // A new connection may work: this attempt took all the time, so nothing was retried yet.
                     (wasSilent, begun) = (true, time.GetTimestamp());
                 }
             }
@@ -176,8 +176,8 @@ internal sealed class ImportUpload(NodeClient client, string database, TimeProvi
         return await client.AskAsync(request, cancellation);
     }
 
-    /// <summary>Why another attempt is needed; null where the node did it.</summary>
-    /// <exception cref="ImportRefusedException">Another attempt is of no use.</exception>
+    /// <summary>Returns why another attempt is needed; null if the request succeeded.</summary>
+    /// <exception cref="ImportRefusedException">Another attempt would be refused as well.</exception>
     private async Task<string?> PassingReasonOfAsync(HttpResponseMessage answer, CancellationToken cancellation)
     {
         if (answer.IsSuccessStatusCode)
@@ -189,8 +189,8 @@ internal sealed class ImportUpload(NodeClient client, string database, TimeProvi
         return MayPass(answer) ? refusal.Message : throw new ImportRefusedException(refusal);
     }
 
-    // A node that takes no part, because it was removed or found something wrong with itself, does so until somebody
-    // acts: only another one of those that were named can take it.
+    // A node that takes no part in its cluster, because it was removed or is damaged, refuses until someone acts. Only
+    // another of the named nodes can help.
     private bool MayPass(HttpResponseMessage answer) =>
         answer.StatusCode is HttpStatusCode.TooManyRequests or HttpStatusCode.GatewayTimeout
         || (
@@ -203,7 +203,7 @@ internal sealed class ImportUpload(NodeClient client, string database, TimeProvi
     {
         long stored = 0,
             bad = 0;
-        string? error = "The answer broke off before its result.";
+        string? error = "The connection broke before the result was received.";
         var reasons = new List<(int, string)>();
         foreach (string line in answer.Split('\n', StringSplitOptions.RemoveEmptyEntries))
         {
@@ -224,7 +224,7 @@ internal sealed class ImportUpload(NodeClient client, string database, TimeProvi
     }
 }
 
-/// <summary>The node will not take it, however often it is asked.</summary>
+/// <summary>The node refuses the request permanently.</summary>
 internal sealed class ImportRefusedException(AdminException refusal) : Exception(refusal.Message)
 {
     public AdminException Refusal { get; } = refusal;

@@ -3,9 +3,7 @@ using System.Text.Json;
 
 namespace Rookery.Transfer;
 
-/// <summary>
-/// Goes through JSON of any length, one value of an object or array after the other, of which only that one is held.
-/// </summary>
+/// <summary>Reads JSON of any length value by value; only the current value is in memory.</summary>
 /// <param name="bytes">The input.</param>
 internal sealed class JsonElements(ByteSource bytes)
 {
@@ -15,19 +13,19 @@ internal sealed class JsonElements(ByteSource bytes)
 
     private int _taken;
 
-    /// <summary>How what was taken is to be parsed.</summary>
+    /// <summary>Options to parse a taken value.</summary>
     public static JsonDocumentOptions Parsing => new() { MaxDepth = DeepestLevel };
 
-    /// <summary>The first byte that is no white space, which stays.</summary>
-    /// <exception cref="BadInputException">There is none.</exception>
+    /// <summary>Skips white space and returns the next byte without taking it.</summary>
+    /// <exception cref="BadInputException">The input ends.</exception>
     public byte Peek() =>
         TryPeek(out byte first)
             ? first
             : throw new BadInputException(
-                $"The input ends at byte {bytes.Position} before its JSON does: it is cut off."
+                $"The input is cut off: it ends at byte {bytes.Position}, before the end of its JSON."
             );
 
-    /// <summary>The first byte that is no white space, which stays.</summary>
+    /// <summary>Skips white space and reads the next byte without taking it.</summary>
     /// <returns>False at the end of the input.</returns>
     public bool TryPeek(out byte first)
     {
@@ -52,7 +50,7 @@ internal sealed class JsonElements(ByteSource bytes)
         }
     }
 
-    /// <summary>Goes past the mark that some programs put at the beginning.</summary>
+    /// <summary>Skips a byte order mark at the beginning.</summary>
     public void SkipByteOrderMark()
     {
         if (TryPeek(out _) && bytes.Window.Span.StartsWith(NdjsonSource.ByteOrderMark))
@@ -61,20 +59,20 @@ internal sealed class JsonElements(ByteSource bytes)
         }
     }
 
-    /// <summary>Takes a byte that must stand there.</summary>
-    /// <exception cref="BadInputException">Another one does.</exception>
+    /// <summary>Takes an expected byte.</summary>
+    /// <exception cref="BadInputException">The next byte is another one.</exception>
     public void Take(char expected)
     {
         byte found = Peek();
         if (found != expected)
         {
-            throw new BadInputException($"At byte {bytes.Position} stands '{(char)found}' where '{expected}' must.");
+            throw new BadInputException($"At byte {bytes.Position} '{expected}' is expected, not '{(char)found}'.");
         }
 
         bytes.Consume(1);
     }
 
-    /// <summary>Takes a comma, or, where the whole ends, what closes it.</summary>
+    /// <summary>Takes a comma, or the closing bracket at the end.</summary>
     /// <returns>Whether another member follows.</returns>
     public bool TakeCommaOr(char close)
     {
@@ -89,7 +87,7 @@ internal sealed class JsonElements(ByteSource bytes)
     }
 
     /// <summary>Takes a whole value.</summary>
-    /// <returns>Its bytes, valid until the next is taken.</returns>
+    /// <returns>The bytes of the value, valid until the next one is taken.</returns>
     /// <exception cref="BadInputException">It is no JSON.</exception>
     public ReadOnlyMemory<byte> TakeValue()
     {
@@ -121,13 +119,13 @@ internal sealed class JsonElements(ByteSource bytes)
             if (!bytes.Fill())
             {
                 throw new BadInputException(
-                    $"The input ends within the value that begins at byte {bytes.Position}: it is cut off."
+                    $"The input is cut off: it ends within the value that begins at byte {bytes.Position}."
                 );
             }
         }
     }
 
-    /// <summary>Takes a text.</summary>
+    /// <summary>Takes a string.</summary>
     public string TakeText()
     {
         Peek();
@@ -135,11 +133,11 @@ internal sealed class JsonElements(ByteSource bytes)
         return reader.Read() && reader.TokenType == JsonTokenType.String
             ? reader.GetString()!
             : throw new BadInputException(
-                $"At byte {bytes.Position} a name must stand, and {Encoding.UTF8.GetString(reader.ValueSpan)} does."
+                $"At byte {bytes.Position} a member name is expected, not {Encoding.UTF8.GetString(reader.ValueSpan)}."
             );
     }
 
-    /// <summary>Goes past bytes that are no JSON, right behind the value that was taken last.</summary>
+    /// <summary>Skips raw bytes after the last value.</summary>
     public void Skip(long count)
     {
         bytes.Consume(_taken);
@@ -147,7 +145,9 @@ internal sealed class JsonElements(ByteSource bytes)
         bytes.Skip(count);
     }
 
-    /// <summary>Where the reader stopped. It counts bytes from the last line of what it was given.</summary>
+    /// <summary>
+    /// Returns the byte offset at which the JSON reader stopped, which reports lines and bytes within the line.
+    /// </summary>
     private static long OffsetOf(JsonException malformed, ReadOnlySpan<byte> window)
     {
         long offset = malformed.BytePositionInLine ?? 0;
@@ -161,7 +161,7 @@ internal sealed class JsonElements(ByteSource bytes)
         return offset;
     }
 
-    /// <summary>What is wrong, without the reader's own place, which is not that of the input.</summary>
+    /// <summary>Returns the reader's message without its position, which is not the position in the input.</summary>
     private static string SentenceOf(JsonException malformed) =>
         malformed.Message.IndexOf(" LineNumber:", StringComparison.Ordinal) is >= 0 and var place
             ? malformed.Message[..place]

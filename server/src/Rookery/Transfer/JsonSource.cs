@@ -4,7 +4,7 @@ using System.Text.Json;
 namespace Rookery.Transfer;
 
 /// <summary>
-/// Documents as JSON over any number of lines: in an array, or one behind the other. The node judges each.
+/// Reads JSON documents that span any number of lines, in an array or one after the other. The node validates each.
 /// </summary>
 /// <param name="bytes">The input.</param>
 internal sealed class JsonSource(ByteSource bytes) : IRecordSource
@@ -18,8 +18,8 @@ internal sealed class JsonSource(ByteSource bytes) : IRecordSource
     public string PlaceName => "document";
 
     /// <summary>
-    /// Whether an input is of this form: it begins with an array, or its first value does not have a line for itself.
-    /// Nothing of it is taken.
+    /// Returns whether an input has this form: it begins with an array, or its first value is not alone on its line.
+    /// Consumes nothing.
     /// </summary>
     public static bool IsOne(ByteSource bytes)
     {
@@ -62,7 +62,7 @@ internal sealed class JsonSource(ByteSource bytes) : IRecordSource
         return true;
     }
 
-    /// <summary>Judges by a beginning of the input; null where more of it is needed.</summary>
+    /// <summary>Decides by the beginning of the input; returns null if more of it is needed.</summary>
     private static bool? Judge(ReadOnlySpan<byte> input, bool isEnd)
     {
         bool mayHaveMark =
@@ -96,7 +96,7 @@ internal sealed class JsonSource(ByteSource bytes) : IRecordSource
         }
         catch (JsonException)
         {
-            // A bad line: it is named, and the others are taken.
+            // An invalid line: it is reported, and the other lines are imported.
             return false;
         }
     }
@@ -110,7 +110,7 @@ internal sealed class JsonSource(ByteSource bytes) : IRecordSource
         }
     }
 
-    /// <summary>Takes a value on one line: within texts JSON has no newline.</summary>
+    /// <summary>Takes a value as one line; newlines occur only between JSON tokens.</summary>
     private ImportRecord Take()
     {
         var value = _json.TakeValue();

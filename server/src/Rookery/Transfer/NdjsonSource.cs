@@ -1,6 +1,6 @@
 namespace Rookery.Transfer;
 
-/// <summary>Lines of JSON, as they stand; blank ones are passed over. The node judges them.</summary>
+/// <summary>Reads lines of JSON unchanged; blank lines are skipped. The node validates each.</summary>
 /// <param name="bytes">The input.</param>
 internal sealed class NdjsonSource(ByteSource bytes) : IRecordSource
 {
@@ -49,7 +49,7 @@ internal sealed class NdjsonSource(ByteSource bytes) : IRecordSource
             searched = bytes.Window.Length;
             if (!bytes.Fill())
             {
-                // A last line without a newline.
+                // The last line may lack its newline.
                 line = bytes.Window;
                 _taken = line.Length;
                 return _taken > 0;

@@ -6,10 +6,10 @@ using System.Text.Json;
 namespace Rookery.Transfer;
 
 /// <summary>
-/// Ids for documents that bring none. They follow from the import and the place of the document in it: what is sent
-/// again after a broken connection, or by --resume, overwrites itself instead of being there twice.
+/// Generates ids for documents without one. They derive from the import and the number of the record, so that records
+/// sent again overwrite themselves.
 /// </summary>
-/// <param name="seed">What tells this import from others.</param>
+/// <param name="seed">Identifies this import.</param>
 internal sealed class RecordId(string seed)
 {
     private static readonly JsonWriterOptions Writing = new()
@@ -21,11 +21,12 @@ internal sealed class RecordId(string seed)
     private readonly ArrayBufferWriter<byte> _written = new();
 
     /// <summary>
-    /// The document with an id; as it is when it has one, or is no document at all, which the node says better.
+    /// Returns the document with an id. Returns it unchanged if it has one, or if it is no document, which the node
+    /// reports better.
     /// </summary>
     /// <param name="json">The document.</param>
-    /// <param name="number">Its number among all, from 1.</param>
-    /// <returns>Valid until the next call.</returns>
+    /// <param name="number">The number of the record in the input, from 1.</param>
+    /// <returns>The document; valid until the next call.</returns>
     public ReadOnlyMemory<byte> Complete(ReadOnlyMemory<byte> json, long number)
     {
         try
@@ -52,7 +53,7 @@ internal sealed class RecordId(string seed)
 
     private static bool HasId(ReadOnlySpan<byte> json)
     {
-        // Most of those without an id do not hold this text at all.
+        // Most documents without an id do not contain this text at all.
         if (json.IndexOf("\"@id\""u8) < 0)
         {
             return false;

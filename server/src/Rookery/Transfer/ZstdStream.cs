@@ -4,8 +4,8 @@ using Rookery.Hosting;
 namespace Rookery.Transfer;
 
 /// <summary>
-/// Unpacks Zstandard (RFC 8878), in which RavenDB writes its dumps since version 6, by the system's libzstd.so.1, which
-/// is part of every Debian base.
+/// Decompresses Zstandard (RFC 8878), the format of RavenDB's dumps since version 6, by the system's libzstd.so.1,
+/// which every Debian has.
 /// </summary>
 internal sealed partial class ZstdStream : Stream
 {
@@ -19,8 +19,8 @@ internal sealed partial class ZstdStream : Stream
     private int _end;
     private bool _isFrameOpen;
 
-    /// <summary>Begins to unpack.</summary>
-    /// <exception cref="InvalidDataException">The library is not there.</exception>
+    /// <summary>Starts decompression.</summary>
+    /// <exception cref="InvalidDataException">The library is not installed.</exception>
     public ZstdStream(Stream packed)
     {
         _packed = packed;
@@ -31,7 +31,7 @@ internal sealed partial class ZstdStream : Stream
         catch (DllNotFoundException)
         {
             throw new Access.AdminException(
-                $"The input is packed with Zstandard, and {Library} is not on this system. Install libzstd1, "
+                $"The input is compressed with Zstandard, and {Library} is not installed. Install libzstd1, "
                     + $"or pipe the input through `zstd -dc`.",
                 ExitCode.Failure
             );
@@ -89,7 +89,7 @@ internal sealed partial class ZstdStream : Stream
                     throw new InvalidDataException("The Zstandard frame is damaged.");
                 }
 
-                // 0 says that a frame is complete and all of it given out.
+                // 0 means that the frame is complete and fully output.
                 _isFrameOpen = result != 0;
                 _start = (int)input.At;
                 if (output.At > 0)

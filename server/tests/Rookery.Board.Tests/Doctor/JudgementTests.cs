@@ -102,7 +102,7 @@ public sealed class JudgementTests
             {
                 "power",
                 Severity.Warning,
-                "slows the processor down now",
+                "throttles the processor now",
                 Well with
                 {
                     Reading = Well.Reading with { Now = Throttling.FrequencyCapped },
@@ -120,7 +120,7 @@ public sealed class JudgementTests
             {
                 "power",
                 Severity.Notice,
-                "slowed the processor down since",
+                "throttled the processor since",
                 Well with
                 {
                     Reading = Well.Reading with { Before = Throttling.Throttled },
@@ -129,7 +129,7 @@ public sealed class JudgementTests
             {
                 "power",
                 Severity.Notice,
-                "does not tell under-voltage",
+                "does not report under-voltage",
                 Well with
                 {
                     Reading = new BoardReading { TemperatureCelsius = 50 },
@@ -138,7 +138,7 @@ public sealed class JudgementTests
             {
                 "temperature",
                 Severity.Notice,
-                "does not tell its temperature",
+                "does not report its temperature",
                 Well with
                 {
                     Reading = new BoardReading { KnownFlags = Throttling.All },
@@ -162,11 +162,19 @@ public sealed class JudgementTests
                     Reading = Well.Reading with { TemperatureCelsius = 80 },
                 }
             },
-            { "card", Severity.Notice, "does not show its classes", Well with { Storage = [CardOf(null)] } },
             {
                 "card",
                 Severity.Notice,
-                "(class 10, U3) that promises nothing for small writes",
+                "speed classes the kernel does not show",
+                Well with
+                {
+                    Storage = [CardOf(null)],
+                }
+            },
+            {
+                "card",
+                Severity.Notice,
+                "(class 10, U3) without a guaranteed rate of small writes",
                 Well with
                 {
                     Storage = [CardOf(new SdClasses(10, 3, 0, 0))],
@@ -181,14 +189,14 @@ public sealed class JudgementTests
                     Storage = [CardOf(new SdClasses(4, 0, 0, 0))],
                 }
             },
-            { "card", Severity.Warning, "nears the end of its life", Well with { Storage = [EmmcOf(0.9, 1)] } },
-            { "card", Severity.Warning, "nears the end of its life", Well with { Storage = [EmmcOf(0.1, 2)] } },
+            { "card", Severity.Warning, "near the end of its life", Well with { Storage = [EmmcOf(0.9, 1)] } },
+            { "card", Severity.Warning, "near the end of its life", Well with { Storage = [EmmcOf(0.1, 2)] } },
             { "card", Severity.Error, "worn out", Well with { Storage = [EmmcOf(1.1, 1)] } },
             { "card", Severity.Error, "worn out", Well with { Storage = [EmmcOf(null, 3)] } },
             {
                 "disk",
                 Severity.Notice,
-                "stall less",
+                "stall less often",
                 Well with
                 {
                     Probe = Well.Probe! with { SlowSyncMilliseconds = 400 },
@@ -216,7 +224,7 @@ public sealed class JudgementTests
             {
                 "space",
                 Severity.Warning,
-                "full soon",
+                "short soon",
                 Well with
                 {
                     Space = [new SpaceFacts("/d", 1_500 * Mebibyte, 1_000 * Mebibyte)],
@@ -225,7 +233,7 @@ public sealed class JudgementTests
             {
                 "space",
                 Severity.Error,
-                "999 MiB are free in /d, where the node keeps 1000 MiB in reserve: writes",
+                "999 MiB are free in /d, and the node's reserve is 1000 MiB: writes",
                 Well with
                 {
                     Space = [new SpaceFacts("/d", 999 * Mebibyte, 1_000 * Mebibyte)],
@@ -262,7 +270,7 @@ public sealed class JudgementTests
             {
                 "certificate",
                 Severity.Warning,
-                "ends on 2026-12-01",
+                "expires on 2026-12-01",
                 Well with
                 {
                     CertificateEnds = new DateTimeOffset(2026, 12, 1, 0, 0, 0, TimeSpan.Zero),
@@ -271,7 +279,7 @@ public sealed class JudgementTests
             {
                 "certificate",
                 Severity.Error,
-                "ended on 2026-11-01",
+                "expired on 2026-11-01",
                 Well with
                 {
                     CertificateEnds = new DateTimeOffset(2026, 11, 1, 0, 0, 0, TimeSpan.Zero),
@@ -289,7 +297,7 @@ public sealed class JudgementTests
             {
                 "ports",
                 Severity.Error,
-                "port for clients, 443",
+                "listens on its port 443, for clients",
                 Well with
                 {
                     Ports = [new PortFacts(443, "clients", IsTaken: true)],
@@ -298,7 +306,7 @@ public sealed class JudgementTests
             {
                 "ports",
                 Severity.Notice,
-                "443, for clients, listens for this machine only",
+                "443, for clients, accepts connections from this machine only",
                 Well with
                 {
                     OpenPorts = [Well.OpenPorts[0] with { IsOnlyLocal = true }],
@@ -307,7 +315,7 @@ public sealed class JudgementTests
             {
                 "ports",
                 Severity.Warning,
-                "none of them has one to port 9443 here",
+                "no member is connected to port 9443 here",
                 Well with
                 {
                     OpenPorts = [Well.OpenPorts[1] with { Callers = 0 }],
@@ -343,7 +351,7 @@ public sealed class JudgementTests
             {
                 "mdns",
                 Severity.Notice,
-                "shows none of the other nodes, of which 2 answer",
+                "shows none of the other nodes, although 2 of them can be reached",
                 Well with
                 {
                     Mdns = Well.Mdns! with { Others = 0 },
@@ -370,7 +378,7 @@ public sealed class JudgementTests
             {
                 "network",
                 Severity.Error,
-                "Whether the router 192.168.1.1 answers is not known",
+                "It is not known whether the router 192.168.1.1 answers",
                 Well with
                 {
                     Network = Well.Network! with { PeersReached = 0, GatewayAnswers = null },
@@ -388,7 +396,7 @@ public sealed class JudgementTests
             {
                 "network",
                 Severity.Error,
-                "None of the other nodes takes a call (2 are known), and 1 of them are there",
+                "None of the other nodes accepts a connection (2 are known), although 1 of their machines are on",
                 Well with
                 {
                     Network = Well.Network! with { PeersReached = 0, PeersShut = 1 },
@@ -398,7 +406,7 @@ public sealed class JudgementTests
             {
                 "network",
                 Severity.Notice,
-                "1 of 2; 1 are there",
+                "1 of 2; 1 more are on",
                 Well with
                 {
                     Network = Well.Network! with { PeersReached = 1, PeersShut = 1 },
@@ -436,7 +444,7 @@ public sealed class JudgementTests
     [Fact]
     public void AP_isolation_is_named_where_the_router_answers_and_no_other_node_is_heard_of()
     {
-        const string named = "AP isolation, client isolation or a guest network";
+        const string named = "AP or client isolation";
         var dropped = Well with { Network = Well.Network! with { PeersReached = 0 } };
         Assert.Contains(named, Judgement.Of(dropped)[^1].Fix, StringComparison.Ordinal);
         Assert.Contains(named, Judgement.Of(Lonely(gatewayAnswers: true))[^1].Fix, StringComparison.Ordinal);

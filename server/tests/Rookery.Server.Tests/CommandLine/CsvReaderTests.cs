@@ -73,7 +73,7 @@ public sealed class CsvReaderTests
         {
             if (
                 record.Error is { } error
-                && error.StartsWith("The bytes are not valid UTF-8. Save ", StringComparison.Ordinal)
+                && error.StartsWith("The row is not valid UTF-8. Save ", StringComparison.Ordinal)
             )
             {
                 refused.Add($"{record.Place}");

@@ -82,7 +82,7 @@ public sealed class DownloadTests
     }
 
     [Theory]
-    [InlineData(false, "There is ")]
+    [InlineData(false, " exists already.")]
     [InlineData(true, " is a directory. ")]
     public async Task An_export_whose_file_name_was_taken_meanwhile_names_its_place(bool replaces, string said)
     {
@@ -116,7 +116,7 @@ public sealed class DownloadTests
             var refused = await Assert.ThrowsAsync<AdminException>(() => exporting);
             Assert.Equal(ExitCode.Configuration, refused.Code);
             Assert.Contains(said, refused.Message, StringComparison.Ordinal);
-            Assert.Contains($"All that was exported lies in {path}.part:", refused.Message, StringComparison.Ordinal);
+            Assert.Contains($"The complete export is in {path}.part:", refused.Message, StringComparison.Ordinal);
             Assert.Equal("{}\n", await File.ReadAllTextAsync(path + ".part"));
         }
         finally
@@ -155,7 +155,7 @@ public sealed class DownloadTests
 
             var refused = await Assert.ThrowsAsync<AdminException>(() => exporting);
             Assert.Equal(ExitCode.Failure, refused.Code);
-            Assert.Contains("1 document came, and the node had said 2", refused.Message, StringComparison.Ordinal);
+            Assert.Contains("received 1 document, but the node announced 2", refused.Message, StringComparison.Ordinal);
             Assert.Equal("yesterday's", await File.ReadAllTextAsync(path));
         }
         finally
@@ -214,7 +214,7 @@ public sealed class DownloadTests
         Assert.Empty(told);
         time.Advance(TimeSpan.FromSeconds(1));
         Assert.StartsWith(
-            $"The node at {address} has not answered for 10 s. The import goes on trying",
+            $"The node at {address} has not answered for 10 s. The import keeps trying",
             Assert.Single(told),
             StringComparison.Ordinal
         );
@@ -373,7 +373,7 @@ public sealed class DownloadTests
     [InlineData(
         "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 100000000\r\n\r\n{\"Ready\":",
         64,
-        "began to answer, and did not end within 60 s: it hangs, or its disk does"
+        "began its response but did not complete it within 60 s: the node or its disk hangs"
     )]
     public async Task A_request_to_a_hanging_node_times_out_with_its_address(
         string said,

@@ -36,7 +36,7 @@ public sealed class JsonSourceTests
 
     [Theory]
     [InlineData("""[{"n":1},{"n":""", "cut off")]
-    [InlineData("""[{"n":1}{"n":2}]""", "where ']' must")]
+    [InlineData("""[{"n":1}{"n":2}]""", "']' is expected")]
     [InlineData("""[{"n":1},nonsense]""", "Behind byte 10 of the unpacked input is no JSON: '")]
     [InlineData(
         "[\n{\"n\":1},\n{\n\"m\":2,\nx}]",

@@ -52,7 +52,7 @@ public sealed class StandardErrorLogTests
         string[] lines = pipe.ReadToEnd().Split('\n', StringSplitOptions.RemoveEmptyEntries);
         Assert.Equal(2, lines.Length);
         Assert.EndsWith(
-            "warning: Nobody read the log for a while; 100 lines did not come here.",
+            "warning: The log was not read for a while; 100 lines were dropped.",
             lines[0],
             StringComparison.Ordinal
         );
