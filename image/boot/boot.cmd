@@ -1,11 +1,11 @@
-# Rookery: which of the two root slots is started, and how one that does not come up is left again.
+# Rookery: selects the root slot to start, and falls back from an update that does not come up.
 #
-# Two sectors of 512 bytes before the first partition, 16 and 17, hold the state (a CRC-32, then slot=, trial= and tries=); either alone suffices, so a power
-# cut while one is written leaves the other. They are written only while an update is on trial. See docs/explanation/image.md.
+# Sectors 16 and 17, of 512 bytes, before the first partition each hold the whole state (a CRC-32, then slot=, trial= and tries=), so one of them survives a power
+# cut while the other is written. This script writes them only while an update is on trial. See docs/explanation/image.md.
 setenv slot a
 setenv trial
 setenv tries 0
-# Memory begins at 0 on a Pi and at 0x40000000 on QEMU's virt. The stock addresses leave 34 MiB for a kernel; Debian's takes more.
+# Memory begins at 0 on a Pi and at 0x40000000 on QEMU's virt machine. U-Boot's default addresses leave 34 MiB for a kernel; Debian's is larger.
 setexpr base ${kernel_addr_r} \& 0xf0000000
 setexpr state ${base} + 0x2300000
 setexpr kernel ${base} + 0x4000000
@@ -15,9 +15,9 @@ ${devtype} dev ${devnum}
 if ${devtype} read ${state} 10 1 && env import -c ${state} 200 slot trial tries; then
   echo "Rookery: slot ${slot}, on trial: ${trial} ${tries}"
 elif ${devtype} read ${state} 11 1 && env import -c ${state} 200 slot trial tries; then
-  echo "Rookery: by the second sector: slot ${slot}, on trial: ${trial} ${tries}"
+  echo "Rookery: first sector unreadable, by the second: slot ${slot}, on trial: ${trial} ${tries}"
 else
-  echo "Rookery: no slot state: slot a"
+  echo "Rookery: no slot state, using slot a"
 fi
 
 setenv chosen ${slot}
@@ -30,14 +30,14 @@ if test -n "${trial}" && test ${tries} -gt 0; then
   echo "Rookery: slot ${trial} on trial, ${tries} tries left"
 fi
 
-# What the owner adds to the kernel's command line: extra=... in boot.env.
+# The owner can add kernel parameters: extra=... in boot.env.
 setenv extra
 if load ${devtype} ${devnum}:1 ${state} boot.env; then
   env import -t ${state} ${filesize} extra
 fi
 
 if test "${chosen}" = b; then setenv order "b a"; else setenv order "a b"; fi
-# A name that no variable of the environment has: that would be taken for the loop's.
+# The loop's variable must not have the name of an environment variable, which U-Boot would use instead.
 for candidate in ${order}; do
   if test ${candidate} = b; then setenv part 3; else setenv part 2; fi
   part uuid ${devtype} ${devnum}:${part} uuid
@@ -50,6 +50,6 @@ for candidate in ${order}; do
   fi
   echo "Rookery: slot ${candidate} cannot be started"
 done
-echo "Rookery: neither slot can be started; flash the card anew, your data are on its fourth partition or on the drive"
+echo "Rookery: neither slot can be started. Flash the card again; back up its fourth partition first unless the data are on a drive"
 sleep 60
 reset

@@ -169,7 +169,7 @@ class TheDrive(Directory):
 
     def test_somebodys_disk_of_the_same_name_is_left_alone(self):
         self.hub.attach("/dev/sda", "A1", uuid="u-1", label="rookery", fstype="ext4", files=["photos"])
-        self.waits("any", "holds something else than a node")
+        self.waits("any", "does not belong to a node")
 
     def test_without_its_drive_the_node_waits_and_names_it_whatever_the_file_says_now(self):
         self.hub.attach("/dev/sda", "A1")
@@ -201,7 +201,7 @@ class TheDrive(Directory):
         self.assertEqual(self.hub.home, "/dev/sda")
         self.restart()
         copy["serial"] = "A1"
-        self.waits("any", "one is a copy")
+        self.waits("any", "all but one are copies")
 
     def test_a_mark_that_cannot_be_read_keeps_the_node_from_starting(self):
         self.hub.attach("/dev/sda", "A1")
@@ -244,7 +244,7 @@ class TheDrive(Directory):
             with self.subTest(**more):
                 self.hub.disks.clear()
                 self.hub.attach("/dev/sda", "A1", **more)
-                self.waits("any", "is left alone: only a blank drive is formatted")
+                self.waits("any", "is left unchanged: only a blank drive is formatted")
 
     def test_nothing_is_formatted_for_a_card_that_cannot_remember_it(self):
         self.hub.attach("/dev/sda", "A1")
@@ -255,7 +255,7 @@ class TheDrive(Directory):
     def test_of_several_drives_one_is_named_by_its_serial_number(self):
         self.hub.attach("/dev/sda", "A1")
         self.hub.attach("/dev/sdb", "B2")
-        self.waits("any", "several drives: .*A1.*B2")
+        self.waits("any", "several drives are attached: .*A1.*B2")
         self.use("B2")
         self.assertEqual(self.hub.home, "/dev/sdb")
 
@@ -273,7 +273,7 @@ class TheDrive(Directory):
         # Another disk in the same adapter, with somebody's data on it.
         self.hub.disks[:] = []
         self.hub.attach("/dev/sdb", "A1", fstype="exfat")
-        self.waits("any", r"formatting of this node's drive, Fast NVMe \(serial A1\), was cut off, and it holds exfat by now: it is left alone")
+        self.waits("any", r"Formatting this node's drive, Fast NVMe \(serial A1\), was interrupted, and it now holds exfat, so it is left unchanged")
         self.hub.disks[:] = []
         self.waits("any", "is not attached")
         self.hub.disks[:] = [disk]
@@ -302,9 +302,9 @@ class TheDrive(Directory):
             self.use()
         self.restart()
         disk["fstype"] = "exfat"
-        self.waits("any", "holds exfat by now")
+        self.waits("any", "now holds exfat")
         disk.update(fstype=None, children=[{"path": "/dev/sda1", "label": None, "fstype": None, "uuid": None}])
-        self.waits("any", "holds partitions by now")
+        self.waits("any", "now holds partitions")
         self.assertEqual(self.hub.formatted, ["A1"])
 
     def test_another_disk_without_a_signature_in_the_same_adapter_is_left_alone(self):
@@ -315,7 +315,7 @@ class TheDrive(Directory):
         self.restart()
         self.hub.disks.clear()
         self.hub.attach("/dev/sda", "A1", contents=bytes(4096) + b"encrypted")
-        self.waits("any", "holds something that cannot be named by now: it is left alone")
+        self.waits("any", "now holds unknown data, so it is left unchanged")
         self.assertEqual(self.hub.formatted, ["A1"])
 
     def test_a_power_cut_after_it_was_formatted_formats_nothing_again(self):
@@ -387,14 +387,14 @@ class TheDrive(Directory):
     def test_a_node_that_lives_on_the_card_stays_there(self):
         (self.root / "data/rookery/data").mkdir(parents=True)
         self.hub.attach("/dev/sda", "A1")
-        with self.assertRaisesRegex(drive.NoDrive, "lives on the card already"):
+        with self.assertRaisesRegex(drive.NoDrive, "the card already holds a node"):
             self.use()
         self.assertTrue(system.has_home(self.machine))
         self.assertEqual(self.hub.formatted, [])
 
     def test_a_nodes_drive_without_consent_is_told_and_not_used(self):
         self.hub.attach("/dev/sda", "A1", uuid="u-1", label="rookery", fstype="ext4")
-        with self.assertRaisesRegex(drive.NoDrive, "attached and not used"):
+        with self.assertRaisesRegex(drive.NoDrive, "attached drive of a node is not used"):
             self.use(None)
         self.assertTrue(system.has_home(self.machine))
 

@@ -53,7 +53,7 @@ ssh_pwauth: false
 
     def test_its_files_are_used_and_their_secrets_covered(self):
         report = self.give()
-        self.assertIn("nothing is wrong", report)
+        self.assertIn("no problems found", report)
         self.assertEqual(self.text("etc/hostname"), "pi-9\n")
         self.assertEqual(self.text("home/anna/.ssh/authorized_keys"), KEY + "\n")
         self.assertIn(f"ssid={'café'.encode().hex()}\n\tscan_ssid=1\n\tpsk={self.PSK}", self.text("etc/wpa_supplicant/wpa_supplicant-wlan0.conf"))
@@ -64,7 +64,7 @@ ssh_pwauth: false
     def test_the_next_start_knows_what_was_covered(self):
         self.give()
         wifi = self.text("etc/wpa_supplicant/wpa_supplicant-wlan0.conf")
-        self.assertIn("nothing is wrong", self.give(None, None))
+        self.assertIn("no problems found", self.give(None, None))
         self.assertEqual(self.text("etc/wpa_supplicant/wpa_supplicant-wlan0.conf"), wifi)
 
     def test_rookery_toml_goes_before_it(self):
@@ -75,12 +75,12 @@ ssh_pwauth: false
 
     def test_networks_of_both_are_used_and_covered(self):
         self.toml.write_text('[wifi]\ncountry = "FR"\n[[wifi.networks]]\nssid = "home"\npassphrase = "correct horse"\n')
-        self.assertIn("nothing is wrong", self.give())
+        self.assertIn("no problems found", self.give())
         wifi = self.text("etc/wpa_supplicant/wpa_supplicant-wlan0.conf")
         self.assertIn("country=FR\n", wifi)
         self.assertLess(wifi.index("correct horse"), wifi.index(self.PSK))
         self.assertNotIn(self.PSK, self.text("boot/firmware/network-config"))
-        self.assertIn("nothing is wrong", first_boot.set_up(self.machine, self.boot))
+        self.assertIn("no problems found", first_boot.set_up(self.machine, self.boot))
         self.assertEqual(self.text("etc/wpa_supplicant/wpa_supplicant-wlan0.conf"), wifi)
 
     def test_a_network_of_rookery_toml_stays_while_that_is_in_doubt(self):
@@ -94,13 +94,13 @@ ssh_pwauth: false
             self.assertIn("correct horse", wifi)
             self.assertLess(wifi.index(self.PSK), wifi.index("correct horse"))
         self.toml.write_text(home.replace("correct horse", "*" * 13))
-        self.assertIn("nothing is wrong", first_boot.set_up(self.machine, self.boot))
+        self.assertIn("no problems found", first_boot.set_up(self.machine, self.boot))
         self.assertLess(self.text("etc/wpa_supplicant/wpa_supplicant-wlan0.conf").index("correct horse"), self.text("etc/wpa_supplicant/wpa_supplicant-wlan0.conf").index(self.PSK))
 
     def test_of_one_network_in_both_the_passphrase_of_rookery_toml_is_used_and_both_are_covered(self):
         self.toml.write_text('[wifi]\ncountry = "FR"\n[[wifi.networks]]\nssid = "café"\npassphrase = "correct horse"\n')
         for _ in range(2):
-            self.assertIn("nothing is wrong", self.give())
+            self.assertIn("no problems found", self.give())
             self.assertIn("correct horse", self.text("etc/wpa_supplicant/wpa_supplicant-wlan0.conf"))
             self.assertNotIn(self.PSK, self.text("etc/wpa_supplicant/wpa_supplicant-wlan0.conf"))
             self.assertNotIn(self.PSK, self.text("boot/firmware/network-config"))
@@ -108,7 +108,7 @@ ssh_pwauth: false
 
     def test_stars_from_another_card_give_way_to_what_imager_wrote(self):
         self.toml.write_text('[wifi]\ncountry = "FR"\n[[wifi.networks]]\nssid = "café"\npassphrase = "*************"\n')
-        self.assertIn("nothing is wrong", self.give())
+        self.assertIn("no problems found", self.give())
         self.assertIn(self.PSK, self.text("etc/wpa_supplicant/wpa_supplicant-wlan0.conf"))
         self.assertNotIn(self.PSK, self.text("boot/firmware/network-config"))
 
@@ -118,14 +118,14 @@ ssh_pwauth: false
         self.assertNotIn(self.HASH, self.text("boot/firmware/user-data"))
 
     def test_a_password_alone_lets_nobody_in_and_is_told(self):
-        self.assertIn("passwords are not used here", self.give("#cloud-config\nuser:\n  name: anna\n  passwd: \"x\"\n", None))
+        self.assertIn("which Rookery does not support", self.give("#cloud-config\nuser:\n  name: anna\n  passwd: \"x\"\n", None))
         self.assertFalse((self.root / "home/anna").exists())
 
     def test_a_file_that_is_no_yaml_is_told_without_its_secrets_and_keeps_them_for_who_mends_it(self):
         for text in ("a: [", 'password: "correct horse"\n  b: c: d', "since: 2024-13-45"):
             with self.subTest(text):
                 report = self.give(None, text)
-                self.assertIn("network-config is no YAML", report)
+                self.assertIn("network-config is not valid YAML", report)
                 self.assertNotIn("horse", report)
                 self.assertEqual(self.text("boot/firmware/network-config"), text)
 

@@ -61,14 +61,14 @@ class TheNode(Directory):
         (self.root / "var/lib/rookery/data/cluster").mkdir(parents=True)
         (self.root / "var/lib/rookery/data/cluster/excluded").touch()
         self.answers["join"] = (78, "The node of /var/lib/rookery/data is pi-1 of this cluster already: start it.")
-        self.assertIn("was not joined", self.found('[cluster]\ntoken = "rookery-join-1.abc"'))
+        self.assertIn("Joining the cluster failed", self.found('[cluster]\ntoken = "rookery-join-1.abc"'))
         self.assertIn("rookery-join-1.abc", self.toml.read_text(encoding="utf-8"))
 
     def test_no_node_is_made_of_what_was_restored_or_half_restored(self):
         (self.root / "var/lib/rookery/data").mkdir()
-        for left, advice in (("format", "makes it a node"), ("restore-unfinished", "run `rookery restore` again")):
+        for left, advice in (("format", "Create a node from them"), ("restore-unfinished", "run `rookery restore` again")):
             (self.root / "var/lib/rookery/data" / left).touch()
-            self.assertRegex(self.found(""), f"No node is made.*{advice}")
+            self.assertRegex(self.found(""), f"No node is created.*{advice}")
             self.assertEqual(self.commands, [])
             (self.root / "var/lib/rookery/data" / left).unlink()
 
@@ -81,12 +81,12 @@ class TheNode(Directory):
         for text in ("hostname = pi-1", '[cluster]\nname = "My Home"', '[clutser]\nname = "home"', 'name = "home"', "[storage]\ndrive = 5", '[ssh]\ndrive = "any"', '[cluster]\nexpect = 3',
                      '[cluster]\nname = "My Home"\ntoken = "rookery-join-1.abc"'):
             with self.subTest(text):
-                self.assertIn("Mend what is named", self.found(text))
+                self.assertIn("Correct the file", self.found(text))
                 self.assertEqual(self.commands, [])
         self.toml.write_bytes('[cluster]\nname = "café"'.encode("utf-16"))
-        self.assertIn("Mend what is named", found.found(self.machine, self.boot, self.run_rookery))
+        self.assertIn("Correct the file", found.found(self.machine, self.boot, self.run_rookery))
         self.toml.unlink()
-        self.assertIn("Mend what is named", found.found(self.machine, self.boot, self.run_rookery))
+        self.assertIn("Correct the file", found.found(self.machine, self.boot, self.run_rookery))
         self.assertEqual(self.commands, [])
 
     def test_a_wrong_line_elsewhere_keeps_no_node_from_being_made(self):
@@ -110,7 +110,7 @@ class TheNode(Directory):
         self.assertIn("abcd-efgh", greeting.greet(self.machine))
         (self.root / "var/lib/rookery/claim-code").write_text("abcd-efgh\n")
         self.assertNotIn("abcd-efgh", greeting.greet(self.machine))
-        self.assertIn("the one that rookery.toml gave it", greeting.greet(self.machine))
+        self.assertIn("the one from rookery.toml", greeting.greet(self.machine))
         (self.root / "var/lib/rookery/data/claim-code").unlink()
         self.assertNotIn("no owner", greeting.greet(self.machine))
 
@@ -180,7 +180,7 @@ class Secrets(Directory):
                 self.set_up(f"[cluster]\nexpect = 3\nphrase = {quoted}\n")
                 self.assertEqual(self.text("var/lib/rookery/form-phrase"), "four words by chance\n")
                 self.assertNotIn("words", self.toml.read_text(encoding="utf-8"))
-                self.assertIn("nothing is wrong", self.set_up(self.toml.read_text(encoding="utf-8")))
+                self.assertIn("no problems found", self.set_up(self.toml.read_text(encoding="utf-8")))
 
     def test_a_phrase_that_the_file_says_no_more_goes_and_one_in_a_broken_file_stays(self):
         self.set_up('[cluster]\nexpect = 3\nphrase = "four words by chance"\n')

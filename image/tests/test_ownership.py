@@ -36,7 +36,7 @@ class TheNodesUser(Directory):
                 with self.subTest(trap):
                     (self.home / name).unlink(missing_ok=True)
                     (self.home / trap).symlink_to(self.secret)
-                    self.assertIn("nothing is wrong", self.start())
+                    self.assertIn("no problems found", self.start())
                     self.assertEqual(self.secret.read_text(), SECRET)
                     self.assertEqual(self.secret.stat().st_mode & 0o777, 0o600)
                     self.assertFalse((self.home / name).is_symlink())
@@ -50,7 +50,7 @@ class TheNodesUser(Directory):
     def test_a_pipe_holds_nothing_up(self):
         for name in ("config.json", "claim-code", "form-phrase", "form-phrase.new"):
             os.mkfifo(self.home / name)
-        self.assertIn("nothing is wrong", self.start())
+        self.assertIn("no problems found", self.start())
         self.assertEqual(json.loads(self.text("var/lib/rookery/config.json"))["form"]["expect"], 3)
 
     def test_links_among_the_host_keys_do_not_come_out_in_etc(self):
@@ -95,7 +95,7 @@ class TheNodesUser(Directory):
         (self.root / "etc/passwd").write_text("root:x:0:0::/root:/bin/bash\nrookery:x:65533:65534::/:/bin/false\n")
         (self.root / "etc/group").write_text("rookery:x:65534:\n")
         for _ in range(2):
-            self.assertIn("nothing is wrong", self.start())
+            self.assertIn("no problems found", self.start())
             self.assertEqual({file.name: (file.stat().st_uid, file.stat().st_gid, oct(file.stat().st_mode & 0o777)) for file in self.home.iterdir()},
                              {"config.json": (0, 65534, "0o640"), "claim-code": (0, 65534, "0o640"), "form-phrase": (65533, 65534, "0o600"), "host": (0, os.getegid(), "0o700")})
 

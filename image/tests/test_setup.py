@@ -98,11 +98,11 @@ class TheFile(unittest.TestCase):
             good.write_text('hostname = "pi-1"\ntimezone = "Europe/Berlin"', encoding="utf-8")
             wrong.write_text('hostnam = "pi-1"', encoding="utf-8")
             latin.write_bytes(b'[[wifi.networks]]\nssid = "caf\xe9"')
-            self.assertEqual(checked(good), (0, f"{good}: nothing is wrong\n"))
+            self.assertEqual(checked(good), (0, f"{good}: no problems found\n"))
             status, told = checked(wrong, latin, good, Path(folder) / "none")
             self.assertEqual(status, 1)
             self.assertEqual([line.split(": ")[1:3] for line in told.splitlines()],
-                             [["hostnam", "there is no such setting; did you mean hostname?"], ["The file is no UTF-8 text, at byte 29. Save it as UTF-8."], ["nothing is wrong"],
+                             [["hostnam", "there is no such setting; did you mean hostname?"], ["The file is not UTF-8 text (byte 29). Save it as UTF-8."], ["no problems found"],
                               ["cannot be read", "No such file or directory"]])
         self.assertEqual((checked()[0], checked("--help")[0]), (64, 0))
 
@@ -146,7 +146,7 @@ class TheFile(unittest.TestCase):
             parsed, problems = settings.parse(f'[cluster]\nclaim-code = "{code}"', Path("/nowhere"))
             self.assertIsNone(parsed.claim_code)
             self.assertEqual(len(problems), 1, problems)
-            self.assertTrue(problems[0].startswith("cluster.claim-code: this must hold at least 16"), problems)
+            self.assertTrue(problems[0].startswith("cluster.claim-code: this must have at least 16"), problems)
             self.assertNotIn(code, problems[0])
         self.assertEqual(self.problems_of('[cluster]\nclaim-code = "****************"'), [])
 
@@ -173,7 +173,7 @@ class TheMachine(Directory):
 
     def test_the_processor_gets_the_governor_of_the_power_profile(self):
         for profile, governor in (("quiet", "conservative"), ("fast", "performance"), ("balanced", "schedutil")):
-            self.assertIn("nothing is wrong", self.set_up(f'power = "{profile}"'))
+            self.assertIn("no problems found", self.set_up(f'power = "{profile}"'))
             self.assertEqual([file.read_text().strip() for file in self.governors], [governor] * 2)
 
     def test_a_governor_that_is_refused_or_cannot_be_set_is_told(self):
@@ -182,8 +182,8 @@ class TheMachine(Directory):
         self.assertIn("- power: the kernel refuses the governor 'conservative'", self.set_up('power = "quiet"'))
         for governor in self.governors:
             governor.parent.rename(governor.parent.with_name(f"gone-{governor.parent.name}"))
-        self.assertIn("- power: this machine's processor has one frequency", self.set_up('power = "quiet"'))
-        self.assertIn("nothing is wrong", self.set_up(""))
+        self.assertIn("- power: the kernel cannot change this processor's frequency", self.set_up('power = "quiet"'))
+        self.assertIn("no problems found", self.set_up(""))
 
     def test_an_account_or_a_group_of_the_system_gets_no_login(self):
         (self.root / "etc/passwd").write_text("root:x:0:0::/root:/bin/bash\nprometheus:x:105:108::/var/lib/prometheus:/usr/sbin/nologin\npolkitd:x:998:998::/:/usr/sbin/nologin\nanna:x:1000:1000::/home/anna:/bin/bash\n")
@@ -202,7 +202,7 @@ class TheMachine(Directory):
     def test_a_whole_file_is_done(self):
         (self.root / "etc/passwd").write_text("anna:x:1000:1000::/home/anna:/bin/bash\n")
         report = self.set_up(WHOLE)
-        self.assertIn("nothing is wrong", report)
+        self.assertIn("no problems found", report)
         self.assertIn("ssh anna@pi-1.local", report)
         self.assertEqual(self.text("etc/hostname"), "pi-1\n")
         self.assertEqual((self.root / "etc/localtime").readlink(), Path("/usr/share/zoneinfo/Europe/Berlin"))
@@ -217,24 +217,24 @@ class TheMachine(Directory):
         self.set_up(WHOLE)
         self.assertNotIn("correct horse", self.toml.read_text(encoding="utf-8"))
         before = self.text("etc/wpa_supplicant/wpa_supplicant-wlan0.conf")
-        self.assertIn("nothing is wrong", first_boot.set_up(self.machine, self.boot))
+        self.assertIn("no problems found", first_boot.set_up(self.machine, self.boot))
         self.assertEqual(self.text("etc/wpa_supplicant/wpa_supplicant-wlan0.conf"), before)
 
     def test_a_preset_claim_code_is_laid_beside_the_data_gone_from_the_boot_partition_and_known_at_the_next_start(self):
-        self.assertIn("nothing is wrong", self.set_up('[cluster]\nclaim-code = "heron-violet-lamp-42"'))
+        self.assertIn("no problems found", self.set_up('[cluster]\nclaim-code = "heron-violet-lamp-42"'))
         self.assertEqual(self.text("var/lib/rookery/claim-code"), "heron-violet-lamp-42\n")
         self.assertEqual((self.root / "var/lib/rookery/claim-code").stat().st_mode & 0o777, 0o640)
         self.assertEqual(self.toml.read_text(encoding="utf-8"), '[cluster]\nclaim-code = "' + "*" * 20 + '"')
         for _ in range(2):
             self.assertEqual(json.loads(self.text("var/lib/rookery/config.json"))["claimCodeFile"], "/var/lib/rookery/claim-code")
-            self.assertIn("nothing is wrong", first_boot.set_up(self.machine, self.boot))
+            self.assertIn("no problems found", first_boot.set_up(self.machine, self.boot))
         self.assertEqual(self.text("var/lib/rookery/claim-code"), "heron-violet-lamp-42\n")
 
     def test_a_covered_claim_code_on_another_machine_is_asked_for_and_a_code_that_found_no_place_stays(self):
         self.assertIn("write it again", self.set_up('[cluster]\nclaim-code = "********************"'))
         self.assertNotIn("claimCodeFile", self.text("var/lib/rookery/config.json"))
         (self.root / "var/lib/rookery").rename(self.root / "gone")
-        self.assertIn("this machine does not have it", self.set_up('[cluster]\nclaim-code = "heron-violet-lamp-42"'))
+        self.assertIn("this machine has not stored a claim code", self.set_up('[cluster]\nclaim-code = "heron-violet-lamp-42"'))
         self.assertIn("heron-violet-lamp-42", self.toml.read_text(encoding="utf-8"))
 
     def test_a_covered_passphrase_on_another_machine_is_asked_for(self):
@@ -247,7 +247,7 @@ class TheMachine(Directory):
     def test_a_wrong_file_still_gives_a_machine_with_a_name(self):
         report = self.set_up("hostname = ")
         self.assertEqual(self.text("etc/hostname"), "rookery-b2c3d4\n")
-        self.assertIn("What is wrong:\n- The file is no TOML", report)
+        self.assertIn("Problems:\n- The file is not valid TOML", report)
 
     def test_no_file_is_told(self):
         self.assertIn("There is no rookery.toml", first_boot.set_up(self.machine, self.boot))
@@ -299,10 +299,10 @@ class TheMachine(Directory):
 
     def test_a_name_that_ansible_has_for_itself_is_refused_but_who_has_it_keeps_it(self):
         for name in ("localhost", "All", "ungrouped", "rookery"):
-            self.assertIn("take another name", self.set_up(f'hostname = "{name}"'))
+            self.assertIn("use another name", self.set_up(f'hostname = "{name}"'))
             self.assertEqual(self.text("etc/hostname"), "rookery-b2c3d4\n")
         (self.root / "etc/hostname").write_text("rookery\n")
-        self.assertIn("keeps it until then", self.set_up('hostname = "Rookery"'))
+        self.assertIn("keeps the name", self.set_up('hostname = "Rookery"'))
         self.assertEqual(self.text("etc/hostname"), "rookery\n")
 
     def test_a_configuration_that_is_no_json_is_told_and_kept_aside(self):
@@ -310,22 +310,22 @@ class TheMachine(Directory):
         self.assertIn("config.json.wrong", self.set_up('memory = "128M"'))
         self.assertEqual(self.text("var/lib/rookery/config.json.wrong"), '{"listen": "https://0.0.0.0:8443",}')
         self.assertEqual(json.loads(self.text("var/lib/rookery/config.json"))["memory"], "128M")
-        self.assertIn("nothing is wrong", self.set_up('memory = "128M"'))
+        self.assertIn("no problems found", self.set_up('memory = "128M"'))
 
     def test_a_phrase_to_form_a_cluster_by_is_kept_beside_the_data_and_covered(self):
-        self.assertIn("nothing is wrong", self.set_up('[cluster]\nname = "home"\nexpect = 3\nphrase = "correct horse battery"'))
+        self.assertIn("no problems found", self.set_up('[cluster]\nname = "home"\nexpect = 3\nphrase = "correct horse battery"'))
         self.assertIn(f'phrase = "{"*" * 21}"', self.toml.read_text(encoding="utf-8"))
         self.assertEqual(self.text("var/lib/rookery/form-phrase"), "correct horse battery\n")
         self.assertEqual((self.root / "var/lib/rookery/form-phrase").stat().st_mode & 0o777, 0o600)
         form = {"expect": 3, "phraseFile": "/var/lib/rookery/form-phrase"}
         self.assertEqual(json.loads(self.text("var/lib/rookery/config.json"))["form"], form)
-        self.assertIn("nothing is wrong", first_boot.set_up(self.machine, self.boot))
+        self.assertIn("no problems found", first_boot.set_up(self.machine, self.boot))
         self.assertEqual(json.loads(self.text("var/lib/rookery/config.json"))["form"], form)
         self.set_up('[cluster]\nname = "home"')
         self.assertNotIn("form", json.loads(self.text("var/lib/rookery/config.json")))
 
     def test_a_covered_phrase_on_another_machine_is_asked_for_and_forms_nothing(self):
-        self.assertIn("cluster.phrase: this machine does not have", self.set_up('[cluster]\nexpect = 3\nphrase = "*********************"'))
+        self.assertIn("cluster.phrase: the phrase is covered with *", self.set_up('[cluster]\nexpect = 3\nphrase = "*********************"'))
         self.assertNotIn("form", json.loads(self.text("var/lib/rookery/config.json")))
 
     def test_a_phrase_that_is_too_short_is_never_repeated(self):
@@ -349,10 +349,10 @@ class TheMachine(Directory):
         file.write_text('{"memory": "200M", "peers": "10.0.0.9:9443"}')
         for text in ('memory = "128M"\n[cluster]\nseeds = ["10.0.0.1:9443"]', 'memory = "150M"\n[cluster]\nseeds = ["10.0.0.1:9443"]'):
             report = self.set_up(text)
-            self.assertIn("- memory: /var/lib/rookery/config.json says something else", report)
-            self.assertIn("- cluster.seeds: /var/lib/rookery/config.json says something else", report)
+            self.assertIn("- memory: /var/lib/rookery/config.json has another value", report)
+            self.assertIn("- cluster.seeds: /var/lib/rookery/config.json has another value", report)
             self.assertEqual(file.read_text(), '{"memory": "200M", "peers": "10.0.0.9:9443"}')
-        self.assertIn("nothing is wrong", self.set_up('hostname = "pi-1"'))
+        self.assertIn("no problems found", self.set_up('hostname = "pi-1"'))
         self.assertEqual(file.read_text(), '{"memory": "200M", "peers": "10.0.0.9:9443"}')
 
     def test_a_setting_that_the_file_says_no_more_goes_from_the_configuration(self):
@@ -384,7 +384,7 @@ class TheMachine(Directory):
         self.set_up('memory = "1G"')
         self.assertNotIn("memory", json.loads(self.text("var/lib/rookery/config.json")))
         for memory in ("96M", "463M"):
-            self.assertIn("nothing is wrong", self.set_up(f'memory = "{memory}"'))
+            self.assertIn("no problems found", self.set_up(f'memory = "{memory}"'))
             self.assertEqual(json.loads(self.text("var/lib/rookery/config.json"))["memory"], memory)
 
     def test_one_thing_that_fails_does_not_keep_the_others_from_being_done(self):

@@ -1,8 +1,8 @@
 # shellcheck shell=sh
-# The data partition, the fourth of the disk: grown to the end of the disk, formatted when it is blank, and only then.
+# Grows the data partition, the fourth of the disk, to the end of the disk, and formats it only if it is blank.
 # Sourced by the initial RAM disk; image/tests/data-partition.bats runs it on loop devices.
 
-# Sector 18, before the first partition, says that formatting has begun: what a power cut left of it is ours to format again, and may not look blank.
+# Sector 18, before the first partition, records that formatting has begun. After a power cut the partition may not look blank; this record allows formatting it again.
 formatting_sector=18
 formatting_mark='rookery: formatting'
 
@@ -28,27 +28,27 @@ mark_formatting() { # DISK TEXT
   printf '%s\n' "$2" | dd of="$1" bs=512 seek=$formatting_sector count=1 conv=sync,notrunc,fsync 2>/dev/null
 }
 
-# Blank is what has no signature of any file system, RAID or partition table that blkid knows, and a MiB of zeros at its beginning, as the image ships it.
-# The zeros are counted, so that a card that cannot be read is not taken for a blank one.
+# A partition is blank if blkid finds no file system, RAID or partition table on it and its first MiB is zeros, as in the image.
+# The zeros are counted, so that an unreadable card is not taken for a blank one.
 is_blank() { # DEVICE
   [ -z "$(blkid -p -s TYPE -s PTTYPE -o value "$1")" ] && [ "$(dd if="$1" bs=1M count=1 2>/dev/null | LC_ALL=C tr -d '\001-\377' | wc -c)" -eq 1048576 ]
 }
 
-grow_partition() { # DISK DEVICE: to the end of the disk, if at least 16 MiB lie behind it
+grow_partition() { # DISK DEVICE: extends the partition to the end of the disk, if at least 16 MiB follow it
   sectors=$(blockdev --getsz "$1") || return
   end=$(sfdisk --dump "$1" | sed -n "s:^$2 .*start= *\([0-9]*\), size= *\([0-9]*\),.*:\1 \2:p" | awk '{ print $1 + $2 }')
   [ -n "$end" ] || { echo "$1 has no fourth partition" >&2; return 1; }
-  # 2^32 - 1 sectors are what a partition table of this kind can say: 2 TiB.
+  # An MBR partition table holds at most 2^32 - 1 sectors: 2 TiB.
   [ "$sectors" -le 4294967295 ] || sectors=4294967295
   [ $((sectors - end)) -ge 32768 ] || return 0
-  # One sector is written, so that a power cut leaves the old table or the new one.
+  # The table is one sector, so a power cut leaves either the old or the new table.
   echo ", +" | sfdisk --quiet --no-reread --no-tell-kernel -N 4 "$1" >&2 || return
   partx --update --nr 4 "$1" >&2 || return
   echo "$2 now ends where $1 ends." >&2
 }
 
-# Cards that say they are larger than they are lose what lies beyond, or write it over what lies before: each of 32 places gets a text of its own, all are read
-# back from the card. A blank partition only. The first place lies behind the MiB that is looked at for zeros, so a power cut meanwhile changes nothing.
+# A counterfeit card reports more capacity than it has, and loses data beyond it or writes them over other data. To detect one, 32 places get distinct texts,
+# which are then read back from the card. Only for a blank partition. The first place is after the MiB that is_blank checks, so after a power cut it is still blank.
 probe_places=32
 
 put_block() { # DEVICE MEBIBYTE TEXT
@@ -59,51 +59,51 @@ get_block() { # DEVICE MEBIBYTE
   dd if="$1" bs=4096 skip=$(($2 * 256)) count=1 2>/dev/null | tr -d '\000'
 }
 
-keeps_its_size() { # DEVICE
+has_its_reported_size() { # DEVICE
   size=$(($(blockdev --getsz "$1") / 2048))
   step=$((size / (probe_places + 1)))
   [ $step -ge 2 ] || return 0
   place=0
   while [ $place -lt $probe_places ]; do
     place=$((place + 1))
-    put_block "$1" $((place * step)) "rookery: place $place" || { echo "$1 does not take a write at $((place * step)) MiB: the card is broken. It is not used; get another one." >&2; return 1; }
+    put_block "$1" $((place * step)) "rookery: place $place" || { echo "Writing $1 at $((place * step)) MiB failed: the card is broken and is not used. Replace it." >&2; return 1; }
   done
   blockdev --flushbufs "$1"
   place=0
   while [ $place -lt $probe_places ]; do
     place=$((place + 1))
     [ "$(get_block "$1" $((place * step)))" = "rookery: place $place" ] && continue
-    echo "The card says that $1 has $size MiB, and does not keep what is written around $((place * step)) MiB: it is smaller than it says, or broken. It is not used; get another one." >&2
+    echo "The card reports $size MiB for $1 but does not keep data written at $((place * step)) MiB: its real capacity is smaller, or it is broken. It is not used. Replace it." >&2
     return 1
   done
 }
 
 prepare_data_partition() { # DISK DEVICE
-  [ -b "$2" ] || { echo "$2 is not there: the card has no data partition." >&2; return 1; }
-  grow_partition "$1" "$2" || echo "$2 was not grown; it is used as it is." >&2
+  [ -b "$2" ] || { echo "$2 does not exist: the card has no data partition." >&2; return 1; }
+  grow_partition "$1" "$2" || echo "$2 could not be grown and is used with its present size." >&2
   if is_blank "$2" || formatting_has_begun "$1"; then
-    keeps_its_size "$2" || return
+    has_its_reported_size "$2" || return
     mark_formatting "$1" "$formatting_mark" || return
-    # An inode for each 256 KiB: a node keeps few, large files. Lazy, because writing the tables of a large card takes minutes and wears it.
+    # One inode per 256 KiB, because a node has few, large files. Lazy initialisation, because writing all inode tables of a large card takes minutes and wears it.
     mkfs.ext4 -q -F -L rookery-data -i 262144 -m 1 -E lazy_itable_init=1,lazy_journal_init=1 "$2" >&2 || return
     sync
-    # Not used before this is written: the next start would format it again.
-    mark_formatting "$1" 'rookery: formatted' || { echo "$1 does not take a write: the card is broken. It is not used; get another one." >&2; return 1; }
-    echo "$2 was blank and is formatted." >&2
+    # Written before the partition is used; otherwise the next boot would format it again.
+    mark_formatting "$1" 'rookery: formatted' || { echo "Writing $1 failed: the card is broken and is not used. Replace it." >&2; return 1; }
+    echo "$2 was blank and has been formatted." >&2
   fi
   case $(blkid -p -s TYPE -o value "$2") in
     ext4) ;;
     *)
-      echo "$2 holds something that is no ext4 file system and is not blank: it is left alone. To use the card, save what is on it and flash it anew." >&2
+      echo "$2 is neither blank nor an ext4 file system and is left unchanged. To use the card, save its data and flash it again." >&2
       return 1
       ;;
   esac
-  # 0: clean, 1: mended. Anything else is for a person to judge.
+  # Exit code 0: clean, 1: repaired. Any other needs a person's decision.
   e2fsck -p "$2" >&2
-  [ $? -le 1 ] || { echo "$2 is damaged and was not mended by itself: 'e2fsck $2' asks what to do." >&2; return 1; }
+  [ $? -le 1 ] || { echo "$2 is damaged and could not be repaired automatically. Run 'e2fsck $2' and answer its questions." >&2; return 1; }
 }
 
-grow_file_system() { # DEVICE, mounted
-  # Growing a mounted ext4 goes through its journal: a power cut leaves it at a size between the two, and the next start goes on.
-  resize2fs "$1" >/dev/null 2>/run/rookery-image/resize.log || { cat /run/rookery-image/resize.log >&2; echo "$1 was not grown; it is used as it is." >&2; }
+grow_file_system() { # DEVICE: grows a mounted ext4 to the size of its partition
+  # Growing a mounted ext4 is journalled: a power cut leaves it at some size between the old and the new, and the next boot continues.
+  resize2fs "$1" >/dev/null 2>/run/rookery-image/resize.log || { cat /run/rookery-image/resize.log >&2; echo "$1 could not be grown and is used with its present size." >&2; }
 }

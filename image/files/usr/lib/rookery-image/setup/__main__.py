@@ -1,4 +1,4 @@
-"""`setup first-boot` before the network, `setup found` before the node's start, `setup greet` after it: at every start of the machine. `setup measure` once."""
+"""Runs one step at each boot: `setup first-boot` before the network starts, `setup found` before the node, `setup greet` after it. `setup measure` runs once."""
 
 import sys
 import traceback
@@ -27,7 +27,7 @@ def run(step: str, machine: Machine, boot: BootPartition) -> None:
         case "measure":
             greeting.measure_disk(machine)
         case _:
-            sys.exit(f"setup: what is '{step}'? first-boot, found, greet or measure")
+            sys.exit(f"setup: unknown step '{step}'; first-boot, found, greet or measure")
 
 
 def main() -> None:
@@ -35,7 +35,7 @@ def main() -> None:
     try:
         run(sys.argv[1] if len(sys.argv) == 2 else "", machine, BootPartition(machine))
     except Exception:  # pylint: disable=broad-exception-caught
-        # Whatever is wrong here, the machine goes on and can be looked at.
+        # Any error is only logged: the machine boots on, so that its owner can log in and look.
         traceback.print_exc()
 
 

@@ -1,4 +1,4 @@
-"""The boot partition, which every PC can read: rookery.toml and what Raspberry Pi Imager writes in, rookery-first-boot.log out. Mounted read-only but for the moment of a write."""
+"""The boot partition, which every PC can read: input is rookery.toml and Raspberry Pi Imager's files, output is rookery-first-boot.log. It is mounted read-only except during a write."""
 
 import os
 from contextlib import contextmanager
@@ -11,12 +11,12 @@ SETTINGS = "rookery.toml"
 LOG = "rookery-first-boot.log"
 
 
-# Its size changes seldom: blanks fill it up.
+# The log is padded with blanks to a multiple of this, so that its size, and with it the FAT, seldom changes.
 LOG_STEP_BYTES = 4096
 
 
 def logged(text: str) -> bytes:
-    """The log's bytes: with the line ends that every PC shows."""
+    """The bytes of the log: `text` with CRLF line ends, padded."""
     data = text.replace("\n", "\r\n").encode()
     return data + b" " * (-len(data) % LOG_STEP_BYTES)
 
@@ -35,11 +35,11 @@ class BootPartition:
             self._machine.run("mount", "-o", "remount,ro", self._mounted_at)
 
     def is_mounted(self) -> bool:
-        """Whether there is anything, such as the firmware that the machine was started by."""
+        """Whether the partition has any file. A mounted one has at least the firmware."""
         return any(self.directory.iterdir())
 
     def text(self, file: str = SETTINGS) -> tuple[str | None, str | None]:
-        """The text of a file, or None and what is wrong with it, or None twice when it is not there."""
+        """Returns the text of a file and None, or None and its problem, or None twice if the file does not exist."""
         try:
             data = (self.directory / file).read_bytes()
         except FileNotFoundError:
@@ -49,11 +49,11 @@ class BootPartition:
         try:
             return data.decode("utf-8"), None
         except UnicodeDecodeError as error:
-            # The Notepad of old writes UTF-16 or the PC's own code page.
-            return None, f"{file} is no UTF-8 text (byte {error.start}): save it with the encoding UTF-8. Nothing in it was used."
+            # Old versions of Notepad write UTF-16 or the PC's code page.
+            return None, f"{file} is not UTF-8 text (byte {error.start}) and was ignored. Save it with the encoding UTF-8."
 
     def cover(self, name: str, stored: set[str] | None, file: str = SETTINGS) -> None:
-        """Overwrites the values of `name` that are among `stored`, or all, in a file in place, byte by byte, so that no second copy of the file is left in free space."""
+        """Overwrites the values of the key `name` with stars: those in `stored`, or all if it is None. It writes in place, so that no copy of a secret is left in free space."""
         text, _ = self.text(file)
         covered = without_secrets(text, name, stored) if text is not None else None
         if covered == text:
@@ -65,14 +65,14 @@ class BootPartition:
             os.fsync(opened.fileno())
 
     def is_news(self, text: str) -> bool:
-        """Whether the log says something else."""
+        """Whether the log on the card differs from `text`."""
         try:
             return (self.directory / LOG).read_bytes() != logged(text)
         except OSError:
             return True
 
     def report(self, text: str) -> bool:
-        """Writes the log when it says something new; whether it did. In place, because a file that is cut off and grows again changes the table of files, which a plug pulled just then may cost."""
+        """Writes the log if it changed, and returns whether it did. It writes in place, because truncating and growing a file changes the FAT, which a power cut may then damage."""
         path = self.directory / LOG
         if not self.is_news(text):
             return False

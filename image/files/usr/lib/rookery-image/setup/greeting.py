@@ -1,4 +1,4 @@
-"""After the node's start, and whenever it has something new to tell: says on the screen, and in the log on the boot partition, where it is, by what it is known, what it waits for, and how to claim it."""
+"""Shows the state of the machine on the screen and in the log on the boot partition: its addresses, its certificate authority, what the node is doing, and how to claim it. Runs after the node starts and whenever its state changes."""
 
 import base64
 import hashlib
@@ -12,12 +12,12 @@ from boot_partition import BootPartition
 from system import CLAIM_CODE, Machine, has_home
 
 SCREEN = "/run/issue.d/rookery.issue"
-# What the node says that it does, in a line: there while it runs.
+# One line in which the running node describes its state.
 STATUS = "/run/rookery/status"
-# How often the log was written in this start of the machine, and when at last, in seconds since it.
+# The number of writes of the log since boot, and the time of the last, in seconds since boot.
 LOGGED = "/run/rookery-image/logged"
 FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS, MOST_TIMES = 15, 3600, 10
-# Measured once for each home of the node, a card or a drive.
+# The measured speed of the card or drive, one measurement for each home of the node.
 MEASURED = "/var/lib/rookery/host/disk.txt"
 
 
@@ -27,7 +27,7 @@ def addresses(machine: Machine) -> list[str]:
 
 
 def authority_fingerprint(machine: Machine) -> str | None:
-    """SHA-256 of the certificate authority, in pairs as browsers show it; of the one that signs, which comes first."""
+    """The SHA-256 of the signing certificate authority, the first of the file, in pairs of digits as browsers show it."""
     text = machine.read_as_node(found.DATA + "/cluster/authority.pem")
     found_at = re.search(r"-----BEGIN CERTIFICATE-----([^-]*)-----END CERTIFICATE-----", text)
     if found_at is None:
@@ -37,22 +37,22 @@ def authority_fingerprint(machine: Machine) -> str | None:
 
 
 def measure_disk(machine: Machine, run=found.rookery) -> bool:
-    """Measures what the disk of the node can do, once for each home, and whether it did. It tells the owner; the node itself goes by what it measures as it runs."""
-    # What is said of a node that was not made yet is no measurement, and would stand for it.
+    """Measures the speed of the node's disk once for each home, for the owner to read, and returns whether it did. The node uses its own measurements at run time."""
+    # Without a node the output holds no measurement and must not be stored as one.
     if not has_home(machine) or not machine.path(found.DATA).exists() or machine.path(MEASURED).exists():
         return False
     _, said = run(machine, "doctor", "--config", "/var/lib/rookery/config.json", "--probe", "--json")
     try:
         findings = [finding for finding in json.loads(said)["Findings"] if finding["Subject"] == "disk"]
     except ValueError:
-        # What is no JSON says why there is none; the next start asks again.
+        # Output that is not JSON is an error message. The next boot tries again.
         print(said)
         return False
     return machine.write(MEASURED, "".join(f"Disk:     {finding['Sentence']}{' ' + finding['Fix'] if finding['Fix'] else ''}\n" for finding in findings))
 
 
 def line(machine: Machine, file: str) -> str:
-    """What the node wrote, on one line for the screen: other cards' words may be among it."""
+    """The text of a node's file as one printable line. It may contain text received from other machines."""
     return "".join(letter for letter in " ".join(machine.read_as_node(file).split()) if letter.isprintable())
 
 
@@ -62,23 +62,23 @@ def greet(machine: Machine) -> str:
     fingerprint = authority_fingerprint(machine)
     lines = ["Rookery", "", f"https://{name}.local   " + "   ".join(f"https://{'[' + a + ']' if ':' in a else a}" for a in addresses(machine))]
     if fingerprint is not None:
-        lines += ["Its certificate authority, SHA-256:", "  " + fingerprint[:47], "  " + fingerprint[48:]]
+        lines += ["Certificate authority, SHA-256:", "  " + fingerprint[:47], "  " + fingerprint[48:]]
         if '"welcome"' in (machine.read("/var/lib/rookery/config.json") or ""):
             lines += [f"How to trust it: http://{name}.local"]
     if said := line(machine, STATUS):
         lines += ["", f"Node:     {said}"]
     if code and machine.read(CLAIM_CODE) is not None:
-        # Who preset it knows it, and the log lies on a partition that everybody reads.
-        lines += ["It has no owner yet. Its code is the one that rookery.toml gave it."]
+        # Not printed: the owner knows it, and any PC can read the log.
+        lines += ["It has no owner yet. Its claim code is the one from rookery.toml."]
     elif code:
-        lines += [f"It has no owner yet. Its code, until it is claimed: {code}"]
+        lines += [f"It has no owner yet. Claim it with the code {code}"]
     return "\n".join(lines) + "\n\n" + (machine.read(found.REPORT) or "") + (machine.read(first_boot.REPORT) or "") + (machine.read(MEASURED) or "")
 
 
 def show(machine: Machine, boot: BootPartition, now=time.monotonic) -> None:
-    """The screen follows at once. The log lies on the card: within one start of the machine each writing of it waits twice as long as the one before, and what came meanwhile is written when that is over."""
+    """Updates the screen at once, and the log on the card at growing intervals: after each write since boot the next waits twice as long and then writes the newest state."""
     text = greet(machine)
-    # agetty takes a backslash for a command.
+    # A backslash begins a command of agetty.
     machine.write(SCREEN, text.replace("\\", "\\\\"))
     machine.run("agetty", "--reload", fails=True)
     if not boot.is_news(text):
@@ -89,6 +89,6 @@ def show(machine: Machine, boot: BootPartition, now=time.monotonic) -> None:
         boot.report(text)
         machine.write(LOGGED, f"{min(times + 1, MOST_TIMES)} {now():.0f}\n")
     else:
-        # Fails where it waits already.
+        # Fails if the timer of an earlier call is still waiting, which then does the write.
         machine.run("systemd-run", "--quiet", "--collect", "--unit=rookery-greet-later", f"--on-active={due - now() + 1:.0f}", "--timer-property=AccuracySec=1s",
                     "systemctl", "--no-block", "restart", "rookery-greeting.service", fails=True)

@@ -1,6 +1,6 @@
-"""What Raspberry Pi Imager writes on the boot partition, in cloud-init's form: `user-data` (host name, account, keys, time zone) and `network-config` (a wireless network).
+"""Reads the files that Raspberry Pi Imager writes to the boot partition in cloud-init's format: `user-data` (host name, account, keys, time zone) and `network-config` (a wireless network).
 
-Only what Imager 1 and 2 write is read (https://github.com/raspberrypi/rpi-imager, doc/os_customisation_formats.md, `cloudinit`); cloud-init itself is not here. rookery.toml goes before it."""
+Only the keys that Imager 1 and 2 write are supported (https://github.com/raspberrypi/rpi-imager, doc/os_customisation_formats.md, `cloudinit`); cloud-init is not installed. rookery.toml takes precedence."""
 
 import re
 
@@ -10,23 +10,23 @@ USER_DATA, NETWORK_CONFIG = "user-data", "network-config"
 
 
 def mapping(text: str | None, name: str, problems: list[str]) -> dict | None:
-    """The mapping that is `text`, an empty one where there is none; None when it cannot be read as what it is."""
+    """The YAML mapping in `text`, empty if `text` is None; None if it is not valid YAML."""
     if text is None:
         return {}
-    # Most cards have no such file, and it takes a third of all that the setup executes.
+    # Imported here, because the import takes a third of the setup's time and most cards have no such file.
     import yaml  # pylint: disable=import-outside-toplevel
     try:
         document = yaml.safe_load(text)
     except (yaml.YAMLError, ValueError) as error:
-        # Where, and never what: it may be a passphrase.
+        # The message names the position but not the text, which may be a passphrase.
         mark = getattr(error, "problem_mark", None)
-        problems.append(f"{name} is no YAML{f' (line {mark.line + 1}, column {mark.column + 1})' if mark else ''}. Nothing in it was used.")
+        problems.append(f"{name} is not valid YAML{f' (line {mark.line + 1}, column {mark.column + 1})' if mark else ''} and was ignored.")
         return None
     return document if isinstance(document, dict) else {}
 
 
 def below(value, *keys) -> dict:
-    """The mapping below `keys`, or an empty one."""
+    """The mapping at the path `keys`, or an empty one."""
     for key in keys:
         value = value.get(key) if isinstance(value, dict) else None
     return value if isinstance(value, dict) else {}
@@ -37,7 +37,7 @@ def listed(value) -> list:
 
 
 def network_name(text: str) -> str:
-    """Imager 2 writes the bytes of a name as \\xHH, which YAML takes for characters of that number."""
+    """Decodes a network name. Imager 2 writes its UTF-8 bytes as \\xHH, which YAML reads as one character each."""
     try:
         return text.encode("latin-1").decode("utf-8")
     except UnicodeError:
@@ -59,15 +59,15 @@ def read_user_data(document: dict, settings: Settings, zones, problems: list[str
     keys = [key.strip() for place in [*users, document] for key in listed(place.get("ssh_authorized_keys")) if isinstance(key, str)]
     settings.ssh_keys = [key for key in keys if is_ssh_key(key)]
     if len(settings.ssh_keys) < len(keys):
-        problems.append(f"{USER_DATA}: an SSH key is none, or was cut while it was copied")
+        problems.append(f"{USER_DATA}: an SSH key is invalid or incomplete")
     if users and settings.ssh_keys:
         name = str(users[0].get("name"))
         if is_account(name):
             settings.ssh_user = name
         else:
-            problems.append(f"{USER_DATA}: '{name}' cannot be an account here; it is {settings.ssh_user}")
+            problems.append(f"{USER_DATA}: '{name}' cannot be an account here; '{settings.ssh_user}' is used instead")
     if users and not settings.ssh_keys:
-        problems.append(f"{USER_DATA}: an account with a password was asked for in Raspberry Pi Imager; passwords are not used here. Choose SSH with public keys there, or write keys in rookery.toml")
+        problems.append(f"{USER_DATA}: Raspberry Pi Imager was told to create an account with a password, which Rookery does not support. Choose SSH with public keys there, or set keys in rookery.toml")
 
 
 def read_network_config(document: dict, settings: Settings, problems: list[str]) -> None:
@@ -82,12 +82,12 @@ def read_network_config(document: dict, settings: Settings, problems: list[str])
         if isinstance(country, str) and re.fullmatch(r"[A-Z]{2}", country):
             settings.wifi_country = country
     if settings.wifi_networks and settings.wifi_country is None:
-        problems.append(f"{NETWORK_CONFIG}: the wireless country is missing, and without it the radio stays off; choose it in Raspberry Pi Imager")
+        problems.append(f"{NETWORK_CONFIG}: the wireless country is missing, so the radio stays off; choose it in Raspberry Pi Imager")
         settings.wifi_networks = []
 
 
 def parse(user_data: str | None, network_config: str | None, zones) -> tuple[Settings, list[str]]:
-    """The settings of both files, and what is wrong with them."""
+    """The settings of both files, and their problems."""
     settings, problems = Settings(), []
     documents = mapping(user_data, USER_DATA, problems), mapping(network_config, NETWORK_CONFIG, problems)
     read_user_data(documents[0] or {}, settings, zones, problems)
@@ -99,7 +99,7 @@ def parse(user_data: str | None, network_config: str | None, zones) -> tuple[Set
 
 
 def filled(settings: Settings, by: Settings) -> Settings:
-    """`settings`, and what they do not say as `by` says it. An account and its keys go together; of the networks each is wanted, first those of `settings`."""
+    """Fills what `settings` leave out from `by` and returns them. An account and its keys are taken together. Networks are merged, those of `settings` first."""
     settings.in_doubt |= by.in_doubt
     settings.hostname = settings.hostname or by.hostname
     settings.timezone = settings.timezone or by.timezone

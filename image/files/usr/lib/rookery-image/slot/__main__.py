@@ -19,7 +19,7 @@ DISK = Path("/run/rookery-image/disk")
 KEY_DIRECTORIES = (Path("/usr/share/rookery/update-keys"), Path("/etc/rookery/update-keys"))
 EXIT_FAILED, EXIT_USAGE = 1, 78
 HEALTH_WAIT_SECONDS = 600
-# Where node_exporter and the node read what is noted for Prometheus.
+# A text file of metrics that node_exporter and the node read.
 METRICS = Path("/var/lib/prometheus/node-exporter/rookery_slot.prom")
 
 
@@ -27,13 +27,13 @@ def disk() -> str:
     try:
         return DISK.read_text(encoding="ascii").strip()
     except FileNotFoundError:
-        raise Refusal("This machine was not started from an image of Rookery: it has no slots.") from None
+        raise Refusal("This machine does not run the Rookery image, so it has no slots.") from None
 
 
 def running_slot() -> str:
     found = re.search(r"\brookery\.slot=([ab])\b", Path("/proc/cmdline").read_text(encoding="ascii"))
     if not found:
-        raise Refusal("The kernel was not told which slot it was started from.")
+        raise Refusal("The kernel command line does not name the running slot (rookery.slot=).")
     return found[1]
 
 
@@ -50,12 +50,12 @@ def architecture() -> str:
     return subprocess.run(["dpkg", "--print-architecture"], capture_output=True, text=True, check=True).stdout.strip()
 
 
-def note(fell_back: bool = False) -> None:
-    """Notes for Prometheus whether the slot that runs is on trial, and whether one was and did not come up."""
+def write_metrics(fell_back: bool = False) -> None:
+    """Writes the metrics: whether the running slot is on trial, and whether the machine fell back from one that was."""
     text = (
-        "# HELP rookery_slot_on_trial 1 while the system that runs is an update that was not committed yet.\n# TYPE rookery_slot_on_trial gauge\n"
+        "# HELP rookery_slot_on_trial 1 while the running system is an update that is not committed yet.\n# TYPE rookery_slot_on_trial gauge\n"
         f"rookery_slot_on_trial {int(state.read(disk()).trial == running_slot())}\n"
-        "# HELP rookery_slot_fell_back 1 when an update did not come up, and the system before it runs.\n# TYPE rookery_slot_fell_back gauge\n"
+        "# HELP rookery_slot_fell_back 1 when an update did not come up and the previous system runs.\n# TYPE rookery_slot_fell_back gauge\n"
         f"rookery_slot_fell_back {int(fell_back)}\n"
     )
     try:
@@ -65,7 +65,7 @@ def note(fell_back: bool = False) -> None:
         part.chmod(0o644)
         part.replace(METRICS)
     except OSError as refused:
-        # The slots are what matters; only an alert is missing.
+        # Only an alert depends on this file, so the command goes on.
         print(f"{METRICS} was not written: {refused}", file=sys.stderr)
 
 
@@ -76,11 +76,11 @@ def status(arguments: argparse.Namespace) -> None:
         return
     print(f"Slot {running} runs; slot {now.slot} is started by default.")
     if now.trial == running:
-        print(f"Slot {running} is on trial: unless it is committed, slot {now.slot} comes back after {now.tries} more starts.")
+        print(f"Slot {running} is on trial: if it is not committed, slot {now.slot} is started after {now.tries} more starts.")
     elif now.trial is not None and now.tries > 0:
         print(f"Slot {now.trial} is tried at the next start.")
     elif now.trial is not None:
-        print(f"Slot {now.trial} was on trial and did not come up: this is the one before it.")
+        print(f"Slot {now.trial} was on trial and did not come up, so the previous slot runs.")
 
 
 def install(arguments: argparse.Namespace) -> None:
@@ -88,18 +88,18 @@ def install(arguments: argparse.Namespace) -> None:
 
     now, running = state.read(disk()), running_slot()
     if now.trial == running:
-        raise Refusal(f"Slot {running} is itself on trial: the only good slot is the other one. `rookery-slot commit` first, or restart.")
+        raise Refusal(f"Slot {running} is on trial, so the other slot must be kept to fall back to. Run `rookery-slot commit` first, or restart.")
     keys = sorted(key for directory in KEY_DIRECTORIES for key in directory.glob("*.pem"))
     archive, manifest = bundle.open_checked(arguments.bundle, keys)
     if manifest.architecture != architecture():
         raise Refusal(f"{arguments.bundle} is for {manifest.architecture}, and this machine is {architecture()}.")
     target = other(running)
-    # Until the slot is whole nothing starts it.
+    # No start may choose the target slot before it is complete.
     if now.trial is not None or now.slot != running:
         state.write(disk(), SlotState(running))
     bundle.write_slot(archive, manifest, arguments.bundle, partition(target), show_progress)
     state.write(disk(), SlotState(running, target, state.TRIES))
-    print(f"Version {manifest.version} is in slot {target} and is tried at the next start. If it does not come up, slot {running} does again.")
+    print(f"Version {manifest.version} is in slot {target} and is tried at the next start. If it does not come up, slot {running} is started again.")
 
 
 def show_progress(done: int, whole: int) -> None:
@@ -110,11 +110,11 @@ def show_progress(done: int, whole: int) -> None:
 def commit(_: argparse.Namespace) -> None:
     now, running = state.read(disk()), running_slot()
     if now.trial is None and now.slot == running:
-        print(f"Slot {running} is the default already.")
+        print(f"Slot {running} is already the default.")
         return
     state.write(disk(), SlotState(running))
-    note()
-    print(f"Slot {running} is the default from now on.")
+    write_metrics()
+    print(f"Slot {running} is now the default.")
 
 
 def rollback(_: argparse.Namespace) -> None:
@@ -122,31 +122,31 @@ def rollback(_: argparse.Namespace) -> None:
     target = now.slot if now.trial == running else other(running)
     with open(partition(target), "rb") as device:
         device.seek(1024 + 56)
-        # The magic number of ext4 (ext4(5), s_magic): a slot that was never written, or not to its end, has none.
+        # The magic number of ext4 (s_magic). A slot that is empty or incomplete does not have it.
         if device.read(2) != b"\x53\xef":
-            raise Refusal(f"Slot {target} is empty: there is nothing to go back to.")
+            raise Refusal(f"Slot {target} holds no complete system to roll back to.")
     if now.trial == running:
         state.write(disk(), SlotState(target))
-        print(f"Slot {target} is started next, and by default.")
+        print(f"Slot {target} is now the default and runs after the next start.")
         return
-    # What is known of the running slot is that it starts; the other one may be an update that did not.
+    # The running slot stays the default, because it is known to start; the other one may be an update that did not.
     state.write(disk(), SlotState(running, target, state.TRIES))
-    print(f"Slot {target} is tried at the next start. If it does not come up, slot {running} does again.")
+    print(f"Slot {target} is tried at the next start. If it does not come up, slot {running} is started again.")
 
 
 def judge(_: argparse.Namespace) -> None:
-    """At each start: a slot on trial is committed when its node serves, and left by a restart when it does not."""
+    """Runs at each boot: commits a slot on trial once its node serves, or restarts the machine if it does not within HEALTH_WAIT_SECONDS."""
     now, running = state.read(disk()), running_slot()
-    # A slot that was installed and not tried yet has all its tries.
-    note(fell_back=now.trial not in (None, running) and now.tries < state.TRIES)
+    # A slot that is installed but not tried yet has all its tries left.
+    write_metrics(fell_back=now.trial not in (None, running) and now.tries < state.TRIES)
     if now.trial is None or (now.trial != running and now.tries == state.TRIES):
         return
     if now.trial != running:
-        # With tries left U-Boot passed over it, because it has nothing to load.
-        print(f"Slot {now.trial} {f'did not come up in {state.TRIES} starts' if now.tries == 0 else 'cannot be loaded'}; slot {running} goes on.")
+        # Tries are left, so U-Boot skipped the slot because it could not load its kernel.
+        print(f"Slot {now.trial} {f'did not come up in {state.TRIES} starts' if now.tries == 0 else 'cannot be loaded'}; slot {running} stays the default.")
         state.write(disk(), SlotState(running))
         return
-    # Here, because `judge` runs at every start and seldom comes to this.
+    # Imported here, because `judge` runs at every boot and seldom gets here.
     import health  # pylint: disable=import-outside-toplevel
 
     ends = time.monotonic() + HEALTH_WAIT_SECONDS
@@ -155,16 +155,16 @@ def judge(_: argparse.Namespace) -> None:
             commit(_)
             return
         time.sleep(2)
-    print(f"The node does not serve {HEALTH_WAIT_SECONDS} seconds after the start of slot {running}, which is on trial: the machine restarts.")
+    print(f"Slot {running} is on trial and its node did not serve within {HEALTH_WAIT_SECONDS} seconds: the machine restarts.")
     subprocess.run(["systemctl", "reboot"], check=True)
 
 
 def overdue(_: argparse.Namespace) -> None:
-    """Long after the start: a slot that is still on trial hangs before its judge, or with it."""
+    """Runs long after boot: restarts the machine if the running slot is still on trial, because then `judge` hangs or never ran."""
     now, running = state.read(disk()), running_slot()
     if now.trial == running:
         print(f"Slot {running} is on trial and was not judged: the machine restarts.", flush=True)
-        # What hangs is not waited for.
+        # --force, because a normal reboot would wait for the unit that hangs.
         subprocess.run(["systemctl", "reboot", "--force"], check=True)
 
 
@@ -174,13 +174,13 @@ def main() -> int:
     command = commands.add_parser("status", help="which slot runs, which is the default, which is on trial")
     command.add_argument("--json", action="store_true")
     command.set_defaults(run=status)
-    command = commands.add_parser("install", help="check an update bundle and write it to the slot that does not run; it is tried at the next start")
+    command = commands.add_parser("install", help="verify an update bundle and write it to the other slot, which is tried at the next start")
     command.add_argument("bundle", type=Path)
     command.set_defaults(run=install)
     commands.add_parser("commit", help="make the running slot the default").set_defaults(run=commit)
-    commands.add_parser("rollback", help="try the other slot at the next start, or leave a running one that is on trial").set_defaults(run=rollback)
-    commands.add_parser("judge", help="commit a slot on trial when its node serves, restart when it does not (done at every start)").set_defaults(run=judge)
-    commands.add_parser("overdue", help="restart a slot that is on trial and was not judged (done long after a start)").set_defaults(run=overdue)
+    commands.add_parser("rollback", help="try the other slot at the next start; if the running slot is on trial, end the trial").set_defaults(run=rollback)
+    commands.add_parser("judge", help="commit the running slot on trial if its node serves, or restart (runs at every start)").set_defaults(run=judge)
+    commands.add_parser("overdue", help="restart if the running slot is still on trial (runs long after a start)").set_defaults(run=overdue)
     arguments = parser.parse_args()
     try:
         if os.geteuid() != 0:

@@ -1,4 +1,4 @@
-"""Whether the node of this machine serves, asked where its configuration says that it listens."""
+"""Checks whether this machine's node serves, at the address in its configuration."""
 
 import http.client
 import ipaddress
@@ -15,33 +15,33 @@ DEFAULT_LISTEN = "http://127.0.0.1:8080"
 
 
 def configured_listen() -> str:
-    # The node's user may make files there: a link is not followed, and nothing is waited for.
+    # The node's user can create files there, so links are not followed and a pipe does not block.
     descriptor = os.open(CONFIGURATION, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     with open(descriptor, "rb") as file:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise ValueError(f"{CONFIGURATION} is no file")
+            raise ValueError(f"{CONFIGURATION} is not a regular file")
         said = json.loads(file.read(CONFIGURATION_BYTES))
     return str(said.get("listen", DEFAULT_LISTEN)) if isinstance(said, dict) else DEFAULT_LISTEN
 
 
 def readiness_url() -> str:
-    """Where to ask; a ValueError where the node would not start either."""
+    """The URL of the readiness check. Raises ValueError for an address with which the node would not start."""
     url = urllib.parse.urlsplit(configured_listen())
     address = ipaddress.ip_address("127.0.0.1" if url.hostname == "localhost" else url.hostname or "")
     if address.is_unspecified:
-        # At all addresses.
+        # The node listens at all addresses; loopback is one of them.
         address = ipaddress.ip_address("127.0.0.1" if address.version == 4 else "::1")
     host = f"[{address}]" if address.version == 6 else str(address)
     return f"{url.scheme}://{host}{f':{url.port}' if url.port else ''}/readyz"
 
 
 def is_healthy() -> bool:
-    # At an address of this machine, where only its owner listens: no certificate is checked.
+    # The connection stays on this machine, so the certificate is not verified.
     context = ssl.create_default_context()
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
     try:
         with urllib.request.urlopen(readiness_url(), timeout=5, context=context) as answer:
             return answer.status == 200
-    # Whatever is answered or configured, the judge goes on asking until its time is over.
+    # Any error counts as unhealthy; `judge` tries again until its time ends.
     except (OSError, ValueError, RecursionError, http.client.HTTPException):
         return False

@@ -1,7 +1,7 @@
-"""Which root slot is started: two sectors before the first partition that U-Boot's script (image/boot/boot.cmd) reads at each start, and counts down in.
+"""The state that selects the root slot to start. U-Boot's script (image/boot/boot.cmd) reads it at each boot, and decrements `tries` while a slot is on trial.
 
-Each sector is an environment as U-Boot writes it (`env export -c`): a CRC-32, little-endian, of the 508 bytes behind it, and in these NAME=VALUE texts that end with a zero
-byte each. Both are written one after the other and synced between, so that a power cut leaves one of them.
+It is stored twice, in two sectors before the first partition. Each is an environment as U-Boot writes it (`env export -c`): a little-endian CRC-32 of the following
+508 bytes, which hold NAME=VALUE texts, each ended by a zero byte. The sectors are written and synced one after the other, so that one of them survives a power cut.
 """
 
 import os
@@ -16,12 +16,12 @@ SLOTS = ("a", "b")
 
 
 class Refusal(Exception):
-    """A sentence for the user, what is wrong and what to do, and the end of the command."""
+    """Ends the command with a message for the user."""
 
 
 @dataclass(frozen=True)
 class SlotState:
-    """`slot` is started, unless `trial` is a slot and `tries` of its starts are left."""
+    """`slot` is the default. `trial`, if set, is started instead while `tries` is above 0."""
 
     slot: str = "a"
     trial: str | None = None
@@ -29,18 +29,18 @@ class SlotState:
 
     def encode(self) -> bytes:
         assert self.slot in SLOTS and self.trial in (None, *SLOTS) and 0 <= self.tries <= TRIES
-        # U-Boot deletes a variable that has no value, and would keep an old one that is not named: an empty trial is written so that it is deleted.
+        # `trial=` is written even if empty: on import U-Boot deletes a variable without a value but keeps one that is not mentioned.
         text = f"slot={self.slot}\0trial={self.trial or ''}\0tries={self.tries}\0\0".encode()
         data = text.ljust(SECTOR_BYTES - 4, b"\0")
         return struct.pack("<I", zlib.crc32(data)) + data
 
 
 def decode(sector: bytes) -> SlotState | None:
-    """The state that one sector holds, or None when it holds none."""
+    """The state in a sector, or None if it has no valid one."""
     if len(sector) != SECTOR_BYTES or zlib.crc32(sector[4:]) != struct.unpack("<I", sector[:4])[0]:
         return None
     values = dict(text.split("=", 1) for text in sector[4:].split(b"\0\0", 1)[0].decode("ascii", "replace").split("\0") if "=" in text)
-    # U-Boot counts in hexadecimal; up to 9 that is the same.
+    # U-Boot writes hexadecimal numbers, which equal decimal ones up to 9.
     slot, trial, tries = values.get("slot"), values.get("trial") or None, values.get("tries", "0")
     if slot not in SLOTS or trial not in (None, *SLOTS) or not tries.isdigit() or int(tries) > TRIES:
         return None
@@ -48,7 +48,7 @@ def decode(sector: bytes) -> SlotState | None:
 
 
 def read(disk: str) -> SlotState:
-    """The state on a disk; slot a where none was ever written."""
+    """The state on a disk; the default, slot a, if none was ever written."""
     with open(disk, "rb") as file:
         for sector in SECTORS:
             file.seek(sector * SECTOR_BYTES)
@@ -59,7 +59,7 @@ def read(disk: str) -> SlotState:
 
 
 def write(disk: str, state: SlotState) -> None:
-    """Writes both sectors; returns when they are on the disk."""
+    """Writes both sectors durably."""
     descriptor = os.open(disk, os.O_WRONLY)
     try:
         for sector in SECTORS:
