@@ -1,16 +1,16 @@
 #!/usr/bin/env bash
-# For scripts that run tests; they read this file. `within` runs a command for so long at most, and ends it when the
-# script is ended. `timeout` leads a process group of its own, which neither Ctrl+C nor the limit of a caller
-# reaches: without this the script would wait for the command, or leave it behind.
+# Functions for scripts that run tests, which source this file. `within` runs a command with a time limit and ends it when the
+# script is ended. `timeout` creates its own process group, which neither Ctrl+C nor a caller's time limit reaches: without
+# `within` the script would wait for the command or leave it running.
 
-# The command that this shell waits for; a script adds the process groups that run beside it.
+# The process this shell waits for. Scripts add their background process groups to `beside`.
 child=
 beside=()
-# While a command starts, its process id is not known yet: a signal ends the shell when it is.
+# Set while a command starts and its process ID is not known yet: a signal then ends the shell only once it is.
 is_starting=
 ended_with=
 
-# Ends what this shell began, and waits until it has put away what it made.
+# Ends the commands of this shell and waits for their clean-up.
 end_begun() {
   local group
   if [[ -n $child ]]; then
@@ -34,16 +34,16 @@ end_with() { # STATUS
   [[ -n $is_starting ]] || exit "$1"
 }
 
-# Needs `end_begun` in the script's own trap of EXIT; the shells of its pipelines get one here.
-within() { # TIME COMMAND...: the time as `timeout` takes it
+# The script's EXIT trap must call `end_begun`; subshells of pipelines get that trap here.
+within() { # TIME COMMAND...: runs a command with a time limit in the syntax of `timeout`
   local status=0
   if ((BASH_SUBSHELL > 0)); then
     beside=()
     trap end_begun EXIT
     exit_on_signals
   fi
-  # Bash runs no trap before a command in the foreground ends, but a signal interrupts `wait`. In the background a
-  # command would ignore SIGINT.
+  # Bash delays traps until a foreground command ends, but a signal interrupts `wait`, so the command runs in the background.
+  # There SIGINT would be ignored, so `env` resets it.
   is_starting=1
   env --default-signal=INT,QUIT timeout --kill-after=60 "$@" &
   child=$!

@@ -44,7 +44,7 @@ test("The playbooks' tests leave machines that run already", { skip, timeout: 60
   writeFileSync(join(machine, "pid"), `${other.pid}\n`)
   const run = spawnSync(join(tests, "e2e"), [], { encoding: "utf8" })
   assert.equal(run.status, 1, run.stderr)
-  assert.match(run.stdout, /machines run already: pi-1\..*\n0 passed, 1 failed\n$/)
+  assert.match(run.stdout, /machines already run: pi-1\..*\n0 passed, 1 failed\n$/)
   process.kill(other.pid, 0)
 })
 
