@@ -80,8 +80,9 @@ test: ## everything that CI runs; as root it installs missing packages
 test-crash: build ## only the tests of kills, full disks and faults
 	server/tests/run crash
 
-test-long: build ## 1,000 kills of a node, power cuts of a real ext4
+test-long: build ## 1,000 kills of a node, power cuts of a real ext4, thousands of seeds, every step of the playbooks
 	server/tests/run long
+	$(MAKE) simulate-long e2e-long
 
 chaos: build ## three real nodes under faults and load for MINUTES=10, replayed by SEED=n; needs root
 	MINUTES=$(or $(MINUTES),10) SEED=$(SEED) server/tests/run chaos
