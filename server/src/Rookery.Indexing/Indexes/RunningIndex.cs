@@ -26,10 +26,7 @@ public sealed class RunningIndex : IDisposable
     private readonly ProgressMeter _meter;
     private readonly TimeProvider _time;
     private readonly byte[][] _lowerCollections;
-    private readonly byte[][] _lowerLoaded;
-    private readonly List<ChangedLoad> _changedLoads = [];
-    private IEnumerator<byte[]>? _dependents;
-    private byte[]? _dependent;
+    private readonly DependentDocuments _dependents;
     private long _reached;
     private long _visible;
     private long _position;
@@ -54,7 +51,7 @@ public sealed class RunningIndex : IDisposable
         (_record, Map, Store, _time) = (record, map, store, time);
         Fields = new IndexedFields(map.Fields);
         _lowerCollections = [.. map.Collections.Select(LowerNames.Collection)];
-        _lowerLoaded = [.. map.LoadedCollections.Select(LowerNames.Collection)];
+        _dependents = new DependentDocuments(store, map.LoadedCollections);
         _position = _visible = store.Watermark;
         _meter = new ProgressMeter(time);
         _meter.Begin();
@@ -191,7 +188,7 @@ public sealed class RunningIndex : IDisposable
         _lowerCollections.Length == 0 || LowerNames.Contains(_lowerCollections, lowerCollection);
 
     /// <summary>Whether documents that loaded a changed document must be fed before the index advances.</summary>
-    public bool HasDependents => _dependents is not null || _changedLoads.Count > 0;
+    public bool HasDependents => _dependents.HasAny;
 
     /// <summary>Requests a rebuild, which the indexing thread carries out.</summary>
     public void RequestReset() => Volatile.Write(ref _isResetRequested, true);
@@ -232,13 +229,8 @@ public sealed class RunningIndex : IDisposable
     /// <summary>
     /// Records that a document changed or was deleted, so that documents which loaded it are fed again.
     /// </summary>
-    public void NoteLoaded(ReadOnlySpan<byte> lowerCollection, ReadOnlySpan<byte> lowerId)
-    {
-        if (_lowerLoaded.Length > 0)
-        {
-            _changedLoads.Add(new ChangedLoad(lowerId.ToArray(), !LowerNames.Contains(_lowerLoaded, lowerCollection)));
-        }
-    }
+    public void NoteLoaded(ReadOnlySpan<byte> lowerCollection, ReadOnlySpan<byte> lowerId) =>
+        _dependents.AddChanged(lowerCollection, lowerId);
 
     /// <summary>
     /// Feeds some of the documents that loaded a changed document. After the last of them the index advances to the
@@ -253,9 +245,10 @@ public sealed class RunningIndex : IDisposable
     {
         for (int fed = 0; fed < documents; fed++)
         {
+            byte[]? dependent;
             try
             {
-                _dependent ??= NextDependent();
+                dependent = _dependents.Peek();
             }
             catch (Exception damaged) when (IsDamage(damaged))
             {
@@ -263,15 +256,15 @@ public sealed class RunningIndex : IDisposable
                 return;
             }
 
-            if (_dependent is null)
+            if (dependent is null)
             {
                 // A pass that threw has recorded changed documents without advancing: the position must not go back.
                 AdvanceTo(Math.Max(_reached, Position), 0);
                 return;
             }
 
-            bool goesOn = feed(_dependent);
-            _dependent = null;
+            bool goesOn = feed(dependent);
+            _dependents.Skip();
             if (!goesOn)
             {
                 return;
@@ -497,28 +490,9 @@ public sealed class RunningIndex : IDisposable
     public void Dispose()
     {
         _waiters.Close();
-        ForgetDependents();
+        _dependents.Dispose();
         Store.Dispose();
         (Map as IDisposable)?.Dispose();
-    }
-
-    private byte[]? NextDependent()
-    {
-        _dependents ??= ((LoadTrackingStore)Store).DependentsOf([.. _changedLoads]).GetEnumerator();
-        _changedLoads.Clear();
-        if (_dependents.MoveNext())
-        {
-            return _dependents.Current;
-        }
-
-        ForgetDependents();
-        return null;
-    }
-
-    private void ForgetDependents()
-    {
-        _dependents?.Dispose();
-        _dependents = null;
     }
 
     private void Rest(DiskException refused)
