@@ -24,6 +24,10 @@ public sealed class QueryEngine(
     CancellationToken stopping
 )
 {
+    // As long as a large request waits for room.
+    private static readonly TimeSpan PatienceForMemory = TimeSpan.FromSeconds(5);
+    private static readonly TimeSpan PauseForMemory = TimeSpan.FromMilliseconds(250);
+
     internal IndexHost Indexes => indexes;
 
     internal IAutomaticIndexes AutomaticIndexes => automaticIndexes;
@@ -119,6 +123,7 @@ public sealed class QueryEngine(
         var reader = new AnswerReader(database, plan.IsChange ? null : sink);
         QueryPlan? renewed = null;
         IQueryResults? results = null;
+        long begun = time.GetTimestamp();
         try
         {
             while (true)
@@ -133,7 +138,28 @@ public sealed class QueryEngine(
                 }
 
                 chosen?.Invoke();
-                results = await DocumentQueries.TryOpenAsync(this, reader, renewed ?? plan, basis, sink, metadataOnly);
+                try
+                {
+                    results = await DocumentQueries.TryOpenAsync(
+                        this,
+                        reader,
+                        renewed ?? plan,
+                        basis,
+                        sink,
+                        metadataOnly
+                    );
+                }
+                catch (QueryException taken)
+                    when (taken.Rejection == QueryException.MemoryTaken
+                        && time.GetElapsedTime(begun) < PatienceForMemory
+                    )
+                {
+                    // Whoever takes an answer slowly holds it for a while.
+                    reader.ReleaseSnapshot();
+                    await Task.Delay(PauseForMemory, time, sink.Left);
+                    continue;
+                }
+
                 if (results is not null)
                 {
                     return new QueryAnswer(this, reader, renewed ?? plan, renewed, basis, results, sink);

@@ -98,10 +98,7 @@ internal sealed class ScriptedResults : IScriptDocuments, IDisposable
         {
             if (document.Length > MemoryShare.FreeBytes && !TryTake(document.Length))
             {
-                throw Refuse(
-                    QueryFault.TooCostly,
-                    $"the document '{Encoding.UTF8.GetString(id)}', which it loads, needs more memory than is free now"
-                );
+                throw new QueryException(QueryException.MemoryTaken);
             }
 
             Give(receiver, document);

@@ -13,16 +13,19 @@ internal sealed class ScanMemory(MemoryShare share) : IGroupMemory, IDisposable
     private long _heldBytes;
 
     /// <summary>Reserves memory, in bytes.</summary>
-    /// <exception cref="QueryException">The share has not enough free memory.</exception>
+    /// <exception cref="QueryException">The query alone would hold more than the share, or others hold the rest
+    /// (<see cref="QueryException.MemoryTaken"/>).</exception>
     public void Take(long bytes)
     {
         if (!share.TryReserve(bytes))
         {
-            throw new QueryException(
-                QueryFault.TooCostly,
-                $"The query needs more memory than the {share.LimitBytes / (1024 * 1024)} MiB that are free for "
-                    + $"queries: ask for fewer results, groups or distinct values at once."
-            );
+            throw _heldBytes + bytes > share.LimitBytes
+                ? new QueryException(
+                    QueryFault.TooCostly,
+                    $"The query needs more memory than the {share.LimitBytes / (1024 * 1024)} MiB that queries may "
+                        + $"use: ask for fewer results, groups or distinct values at once."
+                )
+                : new QueryException(QueryException.MemoryTaken);
         }
 
         _heldBytes += bytes;

@@ -43,6 +43,13 @@ public sealed class QueryException(QueryFault fault, string message, int positio
     /// <summary>The kind of refusal.</summary>
     public QueryFault Fault => fault;
 
+    /// <summary>The refusal of a query whose memory other requests hold: it is not wrong, and may be sent again.</summary>
+    public static Rejection MemoryTaken { get; } =
+        new(
+            RejectionKind.Overloaded,
+            "Other requests hold the memory that this query needs. Try again in a second, or ask another node."
+        );
+
     /// <summary>The refusal, if <see cref="Fault"/> is <see cref="QueryFault.Rejected"/>; otherwise null.</summary>
     public Rejection? Rejection { get; }
 

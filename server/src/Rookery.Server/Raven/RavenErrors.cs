@@ -61,6 +61,15 @@ internal static class RavenErrors
             NameMissingDatabase(http, database);
         }
 
+        if (
+            refused.Status == StatusCodes.Status429TooManyRequests
+            && !http.Response.HasStarted
+            && http.Response.Headers.RetryAfter.Count == 0
+        )
+        {
+            http.Response.Headers.RetryAfter = "1";
+        }
+
         return refused.Type is RavenType.NoLeader && WhyNoPart(http) is { } why
             ? WriteAsync(http, why)
             : ErrorAnswer.WriteAsync(http, refused.Status, refused.Type, refused.Message);

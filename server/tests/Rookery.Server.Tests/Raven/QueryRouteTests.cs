@@ -55,6 +55,36 @@ public sealed class QueryRouteTests(RunningServer server) : IClassFixture<Runnin
         Assert.Equal(200, (await server.SendAsync("POST", db + "/queries", Query, ("If-None-Match", tag))).Status);
     }
 
+    [Fact]
+    public async Task A_query_whose_memory_others_hold_is_not_called_wrong_and_is_answered_when_they_gave_it_back()
+    {
+        string db = await FillAsync();
+        const string Sorted = """{"Query":"from Users order by age"}""";
+        var memory = server.Context.QueryMemory;
+        memory.Reserve(memory.LimitBytes);
+        try
+        {
+            using var request = new HttpRequestMessage(HttpMethod.Post, new Uri(server.Address, db + "/queries"))
+            {
+                Content = new StringContent(Sorted),
+            };
+            using var refused = await server.Http.SendAsync(request);
+            Assert.Equal(429, (int)refused.StatusCode);
+            Assert.Equal("1", refused.Headers.RetryAfter?.ToString());
+            Assert.Contains(
+                "Other requests hold the memory",
+                await refused.Content.ReadAsStringAsync(),
+                StringComparison.Ordinal
+            );
+        }
+        finally
+        {
+            memory.Release(memory.LimitBytes);
+        }
+
+        Assert.Equal(200, (await server.SendAsync("POST", db + "/queries", Sorted)).Status);
+    }
+
     public static TheoryData<string, string> BadQueries() =>
         new()
         {
