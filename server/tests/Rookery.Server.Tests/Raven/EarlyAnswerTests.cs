@@ -50,6 +50,28 @@ public sealed class EarlyAnswerTests(RunningServer server) : IClassFixture<Runni
         }
     }
 
+    [Theory]
+    [InlineData("gzip, chunked")]
+    [InlineData("identity, chunked")]
+    [InlineData("chunked, chunked")]
+    public async Task A_body_in_a_coding_that_is_not_undone_is_refused_and_nothing_behind_it_is_carried_out(
+        string coding
+    )
+    {
+        string db = await server.CreateDatabaseAsync();
+        using var client = new TcpClient();
+        await client.ConnectAsync(server.Address.Host, server.Address.Port);
+        var stream = client.GetStream();
+        string host = $" HTTP/1.1\r\nHost: {server.Address.Authority}\r\n";
+        await SendAsync(
+            stream,
+            $"PUT {db}/docs?id=a{host}Transfer-Encoding: {coding}\r\n\r\n2\r\n{{}}\r\n0\r\n\r\n"
+                + $"PUT {db}/docs?id=b{host}Content-Length: 2\r\n\r\n{{}}"
+        );
+        Assert.StartsWith("HTTP/1.1 501", await ReadAnswerAsync(stream), StringComparison.Ordinal);
+        Assert.Equal(0, await server.CountAsync(db));
+    }
+
     /// <summary>An import at a stop is answered after a sync, which can take seconds on a slow card.</summary>
     [Fact]
     public async Task The_body_is_read_after_an_error_even_late_in_a_stop()
