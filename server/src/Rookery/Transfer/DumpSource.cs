@@ -116,7 +116,12 @@ internal sealed class DumpSource : IRecordSource
     {
         if (_isAtFirst ? _json.Peek() == '}' : !_json.TakeCommaOr('}'))
         {
-            _isOver = true;
+            if (_isAtFirst)
+            {
+                _json.Take('}');
+            }
+
+            End();
             return;
         }
 
@@ -137,6 +142,22 @@ internal sealed class DumpSource : IRecordSource
         else
         {
             _section = name;
+        }
+    }
+
+    /// <summary>
+    /// Reads to the end of the input: a second dump after the first would be left out without a word, and of a packed
+    /// dump the checksum is compared only there.
+    /// </summary>
+    private void End()
+    {
+        _isOver = true;
+        if (_json.TryPeek(out _))
+        {
+            throw new BadInputException(
+                $"The dump ends after document {_documents}, and more follows it. Import each dump from a file of its "
+                    + $"own."
+            );
         }
     }
 

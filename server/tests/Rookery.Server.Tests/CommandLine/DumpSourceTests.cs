@@ -45,6 +45,8 @@ public sealed class DumpSourceTests
     [InlineData("{\"Identities\":[1]}")]
     [InlineData("{\"Identities\":[{\"Key\":null,\"Value\":\"1\"}]}")]
     [InlineData("{\"Indexes\":[{\"Type\":\"Map\",\"IndexDefinition\":7}]}")]
+    [InlineData("{\"Docs\":[]}{\"Docs\":[]}")]
+    [InlineData("{}x")]
     [InlineData("")]
     public void Files_that_are_not_dumps_are_refused(string text)
     {
