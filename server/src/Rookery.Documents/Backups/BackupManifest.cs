@@ -143,6 +143,11 @@ internal sealed record BackupManifest(IReadOnlyList<string> Heading, IReadOnlyLi
         }
 
         string[] lines = text[..end].Split('\n', StringSplitOptions.RemoveEmptyEntries);
+        if (lines.Length == 0)
+        {
+            return null;
+        }
+
         if (
             !string.Equals(
                 lines[0],

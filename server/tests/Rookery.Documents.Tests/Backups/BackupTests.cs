@@ -275,6 +275,7 @@ public class BackupTests
     [InlineData("file 00000000 1 /etc/passwd")]
     [InlineData("file 00000000 1 storage/.hidden")]
     [InlineData("file 00000000 1 storage/")]
+    [InlineData("")]
     [InlineData("file 0")]
     [InlineData("file none 1 frames")]
     [InlineData("file 00000000 -1 frames")]
@@ -298,7 +299,7 @@ public class BackupTests
         }
 
         byte[] lines = System.Text.Encoding.UTF8.GetBytes(
-            text[..text.LastIndexOf("checksum ", StringComparison.Ordinal)] + line + "\n"
+            line.Length == 0 ? "\n" : text[..text.LastIndexOf("checksum ", StringComparison.Ordinal)] + line + "\n"
         );
         _disk.Delete(path);
         using (var file = _disk.Open(path, DiskOpen.CreateNew))
