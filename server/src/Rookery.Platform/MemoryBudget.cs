@@ -45,10 +45,16 @@ public sealed class MemoryBudget
     /// </summary>
     /// <param name="name">The purpose, as metrics name it ("block cache").</param>
     /// <param name="limitBytes">The bound of the share, in bytes.</param>
-    public MemoryShare AddShare(string name, long limitBytes)
+    public MemoryShare AddShare(string name, long limitBytes) => AddShare(name, limitBytes, assuredBytes: 0);
+
+    /// <summary>Adds a share that gives out some bytes whatever the others hold.</summary>
+    /// <param name="name">The purpose, as metrics name it.</param>
+    /// <param name="limitBytes">The bound of the share, in bytes.</param>
+    /// <param name="assuredBytes">See <see cref="MemoryShare.AssuredBytes"/>.</param>
+    public MemoryShare AddShare(string name, long limitBytes, long assuredBytes)
     {
         ArgumentOutOfRangeException.ThrowIfNegative(limitBytes);
-        var share = new MemoryShare(this, name, limitBytes);
+        var share = new MemoryShare(this, name, limitBytes) { AssuredBytes = assuredBytes };
         lock (_sharesLock)
         {
             Volatile.Write(ref _shares, [.. _shares, share]);
@@ -133,11 +139,17 @@ public sealed class MemoryShare
     /// <summary>The bound, in bytes.</summary>
     public long LimitBytes { get; }
 
+    /// <summary>
+    /// Bytes that the share gives out whatever the others hold. The budget may be exceeded by as much.
+    /// </summary>
+    public long AssuredBytes { get; init; }
+
     /// <summary>The bytes held now.</summary>
     public long UsedBytes => Volatile.Read(ref _usedBytes);
 
     /// <summary>
-    /// Reserves <paramref name="bytes"/>, if neither the share nor the budget would exceed its bound.
+    /// Reserves <paramref name="bytes"/>, if neither the share nor, beyond <see cref="AssuredBytes"/>, the budget would
+    /// exceed its bound.
     /// </summary>
     /// <returns>
     /// False when one would: then nothing is reserved, and the caller must release memory, wait or refuse.
@@ -148,6 +160,12 @@ public sealed class MemoryShare
         if (!MemoryBudget.TryAdd(ref _usedBytes, bytes, LimitBytes))
         {
             return false;
+        }
+
+        if (AssuredBytes > 0 && UsedBytes <= AssuredBytes)
+        {
+            _budget.Add(bytes);
+            return true;
         }
 
         if (_budget.TryAdd(bytes))

@@ -76,7 +76,9 @@ public sealed class ServerContext(
     internal LargeAnswers LargeAnswers { get; } = new(time);
 
     /// <summary>Memory for queries that collect results before they answer: sorted, grouped or distinct ones.</summary>
-    internal MemoryShare QueryMemory { get; } = memory.AddShare("queries", memory.TotalBytes / 8);
+    // Long readers, large requests and the block cache fill a small budget: small queries are answered all the same.
+    internal MemoryShare QueryMemory { get; } =
+        memory.AddShare("queries", memory.TotalBytes / 8, assuredBytes: memory.TotalBytes / 32);
 
     /// <summary>Work that continues after its request is answered.</summary>
     internal BackgroundWork Background { get; } = new(log);

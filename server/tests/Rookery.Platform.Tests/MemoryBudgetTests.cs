@@ -23,6 +23,23 @@ public sealed class MemoryBudgetTests
     }
 
     [Fact]
+    public void A_share_gives_out_what_it_assures_whatever_others_hold()
+    {
+        var budget = new MemoryBudget(100);
+        var cache = budget.AddShare("block cache", 100);
+        var queries = budget.AddShare("queries", 50, assuredBytes: 10);
+        Assert.True(cache.TryReserve(100));
+        Assert.True(queries.TryReserve(10));
+        Assert.False(queries.TryReserve(1));
+        Assert.Equal(110, budget.UsedBytes);
+        cache.Release(50);
+        Assert.True(queries.TryReserve(40));
+        Assert.False(queries.TryReserve(1));
+        queries.Release(50);
+        Assert.Equal(50, budget.UsedBytes);
+    }
+
+    [Fact]
     public void What_must_be_held_is_counted_even_above_the_total()
     {
         var budget = new MemoryBudget(100);
