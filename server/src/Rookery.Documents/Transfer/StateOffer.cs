@@ -31,7 +31,7 @@ public sealed record StateOffer
     /// <summary>Index of the configuration in force at that index; 0 if there is none.</summary>
     public required long ConfigurationIndex { get; init; }
 
-    /// <summary>That configuration, as the journal contains it; empty if there is none.</summary>
+    /// <summary>The configuration in force, as the journal contains it; empty if there is none.</summary>
     public required byte[] Configuration { get; init; }
 
     /// <summary>The files.</summary>

@@ -154,7 +154,7 @@ public sealed class QueryEngine(
                         && time.GetElapsedTime(begun) < PatienceForMemory
                     )
                 {
-                    // Whoever takes an answer slowly holds it for a while.
+                    // A slow reader of another answer may hold the memory for a while.
                     reader.ReleaseSnapshot();
                     await Task.Delay(PauseForMemory, time, sink.Left);
                     continue;

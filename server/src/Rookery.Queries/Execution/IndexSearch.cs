@@ -7,15 +7,16 @@ using Rookery.Search.Segments.Store;
 
 namespace Rookery.Queries.Execution;
 
-/// <summary>Answers one query from the segments of an index. For one thread.</summary>
-/// <param name="segments">The index.</param>
-/// <param name="fields">What it holds of which field.</param>
-/// <param name="plan">The query.</param>
-/// <param name="work">Of the answer.</param>
-/// <param name="needsTotal">Whether results behind the page are counted.</param>
-/// <param name="hasGroupsInOrder">Of an index whose entries are groups, whether their ids are in the order of the
-/// groups; null where entries are of documents.</param>
-/// <param name="walk">When a page is found by walking over the terms of its order.</param>
+/// <summary>Searches the segments of an index for one query. Not thread-safe.</summary>
+/// <param name="segments">The segments of the index.</param>
+/// <param name="fields">The numbers of the indexed fields.</param>
+/// <param name="plan">The compiled query.</param>
+/// <param name="work">The answer's limits.</param>
+/// <param name="needsTotal">Whether results after the page are counted.</param>
+/// <param name="hasGroupsInOrder">For an index of groups, whether the order of its ids is the order of the groups; null
+/// for an index of documents.</param>
+/// <param name="walk">Decides when the page is found by walking the sort field's terms in order; null to decide by
+/// cost.</param>
 internal sealed class IndexSearch(
     IReadOnlyList<LiveSegment> segments,
     IndexedFields fields,
@@ -28,20 +29,20 @@ internal sealed class IndexSearch(
 {
     private readonly SearchedSegments _segments = new(segments, work);
 
-    /// <summary>Ids of what was found.</summary>
+    /// <summary>The kept ids of found entries.</summary>
     public KeptIds Ids => _segments.Ids;
 
-    /// <summary>Reads ids of the segments.</summary>
+    /// <summary>Reads ids and etags, by segment.</summary>
     public DocumentTable[] Documents => _segments.Documents;
 
     /// <summary>
-    /// Finds the page, where terms and sort columns say all; otherwise the documents that have to be looked at.
+    /// Finds the page if terms and sort columns decide the query; otherwise the candidates, whose documents must be
+    /// evaluated.
     /// </summary>
-    /// <returns>The entries in their order, how many results there are, and whether documents have to be looked
-    /// at.</returns>
+    /// <returns>The entries in order, the number of results, and whether the entries are candidates.</returns>
     public (IReadOnlyList<FoundEntry> Found, long Total, bool AreCandidates) Run()
     {
-        // Of documents a score that the order does not ask for is computed by a scan, which counts words by itself.
+        // A score that is not the order of documents is computed by a scan, which collects its own word statistics.
         if (plan.Sort.HasScore || (plan.Rows is not null && (plan.IsScored || plan.IsOfScans)))
         {
             var statistics = new IndexStatistics(segments, work);
@@ -68,12 +69,12 @@ internal sealed class IndexSearch(
         return (FindCandidates(), _segments.Total, true);
     }
 
-    // A shuffled order of groups is one of their rows.
+    // A shuffled order of groups hashes their rows, so the rows must be read.
     private bool CanSortGroups() =>
         hasGroupsInOrder is true
         && Array.TrueForAll(plan.Sort.Keys.ToArray(), static key => key.Kind != OrderKind.Random);
 
-    /// <summary>Finds the page; null where documents have to be looked at.</summary>
+    /// <summary>Finds the page; returns null if documents must be evaluated.</summary>
     private FoundEntry[]? TryFindPage()
     {
         var opened = new Candidates[segments.Count];
@@ -135,7 +136,7 @@ internal sealed class IndexSearch(
     }
 
     /// <summary>
-    /// All documents of which the condition may hold, the oldest first; reduced rows in the order of their keys.
+    /// Returns all entries that may match, by ascending etag; reduced rows in the order of their keys.
     /// </summary>
     private FoundEntry[] FindCandidates()
     {

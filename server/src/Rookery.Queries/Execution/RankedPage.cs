@@ -5,16 +5,16 @@ using Rookery.Search.Segments.Postings;
 namespace Rookery.Queries.Execution;
 
 /// <summary>
-/// Finds the first entries in an order that places in the dictionaries of segments say: keys are read only of what a
-/// page may hold. For one thread.
+/// Finds a page whose order the ordinals of terms decide. Reads values only of entries that may be on the page. Not
+/// thread-safe.
 /// </summary>
-/// <param name="segments">The index.</param>
-/// <param name="plan">The query.</param>
-/// <param name="work">Of the answer.</param>
-/// <param name="needsTotal">Whether results behind the page are counted.</param>
-/// <param name="walk">When a page is found by walking over the terms of its order.</param>
-/// <param name="heap">The page, as far as it is found.</param>
-/// <param name="sortKey">Room for a key.</param>
+/// <param name="segments">The segments of the index.</param>
+/// <param name="plan">The compiled query.</param>
+/// <param name="work">The answer's limits.</param>
+/// <param name="needsTotal">Whether results after the page are counted.</param>
+/// <param name="walk">Decides when the page is found by walking the sort field's terms in order.</param>
+/// <param name="heap">The page so far.</param>
+/// <param name="sortKey">Buffer for a sort key.</param>
 internal sealed class RankedPage(
     SearchedSegments segments,
     ScanPlan plan,
@@ -25,8 +25,8 @@ internal sealed class RankedPage(
     PooledBytes sortKey
 )
 {
-    /// <summary>Adds to the page what a segment has of it.</summary>
-    /// <returns>False where documents have to be looked at.</returns>
+    /// <summary>Adds the first entries of a segment to the page.</summary>
+    /// <returns>False if documents must be evaluated.</returns>
     public bool TryCollect(int segment, EntryCursor candidates, SegmentSort sort, OpenedPostings opened)
     {
         long bytes = RankedEntries.EntryBytes * Math.Min(plan.PageEnd, segments[segment].Reader.Entries);
@@ -66,8 +66,8 @@ internal sealed class RankedPage(
     }
 
     /// <summary>
-    /// The page of an index of one segment, whose order is that of the page: no key is read but where ranks do not tell
-    /// two entries apart. Null where documents have to be looked at.
+    /// Returns the page of an index with one segment. Values are read only where ranks are equal. Returns null if
+    /// documents must be evaluated.
     /// </summary>
     public FoundEntry[]? TryTake(EntryCursor candidates, SegmentSort sort, OpenedPostings opened)
     {
@@ -81,9 +81,7 @@ internal sealed class RankedPage(
         return sort.LacksDocument ? null : Array.ConvertAll(ranked, one => segments.PlaceOf(0, one.Entry));
     }
 
-    /// <summary>
-    /// The first of the candidates of a segment by their ranks; null where documents have to be looked at.
-    /// </summary>
+    /// <summary>Returns the first candidates of a segment by rank; null if documents must be evaluated.</summary>
     private RankedEntries? Gather(int segment, EntryCursor candidates, SegmentSort sort, OpenedPostings opened)
     {
         var first = new RankedEntries(plan.Sort, sort, segments.Documents[segment], (int)plan.PageEnd, sortKey);
@@ -114,11 +112,11 @@ internal sealed class RankedPage(
     }
 
     /// <summary>
-    /// Gathers the first entries by walking over the terms of the order and asking of each entry whether it is a
-    /// candidate, where matches are so many that this finds the page sooner than looking at each of them. Gives up when
-    /// it took as long as that: then candidates lie where the order comes to them late.
+    /// Collects the first entries by walking the terms of the order and testing whether each entry is a candidate, if
+    /// there are so many matches that this is faster than reading all of them. Gives up after as much work as that,
+    /// because the candidates then come late in the order.
     /// </summary>
-    /// <returns>False when it was not done: all candidates have to be looked at.</returns>
+    /// <returns>False if it did not find the page, so that all candidates must be read.</returns>
     private bool TryWalkInOrder(
         int segment,
         ref EntryCursor candidates,
@@ -157,7 +155,7 @@ internal sealed class RankedPage(
 
             if (rank == 0 && terms.EndsEarly)
             {
-                return false; // among those are some that are not met
+                return false; // some entries without a value are missing from the walk
             }
 
             for (int entry = terms.Entries.MoveNext(); entry != EntryCursor.End; entry = terms.Entries.MoveNext())
@@ -176,7 +174,7 @@ internal sealed class RankedPage(
                 isBehind = heap.Last is { } last && sort.IsBehind(entry, last.SortKey, out _);
                 if (isBehind)
                 {
-                    break; // so are all that follow
+                    break; // all further entries are after the last wanted one, too
                 }
 
                 if (!first.TryAdd(entry, rank))

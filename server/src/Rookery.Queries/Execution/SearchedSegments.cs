@@ -6,43 +6,43 @@ using Rookery.Search.Segments.Store;
 namespace Rookery.Queries.Execution;
 
 /// <summary>
-/// The segments of an index as one search walks over them: which entries live, what their ids and etags are, and how
-/// many results were met. For one thread.
+/// The segments of an index during one search: their live entries, ids and etags, and the number of results so far. Not
+/// thread-safe.
 /// </summary>
-/// <param name="segments">The index.</param>
-/// <param name="work">Of the answer.</param>
+/// <param name="segments">The segments of the index.</param>
+/// <param name="work">The answer's limits.</param>
 internal sealed class SearchedSegments(IReadOnlyList<LiveSegment> segments, AnswerWork work)
 {
     /// <summary>The segments.</summary>
     public IReadOnlyList<LiveSegment> All => segments;
 
-    /// <summary>How many there are.</summary>
+    /// <summary>Number of segments.</summary>
     public int Count => segments.Count;
 
-    /// <summary>One of them.</summary>
+    /// <summary>Returns a segment by position.</summary>
     public LiveSegment this[int segment] => segments[segment];
 
-    /// <summary>Reads ids and etags of each segment.</summary>
+    /// <summary>Reads ids and etags, by segment.</summary>
     public DocumentTable[] Documents { get; } = DocumentsOf(segments);
 
-    /// <summary>Ids of what was found.</summary>
+    /// <summary>The kept ids of found entries.</summary>
     public KeptIds Ids { get; } = new(work.Memory);
 
-    /// <summary>Results that were met.</summary>
+    /// <summary>Number of results so far.</summary>
     public long Total { get; set; }
 
-    /// <summary>Those of a segment's entries that live.</summary>
+    /// <summary>Returns the live entries of a cursor over a segment.</summary>
     public EntryCursor LiveOf(int segment, EntryCursor cursor) =>
         segments[segment].Live is { DeadCount: > 0 } live ? new LiveCursor(cursor, live) : cursor;
 
-    /// <summary>Counts a result, and asks the clock now and then.</summary>
+    /// <summary>Counts a result, and checks the clock now and then.</summary>
     public void CountResult()
     {
         Total++;
         work.Step(1);
     }
 
-    /// <summary>An entry that was found, with its id.</summary>
+    /// <summary>Returns a found entry, with its id kept if there is room.</summary>
     public FoundEntry PlaceOf(int segment, int entry)
     {
         var id = Documents[segment].Read(entry, out long etag);

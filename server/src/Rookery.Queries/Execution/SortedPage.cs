@@ -5,13 +5,13 @@ using Rookery.Search.Segments.Postings;
 
 namespace Rookery.Queries.Execution;
 
-/// <summary>Finds a page in the order of the query, segment by segment. For one thread.</summary>
-/// <param name="segments">The index.</param>
-/// <param name="fields">What it holds of which field.</param>
-/// <param name="plan">The query.</param>
-/// <param name="work">Of the answer.</param>
-/// <param name="needsTotal">Whether results behind the page are counted.</param>
-/// <param name="walk">When a page is found by walking over the terms of its order.</param>
+/// <summary>Finds a sorted page, segment by segment. Not thread-safe.</summary>
+/// <param name="segments">The segments of the index.</param>
+/// <param name="fields">The numbers of the indexed fields.</param>
+/// <param name="plan">The compiled query.</param>
+/// <param name="work">The answer's limits.</param>
+/// <param name="needsTotal">Whether results after the page are counted.</param>
+/// <param name="walk">Decides when the page is found by walking the sort field's terms in order.</param>
 internal sealed class SortedPage(
     SearchedSegments segments,
     IndexedFields fields,
@@ -21,7 +21,7 @@ internal sealed class SortedPage(
     OrderWalk walk
 )
 {
-    // A longer page is held once, with its keys.
+    // Ranks are not used for a longer page, which would be held twice: by rank and by key.
     private const int LongestRankedPage = 16 * 1024;
 
     private readonly HitHeap _heap = new(plan.Sort, plan.PageEnd);
@@ -29,9 +29,9 @@ internal sealed class SortedPage(
     private long _lastEtag = -1;
 
     /// <summary>Finds the page.</summary>
-    /// <param name="opened">The results of each segment.</param>
-    /// <param name="conditions">Opened them.</param>
-    /// <returns>The entries in their order; null where documents have to be looked at.</returns>
+    /// <param name="opened">The matching entries of each segment.</param>
+    /// <param name="conditions">The cursors that opened the entries, by segment.</param>
+    /// <returns>The entries in order; null if documents must be evaluated.</returns>
     public FoundEntry[]? Find(Candidates[] opened, ConditionCursors[] conditions)
     {
         var ranked = new RankedPage(segments, plan, work, needsTotal, walk, _heap, _sortKey);
@@ -115,7 +115,9 @@ internal sealed class SortedPage(
         return true;
     }
 
-    /// <summary>The same where a document is one result: it stands where the first of its entries does.</summary>
+    /// <summary>
+    /// Collects documents with several entries: each is one result, placed by its first entry in the order.
+    /// </summary>
     private bool TryCollectJoined(int segment, EntryCursor candidates, SegmentSort sort)
     {
         var documents = segments.Documents[segment];

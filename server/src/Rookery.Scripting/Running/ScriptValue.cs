@@ -127,7 +127,7 @@ internal readonly struct ScriptValue
     public static ScriptValue InHeap(ValueKind kind, int start, int length) =>
         new(kind, ((long)start << 32) | (uint)length);
 
-    /// <summary>The same value with another trait.</summary>
+    /// <summary>Returns the value with another trait.</summary>
     public ScriptValue With(ValueTrait trait) => new(Kind, _bits, trait);
 
     public static ScriptValue Container(ValueKind kind, int number) => new(kind, (long)number << 32);

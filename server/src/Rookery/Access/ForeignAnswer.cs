@@ -5,8 +5,8 @@ using Rookery.Server.Configuration;
 namespace Rookery.Access;
 
 /// <summary>
-/// Answers of whoever listens at an address that was named: another program, a router's page, a node of another
-/// version. None of them ends a command by a fault of its own, or takes the memory of the machine.
+/// Reads answers of a server that may not be a node of this version: another program, a router's page. No such answer
+/// may end a command with a stack trace or fill the machine's memory.
 /// </summary>
 internal static class ForeignAnswer
 {
