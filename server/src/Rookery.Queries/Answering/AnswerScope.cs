@@ -19,7 +19,7 @@ internal sealed class AnswerScope(
     QueryEngine engine,
     AnswerReader reader,
     QueryPlan plan,
-    ScanPlan scan,
+    CompiledQuery scan,
     QueryBasis basis,
     IAnswerSink sink,
     ResultWriter writer,
@@ -39,12 +39,12 @@ internal sealed class AnswerScope(
     public QueryTurns Turns => turns;
 
     /// <summary>The compiled query: predicate, sort, projection, aggregates.</summary>
-    public ScanPlan Scan => scan;
+    public CompiledQuery Scan => scan;
 
     /// <summary>Starts evaluating a query over documents or over index rows.</summary>
     /// <param name="part">The query, or a part of it that runs before it.</param>
     /// <param name="needsTotal">Whether results after the page are counted.</param>
-    public ScanRun Start(ScanPlan part, bool needsTotal = true) => part.Start(engine.Memory, turns, needsTotal);
+    public ScanRun Start(CompiledQuery part, bool needsTotal = true) => part.Start(engine.Memory, turns, needsTotal);
 
     /// <summary>Starts the summary (facets or suggestions) of the query; null if it has none.</summary>
     public Summaries.SummaryRun? StartSummary() => scan.Summary?.Start(engine.Memory, turns);
@@ -54,12 +54,12 @@ internal sealed class AnswerScope(
     /// <param name="part">The query, or a part of it that runs before it.</param>
     /// <returns>The answer; null if the index does not exist on this node, or was reset and has not reached that etag
     /// again.</returns>
-    public IndexAnswer? Search(string indexName, ScanPlan part) =>
+    public IndexAnswer? Search(string indexName, CompiledQuery part) =>
         Search<IndexAnswer>(engine.Indexed.TryAnswer, indexName, part);
 
     /// <summary>
     /// Searches an automatic map-reduce index for the groups of the query; otherwise as
-    /// <see cref="Search(string, ScanPlan)"/>.
+    /// <see cref="Search(string, CompiledQuery)"/>.
     /// </summary>
     public GroupAnswer? SearchGroups(string indexName) =>
         Search<GroupAnswer>(engine.Grouped.TryAnswer, indexName, scan);
@@ -70,7 +70,7 @@ internal sealed class AnswerScope(
 
     /// <summary>Returns a mapper that computes a static index's rows from the current documents.</summary>
     /// <param name="part">The query, or a part of it that runs before it. It names a static index.</param>
-    public IndexRows RowsOf(ScanPlan part) => new(part.Rows!, reader.Database, () => reader.Current);
+    public IndexRows RowsOf(CompiledQuery part) => new(part.Rows!, reader.Database, () => reader.Current);
 
     /// <summary>Returns results that are the walk's documents, one each.</summary>
     /// <param name="walk">The documents.</param>
@@ -85,9 +85,9 @@ internal sealed class AnswerScope(
         scan.IsScored ? [.. found.Select(static one => one.Score ?? 0)] : null;
 
     private TAnswer? Search<TAnswer>(
-        Func<Database, string, ScanPlan, MemoryShare, IScanClock, bool, long, TAnswer?> tryAnswer,
+        Func<Database, string, CompiledQuery, MemoryShare, IScanClock, bool, long, TAnswer?> tryAnswer,
         string indexName,
-        ScanPlan part
+        CompiledQuery part
     )
         where TAnswer : class
     {

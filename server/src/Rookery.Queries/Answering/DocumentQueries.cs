@@ -204,7 +204,7 @@ internal static class DocumentQueries
         scope.Scan.IsCounted = true;
     }
 
-    private static ScannedDocuments Open(AnswerScope scope, ScanPlan part) =>
+    private static ScannedDocuments Open(AnswerScope scope, CompiledQuery part) =>
         new(
             scope,
             new QueryWalk(scope.Reader, IdQuery.Of(part.Target)),

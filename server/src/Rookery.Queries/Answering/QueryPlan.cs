@@ -32,7 +32,7 @@ public sealed class QueryPlan : IDisposable
     /// <summary>
     /// The compiled query: predicate, sort, projection, aggregates. Null if <see cref="Direct"/> is set.
     /// </summary>
-    public ScanPlan? Scan { get; private init; }
+    public CompiledQuery? Scan { get; private init; }
 
     /// <summary>Paths of the ids of documents to include.</summary>
     public IReadOnlyList<string> Includes { get; private init; } = [];
@@ -219,7 +219,7 @@ public sealed class QueryPlan : IDisposable
             return new QueryPlan
             {
                 Query = query,
-                Scan = ScanPlan.Compile(paged, parameters, fullText, named?.Rows),
+                Scan = CompiledQuery.Compile(paged, parameters, fullText, named?.Rows),
                 Includes = includes,
                 HasTimings = hasTimings,
                 Named = named,

@@ -20,7 +20,7 @@ namespace Rookery.Queries.Answering;
 /// <param name="clock">Checked while a selection is written; null for whole documents.</param>
 internal sealed class ResultWriter(
     Database database,
-    ScanPlan? plan,
+    CompiledQuery? plan,
     bool metadataOnly,
     bool hasIncludes,
     ScriptedResults? scripted = null,
@@ -90,7 +90,7 @@ internal sealed class ResultWriter(
         {
             output.Truncate(output.Length - "}}".Length);
             output.Write(",\"@index-score\":"u8);
-            ScanPlan.WriteScore(score, output);
+            CompiledQuery.WriteScore(score, output);
             output.Write("}}"u8);
         }
     }

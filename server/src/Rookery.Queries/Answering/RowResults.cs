@@ -56,7 +56,7 @@ internal sealed class ScannedRows(ScannedDocument[] rows, long total) : IFoundRo
 /// <param name="held">Owns the rows' memory; disposed with this.</param>
 internal sealed class RowResults(
     IFoundRows rows,
-    ScanPlan plan,
+    CompiledQuery plan,
     ResultWriter writer,
     AnswerReader reader,
     IDisposable held
@@ -100,7 +100,7 @@ internal sealed class RowResults(
         if (plan.IsScored && rows.ScoreOf(_at) is { } score)
         {
             output.Write(",\"@index-score\":"u8);
-            ScanPlan.WriteScore(score, output);
+            CompiledQuery.WriteScore(score, output);
         }
 
         output.Write("}}"u8);

@@ -54,7 +54,7 @@ public sealed class GroupAnswer : IDisposable
     internal static GroupAnswer? TryFind(
         IndexSnapshot snapshot,
         AutoReduceMap map,
-        ScanPlan plan,
+        CompiledQuery plan,
         MemoryShare share,
         IScanClock clock,
         bool needsTotal = true,
@@ -122,7 +122,7 @@ public sealed class GroupAnswer : IDisposable
     private static GroupAnswer OfCandidates(
         IndexSnapshot snapshot,
         IReadOnlyList<FoundEntry> found,
-        ScanPlan plan,
+        CompiledQuery plan,
         GroupRows rows,
         AnswerWork work,
         MemoryShare share,
@@ -151,7 +151,7 @@ public sealed class GroupAnswer : IDisposable
     private static byte[][] InOrder(
         IndexSnapshot snapshot,
         IReadOnlyList<FoundEntry> found,
-        ScanPlan plan,
+        CompiledQuery plan,
         GroupRows rows,
         AnswerWork work
     )

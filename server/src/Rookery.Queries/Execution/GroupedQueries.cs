@@ -24,7 +24,7 @@ public sealed class GroupedQueries(IndexHost indexes)
     /// <summary>Chooses the index that answers a grouped query.</summary>
     /// <param name="database">The queried database.</param>
     /// <param name="plan">The compiled query.</param>
-    public IndexChoice ChooseIndex(Database database, ScanPlan plan)
+    public IndexChoice ChooseIndex(Database database, CompiledQuery plan)
     {
         var choice = IndexChooser
             .ChooseForGroups(
@@ -63,7 +63,7 @@ public sealed class GroupedQueries(IndexHost indexes)
     public GroupAnswer? TryAnswer(
         Database database,
         string indexName,
-        ScanPlan plan,
+        CompiledQuery plan,
         MemoryShare share,
         IScanClock clock,
         bool needsTotal = true,

@@ -15,7 +15,7 @@ namespace Rookery.Queries.Execution;
 /// </summary>
 public sealed class IndexAnswer : IDisposable
 {
-    private readonly ScanPlan _plan;
+    private readonly CompiledQuery _plan;
     private readonly AnswerWork _work;
     private readonly IndexSnapshot _snapshot;
     private readonly IReadOnlyList<FoundEntry> _entries;
@@ -25,7 +25,7 @@ public sealed class IndexAnswer : IDisposable
     private IndexAnswer(
         IndexSnapshot snapshot,
         IndexedFields fields,
-        ScanPlan plan,
+        CompiledQuery plan,
         AnswerWork work,
         bool needsTotal,
         Func<Exception, Exception> damageFound,
@@ -80,7 +80,7 @@ public sealed class IndexAnswer : IDisposable
     internal static IndexAnswer Find(
         IndexSnapshot snapshot,
         IndexedFields fields,
-        ScanPlan plan,
+        CompiledQuery plan,
         MemoryShare share,
         IScanClock clock,
         bool needsTotal = true,

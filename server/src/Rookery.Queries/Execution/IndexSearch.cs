@@ -20,7 +20,7 @@ namespace Rookery.Queries.Execution;
 internal sealed class IndexSearch(
     IReadOnlyList<LiveSegment> segments,
     IndexedFields fields,
-    ScanPlan plan,
+    CompiledQuery plan,
     AnswerWork work,
     bool needsTotal,
     bool? hasGroupsInOrder = null,

@@ -63,7 +63,7 @@ public sealed class IndexedQueries(IndexHost indexes)
     public IndexAnswer? TryAnswer(
         Database database,
         string indexName,
-        ScanPlan plan,
+        CompiledQuery plan,
         MemoryShare share,
         IScanClock clock,
         bool needsTotal = true,
@@ -192,7 +192,7 @@ public sealed class IndexedQueries(IndexHost indexes)
 
     // An automatic index does not answer a query with a summary, with a score that is not its order, with moreLikeThis,
     // or in the order of ids. Documents are read for those.
-    private static bool CanAnswer(RunningIndex index, ScanPlan plan) =>
+    private static bool CanAnswer(RunningIndex index, CompiledQuery plan) =>
         plan.Rows is { } rows
             ? index.Map is StaticIndexMap && index.Record.Number == rows.Number
             : index.Map is AutoIndexMap

@@ -21,7 +21,7 @@ public sealed class QueryNotes : IDisposable
     // Estimate for one text: objects, references and a table entry.
     private const int BytesPerText = 160;
 
-    private readonly ScanPlan _plan;
+    private readonly CompiledQuery _plan;
     private readonly ScanMemory _memory;
     private readonly ScanWork _work;
     private readonly ScoreExplanation _explanation;
@@ -37,7 +37,7 @@ public sealed class QueryNotes : IDisposable
     /// <param name="share">The share that memory is reserved from.</param>
     /// <param name="clock">Checked during the work; throws to end it.</param>
     public QueryNotes(
-        ScanPlan plan,
+        CompiledQuery plan,
         Database database,
         Func<DatabaseReader> reader,
         MemoryShare share,

@@ -17,7 +17,7 @@ namespace Rookery.Queries.Execution;
 /// <param name="sortKey">Buffer for a sort key.</param>
 internal sealed class RankedPage(
     SearchedSegments segments,
-    ScanPlan plan,
+    CompiledQuery plan,
     AnswerWork work,
     bool needsTotal,
     OrderWalk walk,

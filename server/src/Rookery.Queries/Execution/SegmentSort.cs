@@ -66,7 +66,7 @@ internal sealed class SegmentSort
     /// <param name="conditions">Opens cursors, for scores.</param>
     /// <param name="work">The answer's limits.</param>
     public static SegmentSort? Open(
-        ScanPlan plan,
+        CompiledQuery plan,
         SegmentReader segment,
         IndexedFields fields,
         ConditionCursors conditions,

@@ -15,7 +15,7 @@ namespace Rookery.Queries.Execution;
 internal sealed class SortedPage(
     SearchedSegments segments,
     IndexedFields fields,
-    ScanPlan plan,
+    CompiledQuery plan,
     AnswerWork work,
     bool needsTotal,
     OrderWalk walk

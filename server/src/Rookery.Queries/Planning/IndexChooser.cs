@@ -95,7 +95,7 @@ public static class IndexChooser
     /// decides.</param>
     /// <param name="candidates">The automatic map-reduce indexes of the database.</param>
     public static IndexChoice ChooseForGroups(
-        ScanPlan plan,
+        CompiledQuery plan,
         Func<long> countDocuments,
         IReadOnlyList<AutoReduceCandidate> candidates
     )

@@ -7,7 +7,7 @@ namespace Rookery.Queries.Scanning;
 /// <param name="Finder">The query whose first result is the model. Without a result the query is refused.</param>
 /// <param name="Condition">The condition that learns the model's words.</param>
 /// <param name="Position">The condition's position in the query's text.</param>
-public sealed record LikenessSource(ScanPlan Finder, ILikenessCondition Condition, int Position)
+public sealed record LikenessSource(CompiledQuery Finder, ILikenessCondition Condition, int Position)
 {
     /// <summary>The message if <see cref="Finder"/> has no result.</summary>
     public const string NotFound = "'moreLikeThis' names a document, or a condition that finds one; there is none.";

@@ -19,10 +19,10 @@ public readonly record struct ScannedDocument(
 /// <summary>The results at the end of an evaluation. Valid until its run is disposed.</summary>
 public sealed class ScanResults
 {
-    private readonly ScanPlan _plan;
+    private readonly CompiledQuery _plan;
     private readonly ArraySegment<ScanHit> _page;
 
-    internal ScanResults(ScanPlan plan, ArraySegment<ScanHit> page, long totalResults)
+    internal ScanResults(CompiledQuery plan, ArraySegment<ScanHit> page, long totalResults)
     {
         _plan = plan;
         _page = page;
@@ -33,7 +33,7 @@ public sealed class ScanResults
     /// <param name="plan">The compiled query.</param>
     /// <param name="rows">The groups' rows, in the order of the answer.</param>
     /// <param name="totalResults">Number of groups, on the page or not.</param>
-    internal static ScanResults OfGroups(ScanPlan plan, IEnumerable<byte[]> rows, long totalResults)
+    internal static ScanResults OfGroups(CompiledQuery plan, IEnumerable<byte[]> rows, long totalResults)
     {
         ScanHit[] hits =
         [

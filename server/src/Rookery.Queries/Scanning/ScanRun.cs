@@ -18,7 +18,7 @@ public sealed class ScanRun : IDisposable
 {
     private const int BytesPerContent = 64;
 
-    private readonly ScanPlan _plan;
+    private readonly CompiledQuery _plan;
     private readonly ScanMemory _memory;
     private readonly ScanWork _work;
     private readonly IScanClock _clock;
@@ -36,7 +36,7 @@ public sealed class ScanRun : IDisposable
     private long _filtered;
     private long _total;
 
-    internal ScanRun(ScanPlan plan, MemoryShare share, IScanClock clock, bool needsTotal)
+    internal ScanRun(CompiledQuery plan, MemoryShare share, IScanClock clock, bool needsTotal)
     {
         _plan = plan;
         _needsTotal = needsTotal;
@@ -92,7 +92,7 @@ public sealed class ScanRun : IDisposable
 
     /// <summary>
     /// Evaluates the index rows of a document. A document with matching rows is one result, sorted by its first
-    /// matching row in the order. If <see cref="ScanPlan.IsOfEachRow"/>, each matching row is a result.
+    /// matching row in the order. If <see cref="CompiledQuery.IsOfEachRow"/>, each matching row is a result.
     /// </summary>
     /// <param name="document">The document; the default for a reduced row.</param>
     /// <param name="rows">The members of its rows, without braces.</param>

@@ -120,7 +120,7 @@ public sealed class RelevanceTests
         Assert.True(expected.Length > 10, $"{expected.Length} of {texts.Length} texts match");
 
         using var fullText = new FullTextConditions(static _ => AnalyzerCatalog.Default);
-        var plan = ScanPlan.Compile(
+        var plan = CompiledQuery.Compile(
             RqlParser.Parse($"from Texts where search(text, '{words}'{(needsAll ? ", and" : "")})"),
             QueryParameters.None,
             fullText
@@ -170,7 +170,7 @@ public sealed class RelevanceTests
         example.Apply();
         using var indexed = new FullTextConditions(static _ => IndexedQueries.Analyzer);
         using var answer = example.Open(
-            ScanPlan.Compile(
+            CompiledQuery.Compile(
                 RqlParser.Parse($"from @all_docs where search(text, '{words}'{(needsAll ? ", and" : "")})"),
                 QueryParameters.None,
                 indexed

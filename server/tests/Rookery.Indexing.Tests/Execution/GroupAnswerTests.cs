@@ -157,7 +157,7 @@ public sealed class GroupAnswerTests
     {
         var definition = AutoReduceDefinition.Of(
             "Users",
-            ScanPlan.Compile(RqlParser.Parse(query), QueryParameters.None).Groups!
+            CompiledQuery.Compile(RqlParser.Parse(query), QueryParameters.None).Groups!
         );
         node.ChangeIndexes(writer => writer.Put(definition.Name, definition.ToJson(), default));
     }

@@ -134,7 +134,7 @@ public sealed class GroupModelTests
             + $"{string.Join(", ", Aggregates.Select(static (one, number) => $"{one} as x{number}"))}";
         var definition = AutoReduceDefinition.Of(
             "Users",
-            ScanPlan.Compile(RqlParser.Parse(query), QueryParameters.None).Groups!
+            CompiledQuery.Compile(RqlParser.Parse(query), QueryParameters.None).Groups!
         );
         node.ChangeIndexes(writer => writer.Put(definition.Name, definition.ToJson(), default));
     }
@@ -239,13 +239,13 @@ internal sealed class GroupExample : IDisposable
     private const long PlentyBytes = 64 << 20;
 
     private readonly IndexedNode _node;
-    private readonly ScanPlan _plan;
+    private readonly CompiledQuery _plan;
     private readonly MemoryShare _share = new MemoryBudget(PlentyBytes).AddShare("queries", PlentyBytes);
 
     public GroupExample(IndexedNode node, string query)
     {
         _node = node;
-        _plan = ScanPlan.Compile(RqlParser.Parse(query), QueryParameters.None);
+        _plan = CompiledQuery.Compile(RqlParser.Parse(query), QueryParameters.None);
     }
 
     /// <summary>Decides when a page is found by walking the terms of its order.</summary>
@@ -253,7 +253,7 @@ internal sealed class GroupExample : IDisposable
 
     public GroupedQueries Queries => new(_node.Host) { Walk = Walk };
 
-    public ScanPlan Plan => _plan;
+    public CompiledQuery Plan => _plan;
 
     /// <summary>Returns the answer of a scan.</summary>
     public (List<string> Results, long Total) Scan()

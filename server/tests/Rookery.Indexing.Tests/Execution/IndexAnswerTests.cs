@@ -192,8 +192,8 @@ public sealed class IndexAnswerTests
         return example;
     }
 
-    private static ScanPlan Plan(string query) =>
-        ScanPlan.Compile(
+    private static CompiledQuery Plan(string query) =>
+        CompiledQuery.Compile(
             RqlParser.Parse(query),
             QueryParameters.None,
             new FullTextConditions(static _ => IndexedQueries.Analyzer)

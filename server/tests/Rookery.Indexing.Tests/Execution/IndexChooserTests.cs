@@ -97,7 +97,7 @@ public sealed class IndexChooserTests
         ];
         var query = RqlParser.Parse(text);
         using var words = new FullTextConditions(static _ => IndexedQueries.Analyzer);
-        var target = ScanPlan.Compile(query, QueryParameters.None, words).Target;
+        var target = CompiledQuery.Compile(query, QueryParameters.None, words).Target;
         var explained = IndexChooser.Choose(query, target, static () => 1_000, candidates, explains: true);
         var plain = IndexChooser.Choose(query, target, static () => 1_000, candidates, explains: false);
         Assert.NotEmpty(explained.Reasons);
@@ -111,7 +111,7 @@ public sealed class IndexChooserTests
         using var words = new FullTextConditions(static _ => IndexedQueries.Analyzer);
         return IndexChooser.Choose(
             query,
-            ScanPlan.Compile(query, QueryParameters.None, words).Target,
+            CompiledQuery.Compile(query, QueryParameters.None, words).Target,
             () => documents,
             candidates,
             explains: true

@@ -110,7 +110,7 @@ public sealed class IndexDamageTests : IDisposable
         return queries.TryAnswer(
             _node.Database(),
             Names,
-            ScanPlan.Compile(query, QueryParameters.None, new FullTextConditions(rows.AnalyzerOf), rows),
+            CompiledQuery.Compile(query, QueryParameters.None, new FullTextConditions(rows.AnalyzerOf), rows),
             _share,
             new PatientClock()
         );

@@ -109,8 +109,12 @@ internal sealed class IndexExample : IDisposable
     }
 
     /// <summary>Opens the index's answer.</summary>
-    public IndexAnswer Open(ScanPlan plan, IScanClock? clock = null, bool needsTotal = true, OrderWalk? walk = null) =>
-        IndexAnswer.Find(OpenSnapshot(), Fields, plan, _share, clock ?? new PatientClock(), needsTotal, walk: walk);
+    public IndexAnswer Open(
+        CompiledQuery plan,
+        IScanClock? clock = null,
+        bool needsTotal = true,
+        OrderWalk? walk = null
+    ) => IndexAnswer.Find(OpenSnapshot(), Fields, plan, _share, clock ?? new PatientClock(), needsTotal, walk: walk);
 
     public QueriedDocument Document(string id) =>
         new(new DocumentView(_documents[id].Stored), _documents[id].Etag, History);
@@ -128,7 +132,7 @@ internal sealed class IndexExample : IDisposable
         }
 
         using var words = new FullTextConditions(static _ => IndexedQueries.Analyzer);
-        var plan = ScanPlan.Compile(query, QueryParameters.None, words);
+        var plan = CompiledQuery.Compile(query, QueryParameters.None, words);
         _scanned.Count(words);
         return _scanned.Ask(plan);
     }
@@ -141,7 +145,7 @@ internal sealed class IndexExample : IDisposable
     )
     {
         using var words = new FullTextConditions(static _ => IndexedQueries.Analyzer);
-        var plan = ScanPlan.Compile(query, QueryParameters.None, words);
+        var plan = CompiledQuery.Compile(query, QueryParameters.None, words);
         var results = new List<string>();
         long total;
         bool looked;
@@ -170,7 +174,7 @@ internal sealed class IndexExample : IDisposable
         _store.Put(Lower(id), _documents[id].Etag, _entry);
     }
 
-    private long ScanCandidates(IndexAnswer answer, ScanPlan plan, List<string> results)
+    private long ScanCandidates(IndexAnswer answer, CompiledQuery plan, List<string> results)
     {
         using var run = plan.Start(_share, new PatientClock());
         foreach (var candidate in answer.Documents)
@@ -187,7 +191,7 @@ internal sealed class IndexExample : IDisposable
         return end.TotalResults;
     }
 
-    private string Written(ScanPlan plan, string id)
+    private string Written(CompiledQuery plan, string id)
     {
         var document = Document(id);
         if (plan.GivesDocuments)

@@ -41,7 +41,7 @@ public sealed class IndexResetTests
     private static long? Ask(IndexedNode node, long atLeast)
     {
         var share = new MemoryBudget(64 << 20).AddShare("queries", 64 << 20);
-        var plan = ScanPlan.Compile(
+        var plan = CompiledQuery.Compile(
             RqlParser.Parse("from Users where name = 'ann'"),
             QueryParameters.None,
             new FullTextConditions(static _ => IndexedQueries.Analyzer)

@@ -158,7 +158,7 @@ public sealed class KnownIndexesTests
     private static IndexChoice Plan(IndexedNode node, Query parsed, string database, bool isKnown)
     {
         using var words = new FullTextConditions(static _ => IndexedQueries.Analyzer);
-        var plan = ScanPlan.Compile(parsed, QueryParameters.Read("""{"p":"7"}"""u8), words);
+        var plan = CompiledQuery.Compile(parsed, QueryParameters.Read("""{"p":"7"}"""u8), words);
         return new IndexedQueries(node.Host).ChooseIndex(
             node.Database(database),
             parsed,

@@ -119,7 +119,7 @@ public sealed class OrderWalkTests
     {
         using var example = Many();
         var asked = RqlParser.Parse($"from @all_docs where tag = '{tag}' order by {order} limit 3");
-        var plan = ScanPlan.Compile(asked, QueryParameters.None, null);
+        var plan = CompiledQuery.Compile(asked, QueryParameters.None, null);
         using var walked = example.Open(plan);
         Assert.Equal(
             names.Split(' ').Select(static name => $"users/{name}"),
@@ -139,7 +139,7 @@ public sealed class OrderWalkTests
         var answer = example.Ask(asked);
         Assert.Equal(["users/c0000", "users/c0001", "users/c0002"], answer.Results);
         Assert.Equal(1_000, answer.Total);
-        using var opened = example.Open(ScanPlan.Compile(asked, QueryParameters.None, null));
+        using var opened = example.Open(CompiledQuery.Compile(asked, QueryParameters.None, null));
         Assert.InRange(opened.PostingsRead, 1_000, 1_500); // all matches, and a third as many steps
     }
 

@@ -40,7 +40,7 @@ public sealed class RankedEntriesTests
         }
 
         example.Apply();
-        var plan = ScanPlan.Compile(
+        var plan = CompiledQuery.Compile(
             RqlParser.Parse("from @all_docs order by name, age as string limit 5"),
             QueryParameters.None,
             null

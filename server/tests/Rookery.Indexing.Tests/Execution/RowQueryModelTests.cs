@@ -436,14 +436,14 @@ public sealed class RowQueryModelTests
             }
         }
 
-        private ScanPlan Plan(out FullTextConditions words)
+        private CompiledQuery Plan(out FullTextConditions words)
         {
             words = new FullTextConditions(_rows.AnalyzerOf, _rows.WordFields);
             _held.Add(words);
-            return ScanPlan.Compile(_query, QueryParameters.None, words, _rows);
+            return CompiledQuery.Compile(_query, QueryParameters.None, words, _rows);
         }
 
-        private string Written(ScanPlan plan, ReadOnlyMemory<byte> id, ReadOnlySpan<byte> row)
+        private string Written(CompiledQuery plan, ReadOnlyMemory<byte> id, ReadOnlySpan<byte> row)
         {
             if (plan.GivesDocuments)
             {

@@ -224,7 +224,8 @@ public sealed class AutoReduceDefinitionTests
     private static AutoReduceCandidate Candidate(string query, long visible) =>
         new(Of(query).Name, Of(query), IndexState.Normal, visible);
 
-    private static ScanPlan Plan(string query) => ScanPlan.Compile(RqlParser.Parse(query), QueryParameters.None);
+    private static CompiledQuery Plan(string query) =>
+        CompiledQuery.Compile(RqlParser.Parse(query), QueryParameters.None);
 
     private static AutoReduceDefinition Of(string query) =>
         Plan(query) is var plan ? AutoReduceDefinition.Of(plan.Target.Collection, plan.Groups!) : null!;

@@ -271,7 +271,7 @@ public sealed class IndexQuotaTests
         return new IndexedQueries(node.Host).ChooseIndex(
             node.Database(),
             query,
-            ScanPlan.Compile(query, QueryParameters.None, words).Target
+            CompiledQuery.Compile(query, QueryParameters.None, words).Target
         );
     }
 }

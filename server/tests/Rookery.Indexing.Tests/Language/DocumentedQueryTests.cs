@@ -93,7 +93,7 @@ public sealed class DocumentedQueryTests
         }
 
         using var words = new FullTextConditions(static _ => AnalyzerCatalog.Default);
-        ScanPlan.Compile(query, Parameters, words, rows);
+        CompiledQuery.Compile(query, Parameters, words, rows);
     }
 
     private static string Root()

@@ -56,7 +56,7 @@ public sealed class HostileScanTests
         };
         Assert.Equal(
             QueryFault.TooCostly,
-            Assert.Throws<QueryException>(() => ScanPlan.Compile(query, QueryParameters.None)).Fault
+            Assert.Throws<QueryException>(() => CompiledQuery.Compile(query, QueryParameters.None)).Fault
         );
     }
 
@@ -106,7 +106,10 @@ public sealed class HostileScanTests
             " or ",
             Enumerable.Range(0, 1_000).Select(static number => $"exists(f{number})")
         );
-        ScanPlan plan = ScanPlan.Compile(RqlParser.Parse($"from Users where {condition}"), QueryParameters.None);
+        CompiledQuery plan = CompiledQuery.Compile(
+            RqlParser.Parse($"from Users where {condition}"),
+            QueryParameters.None
+        );
         var clock = new ImpatientClock();
         Assert.Throws<QueryException>(() => example.Ask(plan, clock));
         Assert.Equal(ImpatientClock.Patience, clock.Asked);
@@ -131,7 +134,7 @@ public sealed class HostileScanTests
             ? string.Concat(Enumerable.Repeat(joint, count - 1))
             : string.Concat(Enumerable.Repeat(joint + part, count - 1));
         var error = Assert.Throws<QueryException>(() =>
-            ScanPlan.Compile(
+            CompiledQuery.Compile(
                 RqlParser.Parse($"from Users where {part}{rest}"),
                 QueryParameters.Read(Encoding.UTF8.GetBytes($$"""{ "p": "{{new string('x', parameterBytes)}}" }"""))
             )
@@ -162,7 +165,7 @@ public sealed class HostileScanTests
         var example = new ScanExample($$"""{ "t": "{{new string('a', 200_000)}}" }""");
         var clock = new ImpatientClock();
         using var words = new FullTextConditions(static _ => AnalyzerCatalog.Default);
-        ScanPlan plan = ScanPlan.Compile(
+        CompiledQuery plan = CompiledQuery.Compile(
             RqlParser.Parse($"from Users where exact(lucene(t, '*{new string('a', 200)}b'))"),
             QueryParameters.None,
             words

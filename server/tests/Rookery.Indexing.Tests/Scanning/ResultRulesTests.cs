@@ -242,7 +242,7 @@ public sealed class ResultRulesTests
     [Fact]
     public void An_evaluation_without_a_total_ends_with_its_page()
     {
-        ScanPlan plan = ScanPlan.Compile(RqlParser.Parse("from Things limit 1, 2"), QueryParameters.None);
+        CompiledQuery plan = CompiledQuery.Compile(RqlParser.Parse("from Things limit 1, 2"), QueryParameters.None);
         (IReadOnlyList<string> results, long total) = Things.Ask(plan, needsTotal: false);
         Assert.Equal(["users/2", "users/3"], results);
         Assert.Equal(3, total);
@@ -340,7 +340,7 @@ public sealed class ResultRulesTests
     [InlineData("from Users where not id() = 'a'", "Users ")]
     public void The_target_names_the_documents_to_read(string query, string expected)
     {
-        ScanTarget target = ScanPlan.Compile(RqlParser.Parse(query), QueryParameters.None).Target;
+        ScanTarget target = CompiledQuery.Compile(RqlParser.Parse(query), QueryParameters.None).Target;
         Assert.Equal(
             expected,
             $"{target.Collection} {(target.Ids is null ? "" : "ids:" + string.Join(',', target.Ids))}"

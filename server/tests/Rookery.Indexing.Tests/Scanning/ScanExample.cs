@@ -51,7 +51,7 @@ internal sealed class ScanExample
     public string WhereWords(string condition, string parameters = "{}")
     {
         using var words = new FullTextConditions(static _ => AnalyzerCatalog.Default);
-        var plan = ScanPlan.Compile(
+        var plan = CompiledQuery.Compile(
             RqlParser.Parse($"from Users where {condition} order by id()"),
             QueryParameters.Read(Encoding.UTF8.GetBytes(parameters)),
             words
@@ -82,10 +82,10 @@ internal sealed class ScanExample
     }
 
     public (IReadOnlyList<string> Results, long Total) Ask(string query, string parameters = "{}") =>
-        Ask(ScanPlan.Compile(RqlParser.Parse(query), QueryParameters.Read(Encoding.UTF8.GetBytes(parameters))));
+        Ask(CompiledQuery.Compile(RqlParser.Parse(query), QueryParameters.Read(Encoding.UTF8.GetBytes(parameters))));
 
     public (IReadOnlyList<string> Results, long Total) Ask(
-        ScanPlan plan,
+        CompiledQuery plan,
         IScanClock? clock = null,
         bool needsTotal = true
     )
@@ -121,7 +121,7 @@ internal sealed class ScanExample
 
     private QueriedDocument Document(int at) => new(new DocumentView(_documents[at].Stored), at + 1, History);
 
-    private string Written(ScanPlan plan, int at)
+    private string Written(CompiledQuery plan, int at)
     {
         if (plan.GivesDocuments)
         {

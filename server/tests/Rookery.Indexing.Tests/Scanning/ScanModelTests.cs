@@ -156,7 +156,7 @@ public sealed class ScanModelTests
 
     private static readonly Source All = new(SourceKind.AllDocuments, "@all_docs", null, 0);
 
-    private static ScanPlan Plan(Query query) => ScanPlan.Compile(query, QueryParameters.None);
+    private static CompiledQuery Plan(Query query) => CompiledQuery.Compile(query, QueryParameters.None);
 
     private static (RandomQueries Queries, string[] Bodies, JsonElement[] Parsed, ScanExample Example) Documents(
         int seed

@@ -22,7 +22,7 @@ namespace Rookery.Queries.Scanning;
 /// <see cref="ScanRun.Finish"/>. With a <see cref="Summary"/>, it passes the documents to the summary instead. The
 /// caller also runs <see cref="Script"/>, <c>include</c> and <c>update</c>.
 /// </remarks>
-public sealed class ScanPlan
+public sealed class CompiledQuery
 {
     // Compiling compares each reference to a group with each key and each selected member. Each result holds up to half
     // a KiB for each key of 'order by'.
@@ -33,7 +33,7 @@ public sealed class ScanPlan
     private readonly bool _isGrouped;
     private readonly IFullTextConditions? _fullText;
 
-    private ScanPlan(Query query, QueryParameters parameters, IFullTextConditions? fullText, RowSource? rows)
+    private CompiledQuery(Query query, QueryParameters parameters, IFullTextConditions? fullText, RowSource? rows)
     {
         Rows = rows;
         var operands = new OperandValues(parameters);
@@ -143,7 +143,7 @@ public sealed class ScanPlan
     /// The query for all documents whose word statistics the scores need. Each is passed to <see cref="Count"/> before
     /// the first document is evaluated. Null if no statistics are needed.
     /// </summary>
-    public ScanPlan? Counted { get; }
+    public CompiledQuery? Counted { get; }
 
     /// <summary>
     /// Whether all documents of <see cref="Counted"/> were counted, so that an answer that starts again need not count
@@ -217,7 +217,7 @@ public sealed class ScanPlan
     /// With an index, the source of <paramref name="query"/> is all documents.</param>
     /// <exception cref="QueryException">The query is invalid, needs an unsupported feature, or is too
     /// large.</exception>
-    public static ScanPlan Compile(
+    public static CompiledQuery Compile(
         Query query,
         QueryParameters parameters,
         IFullTextConditions? fullText = null,
