@@ -24,10 +24,6 @@ public sealed class QueryEngine(
     CancellationToken stopping
 )
 {
-    // As long as a large request waits for room.
-    private static readonly TimeSpan PatienceForMemory = TimeSpan.FromSeconds(5);
-    private static readonly TimeSpan PauseForMemory = TimeSpan.FromMilliseconds(250);
-
     internal IndexHost Indexes => indexes;
 
     internal IAutomaticIndexes AutomaticIndexes => automaticIndexes;
@@ -123,7 +119,6 @@ public sealed class QueryEngine(
         var reader = new AnswerReader(database, plan.IsChange ? null : sink);
         QueryPlan? renewed = null;
         IQueryResults? results = null;
-        long begun = time.GetTimestamp();
         try
         {
             while (true)
@@ -138,28 +133,7 @@ public sealed class QueryEngine(
                 }
 
                 chosen?.Invoke();
-                try
-                {
-                    results = await DocumentQueries.TryOpenAsync(
-                        this,
-                        reader,
-                        renewed ?? plan,
-                        basis,
-                        sink,
-                        metadataOnly
-                    );
-                }
-                catch (QueryException taken)
-                    when (taken.Rejection == QueryException.MemoryTaken
-                        && time.GetElapsedTime(begun) < PatienceForMemory
-                    )
-                {
-                    // A slow reader of another answer may hold the memory for a while.
-                    reader.ReleaseSnapshot();
-                    await Task.Delay(PauseForMemory, time, sink.Left);
-                    continue;
-                }
-
+                results = await DocumentQueries.TryOpenAsync(this, reader, renewed ?? plan, basis, sink, metadataOnly);
                 if (results is not null)
                 {
                     return new QueryAnswer(this, reader, renewed ?? plan, renewed, basis, results, sink);

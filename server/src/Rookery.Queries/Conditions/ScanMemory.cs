@@ -13,17 +13,18 @@ internal sealed class ScanMemory(MemoryShare share) : IGroupMemory, IDisposable
     private long _heldBytes;
 
     /// <summary>Reserves memory, in bytes.</summary>
-    /// <exception cref="QueryException">The query alone would hold more than the share, or others hold the rest
-    /// (<see cref="QueryException.MemoryTaken"/>).</exception>
+    /// <exception cref="QueryException">There is not enough memory. The query is refused as too large if it holds more
+    /// than the share assures to queries, else with <see cref="QueryException.MemoryTaken"/>: others hold the
+    /// memory.</exception>
     public void Take(long bytes)
     {
         if (!share.TryReserve(bytes))
         {
-            throw _heldBytes + bytes > share.LimitBytes
+            throw _heldBytes + bytes > share.LimitBytes || _heldBytes > share.AssuredBytes
                 ? new QueryException(
                     QueryFault.TooCostly,
-                    $"The query needs more memory than the {share.LimitBytes / (1024 * 1024)} MiB that queries may "
-                        + $"use: ask for fewer results, groups or distinct values at once."
+                    $"The query needs more memory than is free of the {share.LimitBytes / (1024 * 1024)} MiB that "
+                        + "queries may use: ask for fewer results, groups or distinct values at once."
                 )
                 : new QueryException(QueryException.MemoryTaken);
         }

@@ -43,7 +43,7 @@ public sealed class QueryException(QueryFault fault, string message, int positio
     /// <summary>The kind of refusal.</summary>
     public QueryFault Fault => fault;
 
-    /// <summary>The refusal of a query whose memory other requests hold: it is not wrong, and may be sent again.</summary>
+    /// <summary>The refusal of a query whose memory other requests hold. It may be sent again.</summary>
     public static Rejection MemoryTaken { get; } =
         new(
             RejectionKind.Overloaded,

@@ -56,7 +56,7 @@ public sealed class QueryRouteTests(RunningServer server) : IClassFixture<Runnin
     }
 
     [Fact]
-    public async Task A_query_whose_memory_others_hold_is_not_called_wrong_and_is_answered_when_they_gave_it_back()
+    public async Task A_query_whose_memory_others_hold_is_refused_as_overload_and_answered_later()
     {
         string db = await FillAsync();
         const string Sorted = """{"Query":"from Users order by age"}""";

@@ -275,7 +275,7 @@ internal sealed class IncludePaths : IReferenceCollector, IDisposable
         long bytes = BytesPerId + ((long)sizeof(char) * 2 * id.Length);
         if (!_memory.TryReserve(bytes))
         {
-            throw _heldBytes + bytes <= _memory.LimitBytes
+            throw _heldBytes + bytes <= _memory.LimitBytes && _heldBytes <= _memory.AssuredBytes
                 ? RavenErrors.Refuse(QueryException.MemoryTaken)
                 : RefusedException.InvalidQuery(
                     $"The {Ids.Count} documents and more that the results refer to need more memory than the "
