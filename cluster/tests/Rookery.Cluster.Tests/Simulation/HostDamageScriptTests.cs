@@ -475,7 +475,7 @@ public sealed class HostDamageScriptTests
         cluster.C.Open();
         cluster.RunUntil(() => cluster.C.Consensus!.Refusal is { Kind: RejectionKind.Diagnosis }, "a halt");
         Assert.Equal(
-            "A rule of consensus was found broken, so this node stopped taking part: what is committed is "
+            "A rule of consensus was found broken, so this node stopped taking part: committed entries are "
                 + "never replaced. This node holds acknowledged writes that the others lost: "
                 + "keep its card, and export from it with `rookery export`, before another joins in its place.",
             cluster.C.Consensus!.Refusal!.Message

@@ -82,14 +82,14 @@ public sealed class GroupedIndexTests : IndexedDatabase
         var after = await AskAsync(ByCity, "?debug=explain");
         Assert.Equal(CountAndAge, after.GetProperty("IndexName").GetString());
         Assert.Contains(
-            "Holds all",
+            "Computes all that the query needs",
             after.GetProperty("Results")[0].GetProperty("Reason").GetString(),
             StringComparison.Ordinal
         );
         Assert.True(after.TryGetProperty("PostingsRead", out _));
         (
             await Server.SendAsync("POST", Database + "/queries", Body($"from index '{CountAndAge}' where city = 'c0'"))
-        ).IsRefusal(501, "ask its collection with 'group by'");
+        ).IsRefusal(501, "query its collection with 'group by'");
     }
 
     [Fact]

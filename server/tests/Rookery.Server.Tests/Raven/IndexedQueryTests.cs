@@ -262,7 +262,7 @@ public sealed class IndexedQueryTests : IndexedDatabase
         var after = (await Server.SendAsync("POST", Database + "/queries?debug=explain", Body)).Json;
         Assert.Equal("Auto/Users/ByAge", after.GetProperty("IndexName").GetString());
         Assert.Contains(
-            "Holds all",
+            "Has all fields that the query needs",
             after.GetProperty("Results")[0].GetProperty("Reason").GetString(),
             StringComparison.Ordinal
         );

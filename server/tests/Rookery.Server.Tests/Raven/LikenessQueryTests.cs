@@ -54,7 +54,7 @@ public sealed class LikenessQueryTests(RunningServer server) : IClassFixture<Run
     [InlineData("moreLikeThis('{')", 400, "not a JSON object")]
     [InlineData("moreLikeThis(id() = 'articles/1', '{\"StopWordsDocumentId\":\"stop\"}')", 501, "StopWordsDocumentId")]
     [InlineData("moreLikeThis(id() = 'articles/1', '{\"MaximumQueryTerms\":100000}')", 400, "1024")]
-    [InlineData("moreLikeThis(id() = 'articles/1', '{\"MaximumTerms\":1}')", 400, "'MaximumTerms' is no option")]
+    [InlineData("moreLikeThis(id() = 'articles/1', '{\"MaximumTerms\":1}')", 400, "'MaximumTerms' is not an option")]
     [InlineData("moreLikeThis(id() = 'articles/1', '{\"MaximumNumberOfTokensParsed\":1000000000}')", 400, "100000")]
     [InlineData("moreLikeThis(search(text, 'cat'))", 501, "search")]
     public async Task Invalid_comparisons_are_refused(string condition, int status, string named)

@@ -72,7 +72,7 @@ public sealed class QueryTurnsTests : IDisposable
         var refusal = Assert.Throws<QueryException>(turns[2].OnWork);
         Assert.Equal(RejectionKind.Overloaded, refusal.Rejection?.Kind);
         Assert.Equal(429, QueryRefusal.Of(refusal, "").Status);
-        Assert.Contains("2 others", refusal.Message, StringComparison.Ordinal);
+        Assert.Contains("already runs 2 searches", refusal.Message, StringComparison.Ordinal);
         third.Dispose();
 
         // A search that has ended, or has not lasted long, needs no place.

@@ -55,7 +55,7 @@ public sealed class SummaryQueryTests(RunningServer server) : IClassFixture<Runn
 
     [Theory]
     [InlineData("from Cameras select facet(id('facets/none'))", 400, "facets/none")]
-    [InlineData("from Cameras select facet(id('cameras/1'))", 400, "describes no facet")]
+    [InlineData("from Cameras select facet(id('cameras/1'))", 400, "has no facet")]
     [InlineData("from Cameras select facet(brand, sum(price), name)", 400, "one field")]
     [InlineData("from Cameras select facet(brand), name", 400, "beside other parts")]
     public async Task Wrong_facets_are_refused(string query, int status, string named)
