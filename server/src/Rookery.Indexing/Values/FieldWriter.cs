@@ -37,6 +37,7 @@ public sealed class FieldWriter(FieldPath path, bool keepsPlaces = false)
             return TryWriteMember(document.Members, output);
         }
 
+        // A member that the client stored in the metadata is written as a whole. Computed ones (@id) are read below.
         ReadOnlySpan<byte[]> steps = _reader.Steps;
         if (
             !steps.IsEmpty
@@ -47,6 +48,7 @@ public sealed class FieldWriter(FieldPath path, bool keepsPlaces = false)
             return TryWriteMember(document.View.Metadata, output);
         }
 
+        // The visitor stops at the first value, so false means that there was one.
         var value = new ValueWriter(output);
         return !_reader.Read(document, ref value);
     }
@@ -114,7 +116,10 @@ public sealed class FieldWriter(FieldPath path, bool keepsPlaces = false)
         }
     }
 
-    /// <summary>Writes the value of an array's element; for a nested array the values of its elements.</summary>
+    /// <summary>
+    /// Writes the values below a JSON value, following the path from <paramref name="step"/> on. Arrays are flattened,
+    /// except for the one whose count the path ends in.
+    /// </summary>
     private void WriteElement(
         ReadOnlySpan<byte> json,
         int at,
@@ -123,6 +128,17 @@ public sealed class FieldWriter(FieldPath path, bool keepsPlaces = false)
         ref bool hasPrevious
     )
     {
+        ReadOnlySpan<byte[]> steps = _reader.Steps;
+        if (
+            step == steps.Length - 1
+            && (json[at] is (byte)'"' or (byte)'[')
+            && TryWritePseudo(json, at, output, hasPrevious)
+        )
+        {
+            hasPrevious = true;
+            return;
+        }
+
         if (json[at] == (byte)'[')
         {
             for (at++; json[at] != (byte)']'; at = StoredJson.SkipValue(json, at))
@@ -131,13 +147,6 @@ public sealed class FieldWriter(FieldPath path, bool keepsPlaces = false)
                 WriteElement(json, at, step, output, ref hasPrevious);
             }
 
-            return;
-        }
-
-        ReadOnlySpan<byte[]> steps = _reader.Steps;
-        if (step == steps.Length - 1 && json[at] == (byte)'"' && TryWritePseudo(json, at, output, hasPrevious))
-        {
-            hasPrevious = true;
             return;
         }
 

@@ -10,7 +10,7 @@ namespace Rookery.Indexing.Tests.Values;
 public sealed class PseudoMemberTests
 {
     private const string Members = """
-        "lines":[{"q":1},{"q":2}],"none":[],"tags":["ab","c"],"name":"Zo\u00eb \ud83d\ude00","at":"2024-05-06T07:08:09.1230000Z","day":"2024-05-06","n":5,"o":{"Count":9},"boxes":[{"Count":4},{}],"days":["2024-05-06","x"],"deep":{"lines":[1,2,3]}
+        "lines":[{"q":1},{"q":2}],"none":[],"tags":["ab","c"],"name":"Zo\u00eb \ud83d\ude00","at":"2024-05-06T07:08:09.1230000Z","day":"2024-05-06","n":5,"o":{"Count":9},"boxes":[{"Count":4},{}],"days":["2024-05-06","x"],"deep":{"lines":[1,2,3]},"orders":[{"lines":[1,2]},{"lines":[]},{}]
         """;
 
     [Theory]
@@ -21,6 +21,8 @@ public sealed class PseudoMemberTests
     [InlineData("tags.length", "2", "2")]
     [InlineData("lines.count", "", "[]")]
     [InlineData("deep.lines.Count", "3", "3")]
+    [InlineData("orders.lines.Count", "2 0", "[2,0]")]
+    [InlineData("orders.Count", "3", "3")]
     [InlineData("name.Length", "6", "6")]
     [InlineData("name.Count", "", "null")]
     [InlineData("day.Count", "", "null")]
