@@ -58,6 +58,29 @@ public sealed class DependentsTests : IDisposable
         Assert.Equal(_node.Database().LastEtag, index.Position);
     }
 
+    [Theory]
+    [InlineData("Companies")]
+    [InlineData("@all_docs")]
+    public void A_loaded_document_of_a_collection_that_the_map_does_not_name_is_followed(string named)
+    {
+        using var node = IndexedNode.New();
+        node.Define(
+            $$"""{"Maps":["docs.Users.Select(u => new { city = LoadDocument(u.employer, \"{{named}}\").city })"],"""
+                + """ "Fields":{"city":{"Storage":"Yes"}}}""",
+            "a"
+        );
+        node.Put("orgs/1", "\"city\":\"Ulm\"", "Orgs");
+        node.Put("users/1", "\"employer\":\"orgs/1\"");
+        node.SettleAll();
+        Assert.Contains("Ulm", Assert.Single(node.ReadRows("a")), StringComparison.Ordinal);
+        node.Put("orgs/1", "\"city\":\"Bonn\"", "Orgs");
+        node.SettleAll();
+        Assert.Contains("Bonn", Assert.Single(node.ReadRows("a")), StringComparison.Ordinal);
+        node.Delete("orgs/1");
+        node.SettleAll();
+        Assert.DoesNotContain("Bonn", Assert.Single(node.ReadRows("a")), StringComparison.Ordinal);
+    }
+
     [Fact]
     public void A_pass_that_ends_early_after_a_changed_document_does_not_advance_the_index()
     {
