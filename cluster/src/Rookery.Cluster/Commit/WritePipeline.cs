@@ -147,8 +147,8 @@ internal sealed class WritePipeline(
         int count = frame.Count;
         lock (host.Gate)
         {
-            bool isInTime = clusterTime.HoldsLogTime && host.Core.Term == term;
-            if (isInTime)
+            bool isSameTerm = clusterTime.HoldsLogTime && host.Core.Term == term;
+            if (isSameTerm)
             {
                 host.Step(Input.Propose(host.Now, frame.Bytes), proposed: frame);
                 if (host.Output.Proposed is not null && !host.IsHalted)
@@ -162,19 +162,32 @@ internal sealed class WritePipeline(
                 }
             }
 
-            if (!host.IsHalted && (!isInTime || host.Core.Role != Role.Leader || host.Core.IsTransferring))
+            if (!host.IsHalted && (!isSameTerm || host.Core.Role != Role.Leader || host.Core.IsTransferring))
             {
                 // A leadership transfer or a new term began while the frame was filled.
-                frame.ReturnProposals(_waiting);
+                ReturnToQueue(frame);
             }
             else
             {
                 proposals.Answers.Refuse(frame, host.Refusal ?? ProposalRejections.MembersDiffer);
             }
 
+            // The pool takes back a frame when its last reference is released.
             frame.Retain();
             log.Memory.Frames.Release(frame);
             return 0;
+        }
+    }
+
+    private void ReturnToQueue(LogFrame frame)
+    {
+        try
+        {
+            frame.ReturnProposals(_waiting);
+        }
+        catch (OutOfMemoryException)
+        {
+            proposals.Answers.Refuse(frame, ProposalRejections.NoMemory);
         }
     }
 
