@@ -29,8 +29,8 @@ namespace Rookery.Cluster;
 /// </remarks>
 internal sealed class RaftHost
 {
-    // Does not claim that the other members have the data: two disks that lied about their last syncs outvote the one
-    // that did not.
+    // The message must not say that another member still has the data: this node may be the only one whose disk kept
+    // it, when the disks of two others lost their last syncs.
     private const string OnlyCopy =
         "This node holds acknowledged writes that the others lost: keep its card, and export from it with "
         + "`rookery export`, before another joins in its place.";

@@ -24,13 +24,13 @@ public enum InputKind
     /// <summary>The journal cannot read entries for a peer.</summary>
     Unreadable,
 
-    /// <summary>The local manifest durably contains everything through a position.</summary>
+    /// <summary>The local store is durable through a position.</summary>
     ManifestDurable,
 
-    /// <summary>A fetched manifest is installed, and the journal matches it.</summary>
+    /// <summary>A fetched snapshot is installed, and the journal matches it.</summary>
     ManifestInstalled,
 
-    /// <summary>Fetching or installing a manifest failed; the leader may offer again.</summary>
+    /// <summary>Fetching or installing a snapshot failed; the leader may offer it again.</summary>
     ManifestFailed,
 
     /// <summary>The host wants to append an entry.</summary>
@@ -124,7 +124,7 @@ public readonly record struct Input
             Entries = entries,
         };
 
-    /// <summary>Makes the input that a journal write, and all before it, is durable.</summary>
+    /// <summary>Reports that a journal write, and all before it, is durable.</summary>
     public static Input JournalDurable(long now, long write) =>
         new()
         {
@@ -133,11 +133,11 @@ public readonly record struct Input
             Number = write,
         };
 
-    /// <summary>Makes the input that a journal write or sync failed.</summary>
+    /// <summary>Reports that a journal write or sync failed.</summary>
     public static Input JournalFailed(long now) => new() { Kind = InputKind.JournalFailed, NowMicroseconds = now };
 
     /// <summary>
-    /// Makes the input that an entry was applied, with the outcome hash of all entries through it. Sent for each entry,
+    /// Reports that an entry was applied, with the outcome hash of all entries through it. Sent for each entry,
     /// so that members can be compared at any index.
     /// </summary>
     public static Input Applied(long now, OutcomeHash outcome) =>
@@ -149,7 +149,7 @@ public readonly record struct Input
         };
 
     /// <summary>
-    /// Makes the input that the journal can no longer read entries at or below <paramref name="index"/>.
+    /// Reports that the journal can no longer read entries at or below <paramref name="index"/>.
     /// </summary>
     public static Input Released(long now, long index) =>
         new()
@@ -160,7 +160,7 @@ public readonly record struct Input
         };
 
     /// <summary>
-    /// Makes the input that the journal cannot read the damaged entries from <paramref name="index"/> on, which were to
+    /// Reports that the journal cannot read the damaged entries from <paramref name="index"/> on, which were to
     /// be sent to <paramref name="node"/>.
     /// </summary>
     public static Input Unreadable(long now, NodeId node, long index) =>
@@ -172,7 +172,7 @@ public readonly record struct Input
             Number = index,
         };
 
-    /// <summary>Makes the input that the local manifest durably contains everything through a position.</summary>
+    /// <summary>Reports that the local store is durable through a position.</summary>
     public static Input ManifestDurable(long now, LogPosition position) =>
         new()
         {
@@ -182,7 +182,7 @@ public readonly record struct Input
         };
 
     /// <summary>
-    /// Makes the input that a fetched manifest is installed, as <see cref="RaftCore.MayInstall"/> permitted: the store
+    /// Reports that a fetched snapshot is installed, as <see cref="RaftCore.MayInstall"/> permitted: the store
     /// durably contains everything through <paramref name="position"/>, and the journal starts after it or keeps a
     /// matching tail.
     /// </summary>
@@ -203,7 +203,7 @@ public readonly record struct Input
             Number = configurationIndex,
         };
 
-    /// <summary>Makes the input that the offered manifest could not be fetched or installed.</summary>
+    /// <summary>Reports that the offered snapshot could not be fetched or installed.</summary>
     public static Input ManifestFailed(long now) => new() { Kind = InputKind.ManifestFailed, NowMicroseconds = now };
 
     /// <summary>
@@ -252,7 +252,7 @@ public readonly record struct Input
             Node = node,
         };
 
-    /// <summary>Makes the input that the connection to a peer broke.</summary>
+    /// <summary>Reports that the connection to a peer broke.</summary>
     public static Input PeerUnreachable(long now, NodeId node) =>
         new()
         {
@@ -284,9 +284,8 @@ public readonly record struct Input
         };
 
     /// <summary>
-    /// Makes the input that the first entry of this node's term as leader was applied, and so all before it.
-    /// <paramref name="ticks"/> is the last log time among them; 0 for none. Sent before anything is proposed in the
-    /// term.
+    /// Reports the last log time, <paramref name="ticks"/> (0 for none), after the new leader applied the first entry of
+    /// its term and all before it. Sent before it proposes anything in the term.
     /// </summary>
     public static Input LogTime(long now, long ticks) =>
         new()

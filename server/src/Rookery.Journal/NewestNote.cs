@@ -7,8 +7,8 @@ namespace Rookery.Journal;
 /// The file <c>newest</c> of a journal directory: the generation of the newest durable segment. A segment identifies
 /// its predecessor, but nothing in it shows that a successor existed. Without this note, a journal whose last files are
 /// missing looks complete. The note is written off the commit path, slightly later than the segment. A note that is
-/// missing, unreadable or of another store is ignored; a program older than the note can leave another store's note
-/// after when it replaces a journal.
+/// missing, unreadable or of another store is ignored; a program older than the note may leave the note of the
+/// old store in place when it replaces a journal.
 /// </summary>
 /// <remarks>
 /// Two blocks of 4 KiB are written in turn, so a torn write leaves the other one. A block is [8 magic and version][u32

@@ -28,7 +28,7 @@ public sealed class Admission(long limitBytes, TimeProvider time, MemoryShare? s
     /// <summary>The bound, in bytes.</summary>
     public long LimitBytes => limitBytes;
 
-    /// <summary>Number of requests refused for lack of room.</summary>
+    /// <summary>Number of requests refused for lack of room or cancelled while they waited.</summary>
     public long Refused => Volatile.Read(ref _refused);
 
     /// <summary>Takes room without waiting; fails if there is none, or if others wait.</summary>

@@ -11,7 +11,7 @@ namespace Rookery.Simulation;
 /// <remarks>
 /// Stricter than ext4 where ext4 is merely kind: syncing a file does not make its name durable, unsynced writes persist
 /// in any order by sector of 512 bytes (a sector itself is never torn), a failed sync is never made good by the next
-/// one. As on ext4, changes within one directory happen in order, lengths of one file change in order, and a file reads
+/// one. As on ext4, changes within one directory become durable in order, and so do the lengths of one file, and a file reads
 /// as zeros where its length survived and its bytes did not.
 /// </remarks>
 public sealed class SimulatedDisk : IDisk
@@ -39,7 +39,7 @@ public sealed class SimulatedDisk : IDisk
         _usedBytes = usedBytes;
     }
 
-    /// <summary>Held during every call: the disk is as one.</summary>
+    /// <summary>Held during every call, so calls are serialized.</summary>
     internal Lock Access => _access;
 
     /// <summary>
@@ -124,7 +124,7 @@ public sealed class SimulatedDisk : IDisk
     /// same image.
     /// </summary>
     /// <remarks>
-    /// Cheap: names are built, sectors are chosen when read. This disk must not change while its images are used on
+    /// Cheap: builds the directory tree now; the content of a sector is chosen when it is first read. This disk must not change while its images are used on
     /// other threads.
     /// </remarks>
     public SimulatedDisk CrashAt(int operation, long seed)

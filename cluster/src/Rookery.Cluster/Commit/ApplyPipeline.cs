@@ -203,8 +203,8 @@ internal sealed class ApplyPipeline(
         _replay ??= store.Journal.Read(index);
         if (!_replay.Next(out var entry) || entry.Term != term)
         {
-            // The reader stops at the journal's end of when it was opened, and may hold entries that were replaced
-            // since.
+            // The reader ends where the journal ended when the reader was opened, and may hold entries that were
+            // replaced since.
             EndReplay();
             _replay = store.Journal.Read(index);
             Invariant.Holds(_replay.Next(out entry), "committed and durable entries are in the journal");

@@ -215,8 +215,8 @@ internal sealed class CommitThreads
         _queue.ReleaseTurn(ref _isStopping);
     }
 
-    /// <summary>Writes and syncs one frame of waiting proposals.</summary>
-    /// <returns>False when no proposal waited, or all were refused.</returns>
+    /// <summary>Does one journal write: a frame of the waiting proposals, and any other write that is due.</summary>
+    /// <returns>False when nothing was written.</returns>
     private bool WriteFrame()
     {
         long begun = _time.GetTimestamp();

@@ -1,9 +1,9 @@
 /**
  * A QR code (ISO/IEC 18004) of a text: byte mode, error correction level M, versions 1 to 15, which is up to 412 bytes.
- * Our own, because a join token is all that is ever shown as one.
+ * Written here instead of using a package, because only join tokens are shown as QR codes.
  */
 
-/** By version, from 1: error correction codewords of a block, blocks of the first length, that length, blocks that are one longer. */
+/** For each version from 1: error correction codewords per block, number of short blocks, data codewords per short block, number of long blocks (one data codeword more). */
 const blocks: readonly (readonly [number, number, number, number])[] = [
   [10, 1, 16, 0],
   [16, 1, 28, 0],
@@ -90,7 +90,7 @@ function blocksOf(version: number): readonly [number, number, number, number] {
 
 function smallestFor(length: number): number {
   for (let version = 1; version <= blocks.length; version++) {
-    // Mode and count of bytes take 12 bits, from version 10 on 20.
+    // Mode, length and terminator take 16 bits; 24 from version 10 on.
     if (length + (version < 10 ? 2 : 3) <= capacityOf(version)) return version
   }
 
@@ -106,10 +106,10 @@ function dataOf(bytes: Uint8Array, version: number): Uint8Array {
   push(bytes.length, version < 10 ? 8 : 16)
   for (const byte of bytes) push(byte, 8)
   const data = new Uint8Array(capacityOf(version))
-  // Four zeros end the text; the rest of the last byte is zero.
   bits.forEach((bit, at) => {
     data[at >> 3] = (data[at >> 3] ?? 0) | (bit << (7 - (at & 7)))
   })
+  // The terminator (four zeros) is already there; 0xEC and 0x11 alternate as padding.
   for (let at = Math.ceil((bits.length + 4) / 8), pad = 0xec; at < data.length; at++, pad ^= 0xec ^ 0x11) data[at] = pad
   return data
 }
@@ -187,11 +187,13 @@ function draw(codewords: Uint8Array, version: number, mask: number): boolean[][]
     fixed[column] = true
   }
 
+  // Timing patterns.
   for (let at = 0; at < size; at++) {
     set(6, at, at % 2 === 0)
     set(at, 6, at % 2 === 0)
   }
 
+  // Finder patterns; distance 4 is the light separator.
   for (const [row, column] of [
     [3, 3],
     [3, size - 4],
@@ -200,6 +202,7 @@ function draw(codewords: Uint8Array, version: number, mask: number): boolean[][]
     square(set, row, column, 4, (distance) => distance !== 2 && distance !== 4)
   }
 
+  // Alignment patterns.
   const centres = alignments[version - 1] ?? []
   const last = centres.at(-1)
   for (const row of centres) {
@@ -215,9 +218,9 @@ function draw(codewords: Uint8Array, version: number, mask: number): boolean[][]
   return modules
 }
 
-type Set = (row: number, column: number, dark: boolean) => void
+type SetModule = (row: number, column: number, dark: boolean) => void
 
-function square(set: Set, row: number, column: number, reach: number, isDark: (distance: number) => boolean): void {
+function square(set: SetModule, row: number, column: number, reach: number, isDark: (distance: number) => boolean): void {
   for (let down = -reach; down <= reach; down++) {
     for (let right = -reach; right <= reach; right++) set(row + down, column + right, isDark(Math.max(Math.abs(down), Math.abs(right))))
   }
@@ -230,7 +233,7 @@ function withRemainder(value: number, generator: number, bits: number): number {
   return (value << bits) | rest
 }
 
-function drawFormat(set: Set, size: number, mask: number): void {
+function drawFormat(set: SetModule, size: number, mask: number): void {
   const format = withRemainder((FormatOfM << 3) | mask, FormatGenerator, 10) ^ FormatMask
   const isDark = (bit: number) => ((format >> bit) & 1) === 1
   // Twice: around the first finder, and beside the other two. The timing patterns are stepped over.
@@ -239,10 +242,11 @@ function drawFormat(set: Set, size: number, mask: number): void {
     set(bit < 8 ? 8 : size - 15 + bit, bit < 8 ? size - 1 - bit : 8, isDark(bit))
   }
 
+  // The dark module, always set.
   set(size - 8, 8, true)
 }
 
-function drawVersion(set: Set, size: number, version: number): void {
+function drawVersion(set: SetModule, size: number, version: number): void {
   const code = withRemainder(version, VersionGenerator, 12)
   for (let bit = 0; bit < 18; bit++) {
     const dark = ((code >> bit) & 1) === 1

@@ -8,7 +8,8 @@ namespace Rookery.Documents.Apply;
 
 /// <summary>
 /// The stored form of an index: <c>[u8 format][u8 lock][u8 priority][u8 disabled][i64 number][i64 replaced number or
-/// 0][name][definition][replaced definition]</c>. A varint length precedes each text.
+/// 0][name][definition][replaced definition]</c>. A varint length precedes each text. The replaced definition is the one
+/// whose index answers queries until the new index has caught up.
 /// </summary>
 internal readonly ref struct IndexValue
 {
@@ -25,7 +26,7 @@ internal readonly ref struct IndexValue
 
     public ReadOnlySpan<byte> Definition { get; init; }
 
-    /// <summary>Number of the replaced definition; 0 if there is none.</summary>
+    /// <summary>Number of the definition that this one replaces; 0 if there is none.</summary>
     public long ReplacedNumber { get; init; }
 
     public ReadOnlySpan<byte> ReplacedDefinition { get; init; }

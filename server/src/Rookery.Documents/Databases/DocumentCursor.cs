@@ -14,6 +14,7 @@ namespace Rookery.Documents.Databases;
 /// </summary>
 public sealed class DocumentCursor : IDisposable
 {
+    // Whether the rows are of the table by etag or by collection, which contain the document's id.
     private readonly bool _isIndirect;
     private readonly bool _backward;
 
@@ -198,7 +199,7 @@ public sealed class DocumentCursor : IDisposable
     /// </summary>
     public void StepBack()
     {
-        RememberAt(_rows!.Key);
+        SetPositionBefore(_rows!.Key);
         Close();
     }
 
@@ -210,7 +211,7 @@ public sealed class DocumentCursor : IDisposable
     {
         if (_isAtRow)
         {
-            Remember(_rows!.Key);
+            SetPositionAfter(_rows!.Key);
             Close();
         }
     }
@@ -260,7 +261,7 @@ public sealed class DocumentCursor : IDisposable
     }
 
     /// <summary>Stores the position after a row.</summary>
-    private void Remember(ReadOnlySpan<byte> key)
+    private void SetPositionAfter(ReadOnlySpan<byte> key)
     {
         if (_backward)
         {
@@ -276,7 +277,7 @@ public sealed class DocumentCursor : IDisposable
     }
 
     /// <summary>Stores the position before a row.</summary>
-    private void RememberAt(ReadOnlySpan<byte> key)
+    private void SetPositionBefore(ReadOnlySpan<byte> key)
     {
         if (_backward)
         {

@@ -169,7 +169,7 @@ public sealed class NodeStore : IDisposable
         {
             return new Rejection(
                 RejectionKind.Invalid,
-                "Indexes cannot be defined while members may go back to the program of before, which does not "
+                "Indexes cannot be defined while members may return to the previous version, which does not "
                     + "know them. When all run the new one, end the upgrade: `rookery cluster finalize-upgrade`."
             );
         }

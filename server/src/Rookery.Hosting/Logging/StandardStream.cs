@@ -30,14 +30,14 @@ public sealed class OutputFailedException(int error)
 /// </summary>
 public sealed partial class StandardStream : Stream
 {
-    private const int GetDescriptorFlags = 1;
-    private const int ClosesOnExecute = 1;
-    private const int Interrupted = 4;
-    private const int TryAgain = 11;
-    private const int BrokenPipe = 32;
-    private const short IsWritable = 4;
-    private const short HasNoReader = 8;
-    private const int PipeBytes = 4096;
+    private const int GetDescriptorFlags = 1; // F_GETFD
+    private const int ClosesOnExecute = 1; // FD_CLOEXEC
+    private const int Interrupted = 4; // EINTR
+    private const int TryAgain = 11; // EAGAIN
+    private const int BrokenPipe = 32; // EPIPE
+    private const short IsWritable = 4; // POLLOUT
+    private const short HasNoReader = 8; // POLLERR
+    private const int PipeBytes = 4096; // PIPE_BUF
 
     private readonly int _descriptor;
     private readonly bool _isOpen;
@@ -104,8 +104,8 @@ public sealed partial class StandardStream : Stream
     }
 
     /// <summary>Writes a text as far as the reader takes it in time.</summary>
-    /// <returns>False if the reader took only a part of it or nothing. True if the output is closed or fails, because
-    /// then nobody reads it.</returns>
+    /// <returns>False only if a reader that may go on reading lost a part of the text, so the caller counts a dropped
+    /// line. True also if the output is closed or fails.</returns>
     public bool TryWriteWithin(string text, TimeSpan patience)
     {
         byte[] bytes = Encoding.UTF8.GetBytes(text);

@@ -94,7 +94,7 @@ internal static class IndexScript
             ),
         };
         var fields = ResultFields.Of(row.Statements);
-        ReduceResult.Require(row);
+        OneRowCheck.Require(row);
         var program = Compile(row, fields);
         var keyProgram = Compile(key, []);
         return program.LoadedCollections.Count + keyProgram.LoadedCollections.Count == 0

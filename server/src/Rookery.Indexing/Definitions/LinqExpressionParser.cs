@@ -223,7 +223,7 @@ internal sealed class LinqExpressionParser(LinqParser parser)
             && parser.Shapes.IsRows(parser.Shapes.ToSequence(target))
         )
         {
-            throw ReduceResult.RefuseCount(name.Text, name.Position);
+            throw OneRowCheck.CountError(name.Text, name.Position);
         }
 
         if (parser.Cursor.Current.Is("("))
@@ -248,7 +248,7 @@ internal sealed class LinqExpressionParser(LinqParser parser)
 
     public Expression ToCall(Expression target, Token method, List<Expression> arguments) =>
         method.Text is "Count" or "LongCount" or "Average" && parser.Shapes.IsRows(target)
-            ? throw ReduceResult.RefuseCount(method.Text, method.Position)
+            ? throw OneRowCheck.CountError(method.Text, method.Position)
             : LinqMethods.ToCall(target, method, arguments);
 
     private InvokeExpression ParseElement(Expression target)

@@ -167,7 +167,7 @@ internal sealed class LinqQueryParser(LinqParser parser)
                 case "ToList" or "ToArray" or "AsEnumerable" or "Cast":
                     break;
                 default:
-                    throw ReduceResult.RefusePart(name.Text, name.Position);
+                    throw OneRowCheck.PartError(name.Text, name.Position);
             }
 
             EndMethod();
@@ -272,7 +272,7 @@ internal sealed class LinqQueryParser(LinqParser parser)
             var clause = parser.Cursor.Current;
             if (isReduce && (clause.IsWord("where") || clause.IsWord("from")))
             {
-                throw ReduceResult.RefusePart(clause.Text, clause.Position);
+                throw OneRowCheck.PartError(clause.Text, clause.Position);
             }
 
             if (parser.Cursor.TryTakeWord("where"))

@@ -4,20 +4,20 @@ using Rookery.Scripting.Syntax;
 namespace Rookery.Indexing.Definitions;
 
 /// <summary>
-/// Checks that a reduce makes exactly one row of each group, whatever its values. Pages of rows are reduced separately
-/// and the results reduced again: a reduce that drops some groups would drop pages of other groups, and one that counts
-/// its rows would count pages.
+/// Checks that a reduce makes exactly one row of each group, whatever its values. Rows are reduced page by page, and the
+/// partial results are reduced again. A filter on groups would therefore drop partial results of groups that must stay,
+/// and a count of rows would count partial results.
 /// </summary>
-internal sealed class ReduceResult
+internal sealed class OneRowCheck
 {
     private readonly string _group;
     private readonly Dictionary<string, List<Expression?>> _variables = new(StringComparer.Ordinal);
     private readonly HashSet<string> _looked = new(StringComparer.Ordinal);
 
-    private ReduceResult(string group) => _group = group;
+    private OneRowCheck(string group) => _group = group;
 
     /// <summary>Returns the error for a clause or method that would give a group no row, or several.</summary>
-    public static ScriptException RefusePart(string part, int position) =>
+    public static ScriptException PartError(string part, int position) =>
         TokenCursor.NotSupported(
             $"'{part}' after the groups of a reduce: a reduce returns one row of each group, because its "
                 + $"rows are reduced again; leave rows out with 'where' in the query",
@@ -25,11 +25,11 @@ internal sealed class ReduceResult
         );
 
     /// <summary>Returns the error for a method that would count the rows that a reduce receives.</summary>
-    public static ScriptException RefuseCount(string method, int position) =>
+    public static ScriptException CountError(string method, int position) =>
         new(
             ScriptFault.Syntax,
-            $"'{method}' of a group counts what was reduced before as one: let the map give each row 'count "
-                + $"= 1' and add that up{(method is "Average" ? ", and the values, and divide" : "")}",
+            $"'{method}' of a group counts each partial result as one: give each row of the map 'count = 1' and "
+                + (method is "Average" ? "divide the sum of the values by the sum of 'count'" : "sum that up"),
             position
         );
 
@@ -38,7 +38,7 @@ internal sealed class ReduceResult
     /// <exception cref="ScriptException">The reduce may return no row, or several.</exception>
     public static void Require(ScriptSource row)
     {
-        var check = new ReduceResult(row.Parameter);
+        var check = new OneRowCheck(row.Parameter);
         var returned = new List<Expression>();
         bool returns = check.Collect(row.Statements, returned);
         foreach (var value in returned)
@@ -48,11 +48,11 @@ internal sealed class ReduceResult
 
         if (!returns)
         {
-            throw RefuseSeveral(returned.Count > 0 ? returned[^1].Position : 0);
+            throw NotOneRowError(returned.Count > 0 ? returned[^1].Position : 0);
         }
     }
 
-    private static ScriptException RefuseSeveral(int position) =>
+    private static ScriptException NotOneRowError(int position) =>
         TokenCursor.NotSupported(
             "a reduce that may return nothing or several rows: it returns one object of each group, because "
                 + "its rows are reduced again; leave rows out with 'where' in the query",
@@ -95,7 +95,7 @@ internal sealed class ReduceResult
                 returned.Add(value);
                 return true;
             case ReturnStatement:
-                throw RefuseSeveral(statement.Position);
+                throw NotOneRowError(statement.Position);
             default:
                 return false;
         }
@@ -124,12 +124,12 @@ internal sealed class ReduceResult
             case NameExpression name when _variables.TryGetValue(name.Name, out var known):
                 if (_looked.Add(name.Name))
                 {
-                    known.ForEach(held => RequireObject(held ?? throw RefuseSeveral(value.Position)));
+                    known.ForEach(held => RequireObject(held ?? throw NotOneRowError(value.Position)));
                 }
 
                 break;
 
-            // One of the group's rows: each group has at least one.
+            // First, Last or Single (or …OrDefault) of rows made from the group, which has at least one row.
             case InvokeExpression
             {
                 Function: >= ScriptFunction.FirstOf and <= ScriptFunction.OnlyOrNothing,
@@ -144,7 +144,7 @@ internal sealed class ReduceResult
                 RequireObject(row);
                 break;
             default:
-                throw RefuseSeveral(value.Position);
+                throw NotOneRowError(value.Position);
         }
     }
 

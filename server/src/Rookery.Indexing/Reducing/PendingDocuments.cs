@@ -7,10 +7,10 @@ namespace Rookery.Indexing.Reducing;
 internal sealed class PendingDocuments
 {
     // Caches the ids of groups: hashing each row's key with SHA-256 took a tenth of a build.
-    private const int KnownGroups = 1024;
-    private const int LongestKnownKey = 256;
+    private const int MaximumCachedGroupIds = 1024;
+    private const int MaximumCachedKeyBytes = 256;
 
-    private readonly Dictionary<byte[], UInt128> _known = new(BytesComparer.Instance);
+    private readonly Dictionary<byte[], UInt128> _groupIds = new(BytesComparer.Instance);
     private readonly PooledBytes _bytes = new();
     private readonly List<PendingDocument> _documents = [];
     private readonly List<PendingRow> _rows = [];
@@ -21,12 +21,17 @@ internal sealed class PendingDocuments
     /// <summary>Memory that the buffer takes, in bytes; 0 when it is empty.</summary>
     internal long HeldBytes => _bytes.Length + (_documents.Count * 16L) + (_rows.Count * 48L);
 
-    /// <summary>The bytes that documents, rows and operations refer to by offset.</summary>
+    /// <summary>
+    /// Ids, keys and rows, to which <see cref="PendingDocument"/> and <see cref="PendingRow"/> refer by offset.
+    /// </summary>
     internal ReadOnlySpan<byte> Bytes => _bytes.Written;
 
     internal PendingDocument this[int index] => _documents[index];
 
-    /// <summary>Adds a document; null or no rows if it has none any more.</summary>
+    /// <summary>
+    /// Adds a changed document. <paramref name="mapped"/> contains its current rows; null or empty if the document was
+    /// deleted or maps to none.
+    /// </summary>
     internal void Add(ReadOnlySpan<byte> id, MappedRows? mapped)
     {
         _isInOrder = _isInOrder && (_documents.Count == 0 || Id(_documents.Count - 1).SequenceCompareTo(id) <= 0);
@@ -71,7 +76,7 @@ internal sealed class PendingDocuments
     internal void Release()
     {
         _bytes.Release();
-        _known.Clear();
+        _groupIds.Clear();
     }
 
     private int CompareIds(int x, int y)
@@ -82,18 +87,18 @@ internal sealed class PendingDocuments
 
     private UInt128 GroupOf(ReadOnlySpan<byte> key)
     {
-        var found = _known.GetAlternateLookup<ReadOnlySpan<byte>>();
+        var found = _groupIds.GetAlternateLookup<ReadOnlySpan<byte>>();
         if (found.TryGetValue(key, out var group))
         {
             return group;
         }
 
         group = ReduceKeys.GroupId(key);
-        if (key.Length <= LongestKnownKey)
+        if (key.Length <= MaximumCachedKeyBytes)
         {
-            if (_known.Count == KnownGroups)
+            if (_groupIds.Count == MaximumCachedGroupIds)
             {
-                _known.Clear();
+                _groupIds.Clear();
             }
 
             found[key] = group;

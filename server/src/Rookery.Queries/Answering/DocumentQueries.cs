@@ -65,7 +65,7 @@ internal static class DocumentQueries
 
     private static async ValueTask<IQueryResults> OpenAsync(AnswerScope scope)
     {
-        // The search is null, too, if the index was reset; a scan of the documents gives the same groups.
+        // SearchGroups returns null if the index was reset. The scan below then computes the same groups.
         if (
             scope is { Scan.IsGrouped: true, Basis.Answering: { } groupIndex }
             && scope.SearchGroups(groupIndex) is { } groups

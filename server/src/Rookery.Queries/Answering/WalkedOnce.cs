@@ -18,8 +18,8 @@ internal sealed class WalkedOnce(long lastEtag)
     private long? _end;
 
     /// <summary>
-    /// Whether the walk may end at this document. The first time a newer etag than the beginning's last is met, the end
-    /// moves once to the database's last etag now.
+    /// Returns whether the walk may end at this document. The walk first ends at the etag that was the database's last
+    /// when it began. When it gets there, the end moves once, to the last etag at that moment.
     /// </summary>
     /// <param name="etag">The etag of the current document.</param>
     /// <param name="newestEtag">Returns the database's last etag now.</param>

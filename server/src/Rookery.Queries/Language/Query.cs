@@ -5,7 +5,7 @@ namespace Rookery.Queries.Language;
 /// <summary>
 /// The tree of a query in RavenDB's RQL. Parameters are names, so one parsed query serves all sets of values.
 /// </summary>
-/// <remarks>Thread-safe. Remembers a result of planning for the next time.</remarks>
+/// <remarks>Thread-safe. Caches which indexes can answer the query, for the next run of the same text.</remarks>
 public sealed record Query
 {
     private object? _known;
@@ -56,8 +56,8 @@ public sealed record Query
     public Operand? Limit { get; init; }
 
     /// <summary>
-    /// What planning remembers about the query's source, conditions and order; null at first. A copy that changes one
-    /// of these must reset it.
+    /// The indexes that can answer the query (<c>KnownIndexes</c>), cached by planning; null at first. A copy that
+    /// changes source, conditions or order must reset it.
     /// </summary>
     internal object? Known
     {

@@ -4,8 +4,8 @@ namespace Rookery.Search.Analysis;
 
 /// <summary>
 /// Maps letters to their form without marks: the compatibility decomposition of Unicode 14 without combining marks, for
-/// Latin, Greek and Cyrillic letters below U+2200, and letters that Unicode does not decompose (ß, æ, ø, đ, ł). The
-/// table is fixed here, so that every version of the runtime finds the words that another has indexed.
+/// Latin, Greek, Cyrillic and Armenian letters below U+2200, and letters that Unicode does not decompose (ß, æ, ø, đ,
+/// ł). The table is fixed here, so that every version of the runtime finds the words that another has indexed.
 /// </summary>
 internal static class FoldingTable
 {

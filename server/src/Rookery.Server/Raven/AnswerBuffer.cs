@@ -139,7 +139,7 @@ internal sealed class AnswerBuffer : IResultBuffer, IDisposable
     /// </summary>
     /// <param name="http">The request.</param>
     /// <param name="pause">Called once if the client has not taken the part within a second, so that the producer can
-    /// release its snapshot, which holds memory and files.</param>
+    /// release the blocks that it reads.</param>
     /// <param name="contentType">Content type of the whole answer.</param>
     /// <exception cref="OperationCanceledException">The client closed the connection.</exception>
     public async Task SendPartAsync(

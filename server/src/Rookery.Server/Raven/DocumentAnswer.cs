@@ -6,7 +6,8 @@ namespace Rookery.Server.Raven;
 /// <summary>
 /// An answer with any number of documents, sent part by part. A large document is written only after its memory is
 /// admitted by <see cref="LargeRequests"/>; that room is released when the document's part is sent. While an answer
-/// waits for room it holds neither memory nor a snapshot. Not thread-safe.
+/// waits for room it holds no document. Its snapshot stays open; the connection is aborted if the node ends that
+/// snapshot. Not thread-safe.
 /// </summary>
 /// <param name="http">The request.</param>
 /// <param name="requests">Admits large answers.</param>

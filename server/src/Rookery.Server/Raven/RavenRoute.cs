@@ -101,12 +101,12 @@ internal static class RavenRoute
             return true;
         }
 
-        await WriteNotFreshAsync(context, http, LocalWillDo(http));
+        await WriteNotFreshAsync(context, http, LocalReadHint(http));
         return false;
     }
 
     /// <summary>Returns why this node has no read barrier now, and what the client can do.</summary>
-    public static Rejection NotFresh(ServerContext context, string whatElse = "") =>
+    public static Rejection NotFresh(ServerContext context, string hint = "") =>
         context.Node.Consensus.Refusal
         ?? (
             context.Stopping.IsCancellationRequested
@@ -115,11 +115,11 @@ internal static class RavenRoute
                     RejectionKind.NoLeader,
                     $"This node cannot confirm the latest state now, because it does not reach a majority of the "
                         + $"voters. Try again in a second, or use another node; `rookery status` shows what is "
-                        + $"missing.{whatElse}"
+                        + $"missing.{hint}"
                 )
         );
 
-    private static string LocalWillDo(HttpContext http) =>
+    private static string LocalReadHint(HttpContext http) =>
         SessionCookie.IsOfPage(http) ? LocalReads.ForPeople : LocalReads.ForPrograms;
 
     private static bool IsLocal(ServerContext context, HttpContext http)
@@ -177,7 +177,7 @@ internal static class RavenRoute
         DatabaseHandler handler,
         HttpContext http,
         Database database
-    ) => isFresh ? handler(http, database) : WriteNotFreshAsync(context, http, LocalWillDo(http));
+    ) => isFresh ? handler(http, database) : WriteNotFreshAsync(context, http, LocalReadHint(http));
 
     private static async Task FindAfterBarrierAsync(
         ServerContext context,
@@ -202,8 +202,8 @@ internal static class RavenRoute
         }
     }
 
-    private static Task WriteNotFreshAsync(ServerContext context, HttpContext http, string whatElse = "") =>
-        RavenErrors.WriteAsync(http, NotFresh(context, whatElse));
+    private static Task WriteNotFreshAsync(ServerContext context, HttpContext http, string hint = "") =>
+        RavenErrors.WriteAsync(http, NotFresh(context, hint));
 
     private static async Task CatchAsync(HttpContext http, Task handling)
     {

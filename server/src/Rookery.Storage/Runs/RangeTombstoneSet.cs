@@ -1,9 +1,10 @@
 namespace Rookery.Storage.Runs;
 
 /// <summary>
-/// Range tombstones of one source, split into pieces that do not overlap, each with the highest sequence that covers
-/// it. Immutable. They hide rows of *other* sources: the writer of a run omits rows that its own tombstones hide, so
-/// that a repair can put rows and the tombstone that clears their range into one run.
+/// Range tombstones of a memtable, a run or a whole state, split into pieces that do not overlap, each with the highest
+/// sequence that covers it. Immutable. In a merge, a run's tombstones hide only rows of the other runs: the writer of a
+/// run omits rows that its own tombstones hide, and a repair may put rows together with the tombstone that clears their
+/// range.
 /// </summary>
 internal sealed class RangeTombstoneSet
 {

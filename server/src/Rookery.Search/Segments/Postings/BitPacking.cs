@@ -75,6 +75,8 @@ internal static class BitPacking
             {
                 shift -= 32;
                 word++;
+                // With shift 0 the next word starts a new value: it adds nothing to this one, and after the last value
+                // there is no next word.
                 if (step + 1 < Steps || shift > 0)
                 {
                     current = Load(ref from, word);

@@ -86,14 +86,14 @@ public sealed class SegmentField
     public (long From, long ToExclusive) Ordinals(in TermRange range)
     {
         var terms = Terms();
-        long to = range.To is { } last ? Below(terms, last, range.IncludesTo) : terms.Count;
-        long from = range.From is { } first ? Below(terms, first, !range.IncludesFrom) : 0;
+        long to = range.To is { } last ? CountBelow(terms, last, range.IncludesTo) : terms.Count;
+        long from = range.From is { } first ? CountBelow(terms, first, !range.IncludesFrom) : 0;
         return (Math.Min(from, to), to);
     }
 
     /// <summary>
-    /// Returns the entries that have a term of a range: by the column of sort ordinals if that suffices, else by
-    /// uniting the postings of all terms in the range.
+    /// Returns the entries that have a term of a range: the term's postings if the range has one term, else by the
+    /// column of sort ordinals if that suffices, else the union of the postings of all its terms.
     /// </summary>
     public EntryCursor Range(in TermRange range)
     {
@@ -116,7 +116,7 @@ public sealed class SegmentField
             : BitmapCursor.Of(this, from, to, _entries);
     }
 
-    private static long Below(TermCursor terms, ReadOnlyMemory<byte> term, bool includesIt)
+    private static long CountBelow(TermCursor terms, ReadOnlyMemory<byte> term, bool includesIt)
     {
         bool isThere = terms.SeekExact(term.Span);
         return terms.Count == 0 ? 0 : terms.Ordinal + (isThere && includesIt ? 1 : 0);
