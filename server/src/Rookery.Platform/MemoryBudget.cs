@@ -157,23 +157,24 @@ public sealed class MemoryShare
     public bool TryReserve(long bytes)
     {
         ArgumentOutOfRangeException.ThrowIfNegative(bytes);
-        if (!MemoryBudget.TryAdd(ref _usedBytes, bytes, LimitBytes))
+        long seen = Volatile.Read(ref _usedBytes);
+        while (bytes <= LimitBytes - seen)
         {
-            return false;
+            if (seen + bytes > AssuredBytes)
+            {
+                return TryReserveOfBudget(bytes);
+            }
+
+            long before = Interlocked.CompareExchange(ref _usedBytes, seen + bytes, seen);
+            if (before == seen)
+            {
+                _budget.Add(bytes);
+                return true;
+            }
+
+            seen = before;
         }
 
-        if (AssuredBytes > 0 && UsedBytes <= AssuredBytes)
-        {
-            _budget.Add(bytes);
-            return true;
-        }
-
-        if (_budget.TryAdd(bytes))
-        {
-            return true;
-        }
-
-        Interlocked.Add(ref _usedBytes, -bytes);
         return false;
     }
 
@@ -194,5 +195,23 @@ public sealed class MemoryShare
         ArgumentOutOfRangeException.ThrowIfNegative(bytes);
         Invariant.Holds(Interlocked.Add(ref _usedBytes, -bytes) >= 0, "a share gives back no more memory than it took");
         _budget.Add(-bytes);
+    }
+
+    // Asks the budget before it counts in the share: a large reservation that the budget refuses is never seen by small
+    // ones, which may be within what is assured.
+    private bool TryReserveOfBudget(long bytes)
+    {
+        if (!_budget.TryAdd(bytes))
+        {
+            return false;
+        }
+
+        if (MemoryBudget.TryAdd(ref _usedBytes, bytes, LimitBytes))
+        {
+            return true;
+        }
+
+        _budget.Add(-bytes);
+        return false;
     }
 }

@@ -75,8 +75,10 @@ public sealed class ServerContext(
     /// <summary>Limits answers that are built as a whole and are not documents.</summary>
     internal LargeAnswers LargeAnswers { get; } = new(time);
 
-    /// <summary>Memory for queries that collect results before they answer: sorted, grouped or distinct ones.</summary>
-    // Long readers, large requests and the block cache fill a small budget: small queries are answered all the same.
+    /// <summary>
+    /// Memory for queries that collect results before they answer: sorted, grouped or distinct ones. A part is assured,
+    /// because slow readers and large requests fill a small budget.
+    /// </summary>
     internal MemoryShare QueryMemory { get; } =
         memory.AddShare("queries", memory.TotalBytes / 8, assuredBytes: memory.TotalBytes / 32);
 
