@@ -29,6 +29,8 @@ internal sealed class ScriptedResults : IScriptDocuments, IDisposable
     private QueryWalk? _walk;
     private AnswerReader? _reader;
     private long _heldBytes;
+    private bool _lacksMemory;
+    private bool _othersHoldMemory;
 
     /// <summary>Creates the results of one answer.</summary>
     /// <param name="script">The script.</param>
@@ -98,7 +100,9 @@ internal sealed class ScriptedResults : IScriptDocuments, IDisposable
         {
             if (document.Length > MemoryShare.FreeBytes && !TryTake(document.Length))
             {
-                throw new QueryException(QueryException.MemoryTaken);
+                throw RefuseMemory(
+                    $"the document '{Encoding.UTF8.GetString(id)}', which it loads, needs more memory than queries may use"
+                );
             }
 
             Give(receiver, document);
@@ -109,6 +113,7 @@ internal sealed class ScriptedResults : IScriptDocuments, IDisposable
 
     private void Begin()
     {
+        (_lacksMemory, _othersHoldMemory) = (false, false);
         _interpreter.Load(_script.Program);
         _interpreter.Begin();
     }
@@ -127,7 +132,9 @@ internal sealed class ScriptedResults : IScriptDocuments, IDisposable
         _interpreter.AddJson(_script.Arguments.Span);
         if (!_interpreter.TryRun())
         {
-            throw Refuse(QueryFault.Invalid, _interpreter.Failure!);
+            throw _lacksMemory
+                ? RefuseMemory(_interpreter.Failure!)
+                : Refuse(QueryFault.Invalid, _interpreter.Failure!);
         }
 
         if (_interpreter.HasResult && !_interpreter.IsResultObject)
@@ -198,12 +205,17 @@ internal sealed class ScriptedResults : IScriptDocuments, IDisposable
     {
         if (!_memory.TryReserve(bytes))
         {
+            _lacksMemory = true;
+            _othersHoldMemory = _heldBytes + bytes <= _memory.LimitBytes;
             return false;
         }
 
         _heldBytes += bytes;
         return true;
     }
+
+    private QueryException RefuseMemory(string reason) =>
+        _othersHoldMemory ? new QueryException(QueryException.MemoryTaken) : Refuse(QueryFault.TooCostly, reason);
 
     private QueryException Refuse(QueryFault fault, string reason) =>
         new(

@@ -13,18 +13,17 @@ internal sealed class ScanMemory(MemoryShare share) : IGroupMemory, IDisposable
     private long _heldBytes;
 
     /// <summary>Reserves memory, in bytes.</summary>
-    /// <exception cref="QueryException">There is not enough memory. The query is refused as too large if it holds more
-    /// than the share assures to queries, else with <see cref="QueryException.MemoryTaken"/>: others hold the
-    /// memory.</exception>
+    /// <exception cref="QueryException">The query alone needs more than queries may hold; or others hold the memory
+    /// (<see cref="QueryException.MemoryTaken"/>).</exception>
     public void Take(long bytes)
     {
         if (!share.TryReserve(bytes))
         {
-            throw _heldBytes + bytes > share.LimitBytes || _heldBytes > share.AssuredBytes
+            throw _heldBytes + bytes > share.LimitBytes
                 ? new QueryException(
                     QueryFault.TooCostly,
-                    $"The query needs more memory than is free of the {share.LimitBytes / (1024 * 1024)} MiB that "
-                        + "queries may use: ask for fewer results, groups or distinct values at once."
+                    $"The query needs more memory than the {share.LimitBytes / (1024 * 1024)} MiB that queries may "
+                        + "use: ask for fewer results, groups or distinct values at once."
                 )
                 : new QueryException(QueryException.MemoryTaken);
         }

@@ -55,18 +55,20 @@ public sealed class QueryRouteTests(RunningServer server) : IClassFixture<Runnin
         Assert.Equal(200, (await server.SendAsync("POST", db + "/queries", Query, ("If-None-Match", tag))).Status);
     }
 
-    [Fact]
-    public async Task A_query_whose_memory_others_hold_is_refused_as_overload_and_answered_later()
+    [Theory]
+    [InlineData("from Users order by age")]
+    [InlineData("from Users as u select { text: 'abcdefghij'.repeat(20000) }")]
+    public async Task A_query_whose_memory_others_hold_is_refused_as_overload_and_answered_later(string query)
     {
         string db = await FillAsync();
-        const string Sorted = """{"Query":"from Users order by age"}""";
+        string body = $$"""{"Query":"{{query}}"}""";
         var memory = server.Context.QueryMemory;
         memory.Reserve(memory.LimitBytes);
         try
         {
             using var request = new HttpRequestMessage(HttpMethod.Post, new Uri(server.Address, db + "/queries"))
             {
-                Content = new StringContent(Sorted),
+                Content = new StringContent(body),
             };
             using var refused = await server.Http.SendAsync(request);
             Assert.Equal(429, (int)refused.StatusCode);
@@ -82,7 +84,7 @@ public sealed class QueryRouteTests(RunningServer server) : IClassFixture<Runnin
             memory.Release(memory.LimitBytes);
         }
 
-        Assert.Equal(200, (await server.SendAsync("POST", db + "/queries", Sorted)).Status);
+        Assert.Equal(200, (await server.SendAsync("POST", db + "/queries", body)).Status);
     }
 
     public static TheoryData<string, string> BadQueries() =>

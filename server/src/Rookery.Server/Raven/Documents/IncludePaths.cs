@@ -4,7 +4,6 @@ using System.Text.Json;
 using Rookery.Documents.Stored;
 using Rookery.Platform;
 using Rookery.Queries.Answering;
-using Rookery.Queries.Language;
 
 namespace Rookery.Server.Raven.Documents;
 
@@ -275,13 +274,11 @@ internal sealed class IncludePaths : IReferenceCollector, IDisposable
         long bytes = BytesPerId + ((long)sizeof(char) * 2 * id.Length);
         if (!_memory.TryReserve(bytes))
         {
-            throw _heldBytes + bytes <= _memory.LimitBytes && _heldBytes <= _memory.AssuredBytes
-                ? RavenErrors.Refuse(QueryException.MemoryTaken)
-                : RefusedException.InvalidQuery(
-                    $"The {Ids.Count} documents and more that the results refer to need more memory than the "
-                        + $"{_memory.LimitBytes >> 20} MiB there are for queries: ask for fewer results at once, "
-                        + $"or for less to include."
-                );
+            throw RefusedException.InvalidQuery(
+                $"The {Ids.Count} documents and more that the results refer to need more memory than is free of "
+                    + $"the {_memory.LimitBytes >> 20} MiB that queries may use: ask for fewer results at once, or "
+                    + $"for less to include."
+            );
         }
 
         _heldBytes += bytes;
