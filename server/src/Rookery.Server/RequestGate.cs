@@ -39,13 +39,15 @@ internal sealed class RequestGate(ServerContext context, RequestDelegate next)
 
     private Task Answer(HttpContext http, Endpoint? endpoint, bool needsDocuments)
     {
-        if (_guard.Problem(http.Request, endpoint?.Metadata.GetMetadata<RouteScope>()) is { } problem)
-        {
-            return ErrorAnswer.WriteAsync(http, StatusCodes.Status403Forbidden, ErrorAnswer.Forbidden, problem);
-        }
-
         try
         {
+            // Before every other refusal: those keep the connection, and read on where the body seems to end.
+            CheckTransferCoding(http);
+            if (_guard.Problem(http.Request, endpoint?.Metadata.GetMetadata<RouteScope>()) is { } problem)
+            {
+                return ErrorAnswer.WriteAsync(http, StatusCodes.Status403Forbidden, ErrorAnswer.Forbidden, problem);
+            }
+
             if (_access.Refusal(http, endpoint) is { } refusal)
             {
                 return refusal.MayBeStale
@@ -77,7 +79,6 @@ internal sealed class RequestGate(ServerContext context, RequestDelegate next)
             );
         }
 
-        CheckTransferCoding(http);
         endpoint?.Metadata.GetMetadata<RouteParameters>()?.Check(http, IsWrite(http, endpoint));
         if (endpoint?.Metadata.GetMetadata<LongBody>() is not null)
         {
