@@ -61,6 +61,22 @@ internal sealed class DumpSource : IRecordSource
         return taken;
     }
 
+    /// <summary>
+    /// Reads to the end of the input, after the whole dump was read and stored. Of a packed dump the checksum is
+    /// compared only there.
+    /// </summary>
+    /// <exception cref="BadInputException">More follows, such as a second dump, or the input is damaged.</exception>
+    public void RequireEnd()
+    {
+        if (_json.TryPeek(out _))
+        {
+            throw new BadInputException(
+                $"The dump is stored. It ends after document {_documents}, and more follows it in the file, which was "
+                    + $"not read. Import each dump from a file of its own."
+            );
+        }
+    }
+
     public bool TryRead(out ImportRecord record)
     {
         try
@@ -121,7 +137,7 @@ internal sealed class DumpSource : IRecordSource
                 _json.Take('}');
             }
 
-            End();
+            _isOver = true;
             return;
         }
 
@@ -142,22 +158,6 @@ internal sealed class DumpSource : IRecordSource
         else
         {
             _section = name;
-        }
-    }
-
-    /// <summary>
-    /// Reads to the end of the input: a second dump after the first would be left out without a word, and of a packed
-    /// dump the checksum is compared only there.
-    /// </summary>
-    private void End()
-    {
-        _isOver = true;
-        if (_json.TryPeek(out _))
-        {
-            throw new BadInputException(
-                $"The dump ends after document {_documents}, and more follows it. Import each dump from a file of its "
-                    + $"own."
-            );
         }
     }
 

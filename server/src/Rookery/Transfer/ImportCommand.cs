@@ -119,6 +119,7 @@ internal static class ImportCommand
             await Console.Error.WriteLineAsync($"{Told(import.Result)}.");
         }
 
+        dump?.RequireEnd();
         return import.Result.Bad + rest.Refused == 0 ? ExitCode.Success : ExitCode.BadInput;
 
         async Task TakeIdentitiesAsync(IRecordSource from)

@@ -45,8 +45,6 @@ public sealed class DumpSourceTests
     [InlineData("{\"Identities\":[1]}")]
     [InlineData("{\"Identities\":[{\"Key\":null,\"Value\":\"1\"}]}")]
     [InlineData("{\"Indexes\":[{\"Type\":\"Map\",\"IndexDefinition\":7}]}")]
-    [InlineData("{\"Docs\":[]}{\"Docs\":[]}")]
-    [InlineData("{}x")]
     [InlineData("")]
     public void Files_that_are_not_dumps_are_refused(string text)
     {
@@ -58,6 +56,16 @@ public sealed class DumpSourceTests
                 // Read on to the invalid part.
             }
         });
+    }
+
+    [Theory]
+    [InlineData("{\"Docs\":[]}{\"Docs\":[]}")]
+    [InlineData("{}x")]
+    public void Bytes_after_a_dump_are_refused_after_the_dump_is_read(string text)
+    {
+        var source = new DumpSource(new ByteSource(new MemoryStream(Encoding.UTF8.GetBytes(text))));
+        Assert.False(source.TryRead(out _));
+        Assert.Throws<BadInputException>(source.RequireEnd);
     }
 
     [Theory]
