@@ -35,7 +35,7 @@ internal static class ForeignAnswer
         {
             throw new AdminException(
                 $"What answers at {address()} is no Rookery, or one of another version: its answer has not the form "
-                    + $"that this command reads. Look whether the address is right.",
+                    + $"that this command reads. Look whether the address is right. ({strange.Message})",
                 ExitCode.Failure
             );
         }
