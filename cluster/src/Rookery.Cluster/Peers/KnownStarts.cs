@@ -46,7 +46,14 @@ internal sealed class KnownStarts(Func<NodeId, string?> nameOf, TimeProvider tim
     {
         lock (_gate)
         {
-            var store = Find(hello) ?? Add(hello);
+            if ((Find(hello) ?? TryAdd(hello)) is not { } store)
+            {
+                return new PeerRefusal(
+                    $"Node {NameOf(hello)} is connected with {MostStoresOfNode} data directories already. Stop the copies "
+                        + "of it that run."
+                );
+            }
+
             if (store.Copies.Contains(hello.StartId))
             {
                 return DuplicateRefusal(hello);
@@ -68,6 +75,7 @@ internal sealed class KnownStarts(Func<NodeId, string?> nameOf, TimeProvider tim
             }
 
             (store.StartNumber, store.StartId, store.Connections) = (hello.StartNumber, hello.StartId, 0);
+            store.Number = ++_lastNumber;
             store.Challengers.Clear();
             return null;
         }
@@ -116,8 +124,10 @@ internal sealed class KnownStarts(Func<NodeId, string?> nameOf, TimeProvider tim
     {
         lock (_gate)
         {
-            var store = Find(hello) ?? Add(hello);
-            store.Connections += store.StartId == hello.StartId ? 1 : 0;
+            if ((Find(hello) ?? TryAdd(hello)) is { } store && store.StartId == hello.StartId)
+            {
+                store.Connections++;
+            }
         }
     }
 
@@ -164,20 +174,25 @@ internal sealed class KnownStarts(Func<NodeId, string?> nameOf, TimeProvider tim
     private Store? Find(PeerHello hello) => _stores.GetValueOrDefault((hello.NodeId, hello.StoreId));
 
     /// <summary>
-    /// Adds a store. The peer names the store, so the stores of one node are bounded: the one that was let in the
-    /// longest ago is forgotten, if possible one without a connection.
+    /// Adds a store. The peer names the store, so the stores of one node are bounded: the one without a connection that
+    /// was let in the longest ago is forgotten.
     /// </summary>
-    private Store Add(PeerHello hello)
+    /// <returns>Null if all stores of the node are connected: to forget one would lose the count of its
+    /// connections.</returns>
+    private Store? TryAdd(PeerHello hello)
     {
         var ofNode = _stores
             .Where(known => string.Equals(known.Key.Node, hello.NodeId, StringComparison.Ordinal))
-            .OrderBy(static known => known.Value.Connections > 0)
-            .ThenBy(static known => known.Value.Number)
-            .Select(static known => known.Key)
             .ToArray();
         if (ofNode.Length >= MostStoresOfNode)
         {
-            _stores.Remove(ofNode[0]);
+            var idle = ofNode.Where(static known => known.Value.Connections == 0).ToArray();
+            if (idle.Length == 0)
+            {
+                return null;
+            }
+
+            _stores.Remove(idle.MinBy(static known => known.Value.Number).Key);
         }
 
         var store = new Store(++_lastNumber) { StartNumber = hello.StartNumber, StartId = hello.StartId };
@@ -215,8 +230,8 @@ internal sealed class KnownStarts(Func<NodeId, string?> nameOf, TimeProvider tim
 
     private sealed class Store(long number)
     {
-        /// <summary>Grows from one added store to the next.</summary>
-        public long Number { get; } = number;
+        /// <summary>Grows with each start that is let in.</summary>
+        public long Number { get; set; } = number;
 
         public long StartNumber { get; set; }
 
