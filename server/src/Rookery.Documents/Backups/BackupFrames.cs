@@ -71,7 +71,13 @@ internal static class BackupFrames
                 throw Damaged(file, offset);
             }
 
-            byte[] payload = new byte[Math.Min(length, file.Length - offset - HeaderBytes)];
+            // Before it is allocated: a rotten length must not ask for the memory of the whole rest.
+            if (length > file.Length - offset - HeaderBytes)
+            {
+                throw Truncated(file, offset);
+            }
+
+            byte[] payload = new byte[length];
             if (file.Read(payload, offset + HeaderBytes) < length)
             {
                 throw Truncated(file, offset);
@@ -107,5 +113,8 @@ internal static class BackupFrames
         new($"{file.Path} is damaged at byte {offset}: the checksum of an entry does not match. Use another backup.");
 
     private static BackupException Truncated(IDiskFile file, long offset) =>
-        new($"{file.Path} is incomplete: it ends within the part that begins at byte {offset}. Use another backup.");
+        new(
+            $"{file.Path} is incomplete or damaged: it ends before the length of the part that begins at byte {offset}. "
+                + $"Use another backup."
+        );
 }
