@@ -401,7 +401,7 @@ test("While nobody leads get and query say how a node's own documents are read, 
     assert.match(ended(await command([...words, "--local"], { env }), 0), /Anna/)
   }
 
-  ended(await command(["db", "ls"], { env }), 1, /newest\. The page of this node shows what it has/)
+  ended(await command(["db", "ls"], { env }), 1, /latest state now\. The page of this node shows what it has/)
   assert.ok((await command(["get", "birds", "--prefix", "a", "--local"], { env })).code === 0 && asked.at(-1).includes("startsWith=a&consistency=local"))
 })
 
