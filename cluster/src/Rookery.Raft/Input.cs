@@ -284,8 +284,8 @@ public readonly record struct Input
         };
 
     /// <summary>
-    /// Reports the last log time, <paramref name="ticks"/> (0 for none), after the new leader applied the first entry of
-    /// its term and all before it. Sent before it proposes anything in the term.
+    /// Reports the last log time, <paramref name="ticks"/> (0 for none), after the new leader applied the first entry
+    /// of its term and all before it. Sent before it proposes anything in the term.
     /// </summary>
     public static Input LogTime(long now, long ticks) =>
         new()

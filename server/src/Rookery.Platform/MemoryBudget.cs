@@ -179,6 +179,15 @@ public sealed class MemoryShare
     }
 
     /// <summary>
+    /// Returns whether a refused reservation is the fault of others: the holder would stay within the bound, and holds
+    /// no more than <see cref="AssuredBytes"/>.
+    /// </summary>
+    /// <param name="ownBytes">Bytes that the holder has reserved.</param>
+    /// <param name="bytes">Bytes that were refused.</param>
+    public bool IsTakenByOthers(long ownBytes, long bytes) =>
+        ownBytes + bytes <= LimitBytes && ownBytes <= AssuredBytes;
+
+    /// <summary>
     /// Reserves <paramref name="bytes"/> even beyond the bound: for memory that is already allocated, or without which
     /// an acknowledged write could not be applied.
     /// </summary>

@@ -49,8 +49,8 @@ internal sealed class KnownStarts(Func<NodeId, string?> nameOf, TimeProvider tim
             if ((Find(hello) ?? TryAdd(hello)) is not { } store)
             {
                 return new PeerRefusal(
-                    $"Node {NameOf(hello)} is connected with {MostStoresOfNode} data directories already. Stop the copies "
-                        + "of it that run."
+                    $"Node {NameOf(hello)} is connected with {MostStoresOfNode} data directories already. "
+                        + "Stop the copies of it that run."
                 );
             }
 

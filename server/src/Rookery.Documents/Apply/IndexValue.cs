@@ -8,8 +8,8 @@ namespace Rookery.Documents.Apply;
 
 /// <summary>
 /// The stored form of an index: <c>[u8 format][u8 lock][u8 priority][u8 disabled][i64 number][i64 replaced number or
-/// 0][name][definition][replaced definition]</c>. A varint length precedes each text. The replaced definition is the one
-/// whose index answers queries until the new index has caught up.
+/// 0][name][definition][replaced definition]</c>. A varint length precedes each text. The replaced definition is the
+/// one whose index answers queries until the new index has caught up.
 /// </summary>
 internal readonly ref struct IndexValue
 {

@@ -114,7 +114,7 @@ internal static class BackupFrames
 
     private static BackupException Truncated(IDiskFile file, long offset) =>
         new(
-            $"{file.Path} is incomplete or damaged: it ends before the length of the part that begins at byte {offset}. "
-                + $"Use another backup."
+            $"{file.Path} is incomplete or damaged: it ends before the length of the part that begins at byte "
+                + $"{offset}. Use another backup."
         );
 }

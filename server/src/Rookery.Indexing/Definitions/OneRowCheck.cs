@@ -4,9 +4,9 @@ using Rookery.Scripting.Syntax;
 namespace Rookery.Indexing.Definitions;
 
 /// <summary>
-/// Checks that a reduce makes exactly one row of each group, whatever its values. Rows are reduced page by page, and the
-/// partial results are reduced again. A filter on groups would therefore drop partial results of groups that must stay,
-/// and a count of rows would count partial results.
+/// Checks that a reduce makes exactly one row of each group, whatever its values. Rows are reduced page by page, and
+/// the partial results are reduced again. A filter on groups would therefore drop partial results of groups that must
+/// stay, and a count of rows would count partial results.
 /// </summary>
 internal sealed class OneRowCheck
 {

@@ -101,7 +101,7 @@ internal sealed class ScriptedResults : IScriptDocuments, IDisposable
             if (document.Length > MemoryShare.FreeBytes && !TryTake(document.Length))
             {
                 throw RefuseMemory(
-                    $"the document '{Encoding.UTF8.GetString(id)}', which it loads, needs more memory than queries may use"
+                    $"the document '{Encoding.UTF8.GetString(id)}', which it loads, needs more memory than is free"
                 );
             }
 
@@ -206,7 +206,7 @@ internal sealed class ScriptedResults : IScriptDocuments, IDisposable
         if (!_memory.TryReserve(bytes))
         {
             _lacksMemory = true;
-            _othersHoldMemory = _heldBytes + bytes <= _memory.LimitBytes;
+            _othersHoldMemory = _memory.IsTakenByOthers(_heldBytes, bytes);
             return false;
         }
 

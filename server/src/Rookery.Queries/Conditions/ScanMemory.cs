@@ -13,19 +13,19 @@ internal sealed class ScanMemory(MemoryShare share) : IGroupMemory, IDisposable
     private long _heldBytes;
 
     /// <summary>Reserves memory, in bytes.</summary>
-    /// <exception cref="QueryException">The query alone needs more than queries may hold; or others hold the memory
-    /// (<see cref="QueryException.MemoryTaken"/>).</exception>
+    /// <exception cref="QueryException">The query needs more than is free and holds more than is assured to queries; or
+    /// others hold the memory (<see cref="QueryException.MemoryTaken"/>).</exception>
     public void Take(long bytes)
     {
         if (!share.TryReserve(bytes))
         {
-            throw _heldBytes + bytes > share.LimitBytes
-                ? new QueryException(
+            throw share.IsTakenByOthers(_heldBytes, bytes)
+                ? new QueryException(QueryException.MemoryTaken)
+                : new QueryException(
                     QueryFault.TooCostly,
-                    $"The query needs more memory than the {share.LimitBytes / (1024 * 1024)} MiB that queries may "
-                        + "use: ask for fewer results, groups or distinct values at once."
-                )
-                : new QueryException(QueryException.MemoryTaken);
+                    $"The query needs more memory than is free of the {share.LimitBytes / (1024 * 1024)} MiB that "
+                        + "queries may use: ask for fewer results, groups or distinct values at once."
+                );
         }
 
         _heldBytes += bytes;

@@ -34,8 +34,8 @@ public sealed class IndexedQueries(IndexHost indexes)
     /// <param name="database">The queried database.</param>
     /// <param name="query">The query.</param>
     /// <param name="target">The documents that a scan would read.</param>
-    /// <param name="explains">Whether reasons are wanted. If not, the choice is made among the indexes that are known to
-    /// cover the query.</param>
+    /// <param name="explains">Whether reasons are wanted. If not, the choice is made among the indexes that are known
+    /// to cover the query.</param>
     public IndexChoice ChooseIndex(Database database, Query query, ScanTarget target, bool explains = false) =>
         !explains && TryChoose(database, query, target) is { } known
             ? known

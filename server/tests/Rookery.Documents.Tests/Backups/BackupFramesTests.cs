@@ -44,7 +44,7 @@ public sealed class BackupFramesTests
             }
 
             var refused = Assert.Throws<BackupException>(() => BackupFrames.Read(file).Count());
-            Assert.Contains("ends within", refused.Message, StringComparison.Ordinal);
+            Assert.Contains("is incomplete or damaged", refused.Message, StringComparison.Ordinal);
             Assert.EndsWith("Use another backup.", refused.Message, StringComparison.Ordinal);
         }
     }

@@ -248,12 +248,12 @@ public sealed class ScannedQueryTests(RunningServer server) : IClassFixture<Runn
     [Fact]
     public async Task A_query_that_needs_too_much_memory_is_refused_and_releases_it()
     {
-        var small = new RunningServer { Memory = new MemoryBudget(32 << 20) };
+        var small = new RunningServer { Memory = new MemoryBudget(16 << 20) };
         await small.InitializeAsync();
         try
         {
             string db = await small.CreateDatabaseAsync();
-            for (int chunk = 0; chunk < 40; chunk++)
+            for (int chunk = 0; chunk < 16; chunk++)
             {
                 string commands = string.Join(
                     ',',
