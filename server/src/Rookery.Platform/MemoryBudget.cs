@@ -45,13 +45,8 @@ public sealed class MemoryBudget
     /// </summary>
     /// <param name="name">The purpose, as metrics name it ("block cache").</param>
     /// <param name="limitBytes">The bound of the share, in bytes.</param>
-    public MemoryShare AddShare(string name, long limitBytes) => AddShare(name, limitBytes, assuredBytes: 0);
-
-    /// <summary>Adds a share that gives out some bytes whatever the others hold.</summary>
-    /// <param name="name">The purpose, as metrics name it.</param>
-    /// <param name="limitBytes">The bound of the share, in bytes.</param>
     /// <param name="assuredBytes">See <see cref="MemoryShare.AssuredBytes"/>.</param>
-    public MemoryShare AddShare(string name, long limitBytes, long assuredBytes)
+    public MemoryShare AddShare(string name, long limitBytes, long assuredBytes = 0)
     {
         ArgumentOutOfRangeException.ThrowIfNegative(limitBytes);
         var share = new MemoryShare(this, name, limitBytes) { AssuredBytes = assuredBytes };

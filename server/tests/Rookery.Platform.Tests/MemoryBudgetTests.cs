@@ -39,6 +39,17 @@ public sealed class MemoryBudgetTests
         Assert.Equal(50, budget.UsedBytes);
     }
 
+    [Theory]
+    [InlineData(0, 10, true)]
+    [InlineData(10, 40, true)]
+    [InlineData(11, 1, false)]
+    [InlineData(10, 41, false)]
+    public void A_refusal_is_the_fault_of_others_only_within_what_is_assured(long own, long bytes, bool isOthers) =>
+        Assert.Equal(
+            isOthers,
+            new MemoryBudget(100).AddShare("queries", 50, assuredBytes: 10).IsTakenByOthers(own, bytes)
+        );
+
     [Fact]
     public void What_must_be_held_is_counted_even_above_the_total()
     {
