@@ -32,9 +32,9 @@ build_round() { # WHAT SCRIPT CONNECTIONS: each build in turn, beginning with an
       'BEGIN { printf "%.1f", (b - a) * 1e6 / (r * s) }')
   done
   for number in "${!builds[@]}"; do
-    row builds "$1, round $round" "${builds[number]##*/} requests/s" "${rates[number]}"
-    row builds "$1, round $round" "${builds[number]##*/} CPU µs a request" "${costs[number]}"
-    row builds "$1, round $round" "this build / ${builds[number]##*/}" "$(ratio "${rates[0]}" "${rates[number]}")"
+    row builds "$1, round $round" "${builds[number]} requests/s" "${rates[number]}"
+    row builds "$1, round $round" "${builds[number]} CPU µs a request" "${costs[number]}"
+    row builds "$1, round $round" "this build / ${builds[number]}" "$(ratio "${rates[0]}" "${rates[number]}")"
   done
 }
 
