@@ -3,10 +3,10 @@ using Rookery.Documents.Databases;
 namespace Rookery.Queries.Answering;
 
 /// <summary>
-/// Holds the database snapshot that one answer reads. An answer to a client reads one snapshot, taken at the first
-/// read, from beginning to end. If the node has to end that snapshot, further reads fail, and if that happens during a
-/// pause for the client, its connection is aborted. An operation (patch or delete by query) takes a new snapshot after
-/// each pause. Not thread-safe.
+/// Holds the database snapshot that one answer reads. An answer to a client takes one snapshot at its first read and
+/// keeps it to the end. An operation (patch or delete by query) takes a new snapshot after each pause. If the node ends
+/// the snapshot, reads throw. If that happens while a pause waits for the client, the connection is aborted. Not
+/// thread-safe.
 /// </summary>
 /// <param name="database">The database.</param>
 /// <param name="client">Receives the answer; null for an operation, which takes a new snapshot after each
@@ -50,8 +50,8 @@ public sealed class AnswerReader(Database database, IAnswerSink? client) : IDisp
     }
 
     /// <summary>
-    /// Prepares for a wait for the client or for memory: releases an operation's snapshot; aborts a client's connection
-    /// if its snapshot ends meanwhile. The caller has released all that it read.
+    /// Call it before a wait for the client or for memory, after releasing everything read. Releases the snapshot of an
+    /// operation. Keeps that of a client's answer, and aborts the connection if the snapshot ends during the wait.
     /// </summary>
     public void Pause()
     {

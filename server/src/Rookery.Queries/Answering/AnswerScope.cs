@@ -6,7 +6,9 @@ using Rookery.Queries.Scanning;
 
 namespace Rookery.Queries.Answering;
 
-/// <summary>Context of one query answer: what it reads, how it is planned, where it is written.</summary>
+/// <summary>
+/// Context of one query answer: the plan, the reader of documents, and the sink that receives the results.
+/// </summary>
 /// <param name="engine">The engine that runs the query.</param>
 /// <param name="reader">Reads the documents; outlives the results.</param>
 /// <param name="plan">The plan of the query.</param>

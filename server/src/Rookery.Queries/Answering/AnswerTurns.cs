@@ -1,18 +1,18 @@
 namespace Rookery.Queries.Answering;
 
 /// <summary>
-/// What the time slices of all long answers have in common: their length, and the check whether the client disconnected
-/// or the node stops. Not thread-safe.
+/// Base class for long answers, which work in time slices. Defines the length of a slice, and checks whether the client
+/// disconnected or the node stops. Not thread-safe.
 /// </summary>
-/// <param name="left">Reads the token of the client; called now and then only, because its first read may
-/// allocate.</param>
+/// <param name="left">Returns the token that is cancelled when the client disconnects. Called rarely, because the first
+/// call may allocate.</param>
 /// <param name="stopping">Cancelled when the node stops.</param>
 public abstract class AnswerTurns(Func<CancellationToken> left, CancellationToken stopping)
 {
     /// <summary>Length of a time slice, after which other requests run.</summary>
     public static readonly TimeSpan Turn = TimeSpan.FromMilliseconds(10);
 
-    // An answer passes this many documents in less time than a slice.
+    // Skipping this many documents takes less than a slice.
     private const int PassedBetweenChecks = 1024;
 
     private int _passed;

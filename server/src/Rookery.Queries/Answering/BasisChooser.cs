@@ -7,20 +7,20 @@ using Rookery.Queries.Planning;
 namespace Rookery.Queries.Answering;
 
 /// <summary>
-/// Chooses whether an answer comes from ids, an index or a scan. Defines a missing automatic index, and waits for an
-/// index within the query's time.
+/// Chooses whether an answer reads documents by id, searches an index or scans documents. Defines a missing automatic
+/// index, and waits until the index has caught up.
 /// </summary>
 internal static class BasisChooser
 {
     private const string LookedUp = "Documents are read directly: only the collection or ids restrict the query.";
 
     /// <summary>
-    /// Wait for an index when the query sets none. After it the answer may be stale or come from a scan.
+    /// Time to wait for an index if the query sets no wait. Afterwards the answer is stale, or comes from a scan.
     /// </summary>
     public static readonly TimeSpan UnaskedWait = TimeSpan.FromSeconds(1.5);
 
-    // Wait for an index that is being built, when the query sets no wait of its own but should not be scanned. After it
-    // the documents are scanned all the same.
+    // Time to wait for an index that is being built, if the query sets no wait and a scan would be expensive.
+    // Afterwards the documents are scanned nevertheless.
     private static readonly TimeSpan BuildWait = QueryRequest.UsualWait;
 
     /// <summary>

@@ -12,7 +12,7 @@ namespace Rookery.Queries.Answering;
 internal static class DocumentQueries
 {
     /// <summary>
-    /// Opens the results and stands before the first. Sorted or grouped results are computed completely here.
+    /// Opens the results, positioned before the first. Sorted or grouped results are computed completely first.
     /// </summary>
     /// <param name="engine">The engine that runs the query.</param>
     /// <param name="reader">Reads the documents; outlives the results.</param>
@@ -138,7 +138,7 @@ internal static class DocumentQueries
         );
     }
 
-    // The index lags behind the documents, so a document that was written after the index read it is evaluated again.
+    // A document that was written after the index read it is evaluated again.
     private static WalkedResults PageOf(AnswerScope scope, IndexAnswer found)
     {
         var ids = new FoundIds(found.Documents);
@@ -172,8 +172,8 @@ internal static class DocumentQueries
     }
 
     /// <summary>
-    /// Runs the scans that must precede the query: those that find the document of <c>moreLikeThis</c>, and the one
-    /// that collects word statistics for scores. Their time counts as the query's.
+    /// Runs the scans that the query needs first: one for each <c>moreLikeThis</c>, to find its model document, and one
+    /// that collects word statistics for scores. They count against the query's time limit.
     /// </summary>
     private static async ValueTask PrepareAsync(AnswerScope scope)
     {

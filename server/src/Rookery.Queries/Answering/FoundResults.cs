@@ -2,12 +2,15 @@ using Rookery.Queries.Execution;
 
 namespace Rookery.Queries.Answering;
 
-/// <summary>Reads what an index found, one by one, until a callback stops it. Yields between time slices.</summary>
+/// <summary>
+/// Reads the documents or rows that an index search found, one by one, until a callback returns true. Yields between
+/// time slices.
+/// </summary>
 internal static class FoundResults
 {
-    /// <summary>Reads the documents, waiting for memory for each.</summary>
+    /// <summary>Reads the documents. Waits for memory before each.</summary>
     /// <param name="scope">The context of the answer.</param>
-    /// <param name="found">What the index found.</param>
+    /// <param name="found">The answer of the index.</param>
     /// <param name="isLast">Reads the walk's current document; returns true if it is the last to read.</param>
     /// <returns>Whether the callback stopped it.</returns>
     public static async ValueTask<bool> ReadDocumentsAsync(
@@ -45,7 +48,7 @@ internal static class FoundResults
     }
 
     /// <summary>Reads the reduced rows.</summary>
-    /// <param name="found">What the index found.</param>
+    /// <param name="found">The answer of the index.</param>
     /// <param name="turns">Limits the query's working time.</param>
     /// <param name="isLast">Reads a row; returns true if it is the last to read.</param>
     /// <returns>Whether the callback stopped it.</returns>

@@ -1,24 +1,23 @@
 namespace Rookery.Queries.Answering;
 
 /// <summary>
-/// Receives an answer and sends it to the client, and reserves memory for documents that the client has not taken yet.
-/// Not thread-safe.
+/// Buffers an answer and sends it to the client. Reserves memory for the documents in the buffer. Not thread-safe.
 /// </summary>
 public interface IAnswerSink
 {
     /// <summary>
-    /// Cancelled when the client disconnected. The first access may allocate, so it is read only during work or a wait.
+    /// Cancelled when the client disconnects. The first access may allocate, so short answers never read it.
     /// </summary>
     CancellationToken Left { get; }
 
-    /// <summary>Reserves memory for a number of bytes, without waiting.</summary>
-    /// <returns>False if none is free. The caller then releases what it reads, waits with
-    /// <see cref="WaitForRoomAsync"/>, reads it again and retries.</returns>
+    /// <summary>Reserves memory, in bytes, without waiting.</summary>
+    /// <returns>False if too little is free. The caller then releases the document, calls
+    /// <see cref="WaitForRoomAsync"/>, reads the document again and retries.</returns>
     bool TryMakeRoom(long bytes);
 
     /// <summary>
-    /// Sends what is buffered, if it is much, and waits until the memory is free. May throw an exception of the sink's
-    /// own if that takes too long (HTTP: 429).
+    /// Sends a large buffer to the client, and waits until this many bytes of memory are free. If that takes too long,
+    /// throws an exception of the sink's own (HTTP: 429).
     /// </summary>
     Task WaitForRoomAsync(long bytes);
 
@@ -27,13 +26,14 @@ public interface IAnswerSink
     /// <see cref="WaitForRoomAsync"/> does.
     /// </summary>
     /// <param name="bytes">The document's length.</param>
-    /// <param name="stepBack">Called before a wait. The walk releases the document and returns it again with its next
-    /// move.</param>
-    /// <returns>False after a wait: the caller goes on with the walk's next move.</returns>
+    /// <param name="stepBack">Called before a wait, to release the document. The next move of the walk returns the same
+    /// document again.</param>
+    /// <returns>False after a wait: the caller has to move the walk again.</returns>
     ValueTask<bool> HasRoomAsync(long bytes, Action stepBack);
 
     /// <summary>
-    /// Aborts the connection, because the answer cannot be completed. The client must not take a part for the whole.
+    /// Aborts the connection because the answer cannot be completed, so that the client does not take a part for the
+    /// whole.
     /// </summary>
     void BreakOff();
 }

@@ -4,7 +4,7 @@ using Rookery.Queries.Language;
 
 namespace Rookery.Queries.Answering;
 
-/// <summary>The page of a query's results, one by one. Not thread-safe.</summary>
+/// <summary>The page of a query's results, as a forward-only sequence. Not thread-safe.</summary>
 public interface IQueryResults : IDisposable
 {
     /// <summary>A reader for included documents, valid until the next pause. The caller must not dispose it.</summary>
@@ -35,15 +35,15 @@ public interface IQueryResults : IDisposable
     /// <summary>Collects the ids that the current result refers to.</summary>
     void Collect(IReferenceCollector includes);
 
-    /// <summary>Adds the current result to the notes of the answer.</summary>
+    /// <summary>Adds the highlights and score explanation of the current result to <paramref name="notes"/>.</summary>
     void Note(QueryNotes notes);
 
-    /// <summary>Releases the current result until the next move, for a wait for a slow client.</summary>
+    /// <summary>Releases the current result before a wait for a slow client.</summary>
     void Pause();
 
     /// <summary>
-    /// Corrects <see cref="KnownTotal"/>, which an index counted, by the page's documents that match no longer. Called
-    /// before the first move.
+    /// Subtracts the documents of the page that no longer match from <see cref="KnownTotal"/>, which an index counted.
+    /// Called before the first move.
     /// </summary>
     ValueTask SettleAsync() => ValueTask.CompletedTask;
 
@@ -51,8 +51,7 @@ public interface IQueryResults : IDisposable
     ValueTask<long> CountAsync();
 
     /// <summary>
-    /// Starts again before the first result. Called after <see cref="CountAsync"/>, if <see cref="KnownTotal"/> is
-    /// null.
+    /// Moves back before the first result. Called after <see cref="CountAsync"/> if <see cref="KnownTotal"/> is null.
     /// </summary>
     ValueTask RewindAsync() => throw new InvalidOperationException("Results whose number is known are gone over once.");
 }

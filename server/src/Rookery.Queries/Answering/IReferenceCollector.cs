@@ -1,6 +1,6 @@
 namespace Rookery.Queries.Answering;
 
-/// <summary>Collects the ids that results refer to.</summary>
+/// <summary>Collects the ids of documents to include, which results refer to.</summary>
 public interface IReferenceCollector
 {
     /// <summary>Adds the ids that a result refers to.</summary>

@@ -68,10 +68,12 @@ internal sealed record IdCondition(IdConditionKind Kind, IReadOnlyList<string> V
     }
 }
 
-/// <summary>The documents that a query reads, by collection and ids, and the page to return if all match.</summary>
+/// <summary>
+/// The documents that a query reads, by collection and ids. If all of them are results, also the page to return.
+/// </summary>
 internal sealed record IdQuery
 {
-    /// <summary>Returns the documents that a scan has to read, with no page.</summary>
+    /// <summary>Returns the documents that a scan has to read, without a page.</summary>
     public static IdQuery Of(ScanTarget target) =>
         new()
         {

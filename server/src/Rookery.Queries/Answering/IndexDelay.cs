@@ -8,14 +8,14 @@ namespace Rookery.Queries.Answering;
 public static class IndexDelay
 {
     /// <summary>
-    /// Returns why an index did not catch up and what to do, as the rest of a sentence that begins with the index's
+    /// Returns why an index did not catch up and what to do. The text continues a sentence that begins with the index's
     /// name.
     /// </summary>
     /// <param name="indexes">The indexes of this node.</param>
     /// <param name="database">The database.</param>
     /// <param name="name">The name of the index.</param>
     /// <param name="waited">The time waited.</param>
-    /// <param name="isWaitedForAtRest">Whether the caller waited although the index is not running.</param>
+    /// <param name="isWaitedForAtRest">Whether the caller waited although the index is disabled or paused.</param>
     public static string Why(
         IndexHost indexes,
         Database database,
@@ -51,9 +51,7 @@ public static class IndexDelay
         };
     }
 
-    /// <summary>
-    /// Returns the message for an index that is defined but cannot answer on this node now, in whole sentences.
-    /// </summary>
+    /// <summary>Returns the message for an index that is defined but cannot answer on this node now.</summary>
     public static string NotAtWork(string name) =>
         $"The index '{name}' is not ready on this node: it was defined, replaced or reset a moment ago. "
         + "Retry the query.";

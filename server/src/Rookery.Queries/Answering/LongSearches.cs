@@ -4,14 +4,14 @@ using Rookery.Queries.Language;
 namespace Rookery.Queries.Answering;
 
 /// <summary>
-/// Limits how many long index searches run at once. A search holds its thread from beginning to end, so if all threads
-/// searched, no request would be answered. A search that exceeds <see cref="LongAfter"/> takes a place, or fails if
-/// none is free. Thread-safe.
+/// Limits how many long index searches run at once, because a search occupies its thread to the end and the threads
+/// serve all requests. A search that exceeds <see cref="LongAfter"/> takes a place. It fails if no place is free.
+/// Thread-safe.
 /// </summary>
 /// <param name="places">Number of places.</param>
 internal sealed class LongSearches(int places)
 {
-    /// <summary>A search that takes longer counts as long. Almost all are shorter.</summary>
+    /// <summary>Time after which a search counts as long. Almost all searches are shorter.</summary>
     public static readonly TimeSpan LongAfter = TimeSpan.FromSeconds(2);
 
     private int _running;

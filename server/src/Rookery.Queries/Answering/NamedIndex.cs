@@ -15,7 +15,8 @@ namespace Rookery.Queries.Answering;
 internal sealed record NamedIndex(string Name, AutoIndexDefinition? Automatic, RowSource? Rows)
 {
     /// <summary>
-    /// Finds the index. While a new definition is being built, the old definition applies, because it answers.
+    /// Finds the index. While an index with a new definition is being built, the old index answers, so its definition
+    /// is returned.
     /// </summary>
     /// <exception cref="QueryException">The index does not exist, holds groups, or was defined by a newer
     /// version.</exception>

@@ -14,11 +14,11 @@ public sealed class QueryAnswer : IDisposable
     private readonly QueryNotes? _notes;
     private readonly QueryTurns? _notesTurns;
 
-    /// <summary>Creates an answer that stands before its first result.</summary>
+    /// <summary>Creates an answer positioned before its first result.</summary>
     /// <param name="engine">The engine that runs the query.</param>
     /// <param name="reader">Reads the documents; disposed with this.</param>
     /// <param name="plan">The plan in use.</param>
-    /// <param name="renewed">The plan in use, if this owns and disposes it; null if the caller does.</param>
+    /// <param name="renewed">The plan if this answer has to dispose it; null if the caller does.</param>
     /// <param name="basis">The index or scan that the answer comes from.</param>
     /// <param name="results">The results; disposed with this.</param>
     /// <param name="sink">Receives the answer.</param>
@@ -43,7 +43,7 @@ public sealed class QueryAnswer : IDisposable
     /// <summary>The plan in use.</summary>
     public QueryPlan Plan { get; }
 
-    /// <summary>The index that answers; for a scan, the index that RavenDB would name.</summary>
+    /// <summary>Name of the index that answers; for a scan, the name that RavenDB would show.</summary>
     public string IndexName => _basis.IndexName;
 
     /// <summary>
@@ -78,8 +78,8 @@ public sealed class QueryAnswer : IDisposable
     public byte[] NotesToJson() => _notes?.ToJson() ?? [];
 
     /// <summary>
-    /// Counts the results before the first is written. If the total is not known, the results are walked here, and a
-    /// second time when they are written.
+    /// Counts the results before the first is written. If the total is unknown, this walks the results, and they are
+    /// walked again when they are written.
     /// </summary>
     /// <param name="settles">Whether to check an index's results against the current documents.</param>
     /// <returns>Number of results, on the page or not.</returns>

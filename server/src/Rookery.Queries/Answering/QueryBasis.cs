@@ -1,6 +1,8 @@
 namespace Rookery.Queries.Answering;
 
-/// <summary>Where an answer comes from: an index, ids or a scan. Fixed after the wait for an index.</summary>
+/// <summary>
+/// Where an answer comes from: an index, a read by ids, or a scan. Decided after the wait for an index.
+/// </summary>
 /// <param name="IndexName">The index name shown in the answer.</param>
 /// <param name="Answering">The index to search; null to read documents by id or by a scan.</param>
 /// <param name="IsStale">Whether the index lacks documents that were written before the query arrived.</param>

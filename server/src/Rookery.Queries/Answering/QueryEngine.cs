@@ -51,8 +51,8 @@ public sealed class QueryEngine(
     public QueryPlan Plan(Database database, QueryRequest request) => QueryPlan.Read(request, database, Indexed);
 
     /// <summary>
-    /// Plans a query whose results are patched or deleted. They are whole documents, without a page. The query has no
-    /// time limit, and reads a new snapshot after each pause.
+    /// Plans a query whose results are patched or deleted. Its results are all matching documents, whole. The query has
+    /// no time limit, and reads a new snapshot after each pause.
     /// </summary>
     /// <param name="database">The queried database.</param>
     /// <param name="query">The parsed query.</param>
@@ -99,8 +99,8 @@ public sealed class QueryEngine(
     /// <param name="sink">Receives the answer.</param>
     /// <param name="metadataOnly">Whether to return only the metadata of whole documents.</param>
     /// <param name="chosen">Called after each choice of the basis.</param>
-    /// <returns>The answer, which stands before its first result. Sorted or grouped results are computed completely by
-    /// then.</returns>
+    /// <returns>The answer, positioned before its first result. Sorted or grouped results are already computed
+    /// completely.</returns>
     /// <exception cref="QueryException">The query exceeds its time or memory; the index did not catch up within the
     /// query's own wait; a needed index could not be defined or is not available; the named index lacks a field that
     /// the query needs; or only metadata is wanted and the results are not whole documents.</exception>
@@ -166,8 +166,8 @@ public sealed class QueryEngine(
     }
 
     /// <summary>
-    /// Plans the query again if the static index that it names got another definition during the wait; null if it did
-    /// not.
+    /// Plans the query again if the definition of the static index that it names changed during the wait; otherwise
+    /// returns null.
     /// </summary>
     private QueryPlan? TryRenew(Database database, QueryPlan plan) =>
         plan is { Named.Rows: { } asked, Again: { } again }

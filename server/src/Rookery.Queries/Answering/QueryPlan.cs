@@ -10,8 +10,8 @@ using Rookery.Queries.Scanning;
 namespace Rookery.Queries.Answering;
 
 /// <summary>
-/// How one query is answered: its tree with parameters, compiled, the index that it names, and the page. Used for one
-/// answer. Holds memory until it is disposed.
+/// The plan of one answer: the query's tree, the compiled query with parameters filled in, the named index, and the
+/// page. Holds memory until it is disposed.
 /// </summary>
 public sealed class QueryPlan : IDisposable
 {
@@ -24,7 +24,7 @@ public sealed class QueryPlan : IDisposable
     public required Query Query { get; init; }
 
     /// <summary>
-    /// The page of documents, if only the collection and ids restrict the results; null if documents have to be
+    /// The page of documents to read, if the collection and ids alone decide the results; null if documents have to be
     /// evaluated.
     /// </summary>
     internal IdQuery? Direct { get; private init; }
@@ -44,13 +44,13 @@ public sealed class QueryPlan : IDisposable
     internal NamedIndex? Named { get; private init; }
 
     /// <summary>
-    /// The number of the named static index's definition, which changes the answer while no document changes; 0 if the
-    /// query names no static index.
+    /// The number of the named static index's definition; 0 if the query names no static index. A new definition
+    /// changes the answer although no document changed.
     /// </summary>
     public long DefinitionNumber => Named?.Rows?.Number ?? 0;
 
     /// <summary>
-    /// Plans the query again after the named static index got another definition; null if the query names none.
+    /// Plans the query again after the definition of the named static index changed; null if the query names none.
     /// </summary>
     internal Func<QueryPlan>? Again { get; private init; }
 
@@ -67,8 +67,7 @@ public sealed class QueryPlan : IDisposable
     }
 
     /// <summary>
-    /// Whether the query's results are patched or deleted. Such a query runs after the response, a few results at a
-    /// time.
+    /// Whether the query's results are patched or deleted. Such a query runs in the background after the response.
     /// </summary>
     internal bool IsChange { get; private init; }
 
@@ -85,8 +84,8 @@ public sealed class QueryPlan : IDisposable
         Of(ParsedQueries.Read(request.Text), request, database, indexes, isChange: false);
 
     /// <summary>
-    /// Plans a query whose results are patched or deleted. They are whole documents, without a page. The query has no
-    /// time limit.
+    /// Plans a query whose results are patched or deleted. Its results are all matching documents, whole. The query has
+    /// no time limit.
     /// </summary>
     /// <param name="query">The parsed query.</param>
     /// <param name="request">The request that it came with.</param>
@@ -136,8 +135,8 @@ public sealed class QueryPlan : IDisposable
     /// <summary>Releases memory.</summary>
     public void Dispose() => _fullText?.Dispose();
 
-    // A change moves its document to the end of the collection, where the walk must not return it again. Only a scan
-    // checks that (see WalkedOnce), so a change is never a plain walk (Direct).
+    // A patch moves its document to the end of the collection, where the walk would return it again. Only a scan
+    // prevents that (see WalkedOnce), so Direct is not used for changes.
     private static QueryPlan Of(
         Query written,
         QueryRequest request,

@@ -11,21 +11,24 @@ namespace Rookery.Queries.Answering;
 /// acceptable.</param>
 public sealed record QueryRequest(string Text, byte[] Parameters, long Start, long PageSize, TimeSpan? Wait)
 {
-    /// <summary>Maximum characters of a query's text. Large values belong into parameters.</summary>
+    /// <summary>Maximum characters of a query's text. Send large values as parameters.</summary>
     public const int MaxTextLength = 256 << 10;
 
-    // Estimate: a condition of ten characters becomes several objects, and a value of two characters at least two.
+    // Estimated memory of the parsed query for each character. A condition of ten characters becomes several objects.
     private const int BytesPerCharacter = 48;
 
-    // Estimate: a text of three bytes of JSON becomes an object of 32 bytes and a reference in a list.
+    // Estimated memory for each byte of parameters. A text of three bytes becomes an object of 32 bytes and a
+    // reference.
     private const int BytesPerByteOfParameters = 12;
 
-    /// <summary>Wait for a lagging index if the client asks to wait without a time, as in RavenDB's clients.</summary>
+    /// <summary>
+    /// Time to wait for a lagging index if the client asks to wait and gives no time, as in RavenDB's clients.
+    /// </summary>
     public static readonly TimeSpan UsualWait = TimeSpan.FromSeconds(15);
 
     /// <summary>
-    /// Whether the answer reports how long its parts took, like <c>include timings()</c>. A program sets this to leave
-    /// the text as its author wrote it, so that errors show the author's lines and columns.
+    /// Whether the answer reports how long its parts took, like <c>include timings()</c>. A program sets this instead
+    /// of changing the text, so that errors show the lines and columns of the author's text.
     /// </summary>
     public bool IncludesTimings { get; init; }
 

@@ -30,12 +30,12 @@ internal sealed class QueryTurns(
     private TimeSpan _inAll;
 
     /// <summary>
-    /// Whether the slice is used up, including the work that is running: release what is being read, and call
+    /// Whether the slice is used up, counting the work since <see cref="Begin"/>. If so, release the document and call
     /// <see cref="YieldAsync"/>.
     /// </summary>
     public bool IsOver => _inTurn + SinceBegun > Turn;
 
-    /// <summary>Whether the slice is used up; for use while no work is running.</summary>
+    /// <summary>Whether the slice is used up, for a check between <see cref="End"/> and <see cref="Begin"/>.</summary>
     public bool IsTurnOver => _inTurn > Turn;
 
     private TimeSpan SinceBegun => _begun is { } begun ? time.GetElapsedTime(begun) : TimeSpan.Zero;
@@ -52,7 +52,7 @@ internal sealed class QueryTurns(
         _begun = null;
     }
 
-    /// <summary>Restores the full working time, because the query starts again.</summary>
+    /// <summary>Resets the working time, because the query starts again.</summary>
     public void BeginAgain() => _inAll = TimeSpan.Zero;
 
     /// <summary>Starts an index search, which runs without yielding.</summary>

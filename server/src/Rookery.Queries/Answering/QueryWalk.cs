@@ -10,7 +10,7 @@ namespace Rookery.Queries.Answering;
 
 /// <summary>
 /// Walks over the documents that a query reads: a collection in the order of etags, or a list or prefix of ids in the
-/// order of ids. Counts the documents, so that the total is known at the end without a second walk. Not thread-safe.
+/// order of ids. Counts the documents as it goes. Not thread-safe.
 /// </summary>
 internal sealed class QueryWalk : IDisposable
 {
@@ -35,7 +35,7 @@ internal sealed class QueryWalk : IDisposable
     private long _left;
     private long _matched;
 
-    /// <summary>Creates a walk that stands before the first document.</summary>
+    /// <summary>Creates a walk positioned before the first document.</summary>
     /// <param name="reader">Reads the documents; outlives the walk.</param>
     /// <param name="query">The documents, and the page of them.</param>
     /// <exception cref="QueryException">The collection's name or the prefix exceeds the maximum length.</exception>
@@ -80,7 +80,7 @@ internal sealed class QueryWalk : IDisposable
     /// </summary>
     public DocumentView View => _cursor is null ? _byId.View : _cursor.View;
 
-    /// <summary>The current document, without the body if it is large, which saves assembling it.</summary>
+    /// <summary>The current document. Leaves out a large body, which would have to be assembled.</summary>
     public DocumentView Head => _cursor is null ? _byId.Head : _cursor.Head;
 
     /// <summary>The etag of the current document.</summary>
@@ -98,7 +98,7 @@ internal sealed class QueryWalk : IDisposable
     /// <summary>Called for each document that the walk passes, and may throw to end the walk; null if unused.</summary>
     public Action? Passed { get; init; }
 
-    /// <summary>Whether the documents come in the order of their etags.</summary>
+    /// <summary>Whether the documents are in ascending order of etags.</summary>
     public bool IsInOrderOfWriting => _query.Condition is null;
 
     /// <summary>Whether the walk continues in a newer snapshot after each pause.</summary>
@@ -154,7 +154,7 @@ internal sealed class QueryWalk : IDisposable
         return false;
     }
 
-    /// <summary>Starts again before the first document.</summary>
+    /// <summary>Moves back before the first document.</summary>
     public void Rewind()
     {
         ReleaseById();
@@ -192,7 +192,8 @@ internal sealed class QueryWalk : IDisposable
     }
 
     /// <summary>
-    /// Releases the current document, and pauses the reader for a wait. The next move returns the same document again.
+    /// Releases the current document and pauses the reader before a wait. The next move returns the same document
+    /// again.
     /// </summary>
     public void StepBack()
     {
@@ -205,7 +206,7 @@ internal sealed class QueryWalk : IDisposable
     }
 
     /// <summary>
-    /// Releases the current document, and pauses the reader for a wait. The next move goes on after it.
+    /// Releases the current document and pauses the reader before a wait. The next move returns the document after it.
     /// </summary>
     public void Pause()
     {
@@ -298,7 +299,7 @@ internal sealed class QueryWalk : IDisposable
             return true;
         }
 
-        // Without case, as the store finds a collection by name.
+        // The store compares collection names without case, so this does, too.
         Span<byte> one = stackalloc byte[2 * DocumentLimits.MaxCollectionBytes];
         Span<byte> other = stackalloc byte[2 * DocumentLimits.MaxCollectionBytes];
         return one[..DocumentId.ToLower(collection, one)].SequenceEqual(other[..DocumentId.ToLower(wanted, other)]);
@@ -316,7 +317,7 @@ internal sealed class QueryWalk : IDisposable
             );
     }
 
-    // Documents without a collection are stored with an empty name and shown in "@empty".
+    // The collection "@empty" holds the documents without a collection, whose stored name is empty.
     private static ReadOnlySpan<byte> CollectionKey(byte[] collection) =>
         collection.AsSpan().SequenceEqual("@empty"u8) ? default : collection;
 

@@ -27,7 +27,7 @@ internal sealed class ResultWriter(
     IScanClock? clock = null
 ) : IDisposable
 {
-    // A selection may repeat a large field, so its result is limited to this and twice the document's length.
+    // A selection may repeat a large field, so a result may have twice the document's bytes and this many more.
     private const int SpareBytes = 64 << 10;
 
     private readonly byte[] _historyId = Encoding.ASCII.GetBytes(database.HistoryId);
@@ -36,8 +36,8 @@ internal sealed class ResultWriter(
     public ScriptedResults? Scripted => scripted;
 
     /// <summary>
-    /// Returns the row that an index stores, by the position of its document in the walk, if the selection reads stored
-    /// fields; null if it reads documents.
+    /// Returns the row that the index stores for a document, by the document's position in the walk. Null if the
+    /// selection reads no stored fields.
     /// </summary>
     public Func<int, ReadOnlyMemory<byte>>? RowOf { get; set; }
 

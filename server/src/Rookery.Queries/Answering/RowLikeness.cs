@@ -5,16 +5,16 @@ using Rookery.Queries.Scanning;
 namespace Rookery.Queries.Answering;
 
 /// <summary>
-/// Finds the model of <c>moreLikeThis</c> in a static index: the first document, or reduced row, that its condition
-/// matches.
+/// Finds the model of <c>moreLikeThis</c>, the document that results should be similar to, in a static index. It is the
+/// first document or reduced row that the inner condition matches.
 /// </summary>
 internal static class RowLikeness
 {
     /// <summary>Finds the model of each <c>moreLikeThis</c> condition of a query.</summary>
     /// <param name="scope">The context of the answer.</param>
     /// <param name="indexName">The index.</param>
-    /// <returns>False if the index does not exist on this node, or was reset and lags behind; the caller's own search
-    /// then fails the same way.</returns>
+    /// <returns>False if the index does not exist on this node, or was reset and lags behind. The search that follows
+    /// then fails in the same way.</returns>
     /// <exception cref="QueryException">No document or row matches.</exception>
     public static async ValueTask<bool> TryLearnAsync(AnswerScope scope, string indexName)
     {

@@ -8,12 +8,12 @@ namespace Rookery.Queries.Answering;
 
 /// <summary>
 /// Opens the results of a query that names a static index. Conditions, orders and summaries apply to the index's rows;
-/// the results are the rows' documents, their stored values, or reduced rows. What the index's terms cannot decide is
-/// decided on rows that the maps compute again from the documents found.
+/// the results are the rows' documents, their stored values, or reduced rows. If the terms of the index cannot decide a
+/// condition, the maps compute the rows of the candidate documents again.
 /// </summary>
 internal static class RowQueries
 {
-    /// <summary>Opens the results and stands before the first.</summary>
+    /// <summary>Opens the results, positioned before the first.</summary>
     /// <param name="scope">The context of the answer.</param>
     /// <returns>The results; null if the index was reset meanwhile and has not reached the basis's etag
     /// again.</returns>

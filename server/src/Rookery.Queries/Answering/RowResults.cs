@@ -5,7 +5,7 @@ using Rookery.Queries.Scanning;
 
 namespace Rookery.Queries.Answering;
 
-/// <summary>Reduced rows, in the order of the answer.</summary>
+/// <summary>The reduced rows of an answer's page, in order.</summary>
 internal interface IFoundRows
 {
     /// <summary>Number of rows on the page.</summary>
@@ -51,7 +51,7 @@ internal sealed class ScannedRows(ScannedDocument[] rows, long total) : IFoundRo
 /// <summary>Results that are reduced rows of an index.</summary>
 /// <param name="rows">The rows.</param>
 /// <param name="plan">The compiled query, which may select fields.</param>
-/// <param name="writer">Has the script of the selection, if there is one; disposed with this.</param>
+/// <param name="writer">Runs the selection's script, if the query has one; disposed with this.</param>
 /// <param name="reader">Reads included documents; outlives this.</param>
 /// <param name="held">Owns the rows' memory; disposed with this.</param>
 internal sealed class RowResults(

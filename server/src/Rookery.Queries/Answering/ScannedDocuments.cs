@@ -14,12 +14,12 @@ internal sealed class ScannedDocuments : IDisposable
     private ScanRun _run;
     private WalkedOnce? _once;
 
-    /// <summary>Creates a scan that stands before the first document.</summary>
+    /// <summary>Creates a scan positioned before the first document.</summary>
     /// <param name="scope">The context of the answer.</param>
     /// <param name="walk">The documents to read.</param>
     /// <param name="run">Evaluates the documents.</param>
-    /// <param name="countsAll">Whether documents that do not match are evaluated, too, because <c>filter_limit</c>
-    /// counts them.</param>
+    /// <param name="countsAll">Whether documents that do not match are also passed to <paramref name="run"/>, because
+    /// <c>filter_limit</c> counts them.</param>
     /// <param name="foundOwner">Owns what the walk reads; disposed with the scan. Null if nothing does.</param>
     public ScannedDocuments(
         AnswerScope scope,
@@ -37,13 +37,13 @@ internal sealed class ScannedDocuments : IDisposable
         _once = BeginOnce();
     }
 
-    /// <summary>The walk, which stands on the current document.</summary>
+    /// <summary>The walk, positioned on the current document.</summary>
     public QueryWalk Walk => _walk;
 
-    /// <summary>The evaluation, which holds what was found.</summary>
+    /// <summary>The evaluation, which collects sorted or grouped results.</summary>
     public ScanRun Run => _run;
 
-    /// <summary>Moves to the next document that is a result to be written at once.</summary>
+    /// <summary>Moves to the next result that can be written at once.</summary>
     /// <returns>False at the end; sorted or grouped results are then in <see cref="Run"/>.</returns>
     /// <exception cref="QueryException">The query exceeds its time or memory.</exception>
     public async ValueTask<bool> MoveNextAsync()
@@ -83,8 +83,8 @@ internal sealed class ScannedDocuments : IDisposable
     }
 
     /// <summary>
-    /// Starts again with the same documents. The index is not searched again, because it would answer from a newer
-    /// state.
+    /// Moves back before the first document. Does not search the index again, because it could find other documents by
+    /// now.
     /// </summary>
     /// <param name="run">Replaces the evaluation.</param>
     public void Rewind(ScanRun run)

@@ -11,12 +11,12 @@ using Rookery.Scripting.Running;
 namespace Rookery.Queries.Answering;
 
 /// <summary>
-/// Computes results by the script of a selection. Documents that the script loads come from the snapshot of the current
-/// result. The script's work counts as the query's. Not thread-safe.
+/// Computes results by the script of a selection. Loads documents from the snapshot of the current result. The script
+/// counts against the query's time limit. Not thread-safe.
 /// </summary>
 internal sealed class ScriptedResults : IScriptDocuments, IDisposable
 {
-    // Without a bound, loads could make a result of any size out of a small document.
+    // A script can load documents, so a small document could produce a result of any size.
     private const int MostResultBytes = 4 << 20;
 
     private static readonly ScriptLimits Limits = new() { OutputBytes = MostResultBytes };
@@ -34,7 +34,7 @@ internal sealed class ScriptedResults : IScriptDocuments, IDisposable
 
     /// <summary>Creates the results of one answer.</summary>
     /// <param name="script">The script.</param>
-    /// <param name="memory">The share that a run's larger memory is reserved from.</param>
+    /// <param name="memory">The share that larger amounts of a script's memory are reserved from.</param>
     /// <param name="turns">Limits the query's working time.</param>
     /// <param name="historyId">The database's history id, for change vectors.</param>
     public ScriptedResults(SelectionScript script, MemoryShare memory, QueryTurns turns, byte[] historyId)
@@ -174,8 +174,7 @@ internal sealed class ScriptedResults : IScriptDocuments, IDisposable
     }
 
     /// <summary>
-    /// Writes the members of the result, each followed by a comma. Omits its "@metadata", which the server writes
-    /// itself.
+    /// Writes the members of the result, each followed by a comma. Skips "@metadata", which the server writes.
     /// </summary>
     private static void WriteMembers(IResultBuffer output, ReadOnlySpan<byte> json)
     {

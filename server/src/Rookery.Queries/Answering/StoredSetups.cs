@@ -11,13 +11,15 @@ using QueryValues = Rookery.Queries.Conditions.QueryParameters;
 
 namespace Rookery.Queries.Answering;
 
-/// <summary>Reads facet setups, which are documents that queries name: <c>facet(id('facets/cameras'))</c>.</summary>
+/// <summary>
+/// Reads facet setups: documents that define facets and that queries name, as in <c>facet(id('facets/cameras'))</c>.
+/// </summary>
 internal static class StoredSetups
 {
     // A setup written by hand has a few KiB.
     private const int MostBytes = 256 << 10;
 
-    /// <summary>Returns the query with each named setup replaced by its facets.</summary>
+    /// <summary>Returns the query with the facets of each named setup instead of its name.</summary>
     /// <exception cref="QueryException">A setup does not exist, or is invalid.</exception>
     public static Query Fill(Query query, QueryValues parameters, Database database)
     {

@@ -5,9 +5,9 @@ using Rookery.Queries.Scanning;
 namespace Rookery.Queries.Answering;
 
 /// <summary>Results that are written as a scan finds them.</summary>
-/// <param name="scan">Finds the results, and stands on the first.</param>
+/// <param name="scan">Finds the results; positioned on the first.</param>
 /// <param name="writer">Writes the results.</param>
-/// <param name="again">Creates a new evaluation, for a second walk.</param>
+/// <param name="again">Creates the evaluation for a second walk.</param>
 internal sealed class StreamedResults(ScannedDocuments scan, ResultWriter writer, Func<ScanRun> again) : IQueryResults
 {
     private bool _isAtFirst = true;

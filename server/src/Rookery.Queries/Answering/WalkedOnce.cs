@@ -3,23 +3,23 @@ using Rookery.Documents.Ids;
 namespace Rookery.Queries.Answering;
 
 /// <summary>
-/// Keeps a walk in the order of etags from returning a document twice. The walk renews its snapshot, so a document that
-/// is written meanwhile gets a new etag and is met again, after all documents that existed at the beginning. It is a
-/// result then unless it was one before. The walk ends even if writes go on.
+/// Keeps a walk in the order of etags from returning a document twice. The walk renews its snapshot, so it meets a
+/// document again that was written meanwhile and got a higher etag. Such a document is a result only if it was none
+/// before. The walk ends even if writes go on.
 /// </summary>
 /// <param name="lastEtag">The database's last etag when the walk began.</param>
 internal sealed class WalkedOnce(long lastEtag)
 {
-    // 2 MiB of hashes. If more documents match, the walk ends at the etag that was the last at its beginning, so
-    // documents written during the query may be missed.
+    // About 2 MiB of hashes. If more documents match, the walk ends at the last etag that existed when it began, so it
+    // may miss documents that were written meanwhile.
     private const int MostRemembered = 100_000;
 
     private readonly HashSet<ulong> _given = [];
     private long? _end;
 
     /// <summary>
-    /// Returns whether the walk may end at this document. The walk first ends at the etag that was the database's last
-    /// when it began. When it gets there, the end moves once, to the last etag at that moment.
+    /// Returns whether the walk ends at this document. The first end is the database's last etag when the walk began.
+    /// When the walk reaches it, the end moves once, to the last etag at that moment.
     /// </summary>
     /// <param name="etag">The etag of the current document.</param>
     /// <param name="newestEtag">Returns the database's last etag now.</param>

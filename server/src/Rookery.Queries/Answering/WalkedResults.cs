@@ -3,11 +3,11 @@ using Rookery.Queries.Execution;
 
 namespace Rookery.Queries.Answering;
 
-/// <summary>Results that are the walk's documents, one each.</summary>
+/// <summary>Results that are the documents of a walk.</summary>
 /// <param name="walk">The documents.</param>
 /// <param name="writer">Writes the results; disposed with this.</param>
 /// <param name="sink">Reserves memory for large documents.</param>
-/// <param name="total">Number of results, if it is known from elsewhere; null if the walk counts them.</param>
+/// <param name="total">Number of results, if an index counted them; null if the walk counts them.</param>
 /// <param name="foundOwner">Owns what the walk reads; disposed with this. Null if nothing does.</param>
 /// <param name="isResult">Whether the current document still matches; null if all do.</param>
 /// <param name="turns">Limits the query's working time; null if writing the results is not counted.</param>
@@ -70,7 +70,7 @@ internal sealed class WalkedResults(
         await RewindAsync();
     }
 
-    /// <summary>Documents of the page that the index found and that match no longer, so far.</summary>
+    /// <summary>Number of documents so far that the index found and that no longer match.</summary>
     private long Lacking => isResult is null ? 0 : walk.Place + 1 - _given;
 
     private bool IsResult()

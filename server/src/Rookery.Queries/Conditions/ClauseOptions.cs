@@ -4,7 +4,7 @@ using Rookery.Queries.Language;
 namespace Rookery.Queries.Conditions;
 
 /// <summary>
-/// The options of a clause: an object, given as a parameter or as JSON in a text. Names are compared without case.
+/// Reads the options of a clause from a JSON object, which is a parameter or a text. Compares names without case.
 /// </summary>
 internal sealed class ClauseOptions
 {
@@ -102,7 +102,7 @@ internal sealed class ClauseOptions
             ? [.. member.EnumerateArray().Select(static item => item.GetString()!)]
         : throw Wrong(name, "a list of texts");
 
-    /// <summary>Refuses options that were not read. Called after all others.</summary>
+    /// <summary>Refuses options that were not read. Call it last.</summary>
     /// <exception cref="QueryException">A member is not an option of the clause.</exception>
     public void RefuseOthers()
     {

@@ -15,7 +15,9 @@ internal sealed class ConditionCompiler(FieldResolver fields, OperandValues oper
     /// <summary>Maximum conditions of one query. Each may be evaluated for each document.</summary>
     private const int MaxConditions = 1_024;
 
-    /// <summary>Maximum values of all <c>in</c> lists of one query. They stay in memory while the query runs.</summary>
+    /// <summary>
+    /// Maximum values of all <c>in</c> lists of one query together. They stay in memory while the query runs.
+    /// </summary>
     private const int MaxValues = 65_536;
 
     /// <summary>
@@ -40,8 +42,8 @@ internal sealed class ConditionCompiler(FieldResolver fields, OperandValues oper
     private int _depth;
 
     /// <summary>
-    /// The <c>moreLikeThis</c> conditions compiled so far whose model document must be found first, each with the
-    /// condition that finds it.
+    /// The <c>moreLikeThis</c> conditions whose model document must be found before the query runs, each with the
+    /// condition that finds the document.
     /// </summary>
     public IReadOnlyList<(Condition Finder, ILikenessCondition Condition)> Likenesses => _likenesses;
 

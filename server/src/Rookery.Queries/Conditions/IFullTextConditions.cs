@@ -3,7 +3,7 @@ using Rookery.Queries.Language;
 
 namespace Rookery.Queries.Conditions;
 
-/// <summary>A condition that reads documents itself. Not thread-safe.</summary>
+/// <summary>A compiled full-text condition, which analyzes the texts of documents itself. Not thread-safe.</summary>
 public interface IDocumentCondition
 {
     /// <summary>Whether a document matches.</summary>
@@ -19,10 +19,10 @@ public interface IDocumentCondition
     bool TryScore(in QueriedDocument document, ScanWork work, out double score);
 }
 
-/// <summary>A condition that compares documents with a model document.</summary>
+/// <summary>A compiled <c>moreLikeThis</c>: compares documents with a model document.</summary>
 public interface ILikenessCondition : IDocumentCondition
 {
-    /// <summary>Whether the model was set.</summary>
+    /// <summary>Whether the model document was set.</summary>
     bool IsLearned { get; }
 
     /// <summary>Sets the model document. Called before documents are counted.</summary>
@@ -36,7 +36,8 @@ public interface ILikenessCondition : IDocumentCondition
 public interface IFullTextConditions
 {
     /// <summary>
-    /// Whether <see cref="Count"/> must be called for each document of the query's source before documents are scored.
+    /// Whether scores need word statistics: then <see cref="Count"/> must be called for each document of the query's
+    /// source before the first is scored.
     /// </summary>
     bool NeedsCount { get; }
 
@@ -51,7 +52,7 @@ public interface IFullTextConditions
     /// <param name="terms">The searched text, with parameters filled in.</param>
     IDocumentCondition CompileSearch(SearchCondition condition, FieldReader field, string terms);
 
-    /// <summary>Whether a field has words; otherwise its values are compared whole.</summary>
+    /// <summary>Whether the field is a full-text field. Otherwise its values are compared whole.</summary>
     bool HasWords(FieldReference field);
 
     /// <summary>Compiles a part of a Lucene clause on a field with words.</summary>
@@ -73,7 +74,7 @@ public interface IFullTextConditions
     /// <param name="condition">The parsed condition.</param>
     /// <param name="field">Reads the texts.</param>
     /// <param name="terms">The searched text, with parameters filled in.</param>
-    /// <param name="distance">How far each word may be from its place, in words.</param>
+    /// <param name="distance">The total number of words that the words may be moved by.</param>
     IDocumentCondition CompileProximity(ProximityCondition condition, FieldReader field, string terms, long distance);
 
     /// <summary>Compiles <c>moreLikeThis</c>.</summary>

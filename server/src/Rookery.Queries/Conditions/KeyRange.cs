@@ -3,8 +3,8 @@ using Rookery.Search.Values;
 namespace Rookery.Queries.Conditions;
 
 /// <summary>
-/// A range of keys. With one bound, the range includes only keys of the bound's kind; without bounds, all keys but
-/// null.
+/// A range of keys. A range with a bound includes only keys of the bound's kind (text, number …). A range without
+/// bounds includes all keys except null.
 /// </summary>
 /// <param name="Low">The lower bound; null for none.</param>
 /// <param name="IsLowIncluded">Whether the lower bound is included.</param>

@@ -7,8 +7,8 @@ using Rookery.Search.Values;
 namespace Rookery.Queries.Conditions;
 
 /// <summary>
-/// Compiles a Lucene clause to a predicate. In a field with words, each term is analyzed as the field is and matches
-/// words. With <c>exact()</c>, for ids, and for fields of a static index without words, a term matches a whole value.
+/// Compiles a Lucene clause to a predicate. On a full-text field, each term is analyzed with the field's analyzer and
+/// matches words. With <c>exact()</c>, on ids and on other fields of a static index, a term matches a whole value.
 /// </summary>
 /// <param name="fields">Resolves fields.</param>
 /// <param name="fullText">Compiles conditions on words.</param>
@@ -21,12 +21,12 @@ internal sealed class LucenePredicates(
     bool isExact
 )
 {
-    /// <summary>Compiles a clause. A clause without any term left matches nothing.</summary>
+    /// <summary>Compiles a clause. If the analyzer removes all its terms, it matches nothing.</summary>
     /// <exception cref="QueryException">The clause names a field that cannot be queried, or is too large.</exception>
     public Predicate Make(LuceneClause clause) => TryMake(clause) ?? new ConstantPredicate(false);
 
     /// <summary>
-    /// Compiles a clause; returns null if no term is left of it, for example because it was a stop word.
+    /// Compiles a clause. Returns null if the analyzer removes all its terms, for example stop words.
     /// </summary>
     private Predicate? TryMake(LuceneClause clause) =>
         clause switch
@@ -76,8 +76,8 @@ internal sealed class LucenePredicates(
             return condition.Field;
         }
 
-        // RavenDB's automatic index for this query holds only the condition's field, so a prefixed field would never
-        // match.
+        // RavenDB's automatic index for this query has only the field of the condition, so a term on another field
+        // never matches there.
         int position = condition.Clause.Position;
         return fields is RowFields
             ? new PathReference(

@@ -7,7 +7,7 @@ using Rookery.Search.Analysis;
 namespace Rookery.Queries.Conditions;
 
 /// <summary>
-/// A static index that a query names. Conditions are evaluated on the rows that the index holds, by their fields.
+/// A static index that a query names. The query's conditions refer to the fields of the index's rows.
 /// </summary>
 public sealed class RowSource
 {
@@ -24,7 +24,7 @@ public sealed class RowSource
     public string IndexName { get; }
 
     /// <summary>
-    /// Whether the index reduces, so that rows are results themselves. Otherwise each row belongs to a document.
+    /// Whether the index has a reduce, so that its rows are the results. Otherwise each row belongs to a document.
     /// </summary>
     public bool IsReduced => Definition.Reduce is not null;
 
@@ -37,7 +37,7 @@ public sealed class RowSource
 
     internal StaticIndexDefinition Definition { get; }
 
-    /// <summary>Returns the rows of a definition that this node does not run yet.</summary>
+    /// <summary>Creates the source for a definition that this node does not run yet.</summary>
     /// <param name="indexName">The name of the index.</param>
     /// <param name="number">The number of the definition.</param>
     /// <param name="definition">The definition.</param>
@@ -133,7 +133,7 @@ internal sealed class SelectedFields(RowSource rows, ProjectionBehavior behavior
     public override FieldPath Resolve(FieldReference field) =>
         field switch
         {
-            // Clients select the types of nested objects from the metadata in every projection. A row has no metadata,
+            // Clients select the types of nested objects from "@metadata" in every projection. A row has no metadata,
             // so the value is null.
             PathReference { Path: { Steps: [{ Name: "@metadata" }, ..] } path } => path,
             PathReference { Path: var path }

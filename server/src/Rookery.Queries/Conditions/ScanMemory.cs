@@ -5,7 +5,7 @@ using Rookery.Queries.Language;
 namespace Rookery.Queries.Conditions;
 
 /// <summary>
-/// Memory of one query, reserved from a share before it is allocated, and released at the end. Not thread-safe.
+/// Memory that one query reserves from a share before it allocates, and releases at the end. Not thread-safe.
 /// </summary>
 /// <param name="share">The share to reserve from.</param>
 internal sealed class ScanMemory(MemoryShare share) : IGroupMemory, IDisposable
@@ -13,8 +13,8 @@ internal sealed class ScanMemory(MemoryShare share) : IGroupMemory, IDisposable
     private long _heldBytes;
 
     /// <summary>Reserves memory, in bytes.</summary>
-    /// <exception cref="QueryException">The query needs more than is free and holds more than is assured to queries; or
-    /// others hold the memory (<see cref="QueryException.MemoryTaken"/>).</exception>
+    /// <exception cref="QueryException">Too little memory is free, and the query already holds as much as every query
+    /// is assured of; or other queries hold the memory (<see cref="QueryException.MemoryTaken"/>).</exception>
     public void Take(long bytes)
     {
         if (!share.TryReserve(bytes))

@@ -42,7 +42,7 @@ internal sealed class TermSet
     /// <summary>The keys, in the order of the values.</summary>
     public byte[][] Keys { get; }
 
-    /// <summary>Whether a value may be in the set, by the first byte of its JSON.</summary>
+    /// <summary>Whether the set may contain a value whose JSON begins with this byte.</summary>
     public bool MayHold(byte first) => first < 128 && (_firstCharacters & (UInt128.One << first)) != 0;
 
     /// <summary>Returns the position of a key in <see cref="Keys"/>; -1 if it is not in the set.</summary>

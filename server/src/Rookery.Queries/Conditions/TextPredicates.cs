@@ -66,7 +66,9 @@ internal sealed class RegexPattern : TextPattern
     /// <summary>Maximum characters of a pattern.</summary>
     public const int MaxCharacters = 1000;
 
-    /// <summary>Maximum product of the counts in braces. The automaton repeats the counted part as often.</summary>
+    /// <summary>
+    /// Maximum product of the counts in braces, because the automaton contains a counted part as often as its count.
+    /// </summary>
     private const long MaxRepeats = 1_000;
 
     private static readonly TimeSpan MaxTime = TimeSpan.FromSeconds(1);
@@ -74,7 +76,7 @@ internal sealed class RegexPattern : TextPattern
     private readonly Regex _regex;
     private readonly int _position;
 
-    // The automaton may be in as many states at once as the pattern has characters, multiplied by its counts.
+    // Upper bound of the automaton's states at one time: the pattern's characters, multiplied by its counts.
     private readonly int _statesPerByte;
 
     public RegexPattern(string pattern, bool isExact, int position)

@@ -5,13 +5,13 @@ using Rookery.Queries.Conditions;
 namespace Rookery.Queries.Execution;
 
 /// <summary>
-/// Tracks one answer's memory, working time, and number of postings and sort keys read. Not thread-safe.
+/// Tracks one answer's memory, its time, and the number of postings and sort keys that it has read. Not thread-safe.
 /// </summary>
 /// <param name="share">The share that memory is reserved from.</param>
 /// <param name="clock">Checked during the work; throws to end it.</param>
 internal sealed class AnswerWork(MemoryShare share, IScanClock clock) : IDisposable
 {
-    // Takes about as long as reading a MiB of JSON.
+    // Reading this many postings takes about as long as reading 1 MiB of JSON.
     private const long PostingsPerStep = 256 * 1024;
 
     private long _sinceStep;

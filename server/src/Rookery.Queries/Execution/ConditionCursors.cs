@@ -55,7 +55,7 @@ internal sealed class ConditionCursors
             _ => Unknown,
         };
 
-    // A condition that the index cannot evaluate may match every document.
+    // If the index cannot evaluate a condition, every document is a candidate.
     private Candidates Unknown => All(isExact: false);
 
     private Candidates All(bool isExact) => new(new AllCursor(_segment.Entries), isExact);
@@ -120,11 +120,13 @@ internal sealed class ConditionCursors
         return found.Count == 0 ? Candidates.None : new Candidates(AnyOf(found), isExact);
     }
 
-    /// <summary>Returns the entries that are in all cursors, of which there is at least one.</summary>
+    /// <summary>Returns the entries that are in all cursors. The caller passes at least one cursor.</summary>
     internal static EntryCursor AllOf(List<EntryCursor> cursors) =>
         cursors.Count == 1 ? cursors[0] : new AndCursor(cursors);
 
-    /// <summary>Returns the entries that are in any cursor. There is at least one, and none is empty.</summary>
+    /// <summary>
+    /// Returns the entries that are in any cursor. The caller passes at least one cursor, and none is empty.
+    /// </summary>
     internal static EntryCursor AnyOf(List<EntryCursor> cursors) =>
         cursors.Count == 1 ? cursors[0] : new OrCursor(cursors);
 }

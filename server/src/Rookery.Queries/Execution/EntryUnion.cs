@@ -3,8 +3,8 @@ using Rookery.Search.Segments.Postings;
 namespace Rookery.Queries.Execution;
 
 /// <summary>
-/// Unites the entries of many terms in one set. A term's cursor is not needed after it was added. Few entries are kept
-/// in a list that is sorted at the end; more in a bitmap with a bit for each entry of the segment.
+/// Collects the entries of many terms in one set. A small set is a list that is sorted at the end. A larger set is a
+/// bitmap with a bit for each entry of the segment.
 /// </summary>
 /// <param name="entries">Number of entries of the segment.</param>
 /// <param name="work">The answer's limits.</param>
@@ -19,7 +19,9 @@ internal sealed class EntryUnion(int entries, AnswerWork work)
     private ulong[] _words = [];
     private long _count;
 
-    /// <summary>Adds all entries of a cursor that stands before the first.</summary>
+    /// <summary>
+    /// Adds all entries of a cursor that is positioned before its first entry. The cursor is not used afterwards.
+    /// </summary>
     public void Add(EntryCursor cursor)
     {
         work.Step(cursor.Cost);

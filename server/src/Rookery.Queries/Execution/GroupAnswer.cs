@@ -12,8 +12,8 @@ namespace Rookery.Queries.Execution;
 
 /// <summary>
 /// Answer of an automatic map-reduce index to a grouped query. If the indexed fields decide the conditions and the
-/// order, only the page's rows are read. Otherwise the rows of all candidate groups are evaluated, in the order of
-/// their keys, as a scan would. Not thread-safe; releases its memory when it is disposed.
+/// order, only the rows of the page are read. Otherwise the rows of all candidate groups are read and evaluated in the
+/// order of their keys. Not thread-safe; releases its memory when it is disposed.
 /// </summary>
 public sealed class GroupAnswer : IDisposable
 {
@@ -49,7 +49,7 @@ public sealed class GroupAnswer : IDisposable
     /// <param name="needsTotal">Whether results after the page are counted.</param>
     /// <param name="walk">Decides when the page is found by walking the sort field's terms in order; null to decide by
     /// cost.</param>
-    /// <returns>The answer; null if the index leaves out some document.</returns>
+    /// <returns>The answer; null if the index could not include some document.</returns>
     /// <exception cref="Language.QueryException">The query exceeds its time or memory.</exception>
     internal static GroupAnswer? TryFind(
         IndexSnapshot snapshot,

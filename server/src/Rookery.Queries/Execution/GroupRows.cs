@@ -6,8 +6,7 @@ using Rookery.Platform;
 namespace Rookery.Queries.Execution;
 
 /// <summary>
-/// Converts the stored rows of an automatic map-reduce index to rows whose members have the query's names. Not
-/// thread-safe.
+/// Converts the stored rows of an automatic map-reduce index: renames their members as the query does. Not thread-safe.
 /// </summary>
 internal sealed class GroupRows
 {
@@ -19,7 +18,7 @@ internal sealed class GroupRows
     private readonly PooledBytes _row = new();
     private readonly PooledBytes _identity = new();
 
-    /// <summary>Creates a converter. The index covers the query.</summary>
+    /// <summary>Creates a converter. The index must cover the query.</summary>
     /// <param name="definition">The definition of the index.</param>
     /// <param name="plan">The keys and aggregates of the query.</param>
     public GroupRows(AutoReduceDefinition definition, GroupPlan plan)
@@ -36,14 +35,16 @@ internal sealed class GroupRows
         _values = new Range[keys.Count + aggregates.Count];
         (_names, _needsWholeKey) = (plan.Names, plan.NeedsWholeKey);
 
-        // A repeated key does not change the order.
+        // A key that repeats an earlier one does not change the order.
         HasOrder = _keys.Distinct().SequenceEqual(Enumerable.Range(0, keys.Count));
     }
 
     /// <summary>Whether the query orders its groups as the index does.</summary>
     public bool HasOrder { get; }
 
-    /// <summary>The query's names of the index's fields, in conditions and orders.</summary>
+    /// <summary>
+    /// The numbers of the index's fields, each with the path by which the query's conditions and orders refer to it.
+    /// </summary>
     public IEnumerable<(IReadOnlyList<string> Path, int Number)> Names =>
         [
             .. _keys.Select(static (number, key) => ((IReadOnlyList<string>)[$"k{key}"], number)),

@@ -49,7 +49,7 @@ public sealed class GroupedQueries(IndexHost indexes)
             : choice;
     }
 
-    /// <summary>Answers a grouped query from an index as it is now.</summary>
+    /// <summary>Answers a grouped query from the index's present snapshot.</summary>
     /// <param name="database">The queried database.</param>
     /// <param name="indexName">The index, which <see cref="ChooseIndex"/> reported as built.</param>
     /// <param name="plan">The compiled query.</param>
@@ -57,8 +57,8 @@ public sealed class GroupedQueries(IndexHost indexes)
     /// <param name="clock">Checked during the work; throws to end it.</param>
     /// <param name="needsTotal">Whether results after the page are counted, which reads more postings.</param>
     /// <param name="atLeast">The etag through which the index must have indexed.</param>
-    /// <returns>The answer, to be disposed; null if the index does not exist on this node, leaves out some document, or
-    /// was reset and has not reached that etag.</returns>
+    /// <returns>The answer, which the caller disposes. Null if the index does not exist on this node, could not include
+    /// some document, or was reset and has not reached that etag.</returns>
     /// <exception cref="QueryException">The query exceeds its time or memory.</exception>
     public GroupAnswer? TryAnswer(
         Database database,

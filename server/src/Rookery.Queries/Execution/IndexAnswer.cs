@@ -9,9 +9,9 @@ namespace Rookery.Queries.Execution;
 
 /// <summary>
 /// Answer of an index to a query: the page of results, or candidates if the index's terms do not decide the query
-/// (<see cref="AreCandidates"/>). The index lags behind the documents, so a document of the page may have changed or
-/// been deleted. The caller skips deleted ones and checks the others with <see cref="IsStillResult"/>. Not thread-safe;
-/// holds the index open until it is disposed.
+/// (<see cref="AreCandidates"/>). The index lags behind the documents, so documents of the page may have changed or
+/// been deleted. The caller skips deleted documents and checks the others with <see cref="IsStillResult"/>. Not
+/// thread-safe; holds the index open until it is disposed.
 /// </summary>
 public sealed class IndexAnswer : IDisposable
 {
@@ -51,8 +51,8 @@ public sealed class IndexAnswer : IDisposable
     public IReadOnlyList<ScannedDocument> Documents { get; }
 
     /// <summary>
-    /// Number of results, on the page or not; if results after the page are not counted, the number seen. Null for
-    /// candidates.
+    /// Number of results, on the page or not. If results after the page are not counted, the number of results found so
+    /// far. Null for candidates.
     /// </summary>
     public long? TotalResults { get; }
 
@@ -72,7 +72,7 @@ public sealed class IndexAnswer : IDisposable
     /// <param name="share">The share that memory is reserved from.</param>
     /// <param name="clock">Checked during the work; throws to end it.</param>
     /// <param name="needsTotal">Whether results after the page are counted, which reads more postings.</param>
-    /// <param name="damageFound">Called if damage is found while results are read later, and returns the exception to
+    /// <param name="damageFound">Converts a damage that is found while results are read later to the exception to
     /// throw. Null to throw the damage itself, as this method does.</param>
     /// <param name="walk">Decides when the page is found by walking the sort field's terms in order; null to decide by
     /// cost.</param>
@@ -110,14 +110,14 @@ public sealed class IndexAnswer : IDisposable
     }
 
     /// <summary>
-    /// Whether a document of the page still matches. A document with the index's etag does; any other is evaluated.
+    /// Whether a document of the page still matches. If its etag is the index's, it matches. Otherwise it is evaluated.
     /// </summary>
     /// <param name="document">The current document.</param>
     /// <param name="etag">The etag that the index holds for it.</param>
     public bool IsStillResult(in QueriedDocument document, long etag) =>
         document.Etag == etag || _plan.Matches(document, _work.Scan);
 
-    /// <summary>Whether a current row of a document matches. For a static index.</summary>
+    /// <summary>For a static index: whether a row that the maps compute from the current document matches.</summary>
     /// <param name="document">The current document.</param>
     /// <param name="rows">Computes the rows.</param>
     public bool HasResult(in QueriedDocument document, IndexRows rows)
@@ -163,11 +163,13 @@ public sealed class IndexAnswer : IDisposable
     }
 }
 
-/// <summary>Found entries as documents. Ids are read on access, which is fastest in the order of entries.</summary>
+/// <summary>
+/// The found entries as a list of documents. Reads each id on access, which is fastest in the order of entries.
+/// </summary>
 /// <param name="documents">Reads the ids of each segment.</param>
 /// <param name="ids">Ids that are already in memory.</param>
 /// <param name="found">The entries.</param>
-/// <param name="damageFound">Called if damage is found; returns the exception to throw.</param>
+/// <param name="damageFound">Converts a damage to the exception to throw.</param>
 internal sealed class FoundDocuments(
     DocumentTable[] documents,
     KeptIds ids,

@@ -1,8 +1,8 @@
 namespace Rookery.Queries.Execution;
 
 /// <summary>
-/// An index was found damaged while an answer was read from it. The index is built again from the documents; until then
-/// a scan or another index answers.
+/// Thrown if an index is found damaged while an answer is read from it. The index is then built again from the
+/// documents. Until that ends, a scan or another index answers.
 /// </summary>
 /// <param name="indexName">The index.</param>
 /// <param name="damage">The damage found.</param>

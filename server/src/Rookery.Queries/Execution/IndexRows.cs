@@ -23,8 +23,8 @@ public sealed class IndexRows : IMappedRows, IScriptDocuments, IDisposable
     /// <summary>Creates a mapper for an index.</summary>
     /// <param name="source">The index.</param>
     /// <param name="database">The database.</param>
-    /// <param name="reader">Returns the answer's snapshot, from which maps load further documents. It is not disposed
-    /// here.</param>
+    /// <param name="reader">Returns the answer's snapshot, from which maps load further documents. Not disposed by this
+    /// object.</param>
     public IndexRows(RowSource source, Database database, Func<DatabaseReader> reader)
     {
         _reader = reader;
@@ -33,8 +33,8 @@ public sealed class IndexRows : IMappedRows, IScriptDocuments, IDisposable
     }
 
     /// <summary>
-    /// Returns the members of a document's rows, without braces, valid until the next call. A document that fails in
-    /// the maps has no rows.
+    /// Returns the members of a document's rows, without braces, valid until the next call. Returns no rows if a map
+    /// fails for the document.
     /// </summary>
     /// <param name="document">The document.</param>
     public IReadOnlyList<byte[]> Of(in QueriedDocument document)

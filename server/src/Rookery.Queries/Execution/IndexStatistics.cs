@@ -9,8 +9,8 @@ using Rookery.Search.Segments.Store;
 namespace Rookery.Queries.Execution;
 
 /// <summary>
-/// Word statistics of all live documents of an index, for scores. Dead entries are subtracted, so that the numbers do
-/// not depend on when segments were merged.
+/// Word statistics of all live documents of an index, for scores. Dead entries are not counted, so the numbers do not
+/// depend on when segments were merged.
 /// </summary>
 internal sealed class IndexStatistics
 {

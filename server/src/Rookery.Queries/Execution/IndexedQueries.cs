@@ -34,8 +34,8 @@ public sealed class IndexedQueries(IndexHost indexes)
     /// <param name="database">The queried database.</param>
     /// <param name="query">The query.</param>
     /// <param name="target">The documents that a scan would read.</param>
-    /// <param name="explains">Whether reasons are wanted. If not, the choice is made among the indexes that are known
-    /// to cover the query.</param>
+    /// <param name="explains">Whether reasons are wanted. If not, the choice is made among the indexes that are cached
+    /// as covering the query.</param>
     public IndexChoice ChooseIndex(Database database, Query query, ScanTarget target, bool explains = false) =>
         !explains && TryChoose(database, query, target) is { } known
             ? known
@@ -49,7 +49,7 @@ public sealed class IndexedQueries(IndexHost indexes)
                 )
                 .Within(indexes.Quota);
 
-    /// <summary>Answers a query from an index as it is now.</summary>
+    /// <summary>Answers a query from the index's present snapshot.</summary>
     /// <param name="database">The queried database.</param>
     /// <param name="indexName">The index, which <see cref="ChooseIndex"/> reported as built.</param>
     /// <param name="plan">The compiled query.</param>
@@ -57,8 +57,8 @@ public sealed class IndexedQueries(IndexHost indexes)
     /// <param name="clock">Checked during the work; throws to end it.</param>
     /// <param name="needsTotal">Whether results after the page are counted, which reads more postings.</param>
     /// <param name="atLeast">The etag through which the index must have indexed.</param>
-    /// <returns>The answer, to be disposed; null if the index does not exist on this node, or was reset and has not
-    /// reached that etag.</returns>
+    /// <returns>The answer, which the caller disposes. Null if the index does not exist on this node, or was reset and
+    /// has not reached that etag.</returns>
     /// <exception cref="QueryException">The query exceeds its time or memory.</exception>
     public IndexAnswer? TryAnswer(
         Database database,
@@ -105,8 +105,8 @@ public sealed class IndexedQueries(IndexHost indexes)
     }
 
     /// <summary>
-    /// Returns the rows of the static index that answers now, whose definition may be older than the newest; null if
-    /// this node has no such index yet, or the index is automatic.
+    /// Returns the row source of the static index that answers now. Its definition may be older than the newest one.
+    /// Null if this node has no such index yet, or the index is automatic.
     /// </summary>
     /// <param name="database">The database.</param>
     /// <param name="indexName">The index.</param>
@@ -150,10 +150,10 @@ public sealed class IndexedQueries(IndexHost indexes)
     }
 
     /// <summary>
-    /// Returns why the automatic index that a query names cannot answer it, as the rest of a sentence that begins with
-    /// the index's name; null if it can.
+    /// Returns why the automatic index that a query names cannot answer the query. The text continues a sentence that
+    /// begins with the index's name. Null if the index can answer.
     /// </summary>
-    /// <param name="query">The query, over the documents of the index.</param>
+    /// <param name="query">The query.</param>
     /// <param name="definition">The definition of the index.</param>
     public static string? WhyUnable(Query query, AutoIndexDefinition definition) =>
         query.GroupBy.Count > 0 ? "holds documents, and the query groups them."
@@ -190,8 +190,8 @@ public sealed class IndexedQueries(IndexHost indexes)
             : null;
     }
 
-    // An automatic index does not answer a query with a summary, with a score that is not its order, with moreLikeThis,
-    // or in the order of ids. Documents are read for those.
+    // An automatic index cannot answer a query with a summary, moreLikeThis, an order of ids, or a score that is not
+    // the order. A scan answers those.
     private static bool CanAnswer(RunningIndex index, CompiledQuery plan) =>
         plan.Rows is { } rows
             ? index.Map is StaticIndexMap && index.Record.Number == rows.Number
@@ -202,7 +202,7 @@ public sealed class IndexedQueries(IndexHost indexes)
                 && (!plan.IsScored || plan.Sort.HasScore);
 
     /// <summary>
-    /// Starts the rebuild of the index that answered (not of its replacement in progress), and returns the exception to
+    /// Starts a rebuild of the index that answered, which is not a replacement in progress. Returns the exception to
     /// throw.
     /// </summary>
     private IndexDamagedException DamageOf(RunningIndex index, Exception damaged)

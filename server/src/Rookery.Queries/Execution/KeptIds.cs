@@ -4,7 +4,7 @@ using Rookery.Queries.Scanning;
 namespace Rookery.Queries.Execution;
 
 /// <summary>
-/// Keeps the ids of found entries, up to 64 KiB. They were read together with the etags, so keeping them saves a second
+/// Keeps the ids of found entries, up to 64 KiB. The search reads them together with the etags, so this saves a second
 /// read. Not thread-safe.
 /// </summary>
 /// <param name="memory">Reserves the memory.</param>
@@ -12,14 +12,14 @@ internal sealed class KeptIds(ScanMemory memory)
 {
     private const int FirstBytes = 512;
 
-    // In a long answer, later ids are read again when they are written.
+    // Ids beyond this limit are read again when their results are written.
     private const int MostBytes = 64 << 10;
 
     private byte[] _bytes = [];
     private int _length;
 
     /// <summary>Keeps an id.</summary>
-    /// <returns>The position of the id; <see cref="FoundEntry.Nowhere"/> if there is no more room.</returns>
+    /// <returns>The position of the id; <see cref="FoundEntry.Nowhere"/> if the limit is reached.</returns>
     public int Keep(ReadOnlySpan<byte> id)
     {
         int needed = _length + sizeof(ushort) + id.Length;

@@ -22,7 +22,7 @@ internal sealed class OpenedPostings(AnswerWork work)
     /// <summary>Returns a cursor that can be opened for one term of a field after another.</summary>
     public PostingsCursor New(SegmentField field) => Keep(field.NewPostings());
 
-    /// <summary>Adds the number of decoded postings to the answer's.</summary>
+    /// <summary>Adds the number of postings decoded by these cursors to the answer's count.</summary>
     public void Count()
     {
         foreach (var postings in _opened)

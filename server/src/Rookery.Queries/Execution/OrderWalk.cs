@@ -11,7 +11,7 @@ internal abstract class OrderWalk
     /// <summary>Decides by cost.</summary>
     public static OrderWalk WhereItPays { get; } = new ByCost();
 
-    /// <summary>Whether walking the terms is likely to be less work.</summary>
+    /// <summary>Whether walking the terms is probably less work than reading all matches.</summary>
     /// <param name="wanted">Number of matches wanted.</param>
     /// <param name="entries">Number of entries of the segment.</param>
     /// <param name="candidates">The matches.</param>
@@ -31,10 +31,10 @@ internal abstract class OrderWalk
         // matches.
         private const int MatchesPerStep = 3;
 
-        // Number of entries tested to estimate the matches, if a column decides which entries match.
+        // Number of entries sampled to estimate the matches, if a column decides which entries match.
         private const int Asked = 64;
 
-        // Safety factor, because matches may not be spread evenly over the terms.
+        // The walk must be cheaper by this factor, because matches may not be spread evenly over the terms.
         private const long FewerSteps = 2;
 
         public override bool Pays(long wanted, int entries, EntryCursor candidates)

@@ -13,8 +13,8 @@ using Rookery.Search.Analysis;
 namespace Rookery.Queries.Execution;
 
 /// <summary>
-/// Notes that an answer returns beside its results: text fragments with the found words marked (<c>highlight</c>), and
-/// how each score was computed (<c>explanations</c>). Not thread-safe.
+/// Highlights (text fragments with the found words marked) and explanations (how each score was computed), which an
+/// answer returns in addition to its results. Not thread-safe.
 /// </summary>
 public sealed class QueryNotes : IDisposable
 {

@@ -5,9 +5,9 @@ using Rookery.Search.Segments.Reading;
 namespace Rookery.Queries.Execution;
 
 /// <summary>
-/// Keeps the first entries of one segment in an order, up to a number. Compares them by the ranks of their values.
-/// Values are read only if ranks are equal and a later key of <c>order by</c> has no ranks, and at the end. Not
-/// thread-safe.
+/// Keeps the first entries of one segment in the query's order, up to a number. Compares entries by the ranks of their
+/// values. Reads values only for kept entries at the end, and where ranks are equal and a later key of <c>order by</c>
+/// has no ranks. Not thread-safe.
 /// </summary>
 /// <param name="keys">The order.</param>
 /// <param name="sort">The segment's sort columns, of which the first has ranks.</param>
@@ -35,7 +35,7 @@ internal sealed class RankedEntries(
     /// <summary>Whether the wanted number is reached.</summary>
     public bool IsFull => _lastFirst.Count >= capacity;
 
-    /// <summary>Whether an entry may be kept, by its first rank alone.</summary>
+    /// <summary>Whether an entry with this rank may be kept.</summary>
     /// <param name="rank">The entry's rank in the first column.</param>
     public bool MayWant(long rank) =>
         _lastFirst.Count < capacity || (_isDescending ? rank >= _lastRank : rank <= _lastRank);
@@ -96,8 +96,8 @@ internal sealed class RankedEntries(
 
         if (sort.RankedColumns < keys.Keys.Length)
         {
-            // If a key cannot be read, the caller discards the result (LacksDocument). The order must be consistent all
-            // the same, because Array.Sort may throw otherwise.
+            // If a key cannot be read, the caller discards the result (LacksDocument). The comparison must be
+            // consistent nevertheless, or Array.Sort may throw.
             bool hasKey = sort.TryRead(one, sortKey);
             bool otherHasKey = sort.TryRead(other, sortKey);
             order = hasKey && otherHasKey ? keys.Compare(one.SortKey, other.SortKey) : hasKey.CompareTo(otherHasKey);

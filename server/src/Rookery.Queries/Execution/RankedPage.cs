@@ -5,8 +5,8 @@ using Rookery.Search.Segments.Postings;
 namespace Rookery.Queries.Execution;
 
 /// <summary>
-/// Finds a page whose order the ordinals of terms decide. Reads values only of entries that may be on the page. Not
-/// thread-safe.
+/// Finds a page whose order is decided by ranks, which are ordinals of terms. Reads values only of entries that may be
+/// on the page. Not thread-safe.
 /// </summary>
 /// <param name="segments">The segments of the index.</param>
 /// <param name="plan">The compiled query.</param>

@@ -3,8 +3,8 @@ using Rookery.Search.Segments.Postings;
 namespace Rookery.Queries.Execution;
 
 /// <summary>
-/// Computes the scores of one segment's entries for a condition, equal to those that
-/// <see cref="Conditions.Predicate.TryScore"/> computes of documents. Called with ascending entries. Not thread-safe.
+/// Computes the scores of one segment's entries for a condition. They equal the scores that
+/// <see cref="Conditions.Predicate.TryScore"/> computes from documents. Called with ascending entries. Not thread-safe.
 /// </summary>
 internal abstract class ScoreNode
 {
@@ -87,7 +87,7 @@ internal sealed class BoostScore(ScoreNode inner, double factor) : ScoreNode
     public override double UpperBound(int entry, out int last) => inner.UpperBound(entry, out last) * factor;
 }
 
-/// <summary>Adds the scores of several conditions, all of which, or at least one of which, must match.</summary>
+/// <summary>Adds the scores of several conditions. Either all of them or at least one must match.</summary>
 internal sealed class SumScore(ScoreNode[] inner, bool needsAll) : ScoreNode
 {
     /// <inheritdoc/>

@@ -6,7 +6,7 @@ using Rookery.Search.Segments.Reading;
 
 namespace Rookery.Queries.Execution;
 
-/// <summary>Opens the scores of one segment's entries.</summary>
+/// <summary>Opens the nodes that score one segment's entries.</summary>
 /// <param name="segment">The segment.</param>
 /// <param name="fields">The numbers of the indexed fields.</param>
 /// <param name="conditions">Opens cursors.</param>

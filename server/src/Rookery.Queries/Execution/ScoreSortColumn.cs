@@ -4,7 +4,7 @@ using Rookery.Queries.Scanning;
 namespace Rookery.Queries.Execution;
 
 /// <summary>
-/// Sort column of scores. Skips consecutive entries whose upper bound is too low, without scoring them.
+/// Sort column of scores. Skips consecutive entries without scoring them if the upper bound of their scores is too low.
 /// </summary>
 /// <param name="node">Computes the scores.</param>
 /// <param name="isDescending">Whether the highest score comes first.</param>

@@ -5,8 +5,8 @@ using Rookery.Search.Segments.Reading;
 namespace Rookery.Queries.Execution;
 
 /// <summary>
-/// Scores entries for a full-text search. The impacts stored with each block of postings give upper bounds without
-/// decoding it.
+/// Scores entries for a full-text search. Each block of postings stores its impacts, from which upper bounds are
+/// computed without decoding the block.
 /// </summary>
 /// <param name="scorer">Scores by the statistics of the whole index.</param>
 /// <param name="lengths">Number of words of the field, by entry; null if no entry has any.</param>
@@ -15,11 +15,11 @@ namespace Rookery.Queries.Execution;
 internal sealed class SearchScore(SearchScorer scorer, PackedColumn? lengths, EntryCursor[] clauses, bool needsAll)
     : ScoreNode
 {
-    // Exceeds any frequency in a text. The score converges, so this gives an upper bound.
+    // Greater than any frequency in a text. The score grows towards a limit, so this frequency gives an upper bound.
     private const int OftenEnough = 1 << 24;
 
-    // The clause with the most entries is bounded by its blocks' impacts. The other clauses are advanced to the entry,
-    // which decodes little.
+    // Only the clause with the most entries is bounded by its blocks' impacts. The other clauses have few entries, so
+    // advancing them to the entry is cheap.
     private readonly EntryCursor? _commonest = clauses.MaxBy(static clause => clause.Cost);
 
     /// <inheritdoc/>

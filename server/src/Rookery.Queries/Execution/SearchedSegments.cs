@@ -42,7 +42,7 @@ internal sealed class SearchedSegments(IReadOnlyList<LiveSegment> segments, Answ
         work.Step(1);
     }
 
-    /// <summary>Returns a found entry, with its id kept if there is room.</summary>
+    /// <summary>Returns a found entry. Keeps its id unless <see cref="Ids"/> is full.</summary>
     public FoundEntry PlaceOf(int segment, int entry)
     {
         var id = Documents[segment].Read(entry, out long etag);

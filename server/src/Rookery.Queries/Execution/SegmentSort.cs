@@ -31,8 +31,8 @@ internal sealed class SegmentSort
     }
 
     /// <summary>
-    /// Number of leading columns that compare by <see cref="Rank"/>; 0 if the order has a score, because scores are
-    /// computed for ascending entries only.
+    /// Number of leading columns that compare by <see cref="Rank"/>. 0 if the order has a score, because scores can
+    /// only be computed in ascending order of entries.
     /// </summary>
     public int RankedColumns { get; }
 
@@ -125,8 +125,8 @@ internal sealed class SegmentSort
     public long Rank(int column, int entry) => _columns[column].Rank(entry);
 
     /// <summary>
-    /// Returns the entries in the order of the first column, for which <see cref="RankedColumns"/> is at least 1; null
-    /// if the field's terms do not give that order.
+    /// Returns the entries in the order of the first column. <see cref="RankedColumns"/> must be at least 1. Null if
+    /// the field's terms do not have that order.
     /// </summary>
     public TermsInOrder? InOrder(OpenedPostings opened) => _columns[0].InOrder(opened);
 

@@ -30,17 +30,17 @@ internal abstract class SortColumn
     public virtual long Rank(int entry) => throw new InvalidOperationException("These values have no ranks.");
 
     /// <summary>
-    /// Returns the entries in the order of their ranks, term by term; null if the field's terms do not give that order.
+    /// Returns the entries in the order of their ranks, term by term; null if the field's terms do not have that order.
     /// </summary>
     public virtual TermsInOrder? InOrder(OpenedPostings opened) => null;
 
     /// <summary>Number of entries to compare before <see cref="SetLast"/> is called again.</summary>
     public virtual int UpdateInterval => 1;
 
-    /// <summary>Sets the value of the last wanted entry.</summary>
+    /// <summary>Sets the value of the last entry of the page so far.</summary>
     public virtual void SetLast(ReadOnlySpan<byte> value) { }
 
-    /// <summary>Whether the value of an entry certainly comes after the last wanted one. Cheap.</summary>
+    /// <summary>Whether the value of an entry certainly comes after that set by <see cref="SetLast"/>. Cheap.</summary>
     /// <param name="entry">The entry.</param>
     /// <param name="to">The last entry for which the answer is the same.</param>
     public virtual bool IsAfterLast(int entry, out int to)
@@ -87,7 +87,7 @@ internal sealed class FieldSortColumn : SortColumn
         _leastTerms = _least is null ? null : values!.Terms();
         _greatestTerms = _greatest is null ? null : ends!.Terms();
 
-        // In a numeric order, values of other kinds are sorted with null, so only the terms of numbers are in order.
+        // A numeric order sorts values of other kinds like null, so only the terms of numbers have the wanted order.
         _isMonotone =
             !_isNullGreatest && _least is not null && _kind is OrderKind.Natural or OrderKind.Double or OrderKind.Long;
         _ordered =
@@ -95,8 +95,8 @@ internal sealed class FieldSortColumn : SortColumn
             : _kind == OrderKind.Natural ? (0, values!.TermCount)
             : values!.Ordinals(NumbersOnly);
 
-        // Ranks are ordinals of terms, so they do not serve where several terms compare as equal (numbers as long),
-        // where an entry with several values must find the one that is a number, or where null must come last.
+        // Ranks are ordinals of terms. They cannot be used if several terms compare as equal (order as long), if an
+        // entry has several values of which only some may be numbers, or if null must come last.
         IsRanked = !_isNullGreatest && (_kind == OrderKind.Natural || (_kind == OrderKind.Double && _greatest is null));
         _rankedFrom =
             _ordered.To == 0 || _kind != OrderKind.Natural ? _ordered.From
@@ -107,7 +107,7 @@ internal sealed class FieldSortColumn : SortColumn
     /// <inheritdoc/>
     public override bool IsRanked { get; }
 
-    // SetLast takes about twenty look-ups of terms.
+    // SetLast costs about twenty look-ups of terms.
     /// <inheritdoc/>
     public override int UpdateInterval => 128;
 
@@ -211,7 +211,7 @@ internal sealed class FieldSortColumn : SortColumn
     }
 
     /// <summary>
-    /// Writes the first in order of an entry's several values, of which only the least and the greatest are known.
+    /// Writes the value that places an entry with several values. Only the least and the greatest of them are known.
     /// </summary>
     private int WriteOfSeveral(ReadOnlySpan<byte> low, ReadOnlySpan<byte> high, Span<byte> destination)
     {

@@ -19,7 +19,7 @@ namespace Rookery.Queries.Execution;
 /// <param name="work">The answer's limits.</param>
 internal sealed class TermCursors(SegmentReader segment, IndexedFields fields, OpenedPostings opened, AnswerWork work)
 {
-    // More terms are united in a set, because each open cursor takes memory and a step for each entry.
+    // More terms are collected in a set, because each open cursor takes memory and a step for each entry.
     private const int MostCursors = 16;
 
     /// <summary>Returns the entries that have the field.</summary>
@@ -197,8 +197,8 @@ internal sealed class TermCursors(SegmentReader segment, IndexedFields fields, O
             return Candidates.None;
         }
 
-        // If the range has many terms and each entry one value, testing every entry's ordinal costs less than uniting
-        // postings.
+        // If the range has many terms and each entry one value, testing the ordinal of every entry costs less than
+        // reading the postings of all terms.
         if (field.HasPlainKeys && to - from > segment.Entries / 16 && field.SortOrdinals is { } column)
         {
             work.Step(segment.Entries);
@@ -227,8 +227,8 @@ internal sealed class TermCursors(SegmentReader segment, IndexedFields fields, O
     }
 
     /// <summary>
-    /// Tests all texts in the dictionary that start with <paramref name="beginning"/>. Of a truncated text only its
-    /// first part is known.
+    /// Tests all texts in the dictionary that start with <paramref name="beginning"/>. The dictionary truncates long
+    /// texts, so their entries are only candidates.
     /// </summary>
     private Candidates WithTexts<TState>(
         int number,
@@ -267,8 +267,8 @@ internal sealed class TermCursors(SegmentReader segment, IndexedFields fields, O
     }
 
     /// <summary>
-    /// Keeps the entries of a cursor that have further terms, too. Reads one term after another, so thousands take no
-    /// more memory than one.
+    /// Returns the entries of a cursor that also have all further terms. Reads one term after another, so the memory
+    /// does not grow with the number of terms.
     /// </summary>
     private EntryCursor Narrowed(EntryCursor of, SegmentField field, byte[][] keys)
     {

@@ -5,15 +5,15 @@ using Rookery.Search.Segments.Reading;
 namespace Rookery.Queries.Execution;
 
 /// <summary>
-/// The entries of one segment in the order of a field's values, read from its dictionary term by term, so that a short
-/// page needs few of them. Each entry has at most one value of the field, and so appears once. Not thread-safe.
+/// The entries of one segment in the order of a field's values, read from its dictionary term by term. A short page
+/// needs only a few terms. The field has at most one value for each entry, so each entry appears once. Not thread-safe.
 /// </summary>
 /// <param name="terms">The terms of the field.</param>
 /// <param name="entries">A cursor for their entries.</param>
-/// <param name="ranked">The ordinals of the terms that have a rank, including From and excluding To. Entries of other
-/// terms rank like entries without a value.</param>
+/// <param name="ranked">The ordinals of the terms that have a rank: From is included, To is not. Entries of other terms
+/// rank like entries without a value.</param>
 /// <param name="isDescending">Whether the greatest value comes first.</param>
-/// <param name="lacksValues">Whether some entries have no value, and so are missing here.</param>
+/// <param name="lacksValues">Whether some entries have no value. Those are not returned.</param>
 internal sealed class TermsInOrder(
     TermCursor terms,
     PostingsCursor entries,
@@ -28,7 +28,7 @@ internal sealed class TermsInOrder(
     /// <summary>The entries of the current term.</summary>
     public PostingsCursor Entries => entries;
 
-    /// <summary>Whether entries without a value are missing at the end.</summary>
+    /// <summary>Whether entries without a value exist. They are not returned and come last.</summary>
     public bool EndsEarly => lacksValues;
 
     /// <summary>

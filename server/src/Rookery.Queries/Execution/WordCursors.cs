@@ -49,7 +49,7 @@ internal sealed class WordCursors(SegmentReader segment, IndexedFields fields, O
 
     /// <summary>
     /// Returns the entries that contain any of the words chosen for <c>moreLikeThis</c>. They are candidates, because
-    /// the model document itself must be excluded, which is recognized by its id when documents are evaluated.
+    /// the model document must be excluded by its id when documents are evaluated.
     /// </summary>
     public Candidates? Open(LikenessCondition condition)
     {

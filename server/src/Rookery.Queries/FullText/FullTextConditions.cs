@@ -8,10 +8,11 @@ using Rookery.Search.Values;
 namespace Rookery.Queries.FullText;
 
 /// <summary>
-/// The full-text conditions of one query. A scan that scores reads the documents twice: it first passes each document
-/// of the source to <see cref="Count"/>, then evaluates. A scan without scores evaluates at once. Not thread-safe.
+/// Compiles the full-text conditions of one query, and counts words for their scores. A scan that scores reads the
+/// documents twice: it first passes each document of the source to <see cref="Count"/>, then evaluates. A scan without
+/// scores only evaluates. Not thread-safe.
 /// </summary>
-/// <param name="analyzers">Returns the analyzer of a field. Analyzers are not disposed here.</param>
+/// <param name="analyzers">Returns the analyzer of a field. Not disposed by this object.</param>
 /// <param name="wordFields">The full-text fields of a static index; null if documents are evaluated.</param>
 public sealed class FullTextConditions(
     Func<FieldReference, Analyzer> analyzers,

@@ -2,7 +2,7 @@ using System.Text;
 
 namespace Rookery.Queries.FullText;
 
-/// <summary>Cuts fragments around found words out of texts.</summary>
+/// <summary>Cuts fragments out of texts, around the found words.</summary>
 internal static class HighlightedText
 {
     // A quarter of a fragment precedes its first word.

@@ -9,9 +9,9 @@ using Rookery.Search.Analysis;
 namespace Rookery.Queries.FullText;
 
 /// <summary>
-/// Evaluates <c>moreLikeThis</c> for documents or index rows. Matches those that contain some of a model document's
-/// most significant words, except the model itself. Words are chosen as in Lucene's MoreLikeThis, by their frequency in
-/// the model and their rarity in the source. Documents are scored by BM25.
+/// Evaluates <c>moreLikeThis</c> for documents or index rows. Matches those that contain some of the model document's
+/// most significant words. Excludes the model itself. Words are chosen as in Lucene's MoreLikeThis, by their frequency
+/// in the model and their rarity in the source. Documents are scored by BM25.
 /// </summary>
 /// <param name="options">The options that select words.</param>
 /// <param name="analyzers">Returns the analyzer of a field.</param>
@@ -26,7 +26,8 @@ internal sealed class LikenessCondition(
     int position
 ) : ILikenessCondition, IDisposable
 {
-    // Each field of the model is read in each document. More fields than this rarely have words to compare.
+    // Limits the work, because each field of the model is read in each document. Few documents have more full-text
+    // fields.
     private const int MostFields = 64;
 
     private readonly List<LikenessField> _fields = [];
@@ -37,7 +38,7 @@ internal sealed class LikenessCondition(
     /// <inheritdoc/>
     public bool IsLearned { get; private set; }
 
-    /// <summary>Whether the words were chosen; later statistics have no effect.</summary>
+    /// <summary>Whether the words were chosen. Statistics that come later have no effect.</summary>
     public bool IsChosen => _isChosen;
 
     /// <summary>The fields to compare; empty until the model is set.</summary>

@@ -5,8 +5,8 @@ using Rookery.Search.Analysis;
 namespace Rookery.Queries.FullText;
 
 /// <summary>
-/// A field that <c>moreLikeThis</c> compares: the model's words in it, and the number of documents that contain each.
-/// Not thread-safe.
+/// A field that <c>moreLikeThis</c> compares: the model's words in the field, and the number of documents that contain
+/// each word. Not thread-safe.
 /// </summary>
 internal sealed class LikenessField : IDisposable
 {

@@ -72,7 +72,7 @@ internal sealed class LikenessOptions
     public long LongestWord { get; }
 
     /// <summary>
-    /// Factor of the words' scores, which are also multiplied by their weights; null to ignore weights.
+    /// Factor by which scores of words are multiplied, in addition to their weights. Null to multiply by neither.
     /// </summary>
     public double? BoostFactor { get; }
 

@@ -2,12 +2,12 @@ namespace Rookery.Queries.FullText;
 
 /// <summary>A token of a phrase with its positions in one document.</summary>
 /// <param name="positions">The positions, ascending.</param>
-/// <param name="offset">Its position in the phrase, relative to the first token.</param>
-/// <param name="term">The number of the token. Words with equal numbers are the same token and need different
-/// positions.</param>
+/// <param name="offset">Position in the phrase, relative to the first token.</param>
+/// <param name="term">The number of the token. Words of the phrase with equal numbers are the same token and need
+/// different positions.</param>
 public struct PhraseWord(ReadOnlyMemory<int> positions, int offset, int term)
 {
-    /// <summary>Its position in the phrase, relative to the first token.</summary>
+    /// <summary>Position in the phrase, relative to the first token.</summary>
     public readonly int Offset => offset;
 
     /// <summary>The number of the token.</summary>
@@ -23,9 +23,7 @@ public struct PhraseWord(ReadOnlyMemory<int> positions, int offset, int term)
     internal int PreviousEqual;
 }
 
-/// <summary>
-/// Counts the occurrences of a phrase in a document. Reads each position once for each word of the phrase.
-/// </summary>
+/// <summary>Counts the occurrences of a phrase in a document. Reads each word's positions once.</summary>
 public static class PhraseMatcher
 {
     /// <summary>
@@ -64,7 +62,9 @@ public static class PhraseMatcher
         return count;
     }
 
-    /// <summary>Whether the phrase occurs at a start position; null if it does not occur there or later.</summary>
+    /// <summary>
+    /// Returns whether the phrase occurs at a start position; null if it occurs neither there nor later.
+    /// </summary>
     private static bool? StandsAt(Span<PhraseWord> words, int start)
     {
         foreach (ref var word in words)

@@ -37,8 +37,8 @@ internal sealed class SearchQueryBuilder(Analyzer analyzer, int position)
     }
 
     /// <summary>
-    /// Adds a part of a Lucene clause. Only a text is analyzed; patterns, similar words and ranges are folded as words
-    /// are.
+    /// Adds a part of a Lucene clause. Texts are analyzed. Patterns, fuzzy words and ranges are only folded as the
+    /// analyzer folds words.
     /// </summary>
     internal void Add(LuceneLeaf leaf)
     {

@@ -3,7 +3,7 @@ using Rookery.Search.Analysis;
 namespace Rookery.Queries.FullText;
 
 /// <summary>
-/// Scores documents for one search: adds the scores of the clauses that a document matches. Immutable.
+/// Computes the score of documents for one search: the sum of the scores of all matching clauses. Immutable.
 /// </summary>
 public sealed class SearchScorer
 {
@@ -33,7 +33,7 @@ public sealed class SearchScorer
             Bm25.InverseDocumentFrequency(statistics.Documents, statistics.DocumentFrequency(term));
     }
 
-    /// <summary>Returns what one clause adds to a document's score.</summary>
+    /// <summary>Returns the part of a document's score that one clause contributes.</summary>
     /// <param name="clause">Its position in <see cref="SearchQuery.Clauses"/>.</param>
     /// <param name="frequency">Occurrences of the clause in the document.</param>
     /// <param name="length">Number of tokens of the field in the document.</param>

@@ -36,8 +36,7 @@ public sealed class SearchStatistics
     public long DocumentFrequency(int term) => _documentFrequencies[term];
 
     /// <summary>
-    /// Counts the document that a matcher has read. To be called for every document with the field, not only for
-    /// matches.
+    /// Counts the document that a matcher has read. Call it for every document with the field, not only for matches.
     /// </summary>
     public void Count(SearchMatcher matcher)
     {

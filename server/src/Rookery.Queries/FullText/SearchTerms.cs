@@ -7,7 +7,7 @@ namespace Rookery.Queries.FullText;
 /// <summary>
 /// Parses the terms of <c>search(field, 'a b* "a phrase" *c*')</c>: words separated by white space, phrases in quotes,
 /// <c>*</c> for any characters within a token, and <c>\</c> to escape a star, a quote or a backslash. A word that the
-/// analyzer splits becomes a phrase. A word of which the analyzer leaves nothing (a stop word, a dash) is ignored.
+/// analyzer splits becomes a phrase. A word that the analyzer removes (a stop word, a dash) is ignored.
 /// </summary>
 public static class SearchTerms
 {

@@ -32,7 +32,7 @@ internal sealed class SearchedField(SearchQuery query, FieldReader reader, Searc
     internal void Use(SearchStatistics known) => (_statistics, _scorer) = (known, new SearchScorer(query, known));
 
     /// <summary>
-    /// Whether scores depend on word statistics. A search of patterns only does not, because a pattern scores 1.
+    /// Whether scores depend on word statistics. False if all clauses are patterns, because a pattern scores 1.
     /// </summary>
     internal bool NeedsCount => query.Terms.Count > 0;
 
@@ -61,7 +61,7 @@ internal sealed class SearchedField(SearchQuery query, FieldReader reader, Searc
         _statistics.Count(_matcher);
     }
 
-    /// <summary>Returns what each matching clause adds to a document's score, and an explanation.</summary>
+    /// <summary>Returns the score that each matching clause contributes, with an explanation.</summary>
     internal IEnumerable<(double Score, string Why)> Explain(in QueriedDocument document, ScanWork work)
     {
         Matches(document, work);

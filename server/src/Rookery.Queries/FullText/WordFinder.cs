@@ -7,11 +7,12 @@ namespace Rookery.Queries.FullText;
 /// <summary>A searched word found in a text.</summary>
 /// <param name="Start">Its start in the text. In bytes, or in characters after conversion.</param>
 /// <param name="Length">Its length, in the same unit.</param>
-/// <param name="Kind">Number of the searched word. Equal numbers get equal marks.</param>
+/// <param name="Kind">Number of the searched word. Words with equal numbers are highlighted with the same tag.</param>
 internal readonly record struct FoundWord(int Start, int Length, int Kind);
 
 /// <summary>
-/// Finds the words of a search in texts. Words of a phrase are found even outside the phrase. Thread-safe.
+/// Finds the words of a search in texts, for highlights. Words of a phrase are found outside the phrase, too.
+/// Thread-safe.
 /// </summary>
 internal sealed class WordFinder
 {

@@ -17,7 +17,7 @@ internal sealed class ClauseReader
     private readonly Dictionary<string, int> _seen = new(StringComparer.OrdinalIgnoreCase);
     private string _last = "";
 
-    /// <summary>Creates a parser that stands after <c>from</c>.</summary>
+    /// <summary>Creates a parser positioned after the source of <c>from</c>.</summary>
     public ClauseReader(RqlReader reader, RqlFieldReader fields, IReadOnlyList<DeclaredFunction> functions)
     {
         _reader = reader;
@@ -27,7 +27,7 @@ internal sealed class ClauseReader
         _selections = new SelectionReader(reader, fields, new FacetReader(reader, fields, _conditions), functions);
     }
 
-    /// <summary>Whether a word begins a clause, so that it cannot be an alias without <c>as</c>.</summary>
+    /// <summary>Whether a word begins a clause. Such a word cannot be an alias without <c>as</c>.</summary>
     public static bool IsClause(string word) => Rank(word) > 0;
 
     /// <summary>Parses all clauses, up to the end of the text.</summary>
@@ -76,8 +76,8 @@ internal sealed class ClauseReader
         throw _reader.Unexpected("a clause or the end of the query");
     }
 
-    // Loaded documents exist for results only. In a condition, a field of one would be read as a field of the queried
-    // document, where it does not exist, and nothing would match.
+    // Documents are loaded for results only. A condition would look for a loaded document's field in the queried
+    // document and match nothing, so it is refused.
     private void RefuseLoaded(IReadOnlyList<LoadClause> loads)
     {
         if (
@@ -96,8 +96,8 @@ internal sealed class ClauseReader
         }
     }
 
-    // After 'from Orders as o', a path of several names begins with an alias, as in RavenDB. Another first name would
-    // be read as an object of the document, where it does not exist, and nothing would match.
+    // After 'from Orders as o', a path of several names begins with an alias, as in RavenDB. A path without the alias
+    // would match nothing, so it is refused.
     private void RequireAlias(string alias, IReadOnlyList<LoadClause> loads)
     {
         if (
@@ -208,8 +208,8 @@ internal sealed class ClauseReader
     }
 
     /// <summary>
-    /// Refuses a value where a field must stand. RavenDB accepts a value here; parsed as the name of a field, it would
-    /// mean something else.
+    /// Refuses a value where the clause needs a field. RavenDB accepts a value here. Read as the name of a field, the
+    /// value would change the query's meaning.
     /// </summary>
     private void RefuseValue(string clause)
     {

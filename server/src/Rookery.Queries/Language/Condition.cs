@@ -19,7 +19,7 @@ public sealed record OrCondition(IReadOnlyList<Condition> Conditions, int Positi
 /// <param name="Position">Its position in the query's text, in characters from 0.</param>
 public sealed record NotCondition(Condition Inner, int Position) : Condition(Position);
 
-/// <summary>Matches every document: <c>true</c>, or empty brackets.</summary>
+/// <summary><c>true</c>, or empty brackets: matches every document.</summary>
 /// <param name="Position">Its position in the query's text, in characters from 0.</param>
 public sealed record EveryCondition(int Position) : Condition(Position);
 
@@ -97,7 +97,7 @@ public sealed record TextCondition(TextConditionKind Kind, FieldReference Field,
 
 /// <summary><c>lucene(field, clause)</c>: a clause of Lucene's query language.</summary>
 /// <param name="Field">The field of terms without a field prefix.</param>
-/// <param name="Clause">The clause; a null value matches null.</param>
+/// <param name="Clause">The clause. If its value is null, the condition matches null.</param>
 /// <param name="Position">Its position in the query's text, in characters from 0.</param>
 public sealed record LuceneCondition(FieldReference Field, Operand Clause, int Position) : Condition(Position);
 
@@ -127,7 +127,8 @@ public sealed record BoostCondition(Condition Inner, Operand Factor, int Positio
 public sealed record FuzzyCondition(ComparisonCondition Inner, Operand Similarity, int Position) : Condition(Position);
 
 /// <summary>
-/// <c>proximity(search(…), distance)</c>: matches if the terms are near their places in the searched phrase.
+/// <c>proximity(search(…), distance)</c>: matches texts with all terms, each at most <paramref name="Distance"/> words
+/// from its place in the phrase.
 /// </summary>
 /// <param name="Inner">The search.</param>
 /// <param name="Distance">Maximum distance of a term from its place, in words, from 0.</param>
@@ -139,7 +140,7 @@ public sealed record ProximityCondition(SearchCondition Inner, Operand Distance,
 /// <param name="Position">Its position in the query's text, in characters from 0.</param>
 public sealed record IntersectCondition(IReadOnlyList<Condition> Conditions, int Position) : Condition(Position);
 
-/// <summary><c>moreLikeThis(document[, options])</c>.</summary>
+/// <summary><c>moreLikeThis(document[, options])</c>: matches documents that are similar to a model document.</summary>
 /// <param name="Document">An id, or a document as a text of JSON; null if <paramref name="Condition"/> is set.</param>
 /// <param name="Condition">A condition that finds the document; null if <paramref name="Document"/> is set.</param>
 /// <param name="Options">The options as JSON text; null for none.</param>

@@ -13,9 +13,7 @@ internal sealed class ConditionReader(RqlReader reader, RqlFieldReader fields)
     public Condition Read() =>
         ReadChain("or", ReadConjunction, static (conditions, position) => new OrCondition(conditions, position));
 
-    /// <summary>
-    /// Parses a range of a facet: a condition on a field that was already read, up to its end or to an <c>or</c>.
-    /// </summary>
+    /// <summary>Parses a range of a facet: a condition whose field was already read, without any <c>or</c>.</summary>
     /// <exception cref="QueryException">The text does not continue as a condition.</exception>
     public Condition ReadRange(FieldReference field, int position)
     {

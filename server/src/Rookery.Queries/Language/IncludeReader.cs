@@ -44,8 +44,8 @@ internal sealed class IncludeReader(RqlReader reader, RqlFieldReader fields, IRe
         new(IncludeKind.Documents, PathOf(start, path), [], start.Position);
 
     /// <summary>
-    /// Returns the path of the ids to include. The alias of a loaded document means the path of its id; ids within the
-    /// loaded document are refused.
+    /// Returns the path of the ids to include. If the path is the alias of a loaded document, returns the path of its
+    /// id. Refuses paths within a loaded document.
     /// </summary>
     private string PathOf(RqlToken start, string path)
     {
@@ -62,7 +62,7 @@ internal sealed class IncludeReader(RqlReader reader, RqlFieldReader fields, IRe
         return load.Path.ToString();
     }
 
-    // Compares the first name as written: after the alias of 'from', a name is a field of the queried document.
+    // Compares the first name of the path. A name after the alias of 'from' is a field of the queried document.
     private LoadClause? Loaded(RqlToken start) =>
         loads.FirstOrDefault(load => IsNamed(load, start.Text.Split('.', '[')[0]));
 

@@ -31,7 +31,7 @@ public sealed record LucenePattern(string? Field, string Text) : LuceneLeaf(Fiel
 /// <summary><c>term~0.7</c>: similar terms.</summary>
 /// <param name="Field">The field of the prefix; null for the field of <c>lucene()</c>.</param>
 /// <param name="Text">The term.</param>
-/// <param name="Similarity">The similarity, from 0 and below 1.</param>
+/// <param name="Similarity">The similarity, at least 0 and below 1.</param>
 public sealed record LuceneSimilar(string? Field, string Text, double Similarity) : LuceneLeaf(Field);
 
 /// <summary><c>[a TO b]</c>, <c>{a TO b}</c>: a range of terms, in the order of texts.</summary>
@@ -50,7 +50,7 @@ public sealed record LuceneBoosted(LuceneClause Inner, double Factor) : LuceneCl
 public enum LuceneOccur
 {
     /// <summary>
-    /// The part is optional if the clause has a required part. Otherwise at least one optional part must match.
+    /// The part need not match if the clause has a required part. Otherwise at least one such part must match.
     /// </summary>
     Should,
 

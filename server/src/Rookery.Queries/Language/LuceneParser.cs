@@ -20,7 +20,7 @@ public sealed class LuceneParser
 
     /// <summary>
     /// Maximum distance of <c>proximity()</c> and of a phrase, in words. Less than the gap between the positions of two
-    /// values of a field, so that a phrase never spans two values.
+    /// values of a field, so a phrase never spans two values.
     /// </summary>
     public const int MaxSlop = 1000;
 
@@ -181,7 +181,7 @@ public sealed class LuceneParser
                 : ReadBoost(new LucenePattern(field, text));
         }
 
-        // A boost may also precede the similarity.
+        // The boost may precede the similarity.
         double? boost = TryReadBoost();
         LuceneLeaf leaf = TryTake('~')
             ? new LuceneSimilar(field, text, ReadSimilarity())
@@ -382,7 +382,7 @@ public sealed class LuceneParser
         return isThere;
     }
 
-    /// <summary>Takes a whole word if it is next. <c>ANDROID</c> is a term and not <c>AND</c>.</summary>
+    /// <summary>Takes a whole word if it is next. Does not take the <c>AND</c> of <c>ANDROID</c>.</summary>
     private bool TryTakeWord(string word)
     {
         SkipSpaces();

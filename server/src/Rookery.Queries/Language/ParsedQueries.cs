@@ -1,14 +1,14 @@
 namespace Rookery.Queries.Language;
 
 /// <summary>
-/// Caches parsed queries, because applications send few texts with many parameters. Each text has one slot, by its
-/// hash. Thread-safe.
+/// Caches parsed queries, because applications send the same few texts with different parameters. The hash of a text
+/// selects its slot. Thread-safe.
 /// </summary>
 public static class ParsedQueries
 {
     private const int Places = 64;
 
-    // Longer texts are rare, and would hold more memory than the cache saves.
+    // Longer texts are not cached. They are rare and would take too much memory.
     private const int LongestText = 512;
 
     private static readonly Query?[] Parsed = new Query?[Places];

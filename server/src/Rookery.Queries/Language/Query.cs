@@ -3,9 +3,9 @@ using Rookery.Indexing.Values;
 namespace Rookery.Queries.Language;
 
 /// <summary>
-/// The tree of a query in RavenDB's RQL. Parameters are names, so one parsed query serves all sets of values.
+/// The parsed tree of a query in RavenDB's RQL. It refers to parameters by name, so one tree serves all sets of values.
 /// </summary>
-/// <remarks>Thread-safe. Caches which indexes can answer the query, for the next run of the same text.</remarks>
+/// <remarks>Thread-safe. Caches which indexes can answer the query, for the next query with the same text.</remarks>
 public sealed record Query
 {
     private object? _known;
@@ -34,7 +34,7 @@ public sealed record Query
     /// <summary><c>filter</c>: a condition evaluated on each result of <see cref="Where"/>, without an index.</summary>
     public Condition? Filter { get; init; }
 
-    /// <summary><c>filter_limit</c>: maximum results that <see cref="Filter"/> is evaluated on.</summary>
+    /// <summary><c>filter_limit</c>: maximum number of results on which <see cref="Filter"/> is evaluated.</summary>
     public Operand? FilterLimit { get; init; }
 
     /// <summary><c>select</c>; null for whole documents.</summary>
@@ -56,8 +56,8 @@ public sealed record Query
     public Operand? Limit { get; init; }
 
     /// <summary>
-    /// The indexes that can answer the query (<c>KnownIndexes</c>), cached by planning; null at first. A copy that
-    /// changes source, conditions or order must reset it.
+    /// The cached indexes that can answer the query (<c>KnownIndexes</c>). Null until the query is planned. A copy with
+    /// another source, condition or order must reset it.
     /// </summary>
     internal object? Known
     {
@@ -184,8 +184,8 @@ public enum IncludeKind
 
 /// <summary>One part of <c>include</c>.</summary>
 /// <param name="Kind">The kind.</param>
-/// <param name="Path">The path of ids, or the field to highlight; null otherwise. Kept as text, because the answer
-/// repeats it.</param>
+/// <param name="Path">The path of ids, or the field to highlight; null otherwise. A text, because the answer contains
+/// it as written.</param>
 /// <param name="Arguments">Further arguments.</param>
 /// <param name="Position">Its position in the query's text, in characters from 0.</param>
 public sealed record IncludeClause(IncludeKind Kind, string? Path, IReadOnlyList<Operand> Arguments, int Position);

@@ -35,7 +35,7 @@ public enum QueryFault
 /// <param name="position">The position in the query's text, in characters from 0; -1 if the error has none.</param>
 public sealed class QueryException(QueryFault fault, string message, int position = -1) : Exception(message)
 {
-    /// <summary>Creates an exception for something that the query needs and that was refused.</summary>
+    /// <summary>Creates an exception for a refusal by the node or the cluster.</summary>
     /// <param name="rejection">The refusal.</param>
     public QueryException(Rejection rejection)
         : this(QueryFault.Rejected, rejection.Message) => Rejection = rejection;
@@ -43,7 +43,9 @@ public sealed class QueryException(QueryFault fault, string message, int positio
     /// <summary>The kind of refusal.</summary>
     public QueryFault Fault => fault;
 
-    /// <summary>The refusal of a query whose memory other requests hold. It may be sent again.</summary>
+    /// <summary>
+    /// The refusal of a query because other requests hold the memory that it needs. The client may send it again.
+    /// </summary>
     public static Rejection MemoryTaken { get; } =
         new(
             RejectionKind.Overloaded,

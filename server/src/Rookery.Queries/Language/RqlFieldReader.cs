@@ -3,18 +3,20 @@ using Rookery.Indexing.Values;
 
 namespace Rookery.Queries.Language;
 
-/// <summary>Parses paths, and functions that may stand in place of a field.</summary>
+/// <summary>Parses paths, and functions that are allowed instead of a field.</summary>
 internal sealed class RqlFieldReader(RqlReader reader)
 {
     /// <summary>The alias of <c>from</c>, which paths may begin with; null if there is none.</summary>
     public string? Alias { get; set; }
 
     /// <summary>
-    /// Receives the paths of several steps that do not begin with <see cref="Alias"/>; null if not needed.
+    /// Receives the paths of two or more steps that do not begin with <see cref="Alias"/>; null if not needed.
     /// </summary>
     public List<FieldPath>? Noted { get; set; }
 
-    /// <summary>The unquoted paths of several steps read so far that do not begin with <see cref="Alias"/>.</summary>
+    /// <summary>
+    /// The unquoted paths read so far that have two or more steps and do not begin with <see cref="Alias"/>.
+    /// </summary>
     public List<FieldPath> Unaliased { get; } = [];
 
     /// <summary>Parses a path.</summary>
@@ -34,7 +36,7 @@ internal sealed class RqlFieldReader(RqlReader reader)
     }
 
     /// <summary>
-    /// Parses a path, or the name of a function; the next token is then the bracket of its arguments.
+    /// Parses a path, or the name of a function. After a function's name, the next token is the opening bracket.
     /// </summary>
     /// <exception cref="QueryException">The next token does not begin one.</exception>
     public FieldName ReadName(string wanted)
@@ -74,8 +76,8 @@ internal sealed class RqlFieldReader(RqlReader reader)
     }
 
     /// <summary>
-    /// Returns the field of a name, or parses the arguments of a field function. Returns null for another function,
-    /// whose arguments are not read.
+    /// Returns the field that a path names, or parses the arguments of a field function. For any other function,
+    /// returns null without reading the arguments.
     /// </summary>
     /// <exception cref="QueryException">The arguments are invalid.</exception>
     public FieldReference? TryReadFunction(FieldName name)
@@ -96,7 +98,7 @@ internal sealed class RqlFieldReader(RqlReader reader)
     }
 
     /// <summary>
-    /// Parses the arguments of an aggregate. Returns null for another function, whose arguments are not read.
+    /// Parses the arguments of an aggregate. For any other function, returns null without reading the arguments.
     /// </summary>
     /// <exception cref="QueryException">The arguments are invalid.</exception>
     public AggregateReference? TryReadAggregate(FieldName name)

@@ -6,7 +6,7 @@ namespace Rookery.Queries.Language;
 internal sealed class RqlReader
 {
     /// <summary>
-    /// Maximum nesting of brackets, functions and negations, so that code that walks a query may recurse.
+    /// Maximum nesting of brackets, functions and negations. It bounds the recursion of code that walks a query.
     /// </summary>
     public const int MaxDepth = 128;
 

@@ -10,7 +10,7 @@ internal sealed class RqlTokenizer(string text)
     /// <summary>Number of characters read.</summary>
     public int Position { get; private set; }
 
-    /// <summary>Continues at a position, after a part that was parsed elsewhere.</summary>
+    /// <summary>Moves to a position, after a script that was read without tokens.</summary>
     public void JumpTo(int position) => Position = position;
 
     /// <summary>

@@ -68,7 +68,7 @@ internal ref struct ScriptEnd
     }
 
     /// <summary>
-    /// Whether an operand must follow, so that a slash begins a regular expression. After a value, a slash divides.
+    /// Whether an operand must follow. Then a slash begins a regular expression; otherwise it divides.
     /// </summary>
     private readonly bool IsOperandNext() =>
         _previous

@@ -46,7 +46,9 @@ public sealed record SelectedReference(FieldReference Field) : SelectedSource;
 /// <param name="Value">The value.</param>
 public sealed record SelectedOperand(Operand Value) : SelectedSource;
 
-/// <summary><c>facet(…)</c>: counts by value or by range. A selection with facets has nothing but facets.</summary>
+/// <summary>
+/// <c>facet(…)</c>: counts results by value or by range. A selection with facets contains only facets.
+/// </summary>
 /// <param name="Field">The field to count by; null if ranges are given.</param>
 /// <param name="Ranges">The ranges, one bucket each; empty for one bucket per value.</param>
 /// <param name="Aggregates">The aggregates of each bucket.</param>
@@ -66,7 +68,7 @@ public sealed record SelectedFacet(
 /// <param name="Alias">Its name (<c>as</c>); null if there is none.</param>
 public sealed record FacetAggregate(AggregateReference Aggregate, string? Alias);
 
-/// <summary><c>suggest(field, term[, options])</c>.</summary>
+/// <summary><c>suggest(field, term[, options])</c>: finds words of a field that are similar to given words.</summary>
 /// <param name="Field">The field.</param>
 /// <param name="Term">A text, or a parameter that holds one text or a list.</param>
 /// <param name="Options">The options, as a parameter or JSON text; null for none.</param>

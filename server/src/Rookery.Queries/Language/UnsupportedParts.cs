@@ -31,11 +31,11 @@ internal static class UnsupportedParts
         "within",
     }.ToFrozenSet(StringComparer.OrdinalIgnoreCase);
 
-    /// <summary>Refuses a function that only RavenDB has. Returns for any other name.</summary>
+    /// <summary>Throws if the function exists only in RavenDB.</summary>
     /// <param name="name">The function's name, up to its first dot.</param>
     /// <param name="position">Its position in the query's text.</param>
     /// <param name="rest">The rest of the name, for example <c>.within</c>.</param>
-    /// <exception cref="QueryException">Only RavenDB has it.</exception>
+    /// <exception cref="QueryException">It exists only in RavenDB.</exception>
     public static void RefuseFunction(string name, int position, string rest = "")
     {
         if (Functions.Contains(name))
@@ -44,8 +44,8 @@ internal static class UnsupportedParts
         }
     }
 
-    /// <summary>Refuses a clause that only RavenDB has. Returns for any other word.</summary>
-    /// <exception cref="QueryException">Only RavenDB has it.</exception>
+    /// <summary>Throws if the clause exists only in RavenDB.</summary>
+    /// <exception cref="QueryException">It exists only in RavenDB.</exception>
     public static void RefuseClause(in RqlToken word)
     {
         if (word.IsKeyword("with") || word.IsKeyword("match"))

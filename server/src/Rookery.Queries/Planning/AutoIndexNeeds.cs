@@ -13,9 +13,7 @@ internal sealed class AutoIndexNeeds
 
     private AutoIndexNeeds() { }
 
-    /// <summary>
-    /// Returns the definition of an index that would answer a query; null if no automatic index would.
-    /// </summary>
+    /// <summary>Returns the definition of an automatic index that would answer a query; null if none could.</summary>
     /// <param name="query">The query.</param>
     /// <param name="why">The reason if null is returned; otherwise null.</param>
     public static AutoIndexDefinition? Of(Query query, out string? why)

@@ -9,7 +9,7 @@ namespace Rookery.Queries.Planning;
 /// </summary>
 internal static class AutomaticIndexName
 {
-    // The name is for display, and a query may have thousands of fields, so only the first of them are shown.
+    // A query may have thousands of fields. The name is for display, so it contains only the first of them.
     private const int MostFields = 8;
 
     /// <summary>Returns the name for a query.</summary>

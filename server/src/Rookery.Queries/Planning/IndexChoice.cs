@@ -5,7 +5,8 @@ namespace Rookery.Queries.Planning;
 
 /// <summary>The choice of an index or a scan for a query, with reasons.</summary>
 /// <param name="IndexName">The index that answers; null for a scan.</param>
-/// <param name="ToDefine">The definition of the index, if it must be created first; otherwise null.</param>
+/// <param name="ToDefine">The definition of the automatic index to create first; null if no index must be
+/// created.</param>
 /// <param name="IsBuilt">Whether the index can answer now. While it is being built, a scan answers instead, unless
 /// <paramref name="NeedsIndex"/>.</param>
 /// <param name="NeedsIndex">Whether the query should not be scanned, because scores need statistics of all

@@ -13,14 +13,14 @@ public static class IndexChooser
     public const long FewDocuments = 256;
 
     /// <summary>
-    /// Maximum fields of an automatic index. A query with more fields is rare and seldom repeated, so its index would
-    /// not pay off.
+    /// Maximum fields of an automatic index. A query with more fields is rare and seldom repeated, so an index for it
+    /// would cost more than it saves.
     /// </summary>
     public const int MostFields = 32;
 
     /// <summary>
-    /// Maximum automatic map-reduce indexes of a database. Each has its own store, and any reader's query can create
-    /// one.
+    /// Maximum automatic map-reduce indexes of a database. Each has its own store, and a client with only read access
+    /// can cause one by a query.
     /// </summary>
     public const int MostReduces = 16;
 
@@ -153,7 +153,7 @@ public static class IndexChooser
     }
 
     /// <summary>Whether a query should not be scanned, because it is scored by words.</summary>
-    // A scan knows a word's rarity only at its end, so it would read all documents twice.
+    // A scan needs the rarity of words before it scores, so it would read all documents twice.
     internal static bool NeedsIndex(Query query) => query.GroupBy.Count == 0 && Relevance.IsIn(query.Where);
 
     private static IndexChoice Scan(string? reason) =>

@@ -6,9 +6,9 @@ using Rookery.Queries.Language;
 namespace Rookery.Queries.Planning;
 
 /// <summary>
-/// Caches the names of the automatic indexes that cover one query. The set of indexes seldom changes; the choice among
-/// them is made each time, because it depends on their progress. Holds names only, so that a deleted index is not kept
-/// open. Thread-safe.
+/// Caches the names of the automatic indexes that cover one query, because the set of indexes seldom changes. The
+/// choice among them is made for each answer, because it depends on their progress. Holds names only, so a deleted
+/// index is not kept open. Thread-safe.
 /// </summary>
 internal sealed class KnownIndexes
 {
@@ -19,8 +19,8 @@ internal sealed class KnownIndexes
 
     /// <summary>Finds the indexes that cover a query.</summary>
     /// <param name="query">The query.</param>
-    /// <param name="slots">The database's current indexes, by lower-case name. The map is replaced when an index is
-    /// added or removed.</param>
+    /// <param name="slots">The database's current indexes, by lower-case name. Adding or removing an index creates a
+    /// new map.</param>
     public static KnownIndexes Of(Query query, IReadOnlyDictionary<string, IndexSlot> slots)
     {
         var needed = AutoIndexNeeds.Of(query, out _);

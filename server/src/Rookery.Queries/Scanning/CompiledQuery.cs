@@ -15,17 +15,17 @@ namespace Rookery.Queries.Scanning;
 /// <see cref="ScanRun"/>.
 /// </summary>
 /// <remarks>
-/// A scan takes these steps. The caller finds the model of each of <see cref="Likenesses"/>. If <see cref="Counted"/>
-/// is not null, it passes each of that query's documents to <see cref="Count"/>. It passes each document of
-/// <see cref="Target"/> to <see cref="ScanRun.Add"/>, in the order of etags, or of ids if the target names ids, and
-/// writes a document at once if <see cref="ScanRun.Add"/> returns true. At the end it writes the results of
-/// <see cref="ScanRun.Finish"/>. With a <see cref="Summary"/>, it passes the documents to the summary instead. The
-/// caller also runs <see cref="Script"/>, <c>include</c> and <c>update</c>.
+/// A caller that scans takes these steps. It finds the model document of each of <see cref="Likenesses"/>. If
+/// <see cref="Counted"/> is not null, it passes each document of that query to <see cref="Count"/>. Then it passes each
+/// document of <see cref="Target"/> to <see cref="ScanRun.Add"/>, in the order of etags, or of ids if the target names
+/// ids. If <see cref="ScanRun.Add"/> returns true, it writes the document at once. At the end it writes the results of
+/// <see cref="ScanRun.Finish"/>. If there is a <see cref="Summary"/>, it passes the documents to the summary instead.
+/// The caller also runs <see cref="Script"/>, <c>include</c> and <c>update</c>.
 /// </remarks>
 public sealed class CompiledQuery
 {
-    // Compiling compares each reference to a group with each key and each selected member. Each result holds up to half
-    // a KiB for each key of 'order by'.
+    // Maximum keys, because each result holds up to 512 bytes for each key of 'order by'. Maximum selected members,
+    // because compiling compares each reference to a group with each of them.
     private const int MaxKeys = 64;
     private const int MaxSelected = 256;
 
@@ -74,8 +74,8 @@ public sealed class CompiledQuery
         FilterLimit = operands.Count(query.FilterLimit, "filter_limit");
         IReadOnlyList<OrderKey> order = QuerySummary.IsPartOf(query) ? query.OrderBy : Relevance.OrderOf(query);
 
-        // A scan that is restricted by ids returns documents in the order of ids. Index entries have another order, so
-        // the same order is asked for explicitly.
+        // A scan that is restricted by ids returns documents in the order of ids. Index entries are in another order,
+        // so the order of ids is added here.
         order =
             order.Count == 0 && rows is { IsReduced: false } && Target.NamesIds && !QuerySummary.IsPartOf(query)
                 ? [new OrderKey(new IdReference(0), OrderKind.Natural, false, null, 0)]
@@ -112,12 +112,12 @@ public sealed class CompiledQuery
         Groups = groups is null ? null : GroupCompiler.Compile(query.GroupBy, groups);
     }
 
-    /// <summary>The documents that a scan reads.</summary>
+    /// <summary>The documents that a scan has to read.</summary>
     public ScanTarget Target { get; }
 
     /// <summary>
-    /// Whether results are documents as they are stored. Otherwise <see cref="Script"/> computes them, or
-    /// <see cref="WriteMembers"/> or <see cref="ScanResults.WriteMembers"/> writes their members.
+    /// Whether results are documents as they are stored. Otherwise they are computed by <see cref="Script"/>,
+    /// <see cref="WriteMembers"/> or, for groups, <see cref="ScanResults.WriteMembers"/>.
     /// </summary>
     public bool GivesDocuments => _projection is null && Script is null;
 
@@ -128,26 +128,26 @@ public sealed class CompiledQuery
     public SelectionScript? Script { get; }
 
     /// <summary>
-    /// The conditions of <c>moreLikeThis</c>, each with the query for its model. All models are learned before
+    /// The <c>moreLikeThis</c> conditions, each with the query that finds its model document. All models are set before
     /// documents are counted.
     /// </summary>
     public IReadOnlyList<LikenessSource> Likenesses { get; }
 
     /// <summary>
-    /// Whether an automatic index cannot answer the query, because <c>moreLikeThis</c> needs counts that only a scan
-    /// collects. A static index can.
+    /// Whether an automatic index cannot answer the query, because <c>moreLikeThis</c> needs word statistics that only
+    /// a scan collects. A static index can answer it.
     /// </summary>
     public bool IsOfScans { get; }
 
     /// <summary>
-    /// The query for all documents whose word statistics the scores need. Each is passed to <see cref="Count"/> before
-    /// the first document is evaluated. Null if no statistics are needed.
+    /// The query for the documents whose words the scores need to count. The caller passes each of them to
+    /// <see cref="Count"/> before it evaluates the first document. Null if nothing has to be counted.
     /// </summary>
     public CompiledQuery? Counted { get; }
 
     /// <summary>
-    /// Whether all documents of <see cref="Counted"/> were counted, so that an answer that starts again need not count
-    /// them again.
+    /// Whether all documents of <see cref="Counted"/> were counted. An answer that starts again does not count them
+    /// again.
     /// </summary>
     public bool IsCounted { get; set; }
 
@@ -165,7 +165,7 @@ public sealed class CompiledQuery
 
     /// <summary>
     /// Whether each index row is a result of its own, because it is reduced or its stored values are selected.
-    /// Otherwise each document is one result, however many of its rows match.
+    /// Otherwise each document is one result, even if several of its rows match.
     /// </summary>
     public bool IsOfEachRow { get; }
 
@@ -237,7 +237,7 @@ public sealed class CompiledQuery
     public ScanRun Start(MemoryShare share, IScanClock clock, bool needsTotal = true) =>
         new(this, share, clock, needsTotal);
 
-    /// <summary>Writes the members of a projected document, without braces.</summary>
+    /// <summary>Writes the selected members of a document, without braces.</summary>
     /// <param name="document">The document.</param>
     /// <param name="output">Receives the JSON.</param>
     /// <param name="clock">Checked during the work; null for no limit.</param>
@@ -349,7 +349,7 @@ public sealed class CompiledQuery
         note.Kind == IncludeKind.Highlight ? "highlight" : "explanations";
 
     /// <summary>
-    /// Refuses notes of reduced rows without a field that names them, because reduced rows have no id.
+    /// Refuses highlights and explanations of reduced rows unless a field names each row, because rows have no id.
     /// </summary>
     private void RefuseUnnamed(Query query)
     {
@@ -367,7 +367,7 @@ public sealed class CompiledQuery
         }
     }
 
-    /// <summary>Refuses an include that no member of a computed result can hold.</summary>
+    /// <summary>Refuses an <c>include</c> of ids that computed results do not contain.</summary>
     private static void RefuseNoReference(Query query)
     {
         if (query.Includes.Count == 0 || (query.GroupBy.Count == 0 && !QuerySummary.IsPartOf(query)))

@@ -5,7 +5,7 @@ namespace Rookery.Queries.Scanning;
 /// <param name="Segment">The position of its segment in the snapshot.</param>
 /// <param name="Entry">Its number in the segment.</param>
 /// <param name="Score">Its score; null if the order has no score.</param>
-/// <param name="Id">The position of its id in the kept ids; <see cref="Nowhere"/> if the id must be read from the
+/// <param name="Id">The position of its id in <c>KeptIds</c>; <see cref="Nowhere"/> if the id must be read from the
 /// index.</param>
 internal readonly record struct FoundEntry(
     long Etag,

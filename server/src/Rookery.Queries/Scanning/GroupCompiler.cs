@@ -9,8 +9,8 @@ internal static class GroupCompiler
 {
     /// <summary>Compiles the grouping of a query.</summary>
     /// <param name="keys">The keys of <c>group by</c>.</param>
-    /// <param name="fields">Holds the aggregates. All other parts of the query must be compiled before, because each
-    /// registers the aggregates that it uses.</param>
+    /// <param name="fields">The aggregates. All other parts of the query must be compiled first, because they register
+    /// the aggregates that they use.</param>
     /// <exception cref="QueryException">The keys' paths lead through more than one array.</exception>
     public static GroupPlan Compile(IReadOnlyList<GroupKey> keys, GroupFields fields)
     {

@@ -2,7 +2,7 @@ using Rookery.Queries.Conditions;
 
 namespace Rookery.Queries.Scanning;
 
-/// <summary>Keeps the first results in an order, up to a number. Not thread-safe.</summary>
+/// <summary>Keeps the first results in the query's order, up to a number. Not thread-safe.</summary>
 /// <param name="keys">The order.</param>
 /// <param name="capacity">Number of results to keep.</param>
 internal sealed class HitHeap(SortKeys keys, long capacity)
@@ -38,7 +38,9 @@ internal sealed class HitHeap(SortKeys keys, long capacity)
         return _lastFirst.EnqueueDequeue(hit, hit);
     }
 
-    /// <summary>Keeps a wanted result, and accounts for its memory until it is dropped.</summary>
+    /// <summary>
+    /// Keeps a wanted result. Reserves its memory, and releases the memory of the result that it displaces.
+    /// </summary>
     public void Keep(ScanHit hit, ScanMemory memory)
     {
         memory.Take(hit.Bytes);
@@ -56,7 +58,7 @@ internal sealed class HitHeap(SortKeys keys, long capacity)
         return sorted;
     }
 
-    // The ordinal of an index entry is its document's etag, so entries of one document need the third comparison.
+    // Entries of one document have the same ordinal, which is the document's etag. The third comparison orders them.
     private static int Compare(SortKeys keys, ScanHit one, ScanHit other) =>
         keys.Compare(one.SortKey, other.SortKey) is var order && order != 0 ? order
         : one.Ordinal != other.Ordinal ? one.Ordinal.CompareTo(other.Ordinal)

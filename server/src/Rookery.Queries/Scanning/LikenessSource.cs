@@ -5,14 +5,14 @@ namespace Rookery.Queries.Scanning;
 
 /// <summary>Finds the model document or row of a <c>moreLikeThis</c> condition.</summary>
 /// <param name="Finder">The query whose first result is the model. Without a result the query is refused.</param>
-/// <param name="Condition">The condition that learns the model's words.</param>
+/// <param name="Condition">The condition whose model is set.</param>
 /// <param name="Position">The condition's position in the query's text.</param>
 public sealed record LikenessSource(CompiledQuery Finder, ILikenessCondition Condition, int Position)
 {
     /// <summary>The message if <see cref="Finder"/> has no result.</summary>
     public const string NotFound = "'moreLikeThis' names a document, or a condition that finds one; there is none.";
 
-    /// <summary>Learns a document, or a reduced row, if one of its rows matches the finder.</summary>
+    /// <summary>Sets a document or a reduced row as the model, if one of its rows matches the finder.</summary>
     /// <param name="document">The document; the default for a reduced row.</param>
     /// <param name="rows">The members of its rows, without braces.</param>
     /// <param name="run">A run of the finder.</param>

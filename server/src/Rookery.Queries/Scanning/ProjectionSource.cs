@@ -8,7 +8,7 @@ namespace Rookery.Queries.Scanning;
 /// <param name="behavior">The behaviour that the request asks for.</param>
 internal sealed class ProjectionSource(FieldResolver fields, ProjectionBehavior behavior)
 {
-    /// <summary>Whether the results have the member.</summary>
+    /// <summary>Whether the results contain the member.</summary>
     /// <exception cref="QueryException">The field must come from an index that does not store it, or from a document
     /// although the results are groups or reduced rows.</exception>
     public bool IsSelected(SelectedField item)
@@ -52,7 +52,7 @@ internal sealed class ProjectionSource(FieldResolver fields, ProjectionBehavior 
     public bool IsNeeded(SelectedField item) =>
         IsOfField(item) && behavior is ProjectionBehavior.FromIndexOrThrow or ProjectionBehavior.FromDocumentOrThrow;
 
-    // Metadata is not a field of an index. Clients select the types of nested objects from it in every projection.
+    // Clients select the types of nested objects from "@metadata" in every projection. It is not a field of an index.
     private static bool IsOfField(SelectedField item) =>
         item.Source is SelectedReference { Field: PathReference { Path.Steps: [{ Name: not "@metadata" }, ..] } };
 

@@ -105,7 +105,7 @@ public static class QueryScripts
     }
 
     /// <summary>
-    /// Returns the call as JavaScript. RQL's arguments have the same syntax, so the query's text is copied.
+    /// Returns the call as JavaScript. Arguments in RQL have the same syntax, so their text is copied.
     /// </summary>
     private static ScriptPart PartOf(Query query, CallSelection call)
     {

@@ -6,8 +6,7 @@ namespace Rookery.Queries.Scanning;
 internal static class Relevance
 {
     /// <summary>
-    /// Returns the order of a query. A query without <c>order by</c> that searches words is ordered by descending
-    /// score.
+    /// Returns the order of a query. A full-text query without <c>order by</c> is ordered by descending score.
     /// </summary>
     public static IReadOnlyList<OrderKey> OrderOf(Query query) =>
         query.OrderBy.Count == 0 && query.GroupBy.Count == 0 && IsIn(query.Where)

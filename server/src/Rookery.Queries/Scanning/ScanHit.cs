@@ -1,6 +1,6 @@
 namespace Rookery.Queries.Scanning;
 
-/// <summary>A result that is kept until all are found, with its sort key.</summary>
+/// <summary>A result with its sort key, kept until all results are found.</summary>
 internal sealed class ScanHit
 {
     /// <summary>Estimated memory of one hit, without the arrays.</summary>
@@ -8,7 +8,9 @@ internal sealed class ScanHit
 
     public required byte[] SortKey { get; init; }
 
-    /// <summary>Orders hits with equal keys: the number of earlier results, or for an index entry its etag.</summary>
+    /// <summary>
+    /// Orders hits with equal keys. It is the number of earlier results; for an index entry, the document's etag.
+    /// </summary>
     public required long Ordinal { get; init; }
 
     public required long Etag { get; init; }

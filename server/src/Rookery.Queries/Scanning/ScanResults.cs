@@ -50,7 +50,8 @@ public sealed class ScanResults
     }
 
     /// <summary>
-    /// Number of results, on the page or not; if results after the page are not counted, the number seen.
+    /// Number of results, on the page or not. If results after the page are not counted, the number of results found so
+    /// far.
     /// </summary>
     public long TotalResults { get; }
 

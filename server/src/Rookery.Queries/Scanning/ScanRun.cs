@@ -69,8 +69,8 @@ public sealed class ScanRun : IDisposable
     public double? Score { get; private set; }
 
     /// <summary>
-    /// Whether a document matches the query's conditions. True for all documents of a grouped query, whose conditions
-    /// apply to groups.
+    /// Whether a document matches the query's conditions. Always true for a grouped query, whose conditions apply to
+    /// groups.
     /// </summary>
     public bool Matches(in QueriedDocument document) =>
         _groups is not null
@@ -91,8 +91,8 @@ public sealed class ScanRun : IDisposable
     }
 
     /// <summary>
-    /// Evaluates the index rows of a document. A document with matching rows is one result, sorted by its first
-    /// matching row in the order. If <see cref="CompiledQuery.IsOfEachRow"/>, each matching row is a result.
+    /// Evaluates the index rows of a document. A document with matching rows is one result, at the place of its first
+    /// matching row. If <see cref="CompiledQuery.IsOfEachRow"/> is set, each matching row is a result.
     /// </summary>
     /// <param name="document">The document; the default for a reduced row.</param>
     /// <param name="rows">The members of its rows, without braces.</param>
@@ -143,7 +143,7 @@ public sealed class ScanRun : IDisposable
     }
 
     /// <summary>
-    /// Evaluates a group that an index holds, instead of its documents. Groups are added in the order of their keys.
+    /// Evaluates a group from an index, instead of its documents. The caller adds groups in the order of their keys.
     /// </summary>
     /// <param name="row">The members of its row, without braces.</param>
     internal void AddGroup(byte[] row) => Consider(new QueriedDocument(row), row);
@@ -214,7 +214,7 @@ public sealed class ScanRun : IDisposable
         return false;
     }
 
-    /// <summary>Decides an unsorted result at once, without keeping it.</summary>
+    /// <summary>Decides whether an unsorted result is on the page. Keeps nothing of it.</summary>
     private bool Stream(in QueriedDocument document, bool passes)
     {
         _filtered++;
@@ -259,7 +259,7 @@ public sealed class ScanRun : IDisposable
         }
     }
 
-    /// <summary>Keeps the first in order of equal results.</summary>
+    /// <summary>Keeps the first of several equal results.</summary>
     private void CollectDistinct(in QueriedDocument document, byte[]? row, double score)
     {
         UInt128 content = ContentOf(document);
@@ -300,7 +300,7 @@ public sealed class ScanRun : IDisposable
         return [.. _plan.IsDistinct ? passing.DistinctBy(static hit => hit.Content) : passing];
     }
 
-    /// <summary>Returns 16 bytes of a hash of the result as it is written.</summary>
+    /// <summary>Returns the first 16 bytes of a hash of the result's JSON.</summary>
     private UInt128 ContentOf(in QueriedDocument document)
     {
         Span<byte> hash = stackalloc byte[SHA256.HashSizeInBytes];

@@ -6,11 +6,11 @@ using Rookery.Queries.Language;
 namespace Rookery.Queries.Scanning;
 
 /// <summary>
-/// The documents that a scan reads, because no others can match. They are still evaluated against all conditions.
+/// The documents that a scan reads, because no others can match. All conditions are still evaluated on them.
 /// </summary>
 /// <param name="Collection">The collection; null for all documents.</param>
 /// <param name="Ids">The ids, distinct and sorted; null if the query names none.</param>
-/// <param name="IdPrefix">The prefix of ids; null if the query names none, or names ids.</param>
+/// <param name="IdPrefix">The prefix of ids; null if the query has none, or if <paramref name="Ids"/> is set.</param>
 public sealed record ScanTarget(string? Collection, IReadOnlyList<string>? Ids, string? IdPrefix)
 {
     /// <summary>

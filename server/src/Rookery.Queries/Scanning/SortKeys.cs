@@ -36,7 +36,7 @@ internal sealed class SortKeys
     /// <param name="orders">The keys as parsed.</param>
     /// <param name="fields">Resolves fields.</param>
     /// <param name="operands">Resolves parameters.</param>
-    /// <param name="endsWithKey">Whether equal results are ordered by the key of their row or group, as in a
+    /// <param name="endsWithKey">Whether results with equal keys are ordered by the key of their row or group, as in a
     /// scan.</param>
     public SortKeys(
         IReadOnlyList<OrderKey> orders,
@@ -76,7 +76,7 @@ internal sealed class SortKeys
     /// <summary>Appends the sort key of a result.</summary>
     /// <param name="document">The result, with its score.</param>
     /// <param name="work">The evaluation's limits.</param>
-    /// <param name="output">Receives the bytes, after those that it holds.</param>
+    /// <param name="output">Receives the bytes at its end.</param>
     public void Write(in QueriedDocument document, ScanWork work, PooledBytes output)
     {
         foreach ((OrderKind kind, bool isDescending, FieldReader? field, byte[] seed, bool isNullGreatest) in _keys)

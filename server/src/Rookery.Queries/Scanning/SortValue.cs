@@ -5,7 +5,7 @@ using Rookery.Search.Values;
 
 namespace Rookery.Queries.Scanning;
 
-/// <summary>Writes a value for <c>order by</c> as bytes that compare in the asked order.</summary>
+/// <summary>Writes a value for <c>order by</c> as bytes that compare in the wanted order.</summary>
 public static class SortValue
 {
     /// <summary>Maximum number of bytes.</summary>
@@ -41,7 +41,7 @@ public static class SortValue
         return 1;
     }
 
-    /// <summary>Turns a written null into the greatest value.</summary>
+    /// <summary>Replaces null, if it was written, by the greatest value.</summary>
     /// <param name="written">The written value.</param>
     /// <param name="length">Its length; negative if nothing was written.</param>
     /// <returns>The new length.</returns>
@@ -52,7 +52,8 @@ public static class SortValue
     /// <param name="kind">The kind of order, by a field.</param>
     /// <param name="key">The value's <see cref="TermKey"/>, in lower case.</param>
     /// <param name="destination">At least <see cref="MaxBytes"/> bytes.</param>
-    /// <returns>Bytes written; -1 if the key does not suffice, because it is a truncated object.</returns>
+    /// <returns>Bytes written; -1 if the key is a truncated object, so that the value must be read from the
+    /// document.</returns>
     internal static int WriteOfKey(OrderKind kind, ReadOnlySpan<byte> key, Span<byte> destination)
     {
         ValueKind valueKind = TermKey.KindOf(key);
@@ -118,7 +119,7 @@ public static class SortValue
 
     /// <summary>
     /// Writes a text so that its runs of digits compare as numbers. A run is written as '0', its number of digits
-    /// without leading zeros (two bytes), and those digits. Text that does not fit is not compared.
+    /// without leading zeros (two bytes), and those digits. Text beyond the destination's length is not compared.
     /// </summary>
     private static int WriteRuns(ReadOnlySpan<byte> text, Span<byte> destination)
     {

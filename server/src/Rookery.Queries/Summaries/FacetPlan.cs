@@ -24,7 +24,7 @@ internal sealed record FacetNumbers(string Name, FieldReader Reader, AggregateKi
 /// <summary>A compiled facet.</summary>
 internal sealed class FacetPlan
 {
-    /// <summary>The name of a facet without field and ranges, and of its only bucket.</summary>
+    /// <summary>The name of a facet without field and ranges, and of its single bucket.</summary>
     public const string AllResults = "@AllResults";
 
     private FacetPlan(

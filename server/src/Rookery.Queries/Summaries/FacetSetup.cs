@@ -3,7 +3,7 @@ using Rookery.Queries.Language;
 
 namespace Rookery.Queries.Summaries;
 
-/// <summary>Reads stored facet setups. Converts them to RQL first, so that one parser serves both.</summary>
+/// <summary>Reads stored facet setups. Converts them to RQL, which the parser of queries then reads.</summary>
 public static class FacetSetup
 {
     private static readonly (string Member, string Function)[] Functions =

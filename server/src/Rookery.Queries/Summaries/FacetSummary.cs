@@ -228,7 +228,7 @@ internal sealed class FacetTable
         public long Count { get; set; }
 
         /// <summary>
-        /// The number of the document counted last, so that its further values in this bucket do not count.
+        /// The number of the document counted last. Its further values in this bucket are not counted.
         /// </summary>
         public long LastDocument { get; set; }
 
