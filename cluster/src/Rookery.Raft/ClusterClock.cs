@@ -1,26 +1,27 @@
 namespace Rookery.Raft;
 
 /// <summary>
-/// The cluster's time, derived from the voters' clocks: the leader judges them, the others receive the result. Between
+/// The cluster's time. The leader derives it from the voters' clocks and sends it to the other members. Between
 /// readings, and while the clocks disagree, it advances by this node's monotonic time. It jumps only when a majority of
 /// the voters reports synchronised clocks, or when an operator confirms.
 /// </summary>
 /// <remarks>
-/// Stores differences to the monotonic time, so a reading stays correct until its clock is set.
+/// A clock is stored as its difference to this node's monotonic time. The difference stays correct until that clock is
+/// set.
 /// </remarks>
 internal sealed class ClusterClock(SafetyRules rules)
 {
     /// <summary>Clocks agree when they are within this distance of the voters' median.</summary>
     public const long AgreementTicks = TimeSpan.TicksPerMinute;
 
-    /// <summary>A difference above this is a jump, not drift or a short stop.</summary>
+    /// <summary>A larger difference is a jump of the clock, not drift or a short pause.</summary>
     public const long JumpTicks = 10 * TimeSpan.TicksPerMinute;
 
     /// <summary>
-    /// The earliest plausible time: no program with this code ran before. A cluster whose log has no time yet accepts
-    /// no time before it, and none later than it by more than <see cref="PlausibleTicks"/>.
+    /// The earliest plausible time: this code did not exist earlier. While the log has no time, the cluster accepts
+    /// only times from here through <see cref="PlausibleTicks"/> later.
     /// </summary>
-    /// <remarks>1 January 2026, UTC, in ticks since year 1: this core knows no calendar.</remarks>
+    /// <remarks>1 January 2026, UTC, in ticks since year 1.</remarks>
     public const long EarliestTicks = 639_028_224_000_000_000;
 
     private const long PlausibleTicks = 3653 * TimeSpan.TicksPerDay;
@@ -30,8 +31,8 @@ internal sealed class ClusterClock(SafetyRules rules)
     private bool _isKnown;
 
     /// <summary>
-    /// Whether the time is not in doubt: the clocks do not agree on another time, and since its start this node has
-    /// received the time from clocks or a leader.
+    /// Whether the time is not in doubt: no majority of clocks agrees on another time, and this node has received the
+    /// time from clocks or a leader since its start.
     /// </summary>
     public bool IsSure { get; private set; }
 
@@ -39,11 +40,12 @@ internal sealed class ClusterClock(SafetyRules rules)
     public ClockVerdict Verdict { get; private set; }
 
     /// <summary>
-    /// The cluster's time at the last forward jump. A log time before it may be less long ago than it seems.
+    /// The cluster's time just after its last forward jump. The real age of an earlier log time may be less than the
+    /// difference of the two times.
     /// </summary>
     public long SteadySinceTicks { get; private set; }
 
-    /// <summary>Returns what a clock shows now, from its difference to the monotonic time.</summary>
+    /// <summary>Returns the present reading of a clock, in ticks, from its difference to the monotonic time.</summary>
     public static long TicksAt(long difference, long now) => difference + (now * TicksPerMicrosecond);
 
     /// <summary>Returns a clock's difference to the monotonic time.</summary>
@@ -66,7 +68,7 @@ internal sealed class ClusterClock(SafetyRules rules)
         }
     }
 
-    /// <summary>Starts from the last log time, if this node has received no time since its start.</summary>
+    /// <summary>Sets the time to the last log time, unless this node has received a time since its start.</summary>
     public void HearLogTime(long now, long ticks)
     {
         if (!_isKnown && ticks > 0)
@@ -75,10 +77,11 @@ internal sealed class ClusterClock(SafetyRules rules)
         }
     }
 
-    /// <summary>Judges the voters' clocks and follows them if that is safe.</summary>
+    /// <summary>Compares the voters' clocks, and sets the time from them if that is safe.</summary>
     /// <param name="now">The monotonic time in microseconds.</param>
     /// <param name="own">This node's own clock; null when it is unknown or this node is no voter.</param>
-    /// <param name="clocks">The known clocks of all voters, the own one included. Sorted in place.</param>
+    /// <param name="clocks">The known clocks of all voters, including this node's own. This method sorts them in
+    /// place.</param>
     /// <param name="majority">The number of voters in a majority.</param>
     public void Judge(
         long now,
@@ -119,7 +122,7 @@ internal sealed class ClusterClock(SafetyRules rules)
         }
         else
         {
-            // No majority claims another time, so the time stays as sure as it was.
+            // No majority claims another time, so IsSure stays unchanged.
             Coverage.Count(RareBranch.ClocksDiffer);
             BeginUnlessKnown(now);
             Verdict = ClockVerdict.Differ;
@@ -143,8 +146,8 @@ internal sealed class ClusterClock(SafetyRules rules)
     }
 
     /// <summary>
-    /// Sorts the clocks and returns the median; with an even number the lower one. Any majority of agreeing clocks
-    /// contains it.
+    /// Sorts the clocks and returns the median (the lower one if their number is even). Any majority of agreeing clocks
+    /// contains the median.
     /// </summary>
     private static long MedianOf(Span<(long Difference, bool IsSure)> clocks)
     {
@@ -170,7 +173,7 @@ internal sealed class ClusterClock(SafetyRules rules)
     }
 
     /// <summary>
-    /// Whether a time is close enough to this clock to need no confirmation; if no time is known yet, whether it is
+    /// Whether a time is within <see cref="JumpTicks"/> of this clock. If no time is known yet: whether that time is
     /// plausible.
     /// </summary>
     private bool IsNear(long now, long reference) =>

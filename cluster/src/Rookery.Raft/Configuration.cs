@@ -1,13 +1,15 @@
 namespace Rookery.Raft;
 
 /// <summary>
-/// The members of the cluster. In force from the moment its entry is appended, committed or not (thesis 4.1). A change
-/// adds or removes one voter at a time, so any majority of one configuration overlaps any majority of the next.
+/// The members of the cluster. A configuration is in force as soon as its entry is appended, committed or not (thesis
+/// 4.1). A change adds or removes one voter at a time, so any majority of one configuration overlaps any majority of
+/// the next.
 /// </summary>
 public sealed class Configuration
 {
     /// <summary>
-    /// The most voters. Five tolerate two failures; more would only make each commit wait for more disks.
+    /// The maximum number of voters. Five tolerate two failures. More voters would make each commit wait for more
+    /// disks.
     /// </summary>
     public const int MostVoters = 5;
 
@@ -16,13 +18,13 @@ public sealed class Configuration
 
     private Configuration(NodeId[] voters, NodeId[] learners) => (_voters, _learners) = (voters, learners);
 
-    /// <summary>No members: a node that has not received a configuration yet. It has no majority.</summary>
+    /// <summary>The configuration of a node that has received none yet: no members and no majority.</summary>
     public static Configuration Empty { get; } = new([], []);
 
     /// <summary>The members that count for majorities and may lead, in order of their ids.</summary>
     public ReadOnlySpan<NodeId> Voters => _voters;
 
-    /// <summary>The members that receive everything and do not count for majorities, in order of their ids.</summary>
+    /// <summary>The members that receive all entries but do not count for majorities, in order of their ids.</summary>
     public ReadOnlySpan<NodeId> Learners => _learners;
 
     /// <summary>The number of voters in a majority; <see cref="int.MaxValue"/> when there are no voters.</summary>

@@ -10,15 +10,15 @@ namespace Rookery.Raft;
 public sealed class ConsensusException(string rule) : Exception($"Consensus rule broken: {rule}.")
 {
     /// <summary>
-    /// The rule that is broken when the others replace an entry that this node knows to be committed: they lost it, and
-    /// this node has it.
+    /// The rule broken when a leader replaces an entry that this node knows to be committed: the other members lost
+    /// that entry.
     /// </summary>
     internal const string CommitStays = "committed entries are never replaced";
 
     /// <summary>The rule that is broken.</summary>
     public string Rule => rule;
 
-    /// <summary>Whether this node holds a committed entry that the others lost.</summary>
+    /// <summary>Whether this node holds a committed entry that the other members lost.</summary>
     public bool IsCommitLostElsewhere => string.Equals(rule, CommitStays, StringComparison.Ordinal);
 
     [StackTraceHidden]

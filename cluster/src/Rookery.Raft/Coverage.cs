@@ -3,15 +3,15 @@ using System.Diagnostics;
 namespace Rookery.Raft;
 
 /// <summary>
-/// The rarely taken branches of the core, so that the simulator can prove that it takes each. Compiled out of release
-/// builds.
+/// The rarely taken branches of the core. The simulator checks that its runs take each of them. <see cref="Coverage"/>
+/// counts them in debug builds only.
 /// </summary>
 internal enum RareBranch
 {
     /// <summary>After an unclean stop, a campaign needs the pre-votes of all voters.</summary>
     CautiousCampaign,
 
-    /// <summary>A node with a worse board draws a later election deadline.</summary>
+    /// <summary>A node with a hot or badly powered board draws a later election deadline.</summary>
     LaterDrawOfWorseBoard,
 
     /// <summary>A node whose disk stalled does not campaign yet.</summary>
@@ -20,16 +20,18 @@ internal enum RareBranch
     /// <summary>A node whose disk stalled campaigns, because no other node became leader.</summary>
     CampaignSoonAfterStall,
 
-    /// <summary>A damaged store does not campaign.</summary>
+    /// <summary>A node with a damaged journal does not campaign.</summary>
     NoCampaignWhenDamaged,
 
-    /// <summary>A damaged store refuses its vote because of entries that it had acknowledged and lost.</summary>
+    /// <summary>
+    /// A node refuses its vote to a candidate that may lack entries which this node acknowledged and lost.
+    /// </summary>
     RefusedForLostTail,
 
     /// <summary>The term of a refused pre-vote is adopted.</summary>
     AdoptedTermOfRefusal,
 
-    /// <summary>A vote request is ignored, because this node hears a leader.</summary>
+    /// <summary>A vote request is ignored, because this node is in contact with a leader.</summary>
     IgnoredVote,
 
     /// <summary>A node campaigns because the leader transfers leadership to it.</summary>
@@ -68,7 +70,7 @@ internal enum RareBranch
     /// <summary>The disks of all voters stalled.</summary>
     StallOfAll,
 
-    /// <summary>Leadership is transferred to a better board.</summary>
+    /// <summary>Leadership is transferred to a node with a better board.</summary>
     HandedToBetterBoard,
 
     /// <summary>A message of an earlier start of the sender's store arrived.</summary>
@@ -77,7 +79,9 @@ internal enum RareBranch
     /// <summary>The first message of a later start of the sender's store arrived.</summary>
     HeardNewIncarnation,
 
-    /// <summary>A new leader holds an inherited configuration back from the member that loses its vote.</summary>
+    /// <summary>
+    /// A new leader does not yet send an inherited configuration to the member that loses its vote by it.
+    /// </summary>
     HeldBackInherited,
 
     /// <summary>Entries for a member are held back until the entry that takes its vote away is committed.</summary>
@@ -92,10 +96,12 @@ internal enum RareBranch
     /// <summary>The limit of messages or bytes in flight to a peer is reached.</summary>
     WindowFull,
 
-    /// <summary>The manifest that contains the released entries is not durable yet.</summary>
+    /// <summary>
+    /// A snapshot cannot be offered yet, because the store is not durable through the released entries.
+    /// </summary>
     ManifestAwaited,
 
-    /// <summary>A peer is offered the manifest for entries that cannot be read.</summary>
+    /// <summary>A peer is offered a snapshot instead of entries that cannot be read.</summary>
     ManifestForUnreadable,
 
     /// <summary>A leader that cannot read the entries for a peer transfers leadership.</summary>
@@ -137,27 +143,27 @@ internal enum RareBranch
     /// <summary>A part of the verified entries is durable and acknowledged.</summary>
     AcknowledgedInPart,
 
-    /// <summary>The offered manifest contains no more than is committed here.</summary>
+    /// <summary>The offered snapshot contains no entry after this node's commit index.</summary>
     OfferOfOldManifest,
 
-    /// <summary>A manifest is offered while another is being fetched.</summary>
+    /// <summary>A snapshot is offered while another is being fetched.</summary>
     OfferWhileFetching,
 
-    /// <summary>A fetched manifest must not be installed any more, or not yet.</summary>
+    /// <summary>A fetch or an installation of a snapshot failed or was refused.</summary>
     FetchedForNothing,
 
-    /// <summary>A manifest was installed, and the log kept its later entries.</summary>
+    /// <summary>A snapshot was installed, and the log kept its later entries.</summary>
     ManifestKeptTail,
 
     /// <summary>
-    /// A manifest replaced tables that lagged behind the commit index, and the log kept its later entries.
+    /// A snapshot replaced tables that lagged behind the commit index, and the log kept its later entries.
     /// </summary>
     ManifestReplacedTables,
 
-    /// <summary>A manifest replaced the log.</summary>
+    /// <summary>A snapshot replaced the log.</summary>
     ManifestReplacedLog,
 
-    /// <summary>A damaged store has all its lost entries again.</summary>
+    /// <summary>A damaged log contains all its lost entries again.</summary>
     DamageHealed,
 
     /// <summary>The reads of a former leader wait for the next one.</summary>
@@ -169,10 +175,10 @@ internal enum RareBranch
     /// <summary>The answer to an earlier read request arrives after it was repeated.</summary>
     LateReadReply,
 
-    /// <summary>Voters have different outcomes, and no majority is known yet.</summary>
+    /// <summary>Voters have different outcome hashes, and no majority agrees yet.</summary>
     OutcomesDiffer,
 
-    /// <summary>The majority's outcome is compared later, when this node has applied that entry.</summary>
+    /// <summary>The majority's outcome hash is compared only when this node has applied that entry.</summary>
     OutcomeComparedLater,
 
     /// <summary>The cluster's time jumps, confirmed by a synchronised majority.</summary>
@@ -190,11 +196,13 @@ internal enum RareBranch
     /// <summary>An operator confirmed the time.</summary>
     ClockConfirmed,
 
-    /// <summary>This node's outcome differs from a majority's.</summary>
+    /// <summary>This node's outcome hash differs from a majority's.</summary>
     Diverged,
 }
 
-/// <summary>Counts <see cref="RareBranch"/>es per thread: a simulated cluster runs on one thread.</summary>
+/// <summary>
+/// Counts how often each <see cref="RareBranch"/> is taken, per thread. A simulated cluster runs on one thread.
+/// </summary>
 internal static class Coverage
 {
     [ThreadStatic]
@@ -203,6 +211,6 @@ internal static class Coverage
     [Conditional("DEBUG")]
     public static void Count(RareBranch branch) => Counts[(int)branch]++;
 
-    /// <summary>How often this thread took each branch, by the branch's number.</summary>
+    /// <summary>The number of times this thread took each branch, indexed by the branch's number.</summary>
     public static long[] Counts => _counts ??= new long[Enum.GetValues<RareBranch>().Length];
 }

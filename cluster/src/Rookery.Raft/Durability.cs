@@ -1,8 +1,8 @@
 namespace Rookery.Raft;
 
 /// <summary>
-/// Tracks which records are durable on this node's disk. One journal write is outstanding at a time; everything that
-/// becomes due meanwhile goes into the next. Writes are identified by number.
+/// Tracks which records are durable in this node's journal. At most one journal write is outstanding. Later records go
+/// into the next write. Writes are numbered.
 /// </summary>
 internal sealed class Durability(long durableIndex, SafetyRules rules)
 {
@@ -33,9 +33,9 @@ internal sealed class Durability(long durableIndex, SafetyRules rules)
     public void MarkVoteChanged() => _voteIsPending = true;
 
     /// <summary>
-    /// Records that the log was truncated after <paramref name="index"/>. An outstanding write then counts only up to
-    /// there, because the later indexes get other entries, which its completion does not make durable. (A vote of the
-    /// same term can be outstanding while a leader's first entries replace the log's end.)
+    /// Records that the log was truncated after <paramref name="index"/>. When an outstanding write completes, it then
+    /// makes entries durable only through that index: later indexes get other entries. (A write that contains this
+    /// term's vote can be outstanding while a leader's first entries replace the log's end.)
     /// </summary>
     public void TruncateAfter(long index)
     {
@@ -56,8 +56,8 @@ internal sealed class Durability(long durableIndex, SafetyRules rules)
     }
 
     /// <summary>
-    /// Records that a snapshot through <paramref name="index"/> is durable without the journal. If the tail is not
-    /// kept, the log ends there.
+    /// Records that a snapshot through <paramref name="index"/> is durable without the journal. If the log's tail is
+    /// not kept, the log ends there.
     /// </summary>
     public void RecordInstalled(long index, bool tailIsKept)
     {

@@ -1,13 +1,14 @@
 namespace Rookery.Raft;
 
 /// <summary>
-/// Elections with PreVote (thesis 9.6), CheckQuorum (6.2) and stickiness (4.2.3), which only work together. Counts
-/// votes and decides when they suffice; <see cref="Member"/> makes the winner leader.
+/// Elections with PreVote (thesis 9.6), CheckQuorum (6.2) and leader stickiness (4.2.3). Each of the three needs the
+/// other two. Counts votes; <see cref="Member"/> makes this node leader when <see cref="IsWon"/>.
 /// </summary>
 internal sealed class Election(MemberState state, Outbox outbox, StartingPoint start)
 {
     /// <summary>
-    /// How long a node does not campaign after a stall, unless its store completes some syncs before.
+    /// How long a node does not campaign after its disk stalled, in microseconds. <see cref="SyncsAfterStall"/> good
+    /// syncs end the wait earlier.
     /// </summary>
     public const long BanMicroseconds = 60_000_000;
 
@@ -22,10 +23,10 @@ internal sealed class Election(MemberState state, Outbox outbox, StartingPoint s
     private int _syncsUntilCampaign;
     private long _banEnds;
 
-    /// <summary>Whether no leader was heard for long enough to campaign.</summary>
+    /// <summary>Whether the election deadline passed without a message from a leader.</summary>
     public bool IsDue => state.Now >= _deadline;
 
-    /// <summary>Whether this candidate has the votes of a majority, its own durable one included.</summary>
+    /// <summary>Whether this candidate has the votes of a majority, including its own durable vote.</summary>
     public bool IsWon => state.Role == Role.Candidate && _votes.Count >= state.Majority && _votes.Contains(state.Self);
 
     private bool HasLeaderContact =>
@@ -67,10 +68,10 @@ internal sealed class Election(MemberState state, Outbox outbox, StartingPoint s
         DrawDeadline();
     }
 
-    /// <summary>Records that this node was leader until now, which counts as having heard a leader.</summary>
+    /// <summary>Records the end of this node's leadership, which counts as contact with a leader.</summary>
     public void LeadershipEnded() => _leaderHeardAt = state.Now;
 
-    /// <summary>Keeps this node from campaigning after a stall, until its store has worked well for a while.</summary>
+    /// <summary>Keeps this node from campaigning after its disk stalled.</summary>
     public void KeepAwayAfterStall() =>
         (_banEnds, _syncsUntilCampaign) = (state.Now + BanMicroseconds, SyncsAfterStall);
 

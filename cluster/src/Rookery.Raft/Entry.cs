@@ -7,7 +7,8 @@ public enum EntryType
     Batch,
 
     /// <summary>
-    /// A new leader's first entry, without content, which lets it commit earlier terms' entries (thesis 3.6.2).
+    /// A new leader's first entry, without content. Its commit also commits the entries of earlier terms (thesis
+    /// 3.6.2).
     /// </summary>
     NoOp,
 
@@ -33,8 +34,8 @@ public readonly record struct Entry(
 /// A position in a log. Ordered by term, then by index: the log whose last position is greater is more up to date
 /// (thesis 3.6.1).
 /// </summary>
-/// <param name="Term">The term of the entry; 0 before the first.</param>
-/// <param name="Index">The index of the entry; 0 before the first.</param>
+/// <param name="Term">The term of the entry; 0 for the position before the first entry.</param>
+/// <param name="Index">The index of the entry; 0 for the position before the first entry.</param>
 public readonly record struct LogPosition(long Term, long Index) : IComparable<LogPosition>
 {
     /// <summary>Compares how up to date two logs are.</summary>

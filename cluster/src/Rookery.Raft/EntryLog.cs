@@ -1,8 +1,8 @@
 namespace Rookery.Raft;
 
 /// <summary>
-/// The log without payloads: terms as ranges, sizes in a ring, and the configurations. Entries at or below
-/// <see cref="Base"/> are in the manifest and known only by that position.
+/// The log without payloads: the terms as ranges, the sizes in a ring, and the configurations. Entries through
+/// <see cref="Base"/> are compacted.
 /// </summary>
 public sealed class EntryLog
 {
@@ -12,7 +12,7 @@ public sealed class EntryLog
     private readonly SizeRing _sizes = new();
 
     /// <summary>Makes a log that starts after <paramref name="position"/>.</summary>
-    /// <param name="position">The last entry that the manifest contains; zeros for an empty store.</param>
+    /// <param name="position">The last entry that the store's manifest covers; zeros for an empty store.</param>
     /// <param name="configuration">The configuration in force there.</param>
     /// <param name="configurationIndex">The index of its entry.</param>
     public EntryLog(LogPosition position, Configuration configuration, long configurationIndex)
@@ -22,10 +22,10 @@ public sealed class EntryLog
         _configurations.Add((configurationIndex, configuration));
     }
 
-    /// <summary>The position before the first entry that the log lists.</summary>
+    /// <summary>The position of the last compacted entry.</summary>
     public LogPosition Base { get; private set; }
 
-    /// <summary>The last index; that of <see cref="Base"/> when the log is empty.</summary>
+    /// <summary>The index of the last entry; the index of <see cref="Base"/> when the log is empty.</summary>
     public long LastIndex { get; private set; }
 
     /// <summary>The position of the last entry.</summary>
@@ -35,8 +35,8 @@ public sealed class EntryLog
     public Configuration Configuration => _configurations[^1].Configuration;
 
     /// <summary>
-    /// The configuration before the newest one, as far as the log reaches back. It is in force again if the newest one
-    /// is truncated.
+    /// The configuration before the newest one. If the log contains only one, the newest one. It is in force again when
+    /// the newest one is truncated.
     /// </summary>
     public Configuration PreviousConfiguration => _configurations[Math.Max(_configurations.Count - 2, 0)].Configuration;
 
@@ -111,7 +111,7 @@ public sealed class EntryLog
         Base = position;
     }
 
-    /// <summary>Empties the log, to start after a manifest.</summary>
+    /// <summary>Removes all entries, so that the log starts after an installed snapshot.</summary>
     public void Reset(LogPosition position, Configuration configuration, long configurationIndex)
     {
         _terms.Clear();
@@ -135,7 +135,7 @@ public sealed class EntryLog
             return 0;
         }
 
-        // The newest term is searched first: nearly all calls ask for it.
+        // The newest term is searched first, because nearly all calls need that one.
         for (int range = _terms.Count - 1; range >= 0; range--)
         {
             if (_terms[range].FirstIndex <= index)

@@ -1,8 +1,8 @@
 namespace Rookery.Raft;
 
 /// <summary>
-/// A follower's log replication: accepts entries, and acknowledges those that the current leader's messages verified
-/// and that are durable here.
+/// A follower's side of log replication: appends received entries. Acknowledges an entry once it is durable here and
+/// the current leader's messages verified it.
 /// </summary>
 internal sealed class Follower(MemberState state, Outbox outbox)
 {
@@ -18,8 +18,9 @@ internal sealed class Follower(MemberState state, Outbox outbox)
     {
         if (state.Term != _verifiedTerm)
         {
-            // A term has one leader, so verified entries stay valid when this node finds the same leader again after a
-            // silence. Resetting them would lose commits: an idle leader does not send them again.
+            // A term has one leader, so entries verified in this term stay verified when contact with the leader was
+            // lost for a while. Resetting _verified would delay commits: an idle leader does not send the entries
+            // again.
             (_verifiedTerm, _verified, _toldCommit) = (state.Term, 0, 0);
         }
 
@@ -39,7 +40,7 @@ internal sealed class Follower(MemberState state, Outbox outbox)
             return;
         }
 
-        // Entries at or below the base are committed, so they are the same in every log.
+        // Entries through the base are committed, so they are the same in every log.
         int known = (int)Math.Clamp(_log.Entries.Base.Index - message.Position.Index, 0, entries.Length);
         if (known > 0)
         {
@@ -61,8 +62,8 @@ internal sealed class Follower(MemberState state, Outbox outbox)
     }
 
     /// <summary>
-    /// Acknowledges everything received since the last answer, as soon as a sync covers it: many messages, one sync,
-    /// one reply.
+    /// Acknowledges the entries received since the last reply that are durable. One sync and one reply serve many
+    /// messages.
     /// </summary>
     public void Acknowledge()
     {
@@ -91,8 +92,8 @@ internal sealed class Follower(MemberState state, Outbox outbox)
     }
 
     /// <summary>
-    /// Acknowledges the commit index, which is also in the leader's log. Sent each time, because the leader may have
-    /// the later entries, and an earlier acknowledgement after an install may have been lost.
+    /// Acknowledges entries through the commit index, which are also in the leader's log. Called for each snapshot
+    /// offer: the leader may hold the later entries, and an earlier acknowledgement may have been lost.
     /// </summary>
     public void AcknowledgeCommitIndex()
     {
@@ -109,9 +110,9 @@ internal sealed class Follower(MemberState state, Outbox outbox)
     }
 
     /// <summary>
-    /// Commits what the leader announced, once the vote record of the current term is durable. Otherwise the entries
-    /// could be applied and flushed, and after a power cut a manifest would contain entries that were committed in a
-    /// later term than this node, or a receiver of the manifest, knows.
+    /// Commits through the index that the leader announced, once the vote record of the current term is durable.
+    /// Otherwise entries could be applied and flushed before that record is durable. After a power cut, the manifest
+    /// would then contain entries committed in a later term than this node remembers.
     /// </summary>
     public void CommitAnnounced()
     {
@@ -126,8 +127,8 @@ internal sealed class Follower(MemberState state, Outbox outbox)
     }
 
     /// <summary>
-    /// Counts an installed manifest as verified: it was committed in this term or earlier, so the leader has its
-    /// entries.
+    /// Counts the entries of an installed snapshot as verified: they were committed in this term or earlier, so the
+    /// leader has them.
     /// </summary>
     public void Installed(long index, bool tailIsKept)
     {
@@ -139,8 +140,8 @@ internal sealed class Follower(MemberState state, Outbox outbox)
     }
 
     /// <summary>
-    /// Appends received entries. Both logs match through <paramref name="agreed"/>; a contradicting tail is truncated
-    /// first.
+    /// Appends received entries. This log and the leader's match through <paramref name="agreed"/>. If a received entry
+    /// contradicts this log's tail, the tail is truncated first.
     /// </summary>
     private void AppendReceived(long agreed, ReadOnlySpan<Entry> entries)
     {

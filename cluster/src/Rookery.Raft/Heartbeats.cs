@@ -1,7 +1,8 @@
 namespace Rookery.Raft;
 
 /// <summary>
-/// Heartbeats and their answers, which also carry read rounds, the election timeout, outcome hashes and clock readings.
+/// Sends heartbeats and handles their replies. Both also carry read rounds, the election timeout, outcome hashes and
+/// clock readings.
 /// </summary>
 internal sealed class Heartbeats(
     MemberState state,
@@ -13,7 +14,9 @@ internal sealed class Heartbeats(
 {
     private long _due;
 
-    /// <summary>The number of the newest round of heartbeats that reads wait for.</summary>
+    /// <summary>
+    /// The number of the newest heartbeat round. A round confirms this leader for the reads that wait for it.
+    /// </summary>
     public long Round { get; private set; }
 
     /// <summary>Makes a new leader's first heartbeat due at once.</summary>
@@ -28,7 +31,9 @@ internal sealed class Heartbeats(
         }
     }
 
-    /// <summary>Begins a round of heartbeats, whose answers confirm that this node still leads (thesis 6.4).</summary>
+    /// <summary>
+    /// Begins a round of heartbeats. Replies from a majority confirm that this node still leads (thesis 6.4).
+    /// </summary>
     public void BeginRound()
     {
         Round++;
@@ -53,7 +58,7 @@ internal sealed class Heartbeats(
         outcomes.HandleAgreed(message.Outcome);
     }
 
-    /// <summary>Records a member's health, clock, round trip and confirmed round from its answer.</summary>
+    /// <summary>Records a member's health, clock, round-trip time and confirmed round from its reply.</summary>
     public void RecordReply(Progress peer, in Message message)
     {
         (peer.Health, peer.HasToldHealth) = (message.Health, true);
@@ -90,8 +95,8 @@ internal sealed class Heartbeats(
     }
 
     /// <summary>
-    /// Returns an election timeout of ten round trips and four syncs of the slowest voter, so that a merely slow leader
-    /// stays leader.
+    /// Returns an election timeout in microseconds: ten times the slowest voter's round trip plus four times the
+    /// slowest sync, so that a merely slow leader stays leader.
     /// </summary>
     private long MeasureElectionTimeout()
     {
@@ -111,7 +116,7 @@ internal sealed class Heartbeats(
             ? (10 * slowestTrip) + (4 * slowestSync)
             : state.Options.FirstElectionTimeoutMicroseconds;
 
-        // Reduce it slowly: a follower's contact within the previous timeout must still count within the next.
+        // Reduce the timeout slowly: contact within the previous timeout must still count within the next.
         measured = Math.Max(measured, state.ElectionTimeoutMicroseconds * 3 / 4);
         return Math.Clamp(
             measured,

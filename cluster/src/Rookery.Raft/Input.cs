@@ -1,6 +1,6 @@
 namespace Rookery.Raft;
 
-/// <summary>The kind of an input to a core.</summary>
+/// <summary>The kind of an <see cref="Input"/>.</summary>
 public enum InputKind
 {
     /// <summary>Time passed.</summary>
@@ -9,7 +9,7 @@ public enum InputKind
     /// <summary>A message arrived.</summary>
     Message,
 
-    /// <summary>The journal write of this number, and all before it, is durable.</summary>
+    /// <summary>A journal write is durable.</summary>
     JournalDurable,
 
     /// <summary>The journal failed, so nothing more is acknowledged.</summary>
@@ -36,13 +36,13 @@ public enum InputKind
     /// <summary>The host wants to append an entry.</summary>
     Propose,
 
-    /// <summary>A read must see every write acknowledged before it.</summary>
+    /// <summary>The host asks for a read index: the read must see every write acknowledged before it.</summary>
     Read,
 
-    /// <summary>A member's role is to change.</summary>
+    /// <summary>The host asks to change a member's role.</summary>
     ChangeMember,
 
-    /// <summary>Leadership is to be transferred.</summary>
+    /// <summary>The host asks to transfer leadership.</summary>
     Transfer,
 
     /// <summary>The connection to a peer broke, and messages in flight are lost.</summary>
@@ -74,7 +74,9 @@ public enum MemberChange
     Removed,
 }
 
-/// <summary>An input to a core. An immutable value, so that a run can be recorded and replayed.</summary>
+/// <summary>
+/// An input to <see cref="RaftCore.Step"/>. An immutable value, so that tests can record and replay inputs.
+/// </summary>
 public readonly record struct Input
 {
     /// <summary>The kind of the input.</summary>
@@ -107,14 +109,14 @@ public readonly record struct Input
 
     internal ClockReading Clock { get; private init; }
 
-    /// <summary>Makes a tick. A host sends at least ten in the shortest election timeout.</summary>
+    /// <summary>Makes a tick. The host sends at least ten during the shortest election timeout.</summary>
     public static Input Tick(long now) => new() { Kind = InputKind.Tick, NowMicroseconds = now };
 
     /// <summary>Makes the input of a received message.</summary>
     /// <param name="now">The time, in microseconds.</param>
     /// <param name="message">The message.</param>
-    /// <param name="entries">For <see cref="MessageKind.Append"/>, all entries after the message's position through its
-    /// last index. The host keeps their payloads until the core has written or dropped them.</param>
+    /// <param name="entries">For <see cref="MessageKind.Append"/>: all entries after the message's position, through
+    /// its last index. The host keeps their payloads until they are durable or the core dropped them.</param>
     public static Input Received(long now, in Message message, ReadOnlyMemory<Entry> entries = default) =>
         new()
         {
@@ -137,7 +139,7 @@ public readonly record struct Input
     public static Input JournalFailed(long now) => new() { Kind = InputKind.JournalFailed, NowMicroseconds = now };
 
     /// <summary>
-    /// Reports that an entry was applied, with the outcome hash of all entries through it. Sent for each entry,
+    /// Reports that an entry was applied, with the outcome hash through that entry. The host sends one for each entry,
     /// so that members can be compared at any index.
     /// </summary>
     public static Input Applied(long now, OutcomeHash outcome) =>
@@ -261,7 +263,9 @@ public readonly record struct Input
             Node = node,
         };
 
-    /// <summary>Makes the input of a health measurement, sent about once a second and when a write stalls.</summary>
+    /// <summary>
+    /// Makes the input of a health measurement. The host sends one about once a second, and when a write stalls.
+    /// </summary>
     public static Input Measured(long now, StoreHealth health) =>
         new()
         {
@@ -271,7 +275,8 @@ public readonly record struct Input
         };
 
     /// <summary>
-    /// Makes the input of a clock reading, sent about once a second, because the clock may be set at any time.
+    /// Makes the input of a clock reading. The host sends one about once a second, because the clock may be set at any
+    /// time.
     /// </summary>
     /// <param name="now">The monotonic time, in microseconds.</param>
     /// <param name="reading">The reading, and whether the clock is synchronised.</param>
@@ -284,8 +289,8 @@ public readonly record struct Input
         };
 
     /// <summary>
-    /// Reports the last log time, <paramref name="ticks"/> (0 for none), after the new leader applied the first entry
-    /// of its term and all before it. Sent before it proposes anything in the term.
+    /// Reports the last log time, <paramref name="ticks"/> (0 for none). The host of a new leader sends this once the
+    /// first entry of its term is applied, before it proposes an entry in that term.
     /// </summary>
     public static Input LogTime(long now, long ticks) =>
         new()

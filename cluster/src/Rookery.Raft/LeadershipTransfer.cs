@@ -1,6 +1,6 @@
 namespace Rookery.Raft;
 
-/// <summary>Leadership transfer to a peer (thesis 3.10). Nothing is proposed while it runs.</summary>
+/// <summary>Leadership transfer to a peer (thesis 3.10). Proposals are refused while a transfer runs.</summary>
 internal sealed class LeadershipTransfer(MemberState state, ProgressTracker tracker, Outbox outbox)
 {
     private NodeId _target;
@@ -9,7 +9,9 @@ internal sealed class LeadershipTransfer(MemberState state, ProgressTracker trac
 
     public bool IsActive => !_target.IsNone;
 
-    /// <summary>Transfers leadership to <paramref name="node"/>, or to the best peer for none.</summary>
+    /// <summary>
+    /// Transfers leadership to <paramref name="node"/>, or to the best voter for <see cref="NodeId.None"/>.
+    /// </summary>
     public void TransferTo(NodeId node)
     {
         if (!state.IsLeader)

@@ -1,12 +1,12 @@
 namespace Rookery.Raft;
 
 /// <summary>
-/// A member in its roles: becomes follower, candidate and leader, and passes each message to the part of the core that
-/// handles it.
+/// Changes this member's role (follower, candidate, leader), and passes each message to the part of the core that
+/// handles it. Called by <see cref="RaftCore"/>.
 /// </summary>
 /// <remarks>
-/// Parts know the parts they depend on, and none knows this type. A part that ends a role returns that, and this type
-/// carries it out.
+/// No part of the core references this type. When a part finds that the role must change, it returns that to this type,
+/// which changes the role.
 /// </remarks>
 internal sealed class Member
 {
@@ -60,7 +60,7 @@ internal sealed class Member
     /// <summary>Begins a step.</summary>
     public void BeginStep(Output output) => _outbox.Begin(output);
 
-    /// <summary>Begins the first step, when the core first knows the time.</summary>
+    /// <summary>Starts the first election deadline, when the core first knows the time.</summary>
     public void Begin() => _election.Begin();
 
     /// <summary>Handles a tick.</summary>
@@ -87,7 +87,7 @@ internal sealed class Member
         ConsensusException.Unless(message.To == State.Self, "a message arrives at its receiver");
         switch (message.Kind)
         {
-            // These may carry a later term, which a refusing node need not adopt.
+            // A later term in these messages is not adopted when the message is refused or ignored.
             case MessageKind.PreVote:
                 _election.AnswerPreVote(message);
                 break;
@@ -131,7 +131,7 @@ internal sealed class Member
         Transfer.Finish();
     }
 
-    /// <summary>Handles the installation of a fetched manifest.</summary>
+    /// <summary>Handles the report that a fetched snapshot is installed.</summary>
     public void HandleManifestInstalled(
         LogPosition position,
         long committedBy,
@@ -141,15 +141,15 @@ internal sealed class Member
     {
         Snapshots.HandleInstalled(position, committedBy, configuration, configurationIndex);
 
-        // A later leader offers this manifest. The host reports the next one only with its next flush, which an idle
-        // cluster never makes.
+        // If this node becomes leader, it offers peers the state at this position. The next flush reports a newer one,
+        // but an idle cluster does not flush.
         Replication.Manifest = position;
         Outcomes.ForgetHistory();
         HealDamage();
         _follower.Acknowledge();
     }
 
-    /// <summary>Appends an entry of the host, if this node may propose.</summary>
+    /// <summary>Appends the host's entry, if this node may propose.</summary>
     public void Propose(in Entry entry)
     {
         if (State.Rules.MayPropose(State.IsLeader, Transfer.IsActive) && !Outcomes.VotersDiffer)
@@ -170,7 +170,7 @@ internal sealed class Member
     /// <summary>Returns the replication progress of the other members; empty unless this node leads.</summary>
     public IReadOnlyList<PeerProgress> ReadPeers() => State.IsLeader ? _tracker.Read() : [];
 
-    /// <summary>Becomes a follower without a leader in the same term.</summary>
+    /// <summary>Becomes a follower in the same term, with no known leader.</summary>
     public void StepDown() => Follow(State.Term, NodeId.None);
 
     /// <summary>Steps down because a majority was lost or may have been, and reports that to the operator.</summary>
@@ -181,8 +181,8 @@ internal sealed class Member
     }
 
     /// <summary>
-    /// Checks invariants after each step, in production too: a wrong value must stop the node before its disk or its
-    /// peers use it.
+    /// Checks invariants after each step, in production too. A violated invariant must stop the node before a wrong
+    /// value reaches its disk or its peers.
     /// </summary>
     public void CheckRules(long termBefore)
     {
@@ -200,8 +200,8 @@ internal sealed class Member
     }
 
     /// <summary>
-    /// Handles the answer to a pre-vote. A refusal's higher term is adopted. Otherwise a node with a long log and an
-    /// old term and one with a short log and a new term would refuse each other for ever.
+    /// Handles the reply to a pre-vote. A refusal's higher term is adopted. Otherwise a node with a long log and an old
+    /// term, and a node with a short log and a new term, would refuse each other for ever.
     /// </summary>
     private void HandlePreVoteReply(in Message message)
     {

@@ -1,6 +1,8 @@
 namespace Rookery.Raft;
 
-/// <summary>Membership changes, one voter at a time and in force from their append (thesis 4.1 to 4.3).</summary>
+/// <summary>
+/// Membership changes (thesis 4.1 to 4.3): each adds or removes one voter, and is in force once it is appended.
+/// </summary>
 internal sealed class MemberChanges(MemberState state, ProgressTracker tracker, Replication replication)
 {
     /// <summary>Changes a member's role, if that is safe now.</summary>

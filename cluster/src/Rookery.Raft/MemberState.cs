@@ -1,8 +1,6 @@
 namespace Rookery.Raft;
 
-/// <summary>
-/// The state that all parts of the core share (the paper, figure 2): term, vote and role, the log, and the time.
-/// </summary>
+/// <summary>The state that all parts of the core share: term, vote, role, log and time (the paper, figure 2).</summary>
 internal sealed class MemberState
 {
     public MemberState(StartingPoint start, CoreOptions options, SafetyRules rules)
@@ -22,7 +20,7 @@ internal sealed class MemberState
     /// <summary>This node.</summary>
     public NodeId Self { get; }
 
-    /// <summary>The number of starts of this node's store.</summary>
+    /// <summary>How often this node's store was started, including this start.</summary>
     public long Incarnation { get; }
 
     public RaftLog Log { get; }
@@ -59,7 +57,7 @@ internal sealed class MemberState
     public int Majority => Rules.MajorityOf(Configuration);
 
     /// <summary>
-    /// Whether an entry of this term is committed, so that a leader knows everything committed before its term.
+    /// Whether an entry of this term is committed. A leader then knows all entries committed before its term.
     /// </summary>
     public bool OwnTermIsCommitted => Log.CommittedTerm == Term;
 

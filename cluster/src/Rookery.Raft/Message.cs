@@ -18,7 +18,7 @@ public enum MessageKind
     VoteReply,
 
     /// <summary>
-    /// Carries entries after a position (AppendEntries). The host adds the entries when it sends the message.
+    /// Carries the entries after a position (AppendEntries). The host adds their payloads when it sends the message.
     /// </summary>
     Append,
 
@@ -28,8 +28,8 @@ public enum MessageKind
     AppendReply,
 
     /// <summary>
-    /// Shows that the leader lives; carries its commit index and the number of the read round. Sent on the control
-    /// connection, so entries do not delay it.
+    /// Keeps followers from campaigning, and carries the commit index and the number of the read round. Sent on the
+    /// control connection, so entries do not delay it.
     /// </summary>
     Heartbeat,
 
@@ -70,14 +70,14 @@ public readonly record struct Message
     public required long Term { get; init; }
 
     /// <summary>
-    /// The number of starts of the sender's store. Answers of an earlier start are ignored; repeated ones indicate a
-    /// copied card.
+    /// How often the sender's store was started. Replies of an earlier start are ignored. Repeated ones indicate a
+    /// copied disk.
     /// </summary>
     public required long Incarnation { get; init; }
 
     /// <summary>
     /// Votes: the end of the candidate's log. Append: the position before the entries. AppendReply: the last verified
-    /// and durable position, or the refused one. SnapshotOffer: the last entry of the manifest.
+    /// and durable position, or the refused one. SnapshotOffer: the last entry that the snapshot contains.
     /// </summary>
     public LogPosition Position { get; init; }
 
@@ -110,8 +110,8 @@ public readonly record struct Message
     public long ElectionTimeoutMicroseconds { get; init; }
 
     /// <summary>
-    /// Heartbeat and its reply: when the leader sent the heartbeat, in microseconds of its monotonic time; 0 when the
-    /// reply waited for a disk and its delay does not measure the network.
+    /// Heartbeat and its reply: when the leader sent the heartbeat, in microseconds of its monotonic time. 0 when the
+    /// reply waited for a disk, so its delay does not measure the network.
     /// </summary>
     public long SentAtMicroseconds { get; init; }
 
@@ -132,11 +132,11 @@ public readonly record struct Message
 }
 
 /// <summary>The health of a member's store and board, as its host measured it.</summary>
-/// <param name="SyncMicroseconds">The 99th percentile of recent journal writes.</param>
-/// <param name="StallMicroseconds">For how long the outstanding journal write has made no progress; 0 when none is
+/// <param name="SyncMicroseconds">The 99th percentile of the duration of recent journal writes.</param>
+/// <param name="StallMicroseconds">How long the outstanding journal write has made no progress; 0 when none is
 /// outstanding.</param>
-/// <param name="BoardPenalty">0 for a cool, well-powered board; higher values make a worse leader, up to
-/// <see cref="CannotApply"/>.</param>
+/// <param name="BoardPenalty">0 for a cool, well-powered board. Leadership moves to voters with lower values. The
+/// maximum is <see cref="CannotApply"/>.</param>
 /// <param name="SpareBytes">The free bytes beyond the node's reserve; negative when it refuses writes that grow the
 /// data. The core only passes this on.</param>
 public readonly record struct StoreHealth(
@@ -147,8 +147,8 @@ public readonly record struct StoreHealth(
 )
 {
     /// <summary>
-    /// The penalty of a store whose tables cannot be applied to. Such a leader would answer no write, so it transfers
-    /// leadership at once to any member with a lower penalty.
+    /// The penalty of a node that cannot apply entries to its tables. Such a leader could not answer writes, so it
+    /// transfers leadership at once to any voter with a lower penalty.
     /// </summary>
     public const int CannotApply = int.MaxValue;
 }

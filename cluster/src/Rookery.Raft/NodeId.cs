@@ -1,8 +1,7 @@
 namespace Rookery.Raft;
 
 /// <summary>
-/// A member's identity in consensus: random, assigned once, and never reused for another store. Names and addresses are
-/// not part of it.
+/// A member's identity in consensus: a random number, assigned once and never reused for another store.
 /// </summary>
 /// <param name="Value">Any number except 0.</param>
 public readonly record struct NodeId(long Value) : IComparable<NodeId>

@@ -1,8 +1,8 @@
 namespace Rookery.Raft;
 
 /// <summary>
-/// Collects the output of a step. Holds messages until the vote record they depend on is durable, so the host may send
-/// everything in an output at once.
+/// Collects the output of a step. Holds messages back until the vote record that they depend on is durable, so the host
+/// may send all messages of an output at once.
 /// </summary>
 internal sealed class Outbox(MemberState state)
 {
@@ -35,7 +35,7 @@ internal sealed class Outbox(MemberState state)
             SentAtMicroseconds = to.SentAtMicroseconds,
         };
 
-    /// <summary>Sends a message, now or when the vote record of its term is durable.</summary>
+    /// <summary>Adds a message to the output, or holds it back until the vote record of its term is durable.</summary>
     public void Send(in Message message)
     {
         if (state.Log.Durability.VoteIsDurable || state.Rules.MayLeaveBeforeVoteIsDurable(message.Kind))
@@ -67,8 +67,8 @@ internal sealed class Outbox(MemberState state)
     }
 
     /// <summary>
-    /// Holds a message. Of each kind only the newest is held for each peer, so that a disk that hangs for an hour does
-    /// not collect an hour of answers.
+    /// Holds a message back. Only the newest message of each kind is held for each peer, so that memory stays bounded
+    /// while a disk hangs.
     /// </summary>
     private void Hold(in Message message)
     {
@@ -79,7 +79,7 @@ internal sealed class Outbox(MemberState state)
             Coverage.Count(RareBranch.HeldReplaced);
         }
 
-        // The delay by the disk would be measured as that of the network.
+        // 0, because the delay by the disk must not count as a network round trip.
         _held.Add(message with { SentAtMicroseconds = 0 });
     }
 }

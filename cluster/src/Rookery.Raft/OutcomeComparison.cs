@@ -1,10 +1,10 @@
 namespace Rookery.Raft;
 
 /// <summary>
-/// Detects members that applied the same entries with different results. The leader names an index in its heartbeats,
-/// each member answers with its outcome hash there, and the next heartbeats carry the hash that a majority of the
-/// voters has. A member with another hash halts, the leader included. While voters differ without a majority, nothing
-/// is proposed. Not part of Raft, whose proof assumes that apply is deterministic.
+/// Detects members that applied the same entries with different results. The leader's heartbeats name an index. Each
+/// member replies with its outcome hash at that index. The next heartbeats carry the hash of a majority of the voters,
+/// and a member with another hash halts. While voters differ and no majority agrees, proposals are refused. Not part of
+/// Raft, whose proof assumes that apply is deterministic.
 /// </summary>
 internal sealed class OutcomeComparison(MemberState state, ProgressTracker tracker, Outbox outbox)
 {
@@ -13,9 +13,7 @@ internal sealed class OutcomeComparison(MemberState state, ProgressTracker track
     private long _askedIndex;
     private long _askedAt;
 
-    /// <summary>
-    /// The outcome hash of a majority of the voters, as this leader knows it; zeros before the first.
-    /// </summary>
+    /// <summary>The last outcome hash on which a majority of the voters agreed; zeros before the first.</summary>
     public OutcomeHash Agreed { get; private set; }
 
     /// <summary>Whether voters differ and no majority of them agrees yet.</summary>
@@ -41,10 +39,10 @@ internal sealed class OutcomeComparison(MemberState state, ProgressTracker track
         }
     }
 
-    /// <summary>Drops the history, because the state was replaced by another member's.</summary>
+    /// <summary>Clears the history, because another member's state replaced this node's.</summary>
     public void ForgetHistory() => _history.Clear();
 
-    /// <summary>Resets the leader's state; the next leader starts its own comparison.</summary>
+    /// <summary>Resets the state of a leader's comparison.</summary>
     public void EndLeading() => (Agreed, _askedIndex, VotersDiffer) = (default, 0, false);
 
     /// <summary>
@@ -62,7 +60,7 @@ internal sealed class OutcomeComparison(MemberState state, ProgressTracker track
         return _askedIndex;
     }
 
-    /// <summary>As a leader: records a peer's outcome hash and looks for a majority.</summary>
+    /// <summary>On a leader: records a peer's outcome hash and checks whether a majority agrees.</summary>
     public void HandlePeerOutcome(Progress peer, OutcomeHash outcome)
     {
         if (outcome.Index == 0 || outcome.Index != _askedIndex || _askedIndex <= Agreed.Index)
@@ -97,7 +95,7 @@ internal sealed class OutcomeComparison(MemberState state, ProgressTracker track
     }
 
     /// <summary>
-    /// As a follower: compares with the majority's hash, as soon as this node has applied that entry.
+    /// On a follower: compares its hash with the majority's, now or once this node has applied that entry.
     /// </summary>
     public void HandleAgreed(OutcomeHash agreed)
     {

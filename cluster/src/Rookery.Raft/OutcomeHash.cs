@@ -1,8 +1,8 @@
 namespace Rookery.Raft;
 
 /// <summary>
-/// The outcome of applying: a hash chain over result codes and etags of all entries from the first. Members that
-/// applied the same entries have the same hash at each index.
+/// The outcome of applying the log: a hash chain over the result codes and etags of all entries from the first. Members
+/// that applied the same entries have the same hash at each index.
 /// </summary>
 /// <param name="Index">The last entry in the chain; 0 when unknown.</param>
 /// <param name="Hash">The hash of the chain at that entry.</param>
@@ -24,7 +24,7 @@ internal sealed class OutcomeHistory
         _recent[outcome.Index & (_recent.Length - 1)] = outcome;
     }
 
-    /// <summary>Removes all hashes, because the state was replaced by another member's.</summary>
+    /// <summary>Removes all hashes.</summary>
     public void Clear()
     {
         Last = default;

@@ -11,11 +11,11 @@ public readonly record struct VoteRecord(long Term, NodeId VotedFor);
 /// <param name="Number">The write's number since the core started, from 1. <see cref="Input.JournalDurable"/> refers to
 /// it.</param>
 /// <param name="Vote">The vote record to write; null when it has not changed.</param>
-/// <param name="TruncateAfter">Truncates the log after this index; -1 for no truncation.</param>
+/// <param name="TruncateAfter">The index after which the journal is truncated; -1 for no truncation.</param>
 /// <param name="FirstIndex">The first entry to write.</param>
 /// <param name="LastIndex">The last entry to write; less than <paramref name="FirstIndex"/> when there are
 /// none.</param>
-/// <param name="Committed">The commit index, which may be recorded for the next start
+/// <param name="Committed">The commit index. The host may record it for the next start
 /// (<see cref="StartingPoint.CommitIndex"/>). At most <paramref name="LastIndex"/>.</param>
 public readonly record struct JournalWrite(
     long Number,
@@ -34,7 +34,7 @@ public readonly record struct ReadReady(long Number, long Index);
 /// <summary>The answer to <see cref="Input.ChangeMember"/>.</summary>
 public enum ChangeAnswer
 {
-    /// <summary>The step had no such input.</summary>
+    /// <summary>The step's input was not <see cref="Input.ChangeMember"/>.</summary>
     None,
 
     /// <summary>The change is appended: in force, and complete once committed.</summary>
@@ -57,7 +57,7 @@ public enum ChangeAnswer
     /// <summary>A majority of the new configuration's voters was not heard within an election timeout.</summary>
     NoMajority,
 
-    /// <summary>A leader does not remove its own vote: transfer leadership first.</summary>
+    /// <summary>The change would take the leader's own vote. Transfer leadership first.</summary>
     LeaderItself,
 
     /// <summary>The new configuration would have more than <see cref="Configuration.MostVoters"/> voters.</summary>
@@ -80,8 +80,8 @@ public enum CoreEvent
     QuorumLost,
 
     /// <summary>
-    /// A message of an earlier start of the sender's store arrived: a delayed one or, if repeated, one from an old card
-    /// or a copy.
+    /// A message of an earlier start of the sender's store arrived. One such message was delayed; repeated ones come
+    /// from an old disk or a copy.
     /// </summary>
     OldIncarnation,
 
@@ -96,7 +96,8 @@ public enum CoreEvent
 
     /// <summary>
     /// The voters' clocks agree on a time more than ten minutes from the cluster's, and no majority of them is
-    /// synchronised. Until one is, or an operator confirms, nothing expires and no key ages.
+    /// synchronised. Until a majority is synchronised or an operator confirms, nothing expires and no key is renewed
+    /// for its age.
     /// </summary>
     ClockDoubted,
 
@@ -104,7 +105,7 @@ public enum CoreEvent
     ClockTrusted,
 
     /// <summary>
-    /// This node's state differs from a majority's: it has halted, and must get its data from the others.
+    /// This node's state differs from a majority's: it has halted, and must get its data from the other members.
     /// </summary>
     Diverged,
 }
@@ -121,8 +122,8 @@ public sealed class Output
     private readonly List<(CoreEvent What, NodeId Node)> _events = [];
 
     /// <summary>
-    /// Messages to send now, in this order. For <see cref="MessageKind.Append"/> the host adds the entries. If its log
-    /// has other entries there by then, it drops the message.
+    /// Messages to send now, in this order. For <see cref="MessageKind.Append"/> the host adds the entries' payloads.
+    /// It drops the message if those entries were replaced meanwhile.
     /// </summary>
     public IReadOnlyList<Message> Messages => _messages;
 
@@ -151,11 +152,11 @@ public sealed class Output
     public ClockAnswer ClockAnswer { get; internal set; }
 
     /// <summary>
-    /// Entries that the core appended itself, a new leader's no-op or a configuration. The host makes their payloads.
+    /// Entries that the core appended itself: a new leader's no-op or a configuration. The host encodes their payloads.
     /// </summary>
     public IReadOnlyList<Entry> Made => _made;
 
-    /// <summary>A manifest to fetch from a leader; null for none.</summary>
+    /// <summary>A snapshot to fetch from a leader; null for none.</summary>
     public (NodeId From, LogPosition Position)? Fetch { get; internal set; }
 
     /// <summary>

@@ -3,23 +3,26 @@ namespace Rookery.Raft;
 /// <summary>The mode in which a leader replicates to a peer.</summary>
 internal enum ProgressState
 {
-    /// <summary>Searches the last common entry: one message without entries at a time.</summary>
+    /// <summary>The leader searches the last common entry, with one message without entries at a time.</summary>
     Probe,
 
     /// <summary>The last common entry is known: entries are pipelined.</summary>
     Replicate,
 
-    /// <summary>The entries that the peer misses are compacted: it fetches a manifest.</summary>
+    /// <summary>The entries that the peer misses are compacted, so the peer fetches a snapshot.</summary>
     Manifest,
 }
 
-/// <summary>A leader's knowledge of one peer.</summary>
+/// <summary>
+/// A leader's record of one peer: its replication progress, contact, health and clock. Times are in microseconds of the
+/// host's monotonic time.
+/// </summary>
 internal sealed class Progress(NodeId node, long next, long now)
 {
-    /// <summary>The most messages in flight to a peer.</summary>
+    /// <summary>The maximum number of messages in flight to a peer.</summary>
     public const int MostMessages = 64;
 
-    /// <summary>The most bytes in flight to a peer; a single larger entry may be sent alone.</summary>
+    /// <summary>The maximum number of bytes in flight to a peer. A single larger entry may be sent alone.</summary>
     public const int MostBytes = 4 << 20;
 
     /// <summary>
@@ -44,10 +47,10 @@ internal sealed class Progress(NodeId node, long next, long now)
     /// <summary>The index of the next entry to send.</summary>
     public long Next { get; private set; } = next;
 
-    /// <summary>The newest known start of the peer's store.</summary>
+    /// <summary>The number of the newest known start of the peer's store.</summary>
     public long Incarnation { get; set; }
 
-    /// <summary>The start of the peer's store that confirmed <see cref="Match"/>.</summary>
+    /// <summary>The number of the start of the peer's store that acknowledged <see cref="Match"/>.</summary>
     public long MatchIncarnation { get; private set; }
 
     /// <summary>Whether the peer is a voter of the newest configuration.</summary>
@@ -63,29 +66,30 @@ internal sealed class Progress(NodeId node, long next, long now)
     public long CommitSent { get; set; }
 
     /// <summary>
-    /// The index of the entry that takes the peer's vote away: this and later entries are not sent before it is
-    /// committed. Otherwise the peer might have the longest log and yet be barred from leading.
+    /// The index of the entry that takes the peer's vote away. That entry and later ones are sent to the peer only
+    /// after it is committed. Otherwise the peer could hold the most up-to-date log and yet be unable to lead.
     /// </summary>
     public long HoldBackFrom { get; set; } = long.MaxValue;
 
     /// <summary>
-    /// The first entry that this leader cannot read and that the peer fetches in a manifest: entries are sent again
-    /// once it has that one. 0 when it fetches for another reason.
+    /// The index of an entry that this leader cannot read and the peer gets from a snapshot. Entries are sent again
+    /// once the peer has that entry. 0 when the peer fetches for another reason.
     /// </summary>
     public long FetchesThrough { get; set; }
 
     /// <summary>
-    /// Whether the peer is removed. It still receives that configuration, then its progress is dropped.
+    /// Whether the newest configuration removes the peer. The peer still receives that configuration before this object
+    /// is dropped.
     /// </summary>
     public bool IsRemoved { get; set; }
 
-    /// <summary>Since when no sent message has been confirmed.</summary>
+    /// <summary>Since when messages have been in flight without a new acknowledgement.</summary>
     public long WaitingSince { get; private set; } = now;
 
     public StoreHealth Health { get; set; }
 
     /// <summary>
-    /// Whether the peer has reported its health to this leader. Before that it may be one that cannot apply.
+    /// Whether the peer has reported its health to this leader. A peer that has not may be unable to apply.
     /// </summary>
     public bool HasToldHealth { get; set; }
 
@@ -149,8 +153,8 @@ internal sealed class Progress(NodeId node, long next, long now)
         }
         else if (State == ProgressState.Probe && match >= Next - 1)
         {
-            // Only an answer to the current probe counts. After an earlier probe's late answer, a peer that was
-            // restarted meanwhile would not receive the commits up to here before the next write.
+            // Only a reply to the current probe counts. After a late reply to an earlier probe, a peer that restarted
+            // meanwhile would not learn of the commits so far until the next write.
             Become(ProgressState.Replicate, Match + 1, now);
         }
 
@@ -174,7 +178,7 @@ internal sealed class Progress(NodeId node, long next, long now)
         FetchesThrough = 0;
     }
 
-    /// <summary>Counts the consecutive rounds in which the peer caught up within an election timeout.</summary>
+    /// <summary>Counts consecutive rounds in which the peer caught up within an election timeout.</summary>
     public void CountRound(long lastIndex, long now, long electionTimeout)
     {
         if (_roundTarget >= 0 && Match < _roundTarget)

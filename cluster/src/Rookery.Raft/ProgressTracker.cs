@@ -1,8 +1,8 @@
 namespace Rookery.Raft;
 
 /// <summary>
-/// A leader's knowledge of all peers: the members of the newest configuration and what majorities of them have. Empty
-/// while this node does not lead.
+/// A leader's <see cref="Progress"/> records of all peers, and what majorities of them confirmed. Empty while this node
+/// does not lead.
 /// </summary>
 internal sealed class ProgressTracker(MemberState state, Outbox outbox)
 {
@@ -29,8 +29,8 @@ internal sealed class ProgressTracker(MemberState state, Outbox outbox)
     }
 
     /// <summary>
-    /// Records contact with the sender of a message and returns its progress; null when it is no peer, or when the
-    /// message is of an earlier start of its store.
+    /// Records contact with the sender of a message and returns its progress; null when the sender is no peer, or when
+    /// an earlier start of its store sent the message.
     /// </summary>
     public Progress? Hear(in Message message)
     {
@@ -62,7 +62,7 @@ internal sealed class ProgressTracker(MemberState state, Outbox outbox)
     public bool Answers(Progress peer) => state.Now - peer.LastContact <= state.ElectionTimeoutMicroseconds;
 
     /// <summary>
-    /// Whether a majority answers (CheckQuorum, thesis 6.2): a leader without one would only block clients.
+    /// Whether a majority answers (CheckQuorum, thesis 6.2). A leader without a majority would only block clients.
     /// </summary>
     public bool HearsMajority()
     {
@@ -111,9 +111,8 @@ internal sealed class ProgressTracker(MemberState state, Outbox outbox)
     }
 
     /// <summary>
-    /// Whether a majority of the voters of <paramref name="configuration"/> answers and accepts entries. A voter that
-    /// must be probed first, or fetch a state, would delay every write until then; and if it is the only other voter,
-    /// none could take over from a leader that cannot send its state.
+    /// Whether a majority of the voters of <paramref name="configuration"/> answers and accepts entries. A voter in
+    /// another mode would delay every write until it has been probed or has fetched a snapshot.
     /// </summary>
     public bool MajorityFollows(Configuration configuration)
     {
@@ -129,8 +128,8 @@ internal sealed class ProgressTracker(MemberState state, Outbox outbox)
     }
 
     /// <summary>
-    /// Returns the voter to transfer leadership to: among those that answer and whose store is not stalled, the one
-    /// with the best board, then with the most entries; none if there is none.
+    /// Returns the voter to transfer leadership to: of the voters that answer, replicate and are not stalled, the one
+    /// with the lowest board penalty, then with the most entries. <see cref="NodeId.None"/> if no voter qualifies.
     /// </summary>
     public NodeId BestSuccessor(bool mustHaveToldHealth = false)
     {
@@ -159,8 +158,8 @@ internal sealed class ProgressTracker(MemberState state, Outbox outbox)
     }
 
     /// <summary>
-    /// Updates the peers to the newest configuration. Entries that take a peer's vote away are held back from it until
-    /// they are committed.
+    /// Updates the peers to the newest configuration. A peer that loses its vote receives that entry only after its
+    /// commit.
     /// </summary>
     public void Refresh()
     {
@@ -190,8 +189,7 @@ internal sealed class ProgressTracker(MemberState state, Outbox outbox)
     }
 
     /// <summary>
-    /// Holds an inherited uncommitted configuration back from the peer that loses its vote by it, as the previous
-    /// leader did.
+    /// Delays an inherited uncommitted configuration, until its commit, to the peer that loses its vote by it.
     /// </summary>
     public void HoldBackInherited()
     {

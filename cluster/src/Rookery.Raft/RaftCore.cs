@@ -1,21 +1,21 @@
 namespace Rookery.Raft;
 
 /// <summary>
-/// The Raft state machine. Takes inputs and clock readings, returns messages to send and journal records to write. It
-/// does no I/O, starts no thread and never blocks. Sources: Ongaro and Ousterhout 2014 ("the paper"), Ongaro's thesis
-/// ("the thesis", by section).
+/// The Raft state machine. Takes inputs; returns messages to send and journal records to write. Does no I/O, starts no
+/// thread and never blocks. Sources: Ongaro and Ousterhout 2014 ("the paper"), Ongaro's thesis ("the thesis", by
+/// section).
 /// </summary>
 /// <remarks>
 /// <para>Not thread-safe.</para>
-/// <para>This type only dispatches. <see cref="Member"/> changes roles and routes messages; all parts read
-/// <see cref="MemberState"/> and <see cref="RaftLog"/>; each other part owns its fields and implements its section of
-/// the paper. docs/explanation/consensus.md has a table of the parts.</para>
+/// <para>This type only dispatches. <see cref="Member"/> changes roles and routes messages. All parts share
+/// <see cref="MemberState"/> and <see cref="RaftLog"/>. Every other part implements one section of the paper.
+/// docs/explanation/consensus.md has a table of the parts.</para>
 /// </remarks>
 public sealed class RaftCore
 {
     /// <summary>
-    /// The most reads that wait for a leader or for its answer. Further reads are dropped; hosts time out and ask
-    /// again.
+    /// The maximum number of reads that wait for a leader or for its reply. Further reads are refused
+    /// (<see cref="Output.RefusedReads"/>).
     /// </summary>
     public const int MostWaitingReads = 1024;
 
@@ -50,7 +50,7 @@ public sealed class RaftCore
     /// <summary>The leader of <see cref="Term"/>; none when this node knows none.</summary>
     public NodeId Leader => _state.Leader;
 
-    /// <summary>The number of starts of this node's store.</summary>
+    /// <summary>How often this node's store was started, including this start.</summary>
     public long Incarnation => _state.Incarnation;
 
     /// <summary>
@@ -80,9 +80,9 @@ public sealed class RaftCore
     public Configuration Configuration => _log.Configuration;
 
     /// <summary>
-    /// Whether the newest configuration removed this node. That requires the configuration before it to contain this
-    /// node: before a joining node receives the entry that adds it, no configuration contains it, and a damaged log may
-    /// end with such an old configuration.
+    /// Whether the newest configuration removed this node. True only if the configuration before it contains this node,
+    /// because a joining node has not yet received the entry that adds it. False for a damaged log, which may end with
+    /// an old configuration.
     /// </summary>
     public bool WasRemoved =>
         !IsDamaged && !_log.Entries.Configuration.IsMember(Self) && _log.Entries.PreviousConfiguration.IsMember(Self);
@@ -97,8 +97,8 @@ public sealed class RaftCore
     public long ElectionTimeoutMicroseconds => _state.ElectionTimeoutMicroseconds;
 
     /// <summary>
-    /// Whether this store lost entries that it may have acknowledged and that the leader has not sent again yet. Such a
-    /// node does not campaign, and does not vote for a candidate whose log is older than what it lost.
+    /// Whether this store lost entries that it may have acknowledged, and the leader has not sent them again yet. Such
+    /// a node does not campaign. It votes only for candidates whose log is at least as up to date as the lost entries.
     /// </summary>
     public bool IsDamaged => _log.IsDamaged;
 
@@ -131,37 +131,37 @@ public sealed class RaftCore
     public IReadOnlyList<PeerProgress> ReadPeers() => _member.ReadPeers();
 
     /// <summary>
-    /// Whether a fetched manifest may be installed now. The host calls this immediately before installing and takes no
-    /// other step until <see cref="Input.ManifestInstalled"/>. It answers <see cref="Input.ManifestFailed"/> when the
-    /// applied log has overtaken the manifest, or when <paramref name="committedBy"/> is later than this node's term.
-    /// While a journal write is in flight, it tries again later.
+    /// Whether a fetched snapshot may be installed now. The host calls this immediately before it installs, and takes
+    /// no other step until <see cref="Input.ManifestInstalled"/>. While a journal write is in flight, the host tries
+    /// again later. It reports <see cref="Input.ManifestFailed"/> when the applied log has overtaken the snapshot, or
+    /// when <paramref name="committedBy"/> is later than this node's term.
     /// </summary>
-    /// <param name="position">The manifest's last applied entry.</param>
-    /// <param name="committedBy">The sender's term when it sent the manifest. The manifest's entries were committed in
+    /// <param name="position">The last entry that the snapshot contains.</param>
+    /// <param name="committedBy">The sender's term when it sent the snapshot. The snapshot's entries were committed in
     /// that term or earlier.</param>
     public bool MayInstall(LogPosition position, long committedBy) =>
         _member.Snapshots.MayInstall(position, committedBy);
 
     /// <summary>
-    /// Whether a fetched manifest may replace tables that cannot be applied to any more, even if later entries are
-    /// committed here. It may when its last entry is durable in this log: by log matching (paper 5.3) the manifest then
-    /// holds what this log holds up to that index, and the log stays unchanged. The host checks that the manifest is
-    /// not older than its applied index, and proceeds as for <see cref="MayInstall"/>, except that a journal write in
-    /// flight is allowed once the current term is durable.
+    /// Whether a fetched snapshot may replace tables to which entries can no longer be applied, even if later entries
+    /// are committed here. It may when the snapshot's last entry is durable in this log: by log matching (paper 5.3)
+    /// the snapshot then contains the same entries as this log through that index. The log stays unchanged. The host
+    /// checks that the snapshot is not older than its applied index, and proceeds as for <see cref="MayInstall"/>. A
+    /// journal write may be in flight once the vote record of the current term is durable.
     /// </summary>
-    /// <param name="position">The manifest's last applied entry.</param>
-    /// <param name="committedBy">As for <see cref="MayInstall"/>.</param>
+    /// <param name="position">The last entry that the snapshot contains.</param>
+    /// <param name="committedBy">The same as in <see cref="MayInstall"/>.</param>
     public bool MayReplaceTables(LogPosition position, long committedBy) =>
         _member.Snapshots.MayReplaceTables(position, committedBy);
 
     /// <summary>
-    /// Whether the journal keeps the entries after a manifest at <paramref name="position"/>: true when that entry is
-    /// durable in the log. Otherwise the journal is emptied and starts after the manifest.
+    /// Whether the journal keeps its entries after a snapshot at <paramref name="position"/>: true when the entry there
+    /// is durable in the log. Otherwise the journal is emptied and starts after the snapshot.
     /// </summary>
     public bool KeepsTailAfter(LogPosition position) => _log.KeepsTailAfter(position);
 
     /// <summary>Processes one input.</summary>
-    /// <param name="input">The event.</param>
+    /// <param name="input">The input.</param>
     /// <param name="into">Receives what the host must do; cleared first.</param>
     /// <exception cref="ConsensusException">A safety rule is violated, here or by a peer. The node must
     /// stop.</exception>
@@ -265,8 +265,8 @@ public sealed class RaftCore
     }
 
     /// <summary>
-    /// Advances the core's time. A jump by more than the election timeout (a pause, a suspended machine) counts as lost
-    /// contact, so a leader steps down.
+    /// Advances the core's time. A jump by more than the election timeout (a paused process, a suspended machine)
+    /// counts as lost contact, so a leader steps down.
     /// </summary>
     private void PassTime(long time)
     {

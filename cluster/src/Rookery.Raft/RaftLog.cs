@@ -21,7 +21,7 @@ internal sealed class RaftLog
     /// <summary>The entries, durable or not.</summary>
     public EntryLog Entries { get; }
 
-    /// <summary>What is durable on this node's disk.</summary>
+    /// <summary>Tracks which records are durable on this node's disk.</summary>
     public Durability Durability { get; }
 
     /// <summary>The highest index that this node knows to be committed.</summary>
@@ -37,7 +37,7 @@ internal sealed class RaftLog
     public bool ChangeIsPending => Entries.ConfigurationIndex > CommitIndex;
 
     /// <summary>
-    /// The last position that this store may have acknowledged, if the log ends before it; otherwise zeros.
+    /// The last position that this store may have acknowledged, if the log ends before that position; otherwise zeros.
     /// </summary>
     public LogPosition VotedBy { get; private set; }
 
@@ -68,14 +68,14 @@ internal sealed class RaftLog
     }
 
     /// <summary>
-    /// Whether the journal keeps the entries after a manifest at <paramref name="position"/>: true when that entry is
-    /// durable in the log. Otherwise the journal is emptied and starts after the manifest.
+    /// Whether the journal keeps its entries after a snapshot at <paramref name="position"/>: true when the entry there
+    /// is durable in the log. Otherwise the journal is emptied and starts after the snapshot.
     /// </summary>
     public bool KeepsTailAfter(LogPosition position) =>
         _rules.KeepsTail(Entries.Has(position), position.Index <= Durability.DurableIndex);
 
     /// <summary>
-    /// Records that a manifest at <paramref name="position"/> is installed: its entries are committed and durable here.
+    /// Records that a snapshot at <paramref name="position"/> is installed: its entries are committed and durable here.
     /// </summary>
     public void Install(LogPosition position, Configuration configuration, long configurationIndex, bool tailIsKept)
     {
@@ -96,7 +96,7 @@ internal sealed class RaftLog
         Durability.RecordInstalled(position.Index, tailIsKept);
     }
 
-    /// <summary>Clears the damage once the durable log is as up to date as what this store had acknowledged.</summary>
+    /// <summary>Clears the damage once the durable log is at least as up to date as <see cref="VotedBy"/>.</summary>
     /// <returns>Whether the damage was cleared by this call.</returns>
     public bool TryHeal()
     {

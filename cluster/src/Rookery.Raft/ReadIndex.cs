@@ -18,8 +18,8 @@ internal sealed class ReadIndex(
     private long _roundIndex;
     private long _requestedAt;
 
-    // Request numbers include the incarnation: the answer to a request of an earlier start would let a read see the
-    // past.
+    // Request numbers contain the number of the store's start. Otherwise the reply to a request of an earlier start
+    // could serve a stale read.
     private long _request = state.Incarnation << 32;
 
     private bool HasRoom => _waiting.Count + _ofRound.Count + _ofRequest.Count < RaftCore.MostWaitingReads;
@@ -38,7 +38,9 @@ internal sealed class ReadIndex(
         AskLeader();
     }
 
-    /// <summary>Handles a follower's read request. When the request is dropped, the follower repeats it.</summary>
+    /// <summary>
+    /// Handles a follower's read request. Drops the request when there is no room; the follower repeats it.
+    /// </summary>
     public void HandleFollowerRead(in Message message)
     {
         if (state.IsLeader && HasRoom)
@@ -48,7 +50,9 @@ internal sealed class ReadIndex(
         }
     }
 
-    /// <summary>Begins a round for the waiting reads, if none is running and this node is a leader that may.</summary>
+    /// <summary>
+    /// Begins a round for the waiting reads, if no round is running and this leader has committed an entry of its term.
+    /// </summary>
     public void BeginRound()
     {
         if (
@@ -99,7 +103,9 @@ internal sealed class ReadIndex(
         BeginRound();
     }
 
-    /// <summary>Keeps this node's own reads for the next leader. Followers repeat theirs.</summary>
+    /// <summary>
+    /// Keeps this node's own reads for the next leader. Drops the followers' reads; followers repeat them.
+    /// </summary>
     public void EndLeading()
     {
         _waiting.AddRange(_ofRound);
@@ -111,7 +117,7 @@ internal sealed class ReadIndex(
         }
     }
 
-    /// <summary>Returns the requested reads to the waiting ones, because the leader may have changed.</summary>
+    /// <summary>Moves the requested reads back to the waiting reads, because the leader may have changed.</summary>
     public void WithdrawQuestion()
     {
         foreach (long number in _ofRequest)
@@ -142,8 +148,8 @@ internal sealed class ReadIndex(
     }
 
     /// <summary>
-    /// Repeats a request without an answer, under a new number: the old answer must not serve reads that arrived after
-    /// it was requested.
+    /// Repeats an unanswered request under a new number: a late reply to the old request must not serve reads that
+    /// arrived after that request.
     /// </summary>
     public void AskAgainIfLate()
     {

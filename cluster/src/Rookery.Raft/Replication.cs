@@ -1,8 +1,8 @@
 namespace Rookery.Raft;
 
 /// <summary>
-/// A leader's replication. Entries are sent while this node syncs them (thesis 10.2.1), pipelined, within limits for
-/// each peer.
+/// A leader's side of log replication. Entries are sent while this node syncs them (thesis 10.2.1). They are pipelined,
+/// up to a limit for each peer.
 /// </summary>
 internal sealed class Replication(
     MemberState state,
@@ -15,12 +15,12 @@ internal sealed class Replication(
     private readonly RaftLog _log = state.Log;
 
     /// <summary>
-    /// The last entry of the durable local manifest, which is offered to peers that miss compacted entries. It always
-    /// contains the released entries; until the host has reported it, such a peer waits.
+    /// The last entry through which the local store is durable. The state there is offered to peers that miss compacted
+    /// entries. Such a peer waits until the host has reported a position at or after the compacted entries.
     /// </summary>
     public LogPosition Manifest { get; set; }
 
-    /// <summary>Appends an entry of the host.</summary>
+    /// <summary>Appends the host's entry.</summary>
     /// <returns>The entry's position.</returns>
     public LogPosition Append(in Entry entry)
     {
@@ -107,8 +107,8 @@ internal sealed class Replication(
     }
 
     /// <summary>
-    /// Handles entries for a peer that cannot be read here: offers the manifest if it contains them, otherwise
-    /// transfers leadership.
+    /// Handles the report that entries for a peer cannot be read here: offers the peer a snapshot that contains them,
+    /// or transfers leadership if the store is not durable that far.
     /// </summary>
     public void HandleUnreadable(NodeId node, long index)
     {
@@ -143,7 +143,7 @@ internal sealed class Replication(
         }
         else if (message.Position.Index <= _log.Entries.LastIndex)
         {
-            // An acknowledgement covers only entries sent in this term, so the index alone identifies them.
+            // A follower acknowledges only entries that it verified in this term, so the index alone identifies them.
             HandleMatch(peer, message.Position.Index);
         }
         else
@@ -205,7 +205,7 @@ internal sealed class Replication(
     }
 
     /// <summary>
-    /// Announces a new commit index when no entries are to be sent. Otherwise the peer would learn of it only with the
+    /// Announces a new commit index to a peer that has all entries. Otherwise the peer would learn of it only from the
     /// next heartbeat.
     /// </summary>
     private void TellCommit(Progress peer)
@@ -265,8 +265,8 @@ internal sealed class Replication(
                 _ => true,
             };
 
-        // A store that was restarted since it acknowledged, and refuses a position that it had, lost entries. From the
-        // same start, such a refusal is a delayed one.
+        // If the peer restarted since it acknowledged this position and now refuses it, its store lost entries. A
+        // refusal from the same start is merely a delayed message.
         if (
             message.Position.Index <= peer.Match
             && message.Hint.Index < peer.Match
@@ -295,7 +295,7 @@ internal sealed class Replication(
 
     /// <summary>
     /// Returns the highest index at which the logs may match. A hint below this log's base is returned unchanged, so
-    /// that a manifest is offered.
+    /// that a snapshot is offered.
     /// </summary>
     private long CommonEnd(in Message message) =>
         Math.Min(message.Hint.Index, _log.Entries.LastAtMost(message.Hint.Index, message.Hint.Term).Index);

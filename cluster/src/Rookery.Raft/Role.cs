@@ -6,12 +6,12 @@ public enum Role
     /// <summary>Accepts entries from a leader, or waits for one.</summary>
     Follower,
 
-    /// <summary>Asks which voters would vote for it.</summary>
+    /// <summary>Requests pre-votes: asks whether the voters would vote for this node.</summary>
     PreCandidate,
 
     /// <summary>Requests votes in a new term.</summary>
     Candidate,
 
-    /// <summary>Determines the order of entries.</summary>
+    /// <summary>Appends new entries and replicates them.</summary>
     Leader,
 }

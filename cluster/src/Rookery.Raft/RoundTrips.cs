@@ -6,7 +6,7 @@ internal sealed class RoundTrips
     private readonly long[] _samples = new long[64];
     private int _count;
 
-    /// <summary>The longest one, in microseconds; 0 before the first.</summary>
+    /// <summary>The longest of these round trips, in microseconds; 0 before the first.</summary>
     public long SlowMicroseconds => _samples.Max();
 
     public void Add(long microseconds) => _samples[_count++ & (_samples.Length - 1)] = microseconds;

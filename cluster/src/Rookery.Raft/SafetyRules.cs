@@ -1,8 +1,8 @@
 namespace Rookery.Raft;
 
 /// <summary>
-/// The decisions on which safety and progress depend, each in a method of its own, so that tests can replace one by a
-/// known mistake and check that the simulator finds it. The program uses only <see cref="Sound"/>.
+/// The decisions on which safety and progress depend, each in a method of its own. Tests override one method with a
+/// known bug and check that the simulator finds it. The product uses only <see cref="Sound"/>.
 /// </summary>
 internal class SafetyRules
 {
@@ -12,7 +12,8 @@ internal class SafetyRules
     public virtual long OwnMatch(long durableIndex, long lastIndex) => durableIndex;
 
     /// <summary>
-    /// Whether an entry may be committed by counting: only one of the leader's own term (thesis 3.6.2, figure 3.7).
+    /// Whether a leader may commit an entry because a majority has it: only an entry of its own term (thesis 3.6.2,
+    /// figure 3.7).
     /// </summary>
     public virtual bool MayCommitByCounting(long entryTerm, long currentTerm) => entryTerm == currentTerm;
 
@@ -20,14 +21,14 @@ internal class SafetyRules
     public virtual bool MayLeaveBeforeVoteIsDurable(MessageKind kind) => kind is MessageKind.PreVote;
 
     /// <summary>
-    /// Whether a candidate may count its own vote: when the vote record is durable. Otherwise, after a restart, it
-    /// could vote again in a term that it led.
+    /// Whether a candidate may count its own vote: once the vote record is durable. Otherwise it could restart and vote
+    /// for another candidate in the same term.
     /// </summary>
     public virtual bool HasOwnVote(bool voteIsDurable) => voteIsDurable;
 
     /// <summary>
-    /// Returns the index that a follower acknowledges: what the current leader's messages verified and what is durable;
-    /// not simply the end of its log.
+    /// Returns the index that a follower acknowledges: verified by the current leader's messages, and durable. The end
+    /// of its log may be neither.
     /// </summary>
     public virtual long Acknowledged(long verified, long durableIndex, long lastIndex) =>
         Math.Min(verified, durableIndex);
@@ -36,8 +37,8 @@ internal class SafetyRules
     public virtual long FollowerCommit(long leaderCommit, long verified) => Math.Min(leaderCommit, verified);
 
     /// <summary>
-    /// Returns the commit index to record in a journal write. The next start trusts it without a leader, so it is what
-    /// this node knows to be committed.
+    /// Returns the commit index to record in a journal write. The next start trusts it without asking a leader, so only
+    /// an index known to be committed may be recorded.
     /// </summary>
     public virtual long MayBeNoted(long commitIndex, long lastIndex) => commitIndex;
 
@@ -45,15 +46,15 @@ internal class SafetyRules
     public virtual bool MayCommitAsFollower(bool voteIsDurable) => voteIsDurable;
 
     /// <summary>
-    /// Returns the last index that an append keeps, if both logs match through <paramref name="agreed"/>: everything,
-    /// unless an entry contradicts the log. A delayed duplicate truncates nothing.
+    /// Returns the last index of the follower's log that an append keeps. Both logs match through
+    /// <paramref name="agreed"/>. Only a received entry that contradicts the log truncates it; a delayed duplicate does
+    /// not.
     /// </summary>
     public virtual long KeptAfterAppend(long agreed, long lastIndex, bool contradicts) =>
         contradicts ? agreed : lastIndex;
 
     /// <summary>
-    /// Whether an entry may be proposed here: only a leader stamps entries with its term, and not during a leadership
-    /// transfer (thesis 3.10).
+    /// Whether this node may propose an entry: only a leader, and not during a leadership transfer (thesis 3.10).
     /// </summary>
     public virtual bool MayPropose(bool leads, bool isHandingOver) => leads && !isHandingOver;
 
@@ -63,25 +64,22 @@ internal class SafetyRules
     /// <summary>Returns the number of voters in a majority.</summary>
     public virtual int MajorityOf(Configuration configuration) => configuration.Majority;
 
-    /// <summary>
-    /// Returns the configuration in force: the newest one in the log. If that is truncated, the one before it (thesis
-    /// 4.1).
-    /// </summary>
+    /// <summary>Returns the configuration in force: the newest one in the log, committed or not (thesis 4.1).</summary>
     public virtual Configuration InForce(EntryLog log) => log.Configuration;
 
     /// <summary>
-    /// Whether a manifest may replace the log: not before this node has reached the term that the sender was in. The
-    /// manifest's entries were committed in that term or earlier, so any leader of this node's term has them too (paper
-    /// 5.4.3). The term of its last entry is not enough: an entry of an older term may have been committed by a leader
-    /// that this node has not heard of, while this node's own leader has another entry there. A sender's term below the
-    /// last entry's term is invalid.
+    /// Whether a snapshot may replace the log: only once this node has reached the sender's term,
+    /// <paramref name="committedBy"/>. The snapshot's entries were committed in that term or earlier, so any leader of
+    /// this node's term has them too (paper 5.4.3). Comparing with the term of the snapshot's last entry is not enough:
+    /// a leader of a later term may have committed that entry, while the leader that this node knows has another entry
+    /// at that index.
     /// </summary>
     public virtual bool MayInstall(LogPosition manifest, long committedBy, long term) =>
         manifest.Term <= committedBy && committedBy <= term;
 
     /// <summary>
-    /// Whether the log keeps the entries after a manifest: when it durably contains the manifest's last entry.
-    /// Otherwise acknowledged entries after it would be lost.
+    /// Whether the log keeps its entries after a snapshot: when it durably contains the snapshot's last entry. Dropping
+    /// them would lose acknowledged entries.
     /// </summary>
     public virtual bool KeepsTail(bool isInLog, bool isDurable) => isInLog && isDurable;
 
@@ -89,9 +87,9 @@ internal class SafetyRules
     public virtual bool MayStand(bool isVoter) => isVoter;
 
     /// <summary>
-    /// Whether a node whose disk stalled may campaign: when its store has worked well since, or when there has been no
-    /// leader for four election timeouts. That gives others the time for two attempts. It must not stay away for ever,
-    /// because it may have the only log that is up to date.
+    /// Whether a node whose disk stalled may campaign: when its store has worked well since, or when no leader was
+    /// heard for four election timeouts. Within that time other nodes can campaign twice. The node must not abstain for
+    /// ever, because it may have the only up-to-date log.
     /// </summary>
     public virtual bool MayStandAfterStall(bool isOverStall, long leaderlessMicroseconds, long timeoutMicroseconds) =>
         isOverStall || leaderlessMicroseconds >= 4 * timeoutMicroseconds;
@@ -103,12 +101,12 @@ internal class SafetyRules
     public virtual bool MayVote(bool isVoter) => true;
 
     /// <summary>
-    /// Returns the number of pre-votes needed before an election (thesis 9.6): all voters' when this node's disk may
-    /// have lied about its last sync, otherwise a majority.
+    /// Returns the number of pre-votes needed before an election (thesis 9.6): a majority, or all voters if this node's
+    /// disk may have lost its last sync.
     /// </summary>
     public virtual int PreVotesNeeded(int majority, int voters, bool isCautious) => isCautious ? voters : majority;
 
-    /// <summary>Whether a leader stays leader: while a majority answers (thesis 6.2).</summary>
+    /// <summary>Whether a leader stays leader: only while a majority answers (thesis 6.2).</summary>
     public virtual bool MayStayLeader(bool hearsMajority) => hearsMajority;
 
     /// <summary>
@@ -117,9 +115,7 @@ internal class SafetyRules
     /// </summary>
     public virtual long HoldBackFrom(long configurationIndex) => configurationIndex;
 
-    /// <summary>
-    /// Whether an answer counts: not if it is of an earlier start of the store than the newest known one.
-    /// </summary>
+    /// <summary>Whether a reply counts: only if it comes from the newest known start of the peer's store.</summary>
     public virtual bool CountsAnswer(long incarnation, long newestKnown) => incarnation >= newestKnown;
 
     /// <summary>Whether an answer counts as lost, so that its message is repeated.</summary>
@@ -145,8 +141,8 @@ internal class SafetyRules
     public virtual bool MayServeReads(bool roundIsConfirmed) => roundIsConfirmed;
 
     /// <summary>
-    /// Whether a voter may grant its vote: only to a log at least as up to date as its own and as everything it may
-    /// have acknowledged.
+    /// Whether a candidate's log is new enough for this node's vote: at least as up to date as its own log, and as
+    /// every entry that it may have acknowledged.
     /// </summary>
     public virtual bool IsNewEnough(LogPosition candidate, LogPosition ownLast, LogPosition votedBy) =>
         candidate >= ownLast && candidate >= votedBy;
@@ -162,21 +158,21 @@ internal class SafetyRules
         isOwnSure && Math.Abs(own - median) <= ClusterClock.AgreementTicks ? own : median;
 
     /// <summary>
-    /// Whether a time becomes the cluster's: when a synchronised majority confirms it, or when a majority agrees on it
-    /// and it is no jump. A board without a battery-backed clock may boot in 1970 or 2080, and so may three.
+    /// Whether a time becomes the cluster's time: when a majority of synchronised clocks confirms it, or when a
+    /// majority agrees on it and it is no jump. Boards without a battery-backed clock may all boot in 1970 or 2080.
     /// </summary>
     public virtual bool MayTakeTime(bool isConfirmed, bool agrees, bool isNear) => isConfirmed || (agrees && isNear);
 
     /// <summary>
-    /// Whether the difference between the last log time and the next is no more than the time that passed: when the
-    /// clock is not in doubt and has not jumped since the last log time.
+    /// Whether the difference between the last log time and the next is no more than the real time that passed: when
+    /// the clock is not in doubt and has not jumped since the last log time.
     /// </summary>
     public virtual bool IsSteady(bool isSure, long lastTicks, long steadySinceTicks) =>
         isSure && lastTicks >= steadySinceTicks;
 
     /// <summary>
-    /// Returns the index through which an outstanding write counts after a truncation: its completion does not make the
-    /// entries durable that replaced others.
+    /// Returns the last index that becomes durable when an outstanding write completes after a truncation. The write
+    /// does not contain the entries that replaced truncated ones.
     /// </summary>
     public virtual long OutstandingAfterTruncation(long outstandingLast, long truncateAfter) =>
         Math.Min(outstandingLast, truncateAfter);

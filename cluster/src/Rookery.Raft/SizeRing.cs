@@ -1,8 +1,8 @@
 namespace Rookery.Raft;
 
 /// <summary>
-/// The sizes of consecutive entries: added and removed at the end, released at the beginning. Four bytes for each entry
-/// (256 KiB for the 64 Ki entries of a full journal).
+/// The sizes of consecutive log entries, in bytes. Entries are added and removed at the end, and removed at the
+/// beginning. Uses four bytes for each entry (256 KiB for the 64 Ki entries of a full journal).
 /// </summary>
 internal sealed class SizeRing
 {

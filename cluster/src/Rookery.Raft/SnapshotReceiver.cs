@@ -1,8 +1,8 @@
 namespace Rookery.Raft;
 
 /// <summary>
-/// A follower's side of InstallSnapshot (the paper, section 7): fetches a state when the entries it misses are
-/// compacted. One fetch at a time, and installed only where nothing is lost.
+/// A follower's side of InstallSnapshot (the paper, section 7): orders the host to fetch a snapshot when the entries
+/// that this node misses are compacted. One fetch runs at a time.
 /// </summary>
 internal sealed class SnapshotReceiver(MemberState state, Follower follower, Outbox outbox)
 {
@@ -13,7 +13,7 @@ internal sealed class SnapshotReceiver(MemberState state, Follower follower, Out
     {
         follower.AcknowledgeCommitIndex();
 
-        // Only a state above the commit index helps.
+        // Only a snapshot after the commit index contains entries that this node lacks.
         if (message.Position.Index <= _log.CommitIndex)
         {
             Coverage.Count(RareBranch.OfferOfOldManifest);
@@ -29,7 +29,7 @@ internal sealed class SnapshotReceiver(MemberState state, Follower follower, Out
         }
     }
 
-    /// <summary>Records that the fetch failed, or that the fetched state must not be installed.</summary>
+    /// <summary>Records that the fetch failed, or that the fetched snapshot must not be installed.</summary>
     public void HandleFailure()
     {
         Coverage.Count(RareBranch.FetchedForNothing);
@@ -49,7 +49,7 @@ internal sealed class SnapshotReceiver(MemberState state, Follower follower, Out
         && state.Rules.MayInstall(position, committedBy, state.Term)
         && state.Rules.MayCommitAsFollower(_log.Durability.VoteIsDurable);
 
-    /// <summary>Handles the installation of a manifest.</summary>
+    /// <summary>Handles the report that a snapshot is installed.</summary>
     public void HandleInstalled(
         LogPosition position,
         long committedBy,

@@ -13,12 +13,12 @@ public sealed record CoreOptions
     public long LongestElectionTimeoutMicroseconds { get; init; } = 10_000_000;
 
     /// <summary>
-    /// How long after an unclean stop a node campaigns only with the pre-votes of all voters, because its disk may have
-    /// lied about the last sync.
+    /// How long after an unclean stop a node needs the pre-votes of all voters to campaign. Its disk may have lost its
+    /// last sync.
     /// </summary>
     public long CautionMicroseconds { get; init; } = 20_000_000;
 
-    /// <summary>The shortest stall of the own journal that makes a leader transfer leadership.</summary>
+    /// <summary>The shortest stall of its own journal that makes a leader transfer leadership.</summary>
     public long ShortestStallMicroseconds { get; init; } = 2_000_000;
 
     /// <summary>
@@ -26,17 +26,17 @@ public sealed record CoreOptions
     /// </summary>
     public long PreferenceMicroseconds { get; init; } = 300_000_000;
 
-    /// <summary>The most bytes of entries in one message; a single larger entry is sent alone.</summary>
+    /// <summary>The maximum number of bytes of entries in one message. A single larger entry is sent alone.</summary>
     public int MostMessageBytes { get; init; } = 1 << 20;
 }
 
-/// <summary>The state with which a core starts: the node and what recovery found.</summary>
+/// <summary>The state with which a <see cref="RaftCore"/> starts, as recovered from the node's store.</summary>
 public sealed record StartingPoint
 {
     /// <summary>This node.</summary>
     public required NodeId Self { get; init; }
 
-    /// <summary>The number of starts of this store, this one included.</summary>
+    /// <summary>How often this store was started, including this start.</summary>
     public required long Incarnation { get; init; }
 
     /// <summary>The last vote record in the journal.</summary>
@@ -49,12 +49,12 @@ public sealed record StartingPoint
     public required long CommitIndex { get; init; }
 
     /// <summary>
-    /// The last position that this store may have acknowledged; after the end of <see cref="Log"/> when the journal is
-    /// damaged.
+    /// The last position that this store may have acknowledged. When the journal is damaged, it may be after the end of
+    /// <see cref="Log"/>.
     /// </summary>
     public LogPosition VotedBy { get; init; }
 
-    /// <summary>Whether the last stop was unclean.</summary>
+    /// <summary>Whether the process or machine ended without a clean stop before this start.</summary>
     public bool WasUnclean { get; init; }
 
     /// <summary>The seed of the random election timeouts. The same seed and inputs give the same outputs.</summary>

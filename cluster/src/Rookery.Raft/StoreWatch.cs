@@ -1,7 +1,7 @@
 namespace Rookery.Raft;
 
 /// <summary>
-/// Makes a leader transfer leadership when its store stalls, or when another member's board has been better for long.
+/// Makes a leader transfer leadership when its store stalls, or when another voter's board has been better for a while.
 /// </summary>
 internal sealed class StoreWatch(
     MemberState state,
@@ -48,8 +48,8 @@ internal sealed class StoreWatch(
     }
 
     /// <summary>
-    /// Transfers leadership to a board that has been better for some minutes, or at once when this store cannot apply.
-    /// A preference never refuses a vote.
+    /// Transfers leadership to a voter whose board has been better for some minutes, or at once when this node cannot
+    /// apply.
     /// </summary>
     public void PreferBetterBoard()
     {

@@ -1,8 +1,8 @@
 namespace Rookery.Raft;
 
 /// <summary>
-/// The exchange of clock readings: members send theirs with heartbeat answers, the leader judges them and sends the
-/// cluster's time with its heartbeats, so the next leader continues from it. Not part of Raft, whose safety needs no
+/// The exchange of clock readings. Members send their readings in heartbeat replies. The leader derives the cluster's
+/// time and sends it in heartbeats, so the next leader continues from it. Not part of Raft, whose safety needs no
 /// clock.
 /// </summary>
 internal sealed class VoterClocks(MemberState state, ProgressTracker tracker, Outbox outbox)
@@ -33,7 +33,7 @@ internal sealed class VoterClocks(MemberState state, ProgressTracker tracker, Ou
 
     /// <summary>
     /// Resets the leader's state. A new leader judges clocks only once it knows the last log time, because a jump is
-    /// measured from it.
+    /// measured from that time.
     /// </summary>
     public void BeginLeading() => _knowsLogTime = false;
 
