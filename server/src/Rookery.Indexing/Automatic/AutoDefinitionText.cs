@@ -8,7 +8,8 @@ using Rookery.Indexing.Mapping;
 namespace Rookery.Indexing.Automatic;
 
 /// <summary>
-/// The parts that definitions of automatic indexes share: the outer members of their JSON, and their names.
+/// Code shared by the definitions of automatic indexes: reads and writes the outer members of their JSON, and builds
+/// their names.
 /// </summary>
 internal static class AutoDefinitionText
 {
@@ -39,13 +40,11 @@ internal static class AutoDefinitionText
         return output.WrittenSpan.ToArray();
     }
 
-    /// <summary>Reads a definition; null when it is of another kind.</summary>
+    /// <summary>Reads a definition. Returns null if it is of another kind.</summary>
     /// <param name="definition">The definition as JSON.</param>
     /// <param name="typeName">The kind of definition.</param>
-    /// <param name="read">
-    /// Makes the definition of a collection (null for all documents) and its JSON. On unknown content it throws
-    /// <see cref="FormatException"/> or an exception of <see cref="JsonElement"/>.
-    /// </param>
+    /// <param name="read">Creates the definition from its collection (null for all documents) and its JSON. Throws
+    /// <see cref="FormatException"/> or an exception of <see cref="JsonElement"/> if the content is unknown.</param>
     /// <exception cref="IndexDefinitionException">The definition is malformed or of a newer version.</exception>
     public static T? TryRead<T>(ReadOnlyMemory<byte> definition, string typeName, Func<string?, JsonElement, T> read)
         where T : class
@@ -91,8 +90,8 @@ internal static class AutoDefinitionText
         [.. path.EnumerateArray().Select(static step => step.GetString() ?? throw new FormatException())];
 
     /// <summary>
-    /// Returns the name of an index, from its collection and content, or with a hash of its definition when that name
-    /// is too long or not allowed.
+    /// Returns the name of an index, built from its collection and content. If that name is too long or not allowed, it
+    /// contains a hash of the definition instead of the content.
     /// </summary>
     public static string NameOf(IAutoDefinition definition, string? collection, string content)
     {

@@ -7,7 +7,7 @@ namespace Rookery.Indexing.Automatic;
 /// <param name="Name">The name of the index.</param>
 /// <param name="Definition">The definition of the index.</param>
 /// <param name="State">The state of the index on this node.</param>
-/// <param name="VisibleEtag">The results include the documents' changes through this etag.</param>
+/// <param name="VisibleEtag">The index's results include all changes of documents through this etag.</param>
 public sealed record AutoIndexCandidate(
     string Name,
     AutoIndexDefinition Definition,
@@ -18,11 +18,12 @@ public sealed record AutoIndexCandidate(
 /// <summary>The automatic index that answers a query, existing or to be defined.</summary>
 /// <param name="Name">The name of the index.</param>
 /// <param name="ToDefine">The definition, when the index does not exist yet; otherwise null.</param>
-/// <param name="Reasons">Why this index and not the others; empty unless requested.</param>
+/// <param name="Reasons">Why this index was chosen and others were not; empty unless requested.</param>
 public sealed record AutoIndexChoice(string Name, AutoIndexDefinition? ToDefine, IReadOnlyList<PlanReason> Reasons)
 {
     /// <summary>
-    /// The most fields of one index. Wider ones would be written for queries that need few of the fields.
+    /// Maximum fields of an index that was merged from narrower ones. A wider index costs more at each write, and most
+    /// queries need few of its fields.
     /// </summary>
     public const int MaxMergedFields = 16;
 
@@ -61,7 +62,7 @@ public sealed record AutoIndexChoice(string Name, AutoIndexDefinition? ToDefine,
             }
         }
 
-        // The most recent index; among equals the one with the fewest fields.
+        // The most up-to-date index; among equals the one with the fewest fields.
         if (
             usable
                 .OrderByDescending(static candidate => candidate.VisibleEtag)
@@ -94,7 +95,7 @@ public sealed record AutoIndexChoice(string Name, AutoIndexDefinition? ToDefine,
     }
 
     /// <summary>
-    /// Returns the names of indexes that another index makes superfluous, because it covers them and is as up to date.
+    /// Returns the names of superfluous indexes: another index covers each of them and is at least as up to date.
     /// </summary>
     public static IReadOnlyList<string> Superfluous(IReadOnlyList<AutoIndexCandidate> candidates) =>
         [
@@ -114,7 +115,8 @@ public sealed record AutoIndexChoice(string Name, AutoIndexDefinition? ToDefine,
     private static bool IsWider(AutoIndexDefinition wide, AutoIndexDefinition narrow) =>
         wide.Covers(narrow) && !narrow.Covers(wide);
 
-    // One index of many fields costs less than many of few: each document is read, and each change written, once.
+    // One index of many fields costs less than many of few, because each document is read once and each change written
+    // once.
     private static AutoIndexDefinition Extended(
         AutoIndexDefinition needed,
         IReadOnlyList<AutoIndexCandidate> candidates,

@@ -4,8 +4,8 @@ using Rookery.Indexing.Mapping;
 namespace Rookery.Indexing.Automatic;
 
 /// <summary>
-/// The definition of an automatic index without groups: a collection and the fields to index. Its name follows from its
-/// content, so members that need the same index define the same one.
+/// The definition of an automatic index without groups: a collection and the fields to index. The name is computed from
+/// the content, so cluster members that need the same index define the same one.
 /// </summary>
 public sealed record AutoIndexDefinition : IAutoDefinition
 {

@@ -1,7 +1,7 @@
 namespace Rookery.Indexing.Automatic;
 
 /// <summary>
-/// How a field of an automatic index can be searched, beside equality and order without case, which every field
+/// How a field of an automatic index can be searched, in addition to equality and order without case, which every field
 /// supports. The numbers are part of the stored format.
 /// </summary>
 [Flags]
@@ -18,17 +18,15 @@ public enum AutoIndexFieldUses : byte
 }
 
 /// <summary>A field of an automatic index.</summary>
-/// <param name="Path">
-/// Member names from the document's top. An array on the path counts element by element, so <c>lines[].product</c> and
-/// <c>lines.product</c> are one path.
-/// </param>
+/// <param name="Path">Member names from the root of the document. If the path leads through an array, all its elements
+/// are indexed, so <c>lines[].product</c> and <c>lines.product</c> are the same path.</param>
 /// <param name="Uses">How the field can be searched.</param>
 public sealed record AutoIndexField(IReadOnlyList<string> Path, AutoIndexFieldUses Uses)
 {
     /// <summary>The path as users see it.</summary>
     public string Name => string.Join('.', Path);
 
-    /// <summary>Returns whether this field answers what <paramref name="other"/> is for.</summary>
+    /// <summary>Returns whether this field supports all uses of <paramref name="other"/>.</summary>
     public bool Covers(AutoIndexField other) => HasPathOf(other) && (Uses & other.Uses) == other.Uses;
 
     /// <summary>Returns whether both fields have the same path.</summary>

@@ -41,8 +41,8 @@ public sealed class AutoIndexMap : IIndexMap
     public IReadOnlyList<string> LoadedCollections => [];
 
     /// <summary>
-    /// 2 when a path ends in a member that .NET values have, such as a string's length; version 1 indexed nothing for
-    /// such a path.
+    /// 2 if a path ends in a member of .NET values, such as <c>Length</c> of a string; otherwise 1. Version 1 indexed
+    /// nothing for such a path.
     /// </summary>
     public int ContentVersion =>
         Fields.Any(static mapped => mapped.Path.Count > 1 && PseudoMember.Of(mapped.Path[^1]) is not null) ? 2 : 1;
@@ -52,7 +52,7 @@ public sealed class AutoIndexMap : IIndexMap
     {
         _writer.Write(document, entry);
 
-        // Also when the document has none of the fields, because some conditions match missing fields.
+        // A document without any of the fields gets an entry, too, because some conditions match missing fields.
         entry.EndEntry();
     }
 }

@@ -7,7 +7,7 @@ namespace Rookery.Indexing.Automatic;
 /// <param name="Name">The name of the index.</param>
 /// <param name="Definition">The definition of the index.</param>
 /// <param name="State">The state of the index on this node.</param>
-/// <param name="VisibleEtag">The results include the documents' changes through this etag.</param>
+/// <param name="VisibleEtag">The index's results include all changes of documents through this etag.</param>
 public sealed record AutoReduceCandidate(
     string Name,
     AutoReduceDefinition Definition,
@@ -16,14 +16,12 @@ public sealed record AutoReduceCandidate(
 );
 
 /// <summary>The automatic map/reduce index that answers a grouped query, existing or to be defined.</summary>
-/// <param name="Name">The name of the index; null when documents must be scanned.</param>
+/// <param name="Name">The name of the index; null if documents must be scanned.</param>
 /// <param name="ToDefine">The definition, when the index does not exist yet; otherwise null.</param>
-/// <param name="Reasons">Why this index and not the others.</param>
+/// <param name="Reasons">Why this index was chosen and others were not.</param>
 public sealed record AutoReduceChoice(string? Name, AutoReduceDefinition? ToDefine, IReadOnlyList<PlanReason> Reasons)
 {
-    /// <summary>
-    /// The most keys and aggregates of one index together: a row must fit into a page, whatever the documents hold.
-    /// </summary>
+    /// <summary>Maximum keys and aggregates of one index together, so that a row always fits into a page.</summary>
     public const int MostFields = 16;
 
     /// <summary>Chooses the index for a grouped query.</summary>
@@ -56,7 +54,7 @@ public sealed record AutoReduceChoice(string? Name, AutoReduceDefinition? ToDefi
             }
         }
 
-        // The most recent index; among equals the one with the fewest aggregates.
+        // The most up-to-date index; among equals the one with the fewest aggregates.
         if (
             usable
                 .OrderByDescending(static candidate => candidate.VisibleEtag)
@@ -98,7 +96,7 @@ public sealed record AutoReduceChoice(string? Name, AutoReduceDefinition? ToDefi
     }
 
     /// <summary>
-    /// Returns the names of indexes that another index makes superfluous, because it covers them and is as up to date.
+    /// Returns the names of superfluous indexes: another index covers each of them and is at least as up to date.
     /// </summary>
     public static IReadOnlyList<string> Superfluous(IReadOnlyList<AutoReduceCandidate> candidates) =>
         [
@@ -118,7 +116,7 @@ public sealed record AutoReduceChoice(string? Name, AutoReduceDefinition? ToDefi
     private static bool IsWider(AutoReduceDefinition wide, AutoReduceDefinition narrow) =>
         wide.Covers(narrow) && !narrow.Covers(wide);
 
-    // One index with more aggregates in each group costs less than two: each document is read and grouped once.
+    // One index with more aggregates costs less than two indexes, because each document is read and grouped once.
     private static AutoReduceDefinition Extended(
         AutoReduceDefinition needed,
         IReadOnlyList<AutoReduceCandidate> candidates,

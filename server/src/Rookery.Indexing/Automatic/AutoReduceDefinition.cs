@@ -51,7 +51,7 @@ public sealed class AutoReduceDefinition : IAutoDefinition
     /// <summary>Member names of the path to the array whose elements are grouped; null to group documents.</summary>
     public IReadOnlyList<string>? Array { get; }
 
-    /// <summary>The keys, ordered by name. The index orders its groups by them in this order.</summary>
+    /// <summary>The keys, ordered by name. The index sorts its groups by these keys, in this order.</summary>
     public IReadOnlyList<AutoReduceKey> Keys { get; }
 
     /// <summary>The aggregates, ordered by name.</summary>
@@ -125,7 +125,7 @@ public sealed class AutoReduceDefinition : IAutoDefinition
         );
     }
 
-    /// <summary>Returns an aggregate of a query as an index definition has it.</summary>
+    /// <summary>Converts an aggregate of a query to that of an index definition.</summary>
     public static AutoReduceAggregate AggregateOf(
         GroupPlan groups,
         (AggregateKind Kind, GroupedField? Field) aggregate
@@ -222,7 +222,7 @@ public sealed class AutoReduceDefinition : IAutoDefinition
             _ => throw new FormatException(),
         };
 
-    // RavenDB has only counts and sums, and names a sum by its field.
+    // RavenDB has only counts and sums. It names a sum by its field.
     private static string NameOf(AutoReduceAggregate aggregate)
     {
         string name = AutoDefinitionText.NameOf(aggregate.Path);

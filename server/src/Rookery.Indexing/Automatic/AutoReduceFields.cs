@@ -3,11 +3,9 @@ using Rookery.Indexing.Grouping;
 namespace Rookery.Indexing.Automatic;
 
 /// <summary>A key by which an automatic map/reduce index groups entries.</summary>
-/// <param name="Path">Member names from the document's top.</param>
-/// <param name="IsOfElement">
-/// Whether the key is read from each element of the index's array. Otherwise it is read from the document, and an array
-/// counts as one value.
-/// </param>
+/// <param name="Path">Member names from the root of the document.</param>
+/// <param name="IsOfElement">Whether the key is read from each element of the index's array. Otherwise it is read from
+/// the document, and an array is one value.</param>
 public sealed record AutoReduceKey(IReadOnlyList<string> Path, bool IsOfElement)
 {
     /// <summary>The path as users see it.</summary>
@@ -24,7 +22,7 @@ public sealed record AutoReduceKey(IReadOnlyList<string> Path, bool IsOfElement)
 
 /// <summary>An aggregate that an automatic map/reduce index computes for each group.</summary>
 /// <param name="Kind">The kind of aggregate.</param>
-/// <param name="Path">Member names from the document's top; empty for a count.</param>
+/// <param name="Path">Member names from the root of the document; empty for a count.</param>
 public sealed record AutoReduceAggregate(AggregateKind Kind, IReadOnlyList<string> Path)
 {
     /// <summary>The aggregate as queries write it: <c>sum(total)</c>.</summary>

@@ -10,17 +10,17 @@ namespace Rookery.Indexing.Automatic;
 
 /// <summary>
 /// Maps a document to the rows of an automatic map/reduce index: one row for each group, with the document's entries
-/// already aggregated. A document with too many groups, or too long values, gives the row
-/// <see cref="ReducedGroup.UnheldRow"/> instead: while one exists, queries scan the documents.
+/// already aggregated. A document with too many groups or too long values is mapped to
+/// <see cref="ReducedGroup.UnheldRow"/> instead. While such a row exists, queries scan the documents.
 /// </summary>
 public sealed class AutoReduceMap : IIndexMap, IDisposable
 {
-    /// <summary>The most bytes of a group's keys, as JSON.</summary>
+    /// <summary>Maximum bytes of a group's keys, as JSON.</summary>
     public const int MostKeyBytes = 8 * 1024;
 
     /// <summary>
-    /// The most bytes of a minimum or maximum. The keys and <see cref="AutoReduceChoice.MostFields"/> such values fit
-    /// into a row of <see cref="MappedRows.LongestRowBytes"/>.
+    /// Maximum bytes of a least or greatest value. The keys and <see cref="AutoReduceChoice.MostFields"/> such values
+    /// fit into a row of <see cref="MappedRows.LongestRowBytes"/>.
     /// </summary>
     public const int MostValueBytes = 1024;
 
@@ -55,8 +55,8 @@ public sealed class AutoReduceMap : IIndexMap, IDisposable
     public IReadOnlyList<string> LoadedCollections => [];
 
     /// <summary>
-    /// Version 4: sums keep all their digits. 3: rows have longer numbers. 2: keys that are arrays or objects are equal
-    /// by value. 1: they were equal by their text.
+    /// 4. Since version 4, sums keep all their digits. Since 3, rows have longer numbers. Since 2, keys that are arrays
+    /// or objects are compared by value; in version 1, by their text.
     /// </summary>
     public int ContentVersion => 4;
 
@@ -110,7 +110,7 @@ public sealed class AutoReduceMap : IIndexMap, IDisposable
         return true;
     }
 
-    // The work on one document needs no time limit: the log bounds the document's size.
+    // No time limit is needed, because the log bounds the size of a document.
     private sealed class UnlimitedTime : IScanClock
     {
         public void OnWork() { }

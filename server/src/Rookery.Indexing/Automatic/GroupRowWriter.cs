@@ -31,7 +31,7 @@ public sealed class GroupRowWriter : IReducedRowWriter
     }
 
     /// <summary>
-    /// Returns the field number that marks groups which a query must treat specially: see <see cref="ReducedGroup"/>.
+    /// Returns the number of the field that marks special groups, see <see cref="ReducedGroup.UnheldTerm"/>.
     /// </summary>
     public static int MarksOf(AutoReduceDefinition definition) =>
         MappedField.PresenceOf(definition.Keys.Count + definition.Aggregates.Count);

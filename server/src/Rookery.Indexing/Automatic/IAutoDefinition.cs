@@ -1,8 +1,8 @@
 namespace Rookery.Indexing.Automatic;
 
 /// <summary>
-/// The definition of an automatic index. Its name follows from its content, so members that need the same index define
-/// the same one.
+/// The definition of an automatic index. The name is computed from the content, so cluster members that need the same
+/// index define the same one.
 /// </summary>
 public interface IAutoDefinition
 {

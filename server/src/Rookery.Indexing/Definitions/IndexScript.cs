@@ -5,22 +5,21 @@ namespace Rookery.Indexing.Definitions;
 
 /// <summary>A compiled map.</summary>
 /// <param name="Collection">The collection whose documents the map takes; null for all.</param>
-/// <param name="Program">Returns, for a document, an object, an array of objects, or nothing.</param>
+/// <param name="Program">The script. For a document, it returns an object, an array of objects, or nothing.</param>
 /// <param name="Fields">The member names of these objects.</param>
 public sealed record CompiledMap(string? Collection, ScriptProgram Program, IReadOnlyList<string> Fields)
 {
     /// <summary>
-    /// The same function in a form that runs without the script interpreter; null when there is none.
+    /// The same function in a form that runs without the script interpreter; null if the function needs it.
     /// </summary>
     internal PlainRow? Plain { get; init; }
 }
 
 /// <summary>A compiled reduce.</summary>
-/// <param name="Key">Returns the reduce key of a row.</param>
+/// <param name="Key">The script that returns the reduce key of a row.</param>
 /// <param name="KeyMembers">The members of the key, if the text writes it as an object.</param>
-/// <param name="Row">
-/// Returns one row for an object with the members <c>key</c> and <c>values</c> (the rows of the group).
-/// </param>
+/// <param name="Row">The script that returns one row for an object with the members <c>key</c> and <c>values</c> (the
+/// rows of the group).</param>
 /// <param name="Fields">The member names of that row.</param>
 internal sealed record CompiledReduce(
     ScriptProgram Key,
@@ -29,9 +28,7 @@ internal sealed record CompiledReduce(
     IReadOnlyList<string> Fields
 )
 {
-    /// <summary>
-    /// The same functions in a form that runs without the script interpreter; null when there is none.
-    /// </summary>
+    /// <summary>The same functions in a form that runs without the script interpreter; null if they need it.</summary>
     public PlainReduce? Plain { get; init; }
 
     /// <summary>The members of its rows that the reduce may read; null when unknown.</summary>

@@ -4,8 +4,8 @@ using Rookery.Scripting.Syntax;
 namespace Rookery.Indexing.Definitions;
 
 /// <summary>
-/// Makes integer literals of C# and folds constants as its compiler does. An integer is an <c>int</c> or a <c>long</c>;
-/// a <c>char</c> counts as an <c>int</c>. An overflow is rejected, as the compiler rejects it.
+/// Creates integer literals and folds constants as the C# compiler does. An integer is an <c>int</c> or a <c>long</c>.
+/// A <c>char</c> is converted to <c>int</c>. An overflow is rejected, as by the compiler.
 /// </summary>
 internal static class LinqConstants
 {
@@ -16,8 +16,9 @@ internal static class LinqConstants
     public static NumberLiteral Long(long value, int position) => Of(value, isLong: true, position);
 
     /// <summary>
-    /// Returns the least value of a type, if the number after a minus sign is one too large for that type; else null.
-    /// As in C#, only a literal directly after the minus counts: <c>-(2147483648)</c> is a <c>long</c>.
+    /// Returns the least value of <c>int</c> or <c>long</c>, if the number after a minus sign is one greater than the
+    /// type's greatest value; otherwise null. As in C#, the literal must follow the minus directly:
+    /// <c>-(2147483648)</c> is a <c>long</c>.
     /// </summary>
     public static NumberLiteral? LeastOf(Token number) =>
         number.Kind != TokenKind.Number ? null
@@ -25,14 +26,14 @@ internal static class LinqConstants
         : number.Text.TrimEnd('l', 'L') is "9223372036854775808" ? Whole(long.MinValue, number.Position)
         : null;
 
-    /// <summary>Returns the negated value; a literal is negated at once.</summary>
+    /// <summary>Returns the negated value. The value of a literal is negated here.</summary>
     /// <exception cref="ScriptException">The result overflows its type.</exception>
     public static Expression Negate(Expression operand, int position) =>
         operand is NumberLiteral { Whole: null } real ? real with { Value = -real.Value }
         : TryRead(operand, out long value, out bool isLong) ? Checked(-(Int128)value, isLong, position)
         : new InvokeExpression(ScriptFunction.Negated, [operand], position);
 
-    /// <summary>Returns the value after a plus sign: the code of a character, anything else unchanged.</summary>
+    /// <summary>Applies a plus sign: converts a character to its code, and returns any other value unchanged.</summary>
     public static Expression ApplyPlus(Expression operand, int position) =>
         operand is InvokeExpression && TryRead(operand, out long value, out _) ? Whole(value, position) : operand;
 

@@ -95,7 +95,8 @@ internal sealed class LinqExpressionParser(LinqParser parser)
     }
 
     /// <summary>
-    /// Parses <c>is null</c> and <c>is not null</c>. Other patterns need static types, which values do not have.
+    /// Parses <c>is null</c> and <c>is not null</c>. Other patterns need static types, which the values of documents do
+    /// not have.
     /// </summary>
     private Expression ParseIsNull(Expression value)
     {

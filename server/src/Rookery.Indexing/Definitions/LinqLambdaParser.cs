@@ -62,7 +62,8 @@ internal sealed class LinqLambdaParser(LinqParser parser)
 
     /// <summary>Parses the body of a lambda.</summary>
     /// <param name="parameters">The parameters of the lambda; they hide variables of the same names.</param>
-    /// <param name="shape">The shape of the first parameter, if it is or holds groups; else null.</param>
+    /// <param name="shape">The shape of the first parameter, if it is a group or contains groups; otherwise
+    /// null.</param>
     /// <param name="type">The known type of the first parameter; null if unknown.</param>
     /// <param name="at">The position of the lambda in the text.</param>
     public LambdaExpression ParseWith(List<string> parameters, LinqShape? shape, LinqType? type, int at)

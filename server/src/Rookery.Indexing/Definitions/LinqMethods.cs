@@ -6,7 +6,7 @@ namespace Rookery.Indexing.Definitions;
 /// <summary>Translates methods and properties of C# values to script functions.</summary>
 internal static class LinqMethods
 {
-    /// <summary>Methods that translate to one function, with their least and most number of arguments.</summary>
+    /// <summary>Methods that translate to one function, with their minimum and maximum number of arguments.</summary>
     private static readonly Dictionary<string, (ScriptFunction Function, int Least, int Most)> Functions = new(
         StringComparer.Ordinal
     )
@@ -68,7 +68,7 @@ internal static class LinqMethods
     };
 
     /// <summary>
-    /// Sequence methods whose optional lambda selects what is aggregated, with the aggregating function.
+    /// Sequence methods whose optional lambda selects the aggregated value, with the function that aggregates.
     /// </summary>
     private static readonly Dictionary<string, ScriptFunction> Aggregates = new(StringComparer.Ordinal)
     {
@@ -157,9 +157,8 @@ internal static class LinqMethods
     /// <summary>Translates a member access.</summary>
     /// <param name="target">The value before the dot.</param>
     /// <param name="name">The name of the member.</param>
-    /// <param name="isRow">
-    /// Whether the value is an element that a query or lambda iterates over: then it is an object, not a dictionary.
-    /// </param>
+    /// <param name="isRow">Whether the value is a variable of a query or lambda that iterates over rows. Such a value
+    /// is an object, not a dictionary.</param>
     public static Expression ToMember(Expression target, Token name, bool isRow) =>
         new InvokeExpression(
             !isRow && name.Text is "Count" or "Keys" or "Values"
@@ -302,8 +301,9 @@ internal static class LinqMethods
 
         if (name.Text is "Aggregate" && callback.Parameters.Count == 2)
         {
-            // Without a seed, C# fails on an empty sequence, and so does FirstOf here. The sequence is evaluated twice:
-            // with a costly source the cost would double at each call of a chain.
+            // Without a seed, C# fails on an empty sequence, and so does FirstOf here. The sequence is evaluated twice,
+            // so in a chain of such calls the cost would double at each call. Therefore the target must be a plain
+            // member.
             RequireMember(target, at);
             return new CallExpression(
                 new MemberExpression(
@@ -442,7 +442,7 @@ internal static class LinqMethods
     private static ScriptException NotSupported(Token name, int arguments) =>
         TokenCursor.NotSupported($"the method '{name.Text}' with {LinqStatics.Count(arguments)}", name.Position);
 
-    /// <summary>Rejects a sequence that a call with a lambda or a loop makes.</summary>
+    /// <summary>Rejects a sequence that is computed by a call with a lambda or by a loop.</summary>
     private static void RequireMember(Expression target, int at)
     {
         var from = target;

@@ -11,7 +11,7 @@ internal static class LinqNumbers
 {
     private const int MostLevels = 32;
 
-    // There is no cast to char: a char is converted only beside a number.
+    // The type char, which no cast converts to. A char is converted only if the other value is a number.
     private const ScriptFunction Character = ScriptFunction.ToCharacter;
 
     /// <summary>Returns the conditional expression with both values of one type.</summary>
@@ -52,7 +52,7 @@ internal static class LinqNumbers
             : value;
 
     /// <summary>
-    /// Returns the cast to the widest type of the values; null when a type is unknown or all are the same.
+    /// Returns the cast to the widest type of the values; null if a type is unknown or all types are the same.
     /// </summary>
     private static ScriptFunction? WidestOf(IReadOnlyList<Expression> values)
     {
@@ -84,7 +84,7 @@ internal static class LinqNumbers
         };
 
     /// <summary>
-    /// Returns the type of a number, represented by the cast to it; null when the text does not determine it.
+    /// Returns the type of a number, represented by the cast to it; null if the text does not determine the type.
     /// Expressions nested deeper than <see cref="MostLevels"/> have no known type.
     /// </summary>
     private static ScriptFunction? CastOf(Expression value, int level = 0) =>

@@ -3,8 +3,8 @@ using Rookery.Scripting.Syntax;
 namespace Rookery.Indexing.Definitions;
 
 /// <summary>
-/// An enum-like argument that selects how a method works, such as <c>StringComparison.Ordinal</c>. It has no value in a
-/// script: the called method consumes it.
+/// An argument that selects how a method works, such as <c>StringComparison.Ordinal</c>. The translation of the method
+/// consumes it, so it is not a value of the script.
 /// </summary>
 /// <param name="Type">The name of the type.</param>
 /// <param name="Name">The name of the value.</param>

@@ -3,8 +3,8 @@ using Rookery.Scripting.Syntax;
 namespace Rookery.Indexing.Definitions;
 
 /// <summary>
-/// Parses the supported subset of C# in index definitions to script expressions and statements; anything else is
-/// rejected by name. As in RavenDB's indexes, members of null and arithmetic with null give null, and comparisons with
+/// Parses the supported subset of C# in index definitions to script expressions and statements. Rejects anything else
+/// by name. As in RavenDB's indexes, a member of null is null, arithmetic with null returns null, and comparisons with
 /// null are false.
 /// </summary>
 internal sealed class LinqParser
@@ -62,6 +62,6 @@ internal sealed class LinqParser
     /// <summary>Parses binary operators.</summary>
     public OperatorParser Operators { get; }
 
-    /// <summary>What is known of the variables: their types, and which of them are, or hold, groups of rows.</summary>
+    /// <summary>The known types of the variables, and which of them are groups of rows or contain groups.</summary>
     public LinqShapes Shapes { get; }
 }

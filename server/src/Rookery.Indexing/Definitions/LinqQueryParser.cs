@@ -149,7 +149,7 @@ internal sealed class LinqQueryParser(LinqParser parser)
         }
     }
 
-    /// <summary>Parses the chain of methods after the groups of a reduce, which makes one row of each group.</summary>
+    /// <summary>Parses the chain of methods after the groups of a reduce. It converts each group to one row.</summary>
     private void ParseGroupMethods(PipelineBuilder steps)
     {
         LinqShape? shape = LinqShape.Group;
@@ -228,7 +228,8 @@ internal sealed class LinqQueryParser(LinqParser parser)
     }
 
     /// <summary>Parses the lambda argument of a method.</summary>
-    /// <param name="shape">The shape of its first parameter, if it is or holds groups; else null.</param>
+    /// <param name="shape">The shape of its first parameter, if it is a group or contains groups; otherwise
+    /// null.</param>
     /// <param name="type">The known type of its first parameter; null if unknown.</param>
     private LambdaExpression ParseStep(LinqShape? shape = null, LinqType? type = null)
     {
@@ -264,7 +265,7 @@ internal sealed class LinqQueryParser(LinqParser parser)
 
     /// <summary>Parses the clauses after the source, through <c>select</c>.</summary>
     /// <param name="steps">Receives the translated clauses.</param>
-    /// <param name="isReduce">Whether the clauses make one row of each group.</param>
+    /// <param name="isReduce">Whether the clauses belong to a reduce, which converts each group to one row.</param>
     private void ParseClauses(PipelineBuilder steps, bool isReduce = false)
     {
         while (!parser.Cursor.Current.IsWord("select"))

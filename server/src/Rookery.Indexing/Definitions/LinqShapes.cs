@@ -4,9 +4,9 @@ using Rookery.Scripting.Syntax;
 namespace Rookery.Indexing.Definitions;
 
 /// <summary>
-/// What the text reveals about a value: it is a group of rows, or an object with members that hold groups.
+/// The shape of a value, as far as the text shows: a group of rows, or an object whose members contain groups.
 /// </summary>
-/// <param name="Members">The members that hold groups, at any depth; null if the value itself is a group.</param>
+/// <param name="Members">The members that are groups or contain groups; null if the value itself is a group.</param>
 internal sealed record LinqShape(IReadOnlyDictionary<string, LinqShape>? Members)
 {
     /// <summary>The shape of a group of rows: an object with the members <c>key</c> and <c>values</c>.</summary>
@@ -14,17 +14,17 @@ internal sealed record LinqShape(IReadOnlyDictionary<string, LinqShape>? Members
 }
 
 /// <summary>
-/// Tracks which expressions are or hold groups. A C# group has both <c>.Key</c> and the sequence methods, and clients
-/// write <c>let</c> as an object that holds the group.
+/// Tracks which expressions are groups or contain groups. A group in C# has both <c>.Key</c> and the sequence methods.
+/// Clients translate <c>let</c> to an object that contains the group.
 /// </summary>
 internal sealed class LinqShapes
 {
     private readonly Dictionary<string, LinqShape> _variables = new(StringComparer.Ordinal);
 
-    // Recorded when parsed: looking up a long chain of members recursively would take quadratic time.
+    // Recorded during parsing, because looking up a long chain of members recursively would take quadratic time.
     private readonly Dictionary<Expression, LinqShape> _members = new(ReferenceEqualityComparer.Instance);
 
-    // Variables of 'let' may hold a dictionary; iteration variables hold rows, which are objects.
+    // The variables of 'let', which may contain a dictionary. Iteration variables contain rows, which are objects.
     private readonly HashSet<string> _computed = new(StringComparer.Ordinal);
 
     private readonly HashSet<Expression> _rows = new(ReferenceEqualityComparer.Instance);
@@ -32,10 +32,10 @@ internal sealed class LinqShapes
     /// <summary>The known types of values.</summary>
     public LinqTypes Types { get; } = new();
 
-    /// <summary>Returns the shape of a variable; null if it holds no groups.</summary>
+    /// <summary>Returns the shape of a variable; null if it contains no groups.</summary>
     public LinqShape? Find(string variable) => _variables.GetValueOrDefault(variable);
 
-    /// <summary>Declares a variable with a shape; null if it holds no groups.</summary>
+    /// <summary>Declares a variable with its shape; null if it contains no groups.</summary>
     public void Set(string variable, LinqShape? shape)
     {
         _variables.Remove(variable);
@@ -60,7 +60,7 @@ internal sealed class LinqShapes
     /// <summary>Returns whether a value is an iteration variable.</summary>
     public bool IsRow(Expression value) => value is NameExpression name && !_computed.Contains(name.Name);
 
-    /// <summary>Returns the shape of a value; null if it holds no groups.</summary>
+    /// <summary>Returns the shape of a value; null if it contains no groups.</summary>
     public LinqShape? Of(Expression value) =>
         value switch
         {
@@ -99,7 +99,7 @@ internal sealed class LinqShapes
     /// <summary>Returns whether a value is a group.</summary>
     public bool IsGroup(Expression value) => Of(value) is { Members: null };
 
-    /// <summary>Returns the rows of a group; any other value unchanged.</summary>
+    /// <summary>Returns the rows of a group. Returns any other value unchanged.</summary>
     public Expression ToSequence(Expression value)
     {
         if (!IsGroup(value))
@@ -129,7 +129,7 @@ internal sealed class LinqShapes
         };
 
     /// <summary>Returns a reduced row in which each group is replaced by its rows.</summary>
-    /// <exception cref="ScriptException">A member may hold a group, but the text does not show where.</exception>
+    /// <exception cref="ScriptException">A member may contain a group, but the text does not show where.</exception>
     public Expression ToRow(Expression value) =>
         value switch
         {

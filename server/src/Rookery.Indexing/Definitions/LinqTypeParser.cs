@@ -7,7 +7,8 @@ namespace Rookery.Indexing.Definitions;
 internal sealed class LinqTypeParser(LinqParser parser)
 {
     /// <summary>
-    /// The most tokens in the type arguments of one type. It bounds the lookahead: what is no type is parsed again.
+    /// Maximum tokens in the type arguments of one type. It bounds the lookahead, because text that is not a type is
+    /// parsed again.
     /// </summary>
     private const int MostTypeTokens = 64;
 

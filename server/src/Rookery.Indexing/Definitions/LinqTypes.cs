@@ -3,7 +3,7 @@ using Rookery.Scripting.Syntax;
 
 namespace Rookery.Indexing.Definitions;
 
-/// <summary>The kinds that a value may have, as far as the text reveals.</summary>
+/// <summary>The kinds that a value may have, as far as the text shows.</summary>
 [Flags]
 internal enum LinqKinds
 {
@@ -35,7 +35,7 @@ internal enum LinqKinds
     Any = 127,
 }
 
-/// <summary>The type of a value, as far as the text reveals.</summary>
+/// <summary>The type of a value, as far as the text shows.</summary>
 /// <param name="Kinds">The kinds that the value may have.</param>
 /// <param name="Members">The members of an object literal in the text; null for objects from documents.</param>
 internal sealed record LinqType(LinqKinds Kinds, IReadOnlyDictionary<string, LinqType>? Members = null)
@@ -45,8 +45,8 @@ internal sealed record LinqType(LinqKinds Kinds, IReadOnlyDictionary<string, Lin
 }
 
 /// <summary>
-/// Infers the types of values from the text, so that a member which a value cannot have is rejected when the index is
-/// defined. Values from documents may have any member.
+/// Infers the types of values from the text, to reject members that a value cannot have when the index is defined.
+/// Values from documents may have any member.
 /// </summary>
 internal sealed class LinqTypes
 {

@@ -20,13 +20,13 @@ public interface IMappedRows
 /// </summary>
 public sealed class MapRunner : IDisposable
 {
-    /// <summary>The most rows that all maps together may return for one document.</summary>
+    /// <summary>Maximum rows that all maps together may return for one document.</summary>
     public const int MostRows = 2048;
 
-    /// <summary>The most bytes of JSON in these rows together.</summary>
+    /// <summary>Maximum bytes of JSON in these rows together.</summary>
     public const int MostBytes = 8 << 20;
 
-    // A larger row buffer is not kept for the next document.
+    // Maximum size of the row buffer that is kept for the next document, in bytes.
     private const int KeptBytes = 64 << 10;
 
     private readonly (byte[]? LowerCollection, CompiledMap Map, ScriptInterpreter Interpreter)[] _maps;
@@ -52,8 +52,8 @@ public sealed class MapRunner : IDisposable
     }
 
     /// <summary>
-    /// Makes a map fail whose row has NaN or an infinity in a member that the reduce may read. A row stores such a
-    /// value as null, and the reduce would add 0.
+    /// Makes maps fail if a row has NaN or an infinity in a member that the reduce may read. The row would store null
+    /// instead, and the reduce would add 0.
     /// </summary>
     /// <param name="members">The members that the reduce may read; null for all.</param>
     internal void RefuseNonFinite(IReadOnlySet<string>? members)
@@ -64,7 +64,7 @@ public sealed class MapRunner : IDisposable
         }
     }
 
-    /// <summary>Maps a document: passes on the rows of each map of the document's collection.</summary>
+    /// <summary>Runs the maps of the document's collection and passes their rows to <paramref name="rows"/>.</summary>
     /// <exception cref="IndexEntryException">A map failed, or returned something other than objects.</exception>
     public void Run(in QueriedDocument document, IMappedRows rows)
     {
@@ -78,7 +78,7 @@ public sealed class MapRunner : IDisposable
                 && !TryRunPlainly(map.Plain, document, rows, ref given)
             )
             {
-                // Trimming after a large document may have released the loaded program.
+                // The program is loaded again, because trimming after a large document may have released it.
                 interpreter.Load(map.Program);
                 Run(interpreter, document, rows, ref given);
             }
@@ -198,6 +198,6 @@ public sealed class MapRunner : IDisposable
     private static IndexEntryException Failed(ScriptInterpreter interpreter) =>
         new($"The map failed: {interpreter.Failure}.");
 
-    /// <summary>Rows and bytes that a document has given so far.</summary>
+    /// <summary>Number of rows and bytes that a document was mapped to so far.</summary>
     private readonly record struct Given(int Rows, long Bytes);
 }

@@ -15,10 +15,9 @@ internal sealed class NamedMembers(IReadOnlyList<string> names)
 
     /// <summary>Finds the members.</summary>
     /// <param name="members">The members of an object, without braces and without whitespace between tokens.</param>
-    /// <param name="found">
-    /// Receives the range of each value; 0..0 for a missing member. Of members with one name the first counts.
-    /// </param>
-    /// <returns>False when a name has an escape, so that it cannot be compared.</returns>
+    /// <param name="found">Receives the range of each value; 0..0 for a missing member. If several members have the
+    /// same name, the first counts.</param>
+    /// <returns>False if a name in the object has an escape, so that it cannot be compared.</returns>
     public bool TryFind(ReadOnlySpan<byte> members, Span<Range> found)
     {
         found.Clear();

@@ -4,9 +4,9 @@ using Rookery.Scripting.Syntax;
 namespace Rookery.Indexing.Definitions;
 
 /// <summary>
-/// Checks that a reduce makes exactly one row of each group, whatever its values. Rows are reduced page by page, and
-/// the partial results are reduced again. A filter on groups would therefore drop partial results of groups that must
-/// stay, and a count of rows would count partial results.
+/// Checks that a reduce returns exactly one row for each group. Rows are reduced page by page, and the partial results
+/// are reduced again. A filter on groups would therefore drop partial results, and a count of rows would count partial
+/// results instead of rows.
 /// </summary>
 internal sealed class OneRowCheck
 {
@@ -16,7 +16,9 @@ internal sealed class OneRowCheck
 
     private OneRowCheck(string group) => _group = group;
 
-    /// <summary>Returns the error for a clause or method that would give a group no row, or several.</summary>
+    /// <summary>
+    /// Returns the error for a clause or method that would return no row or several rows for a group.
+    /// </summary>
     public static ScriptException PartError(string part, int position) =>
         TokenCursor.NotSupported(
             $"'{part}' after the groups of a reduce: a reduce returns one row of each group, because its "
@@ -129,7 +131,7 @@ internal sealed class OneRowCheck
 
                 break;
 
-            // First, Last or Single (or …OrDefault) of rows made from the group, which has at least one row.
+            // First, Last or Single (or …OrDefault) of rows computed from the group, which has at least one row.
             case InvokeExpression
             {
                 Function: >= ScriptFunction.FirstOf and <= ScriptFunction.OnlyOrNothing,

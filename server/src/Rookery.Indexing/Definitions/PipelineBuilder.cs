@@ -3,8 +3,8 @@ using Rookery.Scripting.Syntax;
 namespace Rookery.Indexing.Definitions;
 
 /// <summary>
-/// Builds statements from the clauses of a query or a chain of methods: nested loops and conditions, with the result in
-/// the innermost statement.
+/// Builds the statements of a script from the clauses of a query or a chain of methods: nested loops and conditions, of
+/// which the innermost returns or adds the result.
 /// </summary>
 internal sealed class PipelineBuilder
 {
@@ -20,10 +20,10 @@ internal sealed class PipelineBuilder
     /// <summary>Sets the parameter of the script.</summary>
     public void Begin(string name) => _parameter = Current = name;
 
-    /// <summary>Returns a name that cannot occur in a text.</summary>
+    /// <summary>Returns a name that cannot occur in an index text.</summary>
     public string NewName() => $"\0{++_names}";
 
-    /// <summary>Continues only where a condition holds.</summary>
+    /// <summary>Adds a condition: the following steps run only if it holds.</summary>
     public void Filter(Expression condition) => _steps.Add(new Step(null, condition, IsLoop: false));
 
     /// <summary>Declares a variable.</summary>
@@ -39,7 +39,7 @@ internal sealed class PipelineBuilder
     /// <summary>Replaces the value of the last step.</summary>
     public void Rebind(Expression value) => _steps[^1] = _steps[^1] with { Value = value };
 
-    /// <summary>Continues with each element of a sequence.</summary>
+    /// <summary>Adds a loop: the following steps run for each element of a sequence.</summary>
     public void Each(string name, Expression sequence)
     {
         _steps.Add(new Step(name, sequence, IsLoop: true));
@@ -56,8 +56,8 @@ internal sealed class PipelineBuilder
     }
 
     /// <summary>
-    /// Returns the script. Without loops it returns its one value, or nothing where a condition fails; with loops it
-    /// returns an array.
+    /// Builds the script. With loops, it returns an array. Without loops, it returns one value, or nothing if a
+    /// condition fails.
     /// </summary>
     public ScriptSource ToSource()
     {

@@ -7,17 +7,18 @@ using Rookery.Platform;
 namespace Rookery.Indexing.Definitions;
 
 /// <summary>
-/// A reduce that only adds numbers, run without the interpreter. Each member of its row is the key, a member of the
-/// key, or the sum of one member of the rows. Sums are exact, so the order of rows does not matter, and are written as
-/// the interpreter writes them. Anything else is left to the interpreter. Thread-safe.
+/// Runs a reduce that only adds numbers, without the script interpreter, which is slower. Each member of the reduced
+/// row is the key, a member of the key, or the sum of one member of the rows. Sums are exact, so the order of rows does
+/// not matter. The result equals the interpreter's byte for byte; in cases that only the interpreter decides, the
+/// methods return false. Thread-safe.
 /// </summary>
 internal sealed class PlainReduce
 {
-    /// <summary>The most sums.</summary>
+    /// <summary>Maximum number of sums.</summary>
     public const int MostSums = PlainRow.MostNames;
 
-    // The most bytes of an object key and of a reduced row. Larger ones, which do not fit an index either, are left to
-    // the interpreter and its limits.
+    // Maximum bytes of an object key and of a reduced row. Larger ones do not fit into an index. The interpreter
+    // handles them and reports its limits.
     private const int MostBytes = 64 << 10;
 
     [ThreadStatic]
@@ -59,14 +60,16 @@ internal sealed class PlainReduce
         ];
     }
 
-    /// <summary>Whether each sum goes to the member that it sums, so that reduced rows can be reduced again.</summary>
+    /// <summary>
+    /// Whether each sum has the name of the member that it sums. Then reduced rows can be reduced again.
+    /// </summary>
     public required bool AddsItsOwn { get; init; }
 
     /// <summary>Reads the key of a row.</summary>
     /// <param name="row">The row.</param>
-    /// <param name="room">Receives the key if it cannot be read from the row in place.</param>
+    /// <param name="room">Receives the key if the row does not contain it as one value.</param>
     /// <param name="key">The key as JSON.</param>
-    /// <returns>False when only the interpreter can decide.</returns>
+    /// <returns>False if only the interpreter can decide.</returns>
     public bool TryReadKey(ReadOnlySpan<byte> row, GrowableBytes room, out ReadOnlySpan<byte> key)
     {
         key = default;
@@ -93,7 +96,7 @@ internal sealed class PlainReduce
     /// <param name="rows">The rows.</param>
     /// <param name="key">The key of the group.</param>
     /// <param name="reduced">Receives the reduced row.</param>
-    /// <returns>False when only the interpreter can decide; then nothing is written.</returns>
+    /// <returns>False if only the interpreter can decide. Then nothing is written.</returns>
     public bool TryReduce(in ReduceRows rows, ReadOnlySpan<byte> key, IBufferWriter<byte> reduced)
     {
         var sums = (_room ??= new PlainSum[MostSums]).AsSpan(0, _summed.Count);

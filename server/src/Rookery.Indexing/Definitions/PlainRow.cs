@@ -4,12 +4,12 @@ using Rookery.Platform;
 namespace Rookery.Indexing.Definitions;
 
 /// <summary>
-/// Makes an object of plain values, as a map returns it, without the interpreter but byte for byte as the interpreter
-/// writes it. Thread-safe.
+/// Runs a map that returns an object of plain values, without the script interpreter, which is slower. The result
+/// equals the interpreter's byte for byte. Thread-safe.
 /// </summary>
 internal sealed class PlainRow
 {
-    /// <summary>The most names to look for; their ranges are kept on the stack.</summary>
+    /// <summary>Maximum names to look for, because their ranges are on the stack.</summary>
     public const int MostNames = 32;
 
     private readonly NamedMembers _names;
@@ -26,11 +26,10 @@ internal sealed class PlainRow
 
     /// <summary>Writes the row for an object.</summary>
     /// <param name="members">The members of the object, without braces.</param>
-    /// <param name="mostBytes">
-    /// The most bytes of the row. All its members may repeat one large value, so nothing else bounds it.
-    /// </param>
+    /// <param name="mostBytes">Maximum bytes of the row. All its members may repeat one large value, so nothing else
+    /// bounds the row.</param>
     /// <param name="row">Receives the row; its content is replaced.</param>
-    /// <returns>False when only the interpreter can decide, or the row is too large.</returns>
+    /// <returns>False if only the interpreter can decide, or the row is too large.</returns>
     public bool TryWrite(ReadOnlySpan<byte> members, int mostBytes, GrowableBytes row)
     {
         Span<Range> room = stackalloc Range[MostNames];

@@ -7,15 +7,15 @@ using Rookery.Scripting.Syntax;
 namespace Rookery.Indexing.Definitions;
 
 /// <summary>
-/// Recognises functions that run without the interpreter: maps that return an object of plain values, and reduces that
-/// only add numbers.
+/// Recognises functions that can run without the interpreter: maps that return an object of plain values, and reduces
+/// that only add numbers. Other functions get no plain form.
 /// </summary>
 internal sealed class PlainScript
 {
-    // The most lookups of variables: a variable defined by itself would be looked up for ever.
+    // Maximum lookups of variables. It ends the lookup of a variable that is defined by itself.
     private const int MostLookups = 1024;
 
-    // The most characters in constants, counted at each use: a variable may be used a thousand times.
+    // Maximum characters in constants, counted at each use, because a variable may be used a thousand times.
     private const int MostConstants = Lexer.MostCharacters;
 
     private readonly string _parameter;
@@ -28,7 +28,7 @@ internal sealed class PlainScript
 
     private PlainScript(string parameter) => _parameter = parameter;
 
-    /// <summary>Returns the plain form of a map; null when it needs the interpreter.</summary>
+    /// <summary>Returns the plain form of a map; null if it needs the interpreter.</summary>
     public static PlainRow? ToRow(ScriptSource source)
     {
         var script = new PlainScript(source.Parameter);
@@ -37,7 +37,7 @@ internal sealed class PlainScript
             : null;
     }
 
-    /// <summary>Returns the plain form of a reduce; null when it needs the interpreter.</summary>
+    /// <summary>Returns the plain form of a reduce; null if it needs the interpreter.</summary>
     public static PlainReduce? ToReduce(ScriptSource key, ScriptSource row)
     {
         var keys = new PlainScript(key.Parameter);
@@ -78,8 +78,8 @@ internal sealed class PlainScript
     private bool IsWhole => _used.Count == _variables.Count && _names.Count <= PlainRow.MostNames;
 
     /// <summary>
-    /// Returns whether the member of rows that a part of the key is read from has the same name in the reduced row, so
-    /// that the reduced row has the key of its group.
+    /// Returns whether the reduced row keeps a part of the key under the name of the member that it was read from. Then
+    /// the reduced row has the key of its group.
     /// </summary>
     private bool IsKeptAs(string name, string keyMember, Expression key)
     {
@@ -223,8 +223,8 @@ internal sealed class PlainScript
     }
 
     /// <summary>
-    /// Returns the access to a member of the function's input. Lengths and elements of texts and arrays are no such
-    /// members.
+    /// Returns the access to a member of the function's input; null for anything else, such as the length or an element
+    /// of a text or array.
     /// </summary>
     private PlainValue.Member? ToMember(Expression expression)
     {
@@ -256,7 +256,7 @@ internal sealed class PlainScript
     }
 
     /// <summary>
-    /// Returns the member of the group's key that an expression reads: empty for the whole key, null when it reads
+    /// Returns the member of the group's key that an expression reads; empty for the whole key; null if it reads
     /// something else.
     /// </summary>
     private string? KeyMemberOf(Expression expression) =>
@@ -276,12 +276,11 @@ internal sealed class PlainScript
             ? name
         : null;
 
-    /// <summary>Returns the member of rows that an expression sums; null when it does something else.</summary>
+    /// <summary>Returns the member of rows that an expression sums; null if it does something else.</summary>
     private string? SummedBy(Expression expression) =>
         expression switch
         {
-            // g.values.reduce((sum, row) => sum + row.count, 0), or row.count + sum: addition of two numbers is
-            // commutative.
+            // g.values.reduce((sum, row) => sum + row.count, 0), or with row.count + sum.
             CallExpression
             {
                 Callee: MemberExpression { Name: "reduce" } reduce,
@@ -362,7 +361,7 @@ internal sealed class PlainScript
     private static bool IsName(Expression expression, string name) =>
         expression is NameExpression { Name: var other } && string.Equals(name, other, StringComparison.Ordinal);
 
-    /// <summary>Returns whether JavaScript takes a name for an array index.</summary>
+    /// <summary>Returns whether a name is an array index in JavaScript.</summary>
     private static bool IsIndex(string name) => name.Length > 0 && !name.AsSpan().ContainsAnyExceptInRange('0', '9');
 
     private static bool IsPlainName(string name) =>

@@ -5,12 +5,12 @@ using Rookery.Json;
 namespace Rookery.Indexing.Definitions;
 
 /// <summary>
-/// An exact sum of numbers, independent of their order, written as the interpreter writes it. In C# it is an integer as
-/// long as no addend has a point or an exponent.
+/// An exact sum of numbers, which does not depend on their order. Written as the interpreter writes it. In C#, the sum
+/// is an integer if no addend has a point or an exponent.
 /// </summary>
 internal struct PlainSum
 {
-    /// <summary>The most bytes of a written sum.</summary>
+    /// <summary>Maximum bytes of a written sum.</summary>
     public const int MostBytes = ExactSum.MostBytes + 2;
 
     private long _whole;
@@ -18,7 +18,7 @@ internal struct PlainSum
     private bool _isExact;
     private bool _isReal;
 
-    /// <summary>Adds a number; returns false when the value is no number.</summary>
+    /// <summary>Adds a number. Returns false if the value is no number.</summary>
     public bool TryAdd(ReadOnlySpan<byte> json)
     {
         if (Utf8Parser.TryParse(json, out long whole, out int read) && read == json.Length && read > 0)

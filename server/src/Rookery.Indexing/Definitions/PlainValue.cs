@@ -5,8 +5,8 @@ using Rookery.Scripting.Compiling;
 namespace Rookery.Indexing.Definitions;
 
 /// <summary>
-/// A value that needs no interpreter: a constant of the text, or a part of the input JSON taken unchanged. Most values
-/// of most maps are of this kind.
+/// A value that needs no interpreter: a constant of the text, or a part of the input JSON that is copied unchanged.
+/// Most values of most maps are of this kind.
 /// </summary>
 internal abstract record PlainValue
 {
@@ -14,7 +14,7 @@ internal abstract record PlainValue
     /// <param name="members">The members of the input object, without braces.</param>
     /// <param name="found">The ranges of the input's <see cref="NamedMembers"/>.</param>
     /// <param name="json">The value; empty if undefined.</param>
-    /// <returns>False when only the interpreter can decide.</returns>
+    /// <returns>False if only the interpreter can decide.</returns>
     public abstract bool TryRead(
         ReadOnlySpan<byte> members,
         scoped ReadOnlySpan<Range> found,
@@ -44,7 +44,8 @@ internal abstract record PlainValue
     internal sealed record Member(int Root, byte[][] Below, bool IsId) : PlainValue
     {
         /// <summary>
-        /// Whether the access is C#, where a value that is no object may have members of its own, or may fail.
+        /// Whether the text is C#. There, a member access on a value that is no object may fail or read a property,
+        /// such as <c>Length</c>, so the interpreter must decide.
         /// </summary>
         public bool IsCSharp { get; init; }
 
@@ -74,7 +75,7 @@ internal abstract record PlainValue
     }
 
     /// <summary><c>a || b</c>, <c>a ?? b</c>, <c>a &amp;&amp; b</c>.</summary>
-    /// <param name="Keep">The operator: the jump that keeps the left value.</param>
+    /// <param name="Keep">The operator, as the jump that keeps the left value.</param>
     /// <param name="Left">The left operand.</param>
     /// <param name="Right">The right operand.</param>
     internal sealed record Choice(Opcode Keep, PlainValue Left, PlainValue Right) : PlainValue

@@ -2,15 +2,15 @@ using System.Text.RegularExpressions;
 
 namespace Rookery.Indexing.Definitions;
 
-/// <summary>Determines which members of its rows a reduce may read.</summary>
+/// <summary>Determines which members of rows a reduce may read.</summary>
 internal static partial class ReadMembers
 {
     // The patterns have no nested repetition, so matching is linear in the text.
     private const int TimeoutMilliseconds = 10_000;
 
     /// <summary>
-    /// Returns all names that follow a dot or stand in quotes in the text: it can read no others. Returns null when the
-    /// text reads members by computed names, or all members.
+    /// Returns all names in the text that follow a dot or are quoted, because it can read no other members. Returns
+    /// null if the text reads members by computed names, or all members.
     /// </summary>
     public static IReadOnlySet<string>? Of(string reduce) =>
         Computed().IsMatch(reduce)

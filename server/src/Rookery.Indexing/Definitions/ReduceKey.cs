@@ -7,12 +7,12 @@ using Rookery.Search.Values;
 namespace Rookery.Indexing.Definitions;
 
 /// <summary>
-/// Encodes reduce keys as bytes. Equal keys give equal bytes: numbers compare by value, texts with case, and objects by
-/// their members that are not null, in the order of the text.
+/// Encodes reduce keys as bytes. Equal keys have equal bytes. Numbers are compared by value, texts with case, and
+/// objects by their members that are not null, in the order of the text.
 /// </summary>
 internal static class ReduceKey
 {
-    /// <summary>The most bytes of a key, as an index takes it for an id.</summary>
+    /// <summary>Maximum bytes of a key, because the index uses the key as an id.</summary>
     public const int MaxBytes = TermKey.MaxBytes;
 
     [ThreadStatic]
@@ -29,7 +29,7 @@ internal static class ReduceKey
             return key.AsSpan(0, TermKey.Write(json, isExact: true, key));
         }
 
-        // Each part is preceded by its length, so that different lists of parts give different bytes.
+        // Each part is preceded by its length, so different lists of parts have different bytes.
         var parts = new PooledBytes();
         int at = 1;
         while (json[at] != (byte)'}')
@@ -59,7 +59,7 @@ internal static class ReduceKey
         parts.Advance(sizeof(ushort) + length);
     }
 
-    /// <summary>Writes the parts; of long parts a prefix and a hash of all.</summary>
+    /// <summary>Writes the parts. If they are too long, writes a prefix and a hash of all.</summary>
     private static int WriteCut(ReadOnlySpan<byte> parts, Span<byte> key)
     {
         const byte ObjectByte = 0x60;

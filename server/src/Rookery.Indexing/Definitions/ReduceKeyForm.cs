@@ -7,8 +7,8 @@ namespace Rookery.Indexing.Definitions;
 
 /// <summary>
 /// Normalises reduce keys to <see cref="CanonicalJson"/>, so that a group's row does not depend on which document was
-/// indexed first. If the text writes the key as an object, its members keep the order of the text, and missing ones
-/// become null. In all other objects, at any depth, null members are dropped, so that null equals missing. Not
+/// indexed first. If the text writes the key as an object, its members keep the order of the text, and missing members
+/// become null. In all other objects, at any depth, null members are removed, so null and missing are equal. Not
 /// thread-safe.
 /// </summary>
 /// <param name="members">The members of the key, if the text writes it as an object; else empty.</param>

@@ -5,7 +5,9 @@ using Rookery.Scripting.Running;
 
 namespace Rookery.Indexing.Definitions;
 
-/// <summary>Runs the reduce of an index. Not thread-safe.</summary>
+/// <summary>
+/// Runs the reduce of a static map/reduce index, without the interpreter where possible. Not thread-safe.
+/// </summary>
 internal sealed class ReduceRunner : IReducer, IDisposable
 {
     private readonly CompiledReduce _reduce;
@@ -37,8 +39,8 @@ internal sealed class ReduceRunner : IReducer, IDisposable
     public ReadOnlySpan<byte> KeyOf(ReadOnlySpan<byte> row) => _form.Of(ReadKey(row));
 
     /// <summary>
-    /// Whether the order of rows may change the result. It cannot for sums; for other reduces, such as those that use
-    /// <c>First()</c>, it is unknown.
+    /// Whether the order of rows may change the result. False for sums. True for all other reduces, because they may
+    /// use functions such as <c>First()</c>.
     /// </summary>
     public bool HasOrder => _reduce.Plain is null;
 
@@ -85,7 +87,7 @@ internal sealed class ReduceRunner : IReducer, IDisposable
     {
         _group.Write("]}"u8);
 
-        // Trimming after a large group may have released the loaded program.
+        // The program is loaded again, because trimming after a large group may have released it.
         _row.Load(_reduce.Row);
         try
         {

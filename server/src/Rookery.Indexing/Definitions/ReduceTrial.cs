@@ -11,9 +11,9 @@ using Rookery.Scripting.Syntax;
 namespace Rookery.Indexing.Definitions;
 
 /// <summary>
-/// Tries a reduce on generated rows: all at once, and in parts whose results are reduced again. The pages of a large
-/// group are such parts, and their bounds are arbitrary, so both ways must give the same row. Reduces that fail this
-/// cannot be recognised by their syntax alone.
+/// Tests a reduce on generated rows: reduces them all at once, and in parts whose results are reduced again. Both must
+/// return the same row, because a large group is reduced in pages with arbitrary bounds. The syntax alone does not show
+/// whether a reduce satisfies this.
 /// </summary>
 internal sealed class ReduceTrial : IDisposable
 {
@@ -24,11 +24,11 @@ internal sealed class ReduceTrial : IDisposable
     private const int MostTrials = 24;
     private const int ShownCharacters = 60;
 
-    // Bytes of generated rows in all: a definition may have thousands of members.
+    // Maximum bytes of all generated rows together, because a definition may have thousands of members.
     private const long MostBytes = 32 << 20;
 
-    // Reductions in all. Each takes at most 60,000 steps, 0.4 ms, so a trial takes at most 2 s. A reduce of 20 members
-    // needs 2,000.
+    // Maximum reductions of one trial. Each takes at most 60,000 steps (0.4 ms), so a trial takes at most 2 s. A reduce
+    // of 20 members needs 2,000 reductions.
     private const int MostRuns = 5_000;
 
     private const string Why = "The rows of a group are reduced in parts of 16, and what comes out is reduced again.";
@@ -43,7 +43,7 @@ internal sealed class ReduceTrial : IDisposable
         MemoryBytes = 2 << 20,
     };
 
-    // To be raised when the trial, or the interpreter, changes: marks of older versions then do not count.
+    // Increase it whenever the trial or the interpreter changes, so that marks of older versions do not count.
     private const int Version = 1;
 
     private const int Nothing = 0;
@@ -88,7 +88,7 @@ internal sealed class ReduceTrial : IDisposable
     private bool IsOver => _bytesLeft < 0 || _runsLeft < 0;
 
     /// <summary>
-    /// Returns the mark that says this version of the trial found no fault in a definition: one line of ASCII.
+    /// Returns the mark which records that this version of the trial found no fault in a definition: one line of ASCII.
     /// </summary>
     /// <param name="definition">The definition as the log holds it.</param>
     public static string MarkOf(ReadOnlySpan<byte> definition) =>
@@ -98,7 +98,7 @@ internal sealed class ReduceTrial : IDisposable
     public static bool Concerns(CompiledReduce? reduce) => reduce is { Plain: not { AddsItsOwn: true } };
 
     /// <summary>
-    /// Returns why the result of a reduce is ambiguous, in a sentence; null when no generated rows show it.
+    /// Returns why the result of a reduce depends on the parts, in a sentence. Null if no generated rows show it.
     /// </summary>
     /// <param name="reduce">The reduce.</param>
     /// <param name="text">The text of the reduce.</param>
@@ -181,7 +181,7 @@ internal sealed class ReduceTrial : IDisposable
     {
         if (FindKinds() is not { } kinds)
         {
-            // A reduce that fails on all generated rows will report its error when it runs.
+            // A reduce that fails on all generated rows reports its error when it runs on documents.
             return _failure is null ? null : $"The reduce fails on its own results. {Why} {_failure}";
         }
 
@@ -236,7 +236,9 @@ internal sealed class ReduceTrial : IDisposable
 
     private bool IsOfKey(int field) => _isKey?[field] is true;
 
-    /// <summary>Returns the kinds that the reduce accepts for a member, with the other members unchanged.</summary>
+    /// <summary>
+    /// Returns the kinds of values that the reduce accepts for a member, with the other members unchanged.
+    /// </summary>
     private int[] KindsThatTakes(int[] kinds, int field)
     {
         int[] tried = [.. kinds];
@@ -271,7 +273,9 @@ internal sealed class ReduceTrial : IDisposable
         return null;
     }
 
-    /// <summary>Returns a kind for each member with which the reduce succeeds; null when none is found.</summary>
+    /// <summary>
+    /// Returns a kind of value for each member, with which the reduce succeeds; null if none is found.
+    /// </summary>
     private int[]? FindKinds()
     {
         uint guess = 1;
@@ -312,7 +316,9 @@ internal sealed class ReduceTrial : IDisposable
         return canReduceAgain;
     }
 
-    /// <summary>Generates rows whose members differ, except those to keep equal, such as members of the key.</summary>
+    /// <summary>
+    /// Generates rows whose members differ, except members that must be equal, such as those of the key.
+    /// </summary>
     private byte[][] RowsOf(int[] kinds, int count, int trial, Func<int, bool> isKept)
     {
         int ValueOf(int row, int field) => isKept(field) ? trial : trial + (row * (1 + (field % 3))) + field;
@@ -393,8 +399,8 @@ internal sealed class ReduceTrial : IDisposable
     }
 
     /// <summary>
-    /// Compares two results for one group. Returns their difference, and whether it may come from joining numbers with
-    /// texts, as in <c>0 + "a"</c>, which no document causes.
+    /// Compares two results for one group. Returns their difference, and whether it may come from concatenating numbers
+    /// and texts, as in <c>0 + "a"</c>, which no document causes.
     /// </summary>
     private (string Fault, bool IsJoined)? Compare(byte[] whole, byte[] joined, int rows)
     {

@@ -9,7 +9,7 @@ namespace Rookery.Indexing.Definitions;
 /// </summary>
 internal sealed class ResultFields
 {
-    /// <summary>The member whose values become fields with names from the document. Not supported.</summary>
+    /// <summary>The member for fields whose names come from the document, in RavenDB. Not supported.</summary>
     private const string DynamicFields = "_";
 
     private readonly List<string> _names = [];

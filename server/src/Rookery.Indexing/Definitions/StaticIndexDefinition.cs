@@ -8,8 +8,8 @@ using Rookery.Search.Analysis;
 namespace Rookery.Indexing.Definitions;
 
 /// <summary>
-/// The definition of a user's index: the texts of its maps and its reduce, and the options of its fields. The texts
-/// compile. Equal content gives equal JSON.
+/// The definition of an index that a user wrote: the texts of its maps and its reduce, and the options of its fields.
+/// The constructor compiles the texts. Equal definitions have equal JSON.
 /// </summary>
 public sealed class StaticIndexDefinition
 {
@@ -51,7 +51,7 @@ public sealed class StaticIndexDefinition
     /// <summary>The texts of the maps, ordered.</summary>
     public IReadOnlyList<string> Maps { get; }
 
-    /// <summary>The text of the reduce; null without one.</summary>
+    /// <summary>The text of the reduce; null if there is none.</summary>
     public string? Reduce { get; }
 
     /// <summary>The fields, in the order in which the texts name them. The position of a field is its number.</summary>
@@ -88,12 +88,11 @@ public sealed class StaticIndexDefinition
     private IReadOnlyList<StaticIndexField> Options { get; }
 
     /// <summary>
-    /// Rejects a reduce whose result depends on how its rows are split into parts. Runs the reduce: for each new
-    /// definition, and when a version opens the index for the first time.
+    /// Rejects a reduce whose result depends on how its rows are split into parts. Runs the reduce on generated rows.
+    /// Called for each new definition, and when a version of Rookery opens the index for the first time.
     /// </summary>
-    /// <exception cref="IndexDefinitionException">
-    /// The result is ambiguous; the message names a member that differs.
-    /// </exception>
+    /// <exception cref="IndexDefinitionException">The result depends on the parts. The message names a member that
+    /// differs.</exception>
     public void RequireOneAnswer()
     {
         if (CompiledReduce is null)
@@ -179,7 +178,7 @@ public sealed class StaticIndexDefinition
     /// <see cref="AutoIndexDefinition.AllDocuments"/> for a map of all documents. Only the maps are compiled, so this
     /// works even if the reduce is rejected.
     /// </summary>
-    /// <returns>Null when the collections cannot be determined.</returns>
+    /// <returns>The collections; null if they cannot be determined.</returns>
     public static IReadOnlyList<string>? TryReadCollections(ReadOnlyMemory<byte> definition)
     {
         try
@@ -260,7 +259,7 @@ public sealed class StaticIndexDefinition
             : throw new FormatException();
     }
 
-    /// <summary>Returns the text with line feeds as line ends and without blanks around it.</summary>
+    /// <summary>Returns the text with <c>\n</c> as line ends and without blanks around it.</summary>
     private static string Normalise(string text) => text.ReplaceLineEndings("\n").Trim();
 
     private static T Compile<T>(string text, string kind, Func<string, T> compile)
@@ -336,7 +335,7 @@ public sealed class StaticIndexDefinition
             };
 
     /// <summary>
-    /// Requires equal fields of map and reduce: reduced rows are reduced again, together with rows of the maps.
+    /// Requires equal fields of map and reduce, because reduced rows are reduced again together with rows of the maps.
     /// </summary>
     private static void RequireSame(IReadOnlyList<string> mapped, IReadOnlyList<string> reduced)
     {

@@ -7,8 +7,8 @@ using Rookery.Search.Segments.Store;
 namespace Rookery.Indexing.Definitions;
 
 /// <summary>
-/// Maps a document to the entries of a static index, one for each row that its maps return. For a map/reduce index it
-/// adds the rows with their reduce keys instead.
+/// Maps a document to the entries of a static index, one for each row that its maps return. For a map/reduce index,
+/// adds the rows with their reduce keys to the entry instead.
 /// </summary>
 public sealed class StaticIndexMap : IIndexMap, IMappedRows, IDisposable
 {
@@ -21,10 +21,9 @@ public sealed class StaticIndexMap : IIndexMap, IMappedRows, IDisposable
     /// <summary>Makes the map of a definition.</summary>
     /// <param name="definition">The definition.</param>
     /// <param name="database">The database of the documents that maps load.</param>
-    /// <param name="isTried">Whether this version has tried the reduce before and found no fault.</param>
-    /// <exception cref="IndexDefinitionException">
-    /// The reduce, which an older version accepted, is ambiguous.
-    /// </exception>
+    /// <param name="isTried">Whether the reduce has passed its trial with this version of Rookery.</param>
+    /// <exception cref="IndexDefinitionException">An older version accepted the reduce, but its result depends on how
+    /// rows are split into parts.</exception>
     public StaticIndexMap(StaticIndexDefinition definition, Database database, bool isTried)
     {
         if (!isTried)
@@ -57,9 +56,9 @@ public sealed class StaticIndexMap : IIndexMap, IMappedRows, IDisposable
     public IReadOnlyList<string> LoadedCollections => Definition.LoadedCollections;
 
     /// <summary>
-    /// Version 4: NaN in rows to reduce is rejected. 3: rows of a group have a defined order. 2: reduce keys are
-    /// normalised, C# values follow the C# types, and loaded documents are followed even in collections that the map
-    /// does not name.
+    /// 4. Since version 4, NaN in rows to reduce is rejected. Since 3, rows of a group have a defined order. Since 2,
+    /// reduce keys are normalised, C# values have C# types, and documents loaded from collections that the map does not
+    /// name are tracked, too.
     /// </summary>
     public int ContentVersion => 4;
 

@@ -13,7 +13,7 @@ namespace Rookery.Indexing.Definitions;
 /// <param name="Settings">The settings to change.</param>
 public sealed record StaticIndexRequest(string Name, StaticIndexDefinition Definition, IndexSettingsChange Settings)
 {
-    /// <summary>The name by which options apply to all fields.</summary>
+    /// <summary>The name under which a definition has options for all fields.</summary>
     internal const string AllFields = "__all_fields";
 
     /// <summary>Members that this version does not support: they must be empty.</summary>
@@ -29,13 +29,13 @@ public sealed record StaticIndexRequest(string Name, StaticIndexDefinition Defin
         "ArchivedDataProcessingBehavior",
     ];
 
-    /// <summary>Members that are ignored: they follow from the texts, or a RavenDB server sets them.</summary>
+    /// <summary>Members that are ignored, because they are derived from the texts or set by a RavenDB server.</summary>
     private static readonly string[] Ignored = ["IndexType", "Type", "ClusterState"];
 
     /// <summary>RavenDB's search engines. A definition may name any of them; results are the same here.</summary>
     private static readonly string[] SearchEngines = ["None", "Lucene", "Corax"];
 
-    /// <summary>Members with the only values that are accepted.</summary>
+    /// <summary>Members of which only these values are accepted.</summary>
     private static readonly Dictionary<string, string[]> Fixed = new(StringComparer.Ordinal)
     {
         ["SourceType"] = ["Documents", "None"],
@@ -45,12 +45,10 @@ public sealed record StaticIndexRequest(string Name, StaticIndexDefinition Defin
 
     /// <summary>Reads and checks one definition.</summary>
     /// <param name="json">An element of <c>Indexes</c>.</param>
-    /// <param name="isStored">
-    /// Returns whether the definition is stored already, so that its reduce need not be tried; null to try it.
-    /// </param>
-    /// <exception cref="IndexDefinitionException">
-    /// The definition is rejected. The message names the member and, in a script, line and column.
-    /// </exception>
+    /// <param name="isStored">Returns whether the same definition is already stored, so its reduce need not be tried.
+    /// Null to try every reduce.</param>
+    /// <exception cref="IndexDefinitionException">The definition is rejected. The message names the member and, in a
+    /// script, line and column.</exception>
     public static StaticIndexRequest Parse(JsonElement json, Func<StaticIndexRequest, bool>? isStored = null)
     {
         if (json.ValueKind != JsonValueKind.Object)

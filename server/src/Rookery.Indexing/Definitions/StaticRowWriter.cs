@@ -30,7 +30,7 @@ public sealed class StaticRowWriter : IReducedRowWriter
                 .Select(static field => Encoding.UTF8.GetBytes(field.Name)),
         ];
 
-        // Queries return the reduced row itself: there is no document to read it from.
+        // The entry of a reduced row stores the whole row, because queries return the row itself.
         _storesWhole = definition.Reduce is not null || _storedNames.Length == definition.Fields.Count;
     }
 

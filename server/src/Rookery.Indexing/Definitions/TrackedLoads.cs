@@ -7,13 +7,12 @@ using Rookery.Search.Segments.Store;
 namespace Rookery.Indexing.Definitions;
 
 /// <summary>
-/// Loads documents for a map, in their current version, and records their ids in the entry, even of missing documents.
-/// Not thread-safe.
+/// Loads documents for a map in their current version. Records their ids in the entry, including those of missing
+/// documents. Not thread-safe.
 /// </summary>
 /// <param name="database">The database of the documents.</param>
-/// <param name="collections">
-/// The collections that the maps name. As in RavenDB, a document of another collection is loaded too.
-/// </param>
+/// <param name="collections">The collections that the maps name. As in RavenDB, documents of other collections are
+/// loaded, too.</param>
 internal sealed class TrackedLoads(Database database, IReadOnlyList<string> collections) : IScriptDocuments
 {
     private readonly byte[][] _lowerCollections = [.. collections.Select(LowerNames.Collection)];

@@ -5,7 +5,10 @@ using Rookery.Search.Values;
 
 namespace Rookery.Indexing.Grouping;
 
-/// <summary>Accumulates one aggregate of one group. The result does not depend on the order of values.</summary>
+/// <summary>
+/// Computes one aggregate (count, sum, minimum, maximum or average) of one group. The result does not depend on the
+/// order of values.
+/// </summary>
 public sealed class Accumulator
 {
     /// <summary>Memory of an accumulator without its minimum or maximum, in bytes.</summary>
@@ -20,10 +23,12 @@ public sealed class Accumulator
     /// <summary>Removes all values.</summary>
     public void Clear() => (_sum, _numbers, _extreme) = (default, 0, null);
 
-    /// <summary>Adds a value. Sums and averages ignore what is no number; minima and maxima ignore null.</summary>
+    /// <summary>
+    /// Adds a value. Sums and averages ignore values that are no numbers. Minima and maxima ignore null.
+    /// </summary>
     /// <param name="kind">The kind of aggregate; the same at each call.</param>
     /// <param name="json">The value as JSON.</param>
-    /// <param name="memory">Charged for a kept value; null when other limits bound it.</param>
+    /// <param name="memory">Reserves memory for a kept value; null if other limits bound it.</param>
     public void Add(AggregateKind kind, ReadOnlySpan<byte> json, IGroupMemory? memory)
     {
         if (kind is AggregateKind.Sum or AggregateKind.Average)
@@ -67,7 +72,7 @@ public sealed class Accumulator
         int before = output.Length;
         if (kind == AggregateKind.Average)
         {
-            // The sum has all its digits, so parts add up exactly.
+            // The sum is written with all its digits, so the sum of parts is exact.
             output.Append((byte)'[');
             Append(AggregateKind.Sum, entries, output);
             output.Append((byte)',');
@@ -103,7 +108,7 @@ public sealed class Accumulator
         }
     }
 
-    /// <summary>Compares by value; equal values with different text compare by their bytes.</summary>
+    /// <summary>Compares by value. Equal values with different text are compared by their bytes.</summary>
     private static bool IsBefore(ReadOnlySpan<byte> one, ReadOnlySpan<byte> other)
     {
         Span<byte> a = stackalloc byte[TermKey.MaxBytes];

@@ -6,14 +6,14 @@ using Rookery.Search.Values;
 namespace Rookery.Indexing.Grouping;
 
 /// <summary>
-/// Encodes the keys of a group as bytes that identify the group and sort like its keys: the encoded value of each key,
-/// with case, followed by its length.
+/// Encodes the keys of a group as bytes that identify the group and sort like its keys. For each key they contain its
+/// encoded value, with case, followed by its length.
 /// </summary>
 public static class GroupIdentity
 {
     /// <summary>
-    /// The most bytes of an identity that becomes an id unchanged: one byte less than the longest id, so that a
-    /// shortened one is recognised by its length.
+    /// Maximum bytes of an identity that is its own id. It is one byte less than the longest id, so a shortened
+    /// identity is recognised by its length.
     /// </summary>
     public const int MaxWholeBytes = TermKey.MaxBytes - 1;
 
@@ -25,8 +25,8 @@ public static class GroupIdentity
         Span<byte> room = identity.Reserve(TermKey.MaxBytes + sizeof(ushort));
         int length = TermKey.Write(json, isExact: true, room);
 
-        // The length follows the key, so that groups sort by their keys' bytes and different lists of keys never give
-        // the same bytes.
+        // The length comes after the key, so groups sort by the bytes of their keys, and different lists of keys never
+        // have the same bytes.
         BinaryPrimitives.WriteUInt16BigEndian(room[length..], (ushort)length);
         identity.Advance(length + sizeof(ushort));
     }
@@ -48,6 +48,8 @@ public static class GroupIdentity
         return destination[..TermKey.MaxBytes];
     }
 
-    /// <summary>Returns whether an id is a shortened identity: it then does not give the order of its group.</summary>
+    /// <summary>
+    /// Returns whether an id is a shortened identity. Such an id does not determine the order of its group.
+    /// </summary>
     public static bool IsCut(ReadOnlySpan<byte> id) => id.Length > MaxWholeBytes;
 }

@@ -10,7 +10,7 @@ namespace Rookery.Indexing.Grouping;
 public sealed class GroupPlan
 {
     /// <summary>Makes a plan.</summary>
-    /// <param name="array">The array whose elements are entries; null when documents are.</param>
+    /// <param name="array">The array whose elements are entries; null if documents are entries.</param>
     /// <param name="keys">The keys.</param>
     /// <param name="names">The names of the keys, for <c>key()</c>.</param>
     /// <param name="needsWholeKey">Whether the query uses <c>key()</c>.</param>
@@ -23,7 +23,7 @@ public sealed class GroupPlan
         (AggregateKind Kind, GroupedField? Field)[] aggregates
     ) => (Array, Keys, Names, NeedsWholeKey, Aggregates) = (array, keys, names, needsWholeKey, aggregates);
 
-    /// <summary>The array whose elements are entries; null when documents are.</summary>
+    /// <summary>The array whose elements are entries; null if documents are entries.</summary>
     public FieldReader? Array { get; }
 
     /// <summary>The keys.</summary>
@@ -38,7 +38,7 @@ public sealed class GroupPlan
     /// <summary>The aggregates; a count has no field.</summary>
     public (AggregateKind Kind, GroupedField? Field)[] Aggregates { get; }
 
-    /// <summary>Returns the member names on the path from the document's top to a field.</summary>
+    /// <summary>Returns the member names on the path from the root of the document to a field.</summary>
     public IReadOnlyList<string> PathOf(GroupedField field) =>
         field.IsOfElement ? [.. Array!.Names, .. field.Reader?.Names ?? []] : field.Reader!.Names;
 }
@@ -50,8 +50,8 @@ public sealed class GroupPlan
 public sealed record GroupedField(bool IsOfElement, FieldReader? Reader, FieldWriter? Writer)
 {
     /// <summary>Returns the field of a path.</summary>
-    /// <param name="path">The path from the document's top.</param>
-    /// <param name="array">The member names of the path to the array; null without one.</param>
+    /// <param name="path">The path from the root of the document.</param>
+    /// <param name="array">The member names of the path to the array; null if there is none.</param>
     public static GroupedField Of(FieldPath path, string[]? array)
     {
         bool isOfElement =

@@ -5,13 +5,15 @@ using Rookery.Platform;
 
 namespace Rookery.Indexing.Grouping;
 
-/// <summary>The groups found so far, with their aggregates. Not thread-safe.</summary>
+/// <summary>
+/// Groups documents, or elements of their arrays, by keys and computes the aggregates of each group. Not thread-safe.
+/// </summary>
 /// <param name="plan">The groups and aggregates to compute.</param>
-/// <param name="memory">Charged for each group; null when <paramref name="mostGroups"/> bounds them.</param>
-/// <param name="mostGroups">The most groups; one more makes the table <see cref="IsOverfull"/>.</param>
+/// <param name="memory">Reserves memory for each group; null if <paramref name="mostGroups"/> bounds them.</param>
+/// <param name="mostGroups">Maximum number of groups. One more sets <see cref="IsOverfull"/>.</param>
 public sealed class GroupTable(GroupPlan plan, IGroupMemory? memory, int mostGroups = int.MaxValue)
 {
-    /// <summary>Estimated memory of a group beside its bytes: objects, references and a table slot.</summary>
+    /// <summary>Estimated memory of a group in addition to its bytes: objects, references and a table slot.</summary>
     private const int BytesPerGroup = 256;
 
     private readonly Dictionary<byte[], FoundGroup> _groups = new(BytesComparer.Instance);
@@ -23,7 +25,7 @@ public sealed class GroupTable(GroupPlan plan, IGroupMemory? memory, int mostGro
     /// <summary>The groups by identity, unordered.</summary>
     public IEnumerable<KeyValuePair<byte[], FoundGroup>> Groups => _groups;
 
-    /// <summary>Whether some groups did not fit, so that the table is incomplete.</summary>
+    /// <summary>Whether the table is incomplete because there were too many groups.</summary>
     public bool IsOverfull { get; private set; }
 
     /// <summary>Removes all groups.</summary>
@@ -104,7 +106,7 @@ public sealed class GroupTable(GroupPlan plan, IGroupMemory? memory, int mostGro
         _row.Clear();
         for (int key = 0; key < plan.Keys.Length; key++)
         {
-            // In canonical form, so that the key does not depend on which document came first.
+            // Keys are written in canonical form, so they do not depend on which document came first.
             GroupRow.AppendName((byte)'k', key, _row);
             CanonicalJson.Append(ReadKey(plan.Keys[key], document, element, work), _row);
         }
@@ -115,7 +117,7 @@ public sealed class GroupTable(GroupPlan plan, IGroupMemory? memory, int mostGro
         return group;
     }
 
-    /// <summary>Reads a key, arrays and objects in canonical form, so that equal values are equal bytes.</summary>
+    /// <summary>Reads a key. Arrays and objects are read in canonical form, so equal values have equal bytes.</summary>
     private ReadOnlySpan<byte> ReadKey(
         GroupedField key,
         in QueriedDocument document,

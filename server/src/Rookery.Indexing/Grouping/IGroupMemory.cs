@@ -1,9 +1,9 @@
 namespace Rookery.Indexing.Grouping;
 
-/// <summary>Accounts for the memory of groups. Not thread-safe.</summary>
+/// <summary>Limits the memory of groups. Not thread-safe.</summary>
 public interface IGroupMemory
 {
-    /// <summary>Reserves memory before it is allocated; throws when the limit is reached.</summary>
+    /// <summary>Reserves memory before it is allocated. Throws if the limit is reached.</summary>
     /// <param name="bytes">Number of bytes.</param>
     void Take(long bytes);
 

@@ -4,8 +4,8 @@ using Rookery.Documents.Databases;
 namespace Rookery.Indexing.Indexes;
 
 /// <summary>
-/// Counts the automatic indexes of each database. The count is cached, because a database may define a thousand indexes
-/// of 256 KiB and each query that needs a new index reads the count. Thread-safe.
+/// Counts the automatic indexes of each database. The count is cached, because every query that needs a new index reads
+/// it, and a database may have a thousand definitions of 256 KiB. Thread-safe.
 /// </summary>
 public sealed class AutomaticCount
 {
@@ -15,10 +15,7 @@ public sealed class AutomaticCount
     /// <summary>Number of index definitions read since the start.</summary>
     public long DefinitionsRead => Volatile.Read(ref _definitionsRead);
 
-    /// <summary>
-    /// Returns the number of indexes of a database, automatic or not. A deleted database counts 0, so that it does not
-    /// fail a query on another database.
-    /// </summary>
+    /// <summary>Returns the number of indexes of a database, automatic or not; 0 if the database is deleted.</summary>
     public static int OfAll(Database database)
     {
         try
@@ -32,7 +29,7 @@ public sealed class AutomaticCount
         }
     }
 
-    /// <summary>Returns the number of automatic indexes of a database; 0 when the database is deleted.</summary>
+    /// <summary>Returns the number of automatic indexes of a database; 0 if the database is deleted.</summary>
     public int Of(Database database)
     {
         try

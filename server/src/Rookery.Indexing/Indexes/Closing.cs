@@ -2,11 +2,11 @@ using System.Runtime.ExceptionServices;
 
 namespace Rookery.Indexing.Indexes;
 
-/// <summary>Closes several things of which one that cannot be closed keeps no other open.</summary>
+/// <summary>Closes several objects. If closing one fails, the others are still closed.</summary>
 internal static class Closing
 {
     /// <summary>Closes each.</summary>
-    /// <remarks>Throws the first failure when all were tried.</remarks>
+    /// <remarks>Throws the first failure after all were tried.</remarks>
     public static void Each<T>(IEnumerable<T> all, Action<T> close)
     {
         ExceptionDispatchInfo? first = null;

@@ -4,7 +4,8 @@ using Rookery.Search.Segments.Store;
 namespace Rookery.Indexing.Indexes;
 
 /// <summary>
-/// The documents of an index that loaded a changed document and must be fed again. Used by the indexing thread.
+/// The documents of an index that must be mapped again because a document that they loaded changed. Used by the
+/// indexing thread.
 /// </summary>
 /// <param name="store">The store of the index, which tracks loads if the index loads documents.</param>
 /// <param name="loadedCollections">The collections that the index loads documents of; empty if it loads none.</param>
@@ -15,7 +16,7 @@ internal sealed class DependentDocuments(IIndexStore store, IEnumerable<string> 
     private IEnumerator<byte[]>? _ids;
     private byte[]? _next;
 
-    /// <summary>Whether changes were recorded whose dependent documents are not all fed.</summary>
+    /// <summary>Whether dependent documents remain to be fed.</summary>
     public bool HasAny => _ids is not null || _changed.Count > 0;
 
     /// <summary>Records that a document changed or was deleted. Does nothing if the index loads no documents.</summary>
@@ -30,12 +31,13 @@ internal sealed class DependentDocuments(IIndexStore store, IEnumerable<string> 
     }
 
     /// <summary>
-    /// Returns the lower-cased id of the next dependent document, the same until <see cref="Skip"/>; null when none is
-    /// left. Throws what <see cref="RunningIndex.IsDamage"/> recognises if files of the index are damaged.
+    /// Returns the lower-cased id of the next dependent document; null if none is left. Returns the same id until
+    /// <see cref="Skip"/> is called. If files of the index are damaged, throws an exception that
+    /// <see cref="RunningIndex.IsDamage"/> recognises.
     /// </summary>
     public byte[]? Peek() => _next ??= ReadNext();
 
-    /// <summary>Passes the document that <see cref="Peek"/> returned.</summary>
+    /// <summary>Moves past the document that <see cref="Peek"/> returned.</summary>
     public void Skip() => _next = null;
 
     /// <inheritdoc/>

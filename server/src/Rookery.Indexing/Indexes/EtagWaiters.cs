@@ -17,12 +17,10 @@ internal sealed class EtagWaiters
     /// <summary>Returns a task that completes when the index reaches an etag.</summary>
     /// <param name="etag">The etag to reach or pass.</param>
     /// <param name="reached">Returns the etag reached now. Called under the lock.</param>
-    /// <param name="isPatient">
-    /// Whether the task keeps waiting while the index is at rest (paused, disabled or in error).
-    /// </param>
-    /// <returns>
-    /// True when the etag is reached; false when the index closes, or rests and the task is not patient.
-    /// </returns>
+    /// <param name="isPatient">Whether the task waits even while the index is at rest: paused, disabled or in
+    /// error.</param>
+    /// <returns>True if the etag is reached. False if the index closes, or if it is at rest and the task is not
+    /// patient.</returns>
     public Task<bool> Add(long etag, Func<long> reached, bool isPatient = false)
     {
         var done = new TaskCompletionSource<bool>(TaskCreationOptions.RunContinuationsAsynchronously);
@@ -43,7 +41,7 @@ internal sealed class EtagWaiters
     /// <summary>Completes the tasks that wait for this etag or a lower one.</summary>
     public void Reach(long etag)
     {
-        // Always under the lock: a task added at this moment either has seen this etag or is found here.
+        // The lock is always taken, so a task that is being added either sees this etag or is completed here.
         lock (_gate)
         {
             foreach (var (wanted, _, done) in _waiting)
@@ -59,7 +57,7 @@ internal sealed class EtagWaiters
         }
     }
 
-    /// <summary>Removes the task of a caller that gave up.</summary>
+    /// <summary>Removes the task of a caller that no longer waits.</summary>
     public void Remove(Task<bool> waiting)
     {
         lock (_gate)
@@ -70,7 +68,8 @@ internal sealed class EtagWaiters
     }
 
     /// <summary>
-    /// Completes all tasks with false, and from now on each new one at once: the etag will not be reached.
+    /// Completes all tasks with false, because the etag will not be reached. New tasks are completed with false at
+    /// once.
     /// </summary>
     public void Close()
     {
@@ -81,10 +80,8 @@ internal sealed class EtagWaiters
         }
     }
 
-    /// <summary>
-    /// Completes tasks with false, because the etag will not be reached soon. New tasks may be added.
-    /// </summary>
-    /// <param name="includesPatient">Whether patient tasks are completed too.</param>
+    /// <summary>Completes tasks with false, because the index is at rest. New tasks may still be added.</summary>
+    /// <param name="includesPatient">Whether patient tasks are completed, too.</param>
     public void Release(bool includesPatient)
     {
         lock (_gate)

@@ -1,22 +1,25 @@
 namespace Rookery.Indexing.Indexes;
 
 /// <summary>
-/// Measures how long a request's work queues for a pool thread while documents are indexed, and derives the share of a
-/// core that indexing may use. The probe is an empty work item queued to the thread pool; at most one is queued at a
-/// time. Thread-safe.
+/// Measures how long requests wait for a thread of the pool while documents are indexed. The longer they wait, the
+/// smaller is the share of a core that indexing may use. The probe is an empty work item in the pool's queue. At most
+/// one probe is queued. Thread-safe.
 /// </summary>
 public sealed class ForegroundDelay
 {
-    /// <summary>Up to this delay indexing keeps its full share.</summary>
+    /// <summary>Up to this delay, indexing has its full share.</summary>
     public static readonly TimeSpan Unnoticed = TimeSpan.FromMilliseconds(5);
 
-    /// <summary>From this delay on indexing has its least share.</summary>
+    /// <summary>From this delay on, indexing has <see cref="LeastShare"/>.</summary>
     public static readonly TimeSpan TooLong = TimeSpan.FromMilliseconds(50);
 
-    /// <summary>The least share, from 0 to 1: an index that is never built makes each query expensive.</summary>
+    /// <summary>
+    /// The least share, from 0 to 1. It is not 0, because an index that is never built makes each query expensive.
+    /// </summary>
     public const double LeastShare = 0.125;
 
-    // A longer delay counts at once; a shorter one moves the measured delay by one Forgotten-th of the difference.
+    // A longer delay replaces the measured one at once. A shorter one moves it by this fraction (1/16) of the
+    // difference.
     private const int Forgotten = 16;
 
     private readonly TimeProvider _time;

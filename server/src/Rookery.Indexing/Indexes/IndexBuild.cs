@@ -6,9 +6,9 @@ using Rookery.Indexing.Values;
 namespace Rookery.Indexing.Indexes;
 
 /// <summary>
-/// Walks all documents in id order, as they are stored, to fill new indexes. Documents written during the walk are
-/// indexed again when the changes after <see cref="StartEtag"/> are followed. A restart of the node starts the walk
-/// over.
+/// The first build of new indexes: feeds them all documents, in the order of ids, which is the order on disk.
+/// Afterwards the indexes follow the changes after <see cref="StartEtag"/>, so documents written during the walk are
+/// indexed again. A restart of the node starts the walk over.
 /// </summary>
 internal sealed class IndexBuild
 {
@@ -39,7 +39,7 @@ internal sealed class IndexBuild
     }
 
     /// <summary>
-    /// The last etag at the start of the walk: the indexes follow changes after this one when the walk is over.
+    /// The last etag at the start of the walk. After the walk, the indexes follow the changes after this etag.
     /// </summary>
     public long StartEtag { get; }
 
@@ -63,9 +63,8 @@ internal sealed class IndexBuild
 
     /// <summary>Reads some documents and feeds them to the indexes.</summary>
     /// <param name="options">Bounds the documents and bytes of one step.</param>
-    /// <param name="pendingBytes">
-    /// Bytes that an index may buffer before it writes; the step ends when an index has as many.
-    /// </param>
+    /// <param name="pendingBytes">Bytes that an index may buffer before it writes. The step ends when an index has
+    /// buffered as many.</param>
     /// <param name="read">Number of documents read.</param>
     /// <returns>Whether all documents are read.</returns>
     public bool Step(IndexFeederOptions options, long pendingBytes, out long read)
@@ -109,7 +108,7 @@ internal sealed class IndexBuild
         return false;
     }
 
-    // Only the last id of a step is needed, but the last is known only when the step ends: the array is reused.
+    // Copies the id to a reused array, because any document may turn out to be the last of the step.
     private byte[] KeepId(ReadOnlySpan<byte> lowerId)
     {
         if (_afterId.Length == lowerId.Length)

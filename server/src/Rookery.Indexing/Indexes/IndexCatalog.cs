@@ -22,18 +22,18 @@ public sealed class IndexCatalog : IDisposable
     private readonly ChangeSubscription<IndexChange> _changes;
     private readonly HashSet<long> _reported = [];
 
-    // Errors of definitions that cannot be used, by index number: a reduce is not tried again at each change of another
-    // index.
+    // Errors of definitions that cannot be used, by index number. They save trying a reduce again at each change of
+    // another index.
     private readonly Dictionary<long, string> _refusals = [];
 
-    // By lower-cased name: definitions that this node does not keep. A slot of the same name then runs an older
-    // definition.
+    // Definitions that this node does not keep, by lower-cased name. If a slot of the same name exists, it runs an
+    // older definition.
     private readonly ConcurrentDictionary<string, NotKept> _notKept = new(StringComparer.Ordinal);
     private bool _isCurrent;
     private long? _refusedAt;
     private FrozenDictionary<string, IndexSlot> _slots = FrozenDictionary<string, IndexSlot>.Empty;
 
-    /// <summary>Holds no index until <see cref="Follow"/> opens those that the log defines.</summary>
+    /// <summary>Creates an empty catalogue. <see cref="Follow"/> opens the indexes that the log defines.</summary>
     /// <param name="database">The database.</param>
     /// <param name="folders">The folders of the indexes.</param>
     /// <param name="factory">Opens the indexes.</param>
@@ -56,7 +56,7 @@ public sealed class IndexCatalog : IDisposable
     /// <summary>Number of indexes that are fed, replacements included.</summary>
     public int Count => Slots.Values.Sum(static slot => slot.All.Count());
 
-    /// <summary>Whether the disk refused to open an index, which will be retried.</summary>
+    /// <summary>Whether opening an index failed because of the disk. It is tried again later.</summary>
     public bool IsIncomplete => _refusedAt is not null;
 
     /// <summary>Finds an index by name, ignoring case.</summary>
@@ -64,14 +64,14 @@ public sealed class IndexCatalog : IDisposable
         Volatile.Read(ref _slots).TryGetValue(LowerNames.Index(name), out slot);
 
     /// <summary>
-    /// Returns why this node does not keep the newest definition that it has seen of an index; null when it keeps it.
-    /// The log may hold a newer definition.
+    /// Returns why this node does not keep the newest definition of an index that it has seen; null if it keeps it. The
+    /// log may contain a newer definition.
     /// </summary>
     internal NotKept? WhyNotKept(string name) => _notKept.GetValueOrDefault(LowerNames.Index(name));
 
     /// <summary>
-    /// Brings the catalogue up to date: opens and closes indexes as the log defines them, carries out requested resets,
-    /// and replaces old indexes by new ones that have caught up. Reads no documents.
+    /// Updates the catalogue: opens and closes indexes as the log defines them, carries out requested resets, and
+    /// replaces old indexes by new ones that have caught up. Reads no documents.
     /// </summary>
     /// <returns>Whether something changed.</returns>
     public bool Follow()
@@ -87,7 +87,7 @@ public sealed class IndexCatalog : IDisposable
         bool hasRoomAgain = _notKept.Any(one => one.Value.Needed is { } place && _factory.Quota.HasRoom(place));
         if (_changes.TakeLagged() || !_isCurrent || isRetried || hasRoomAgain)
         {
-            // Set first, so that a step that throws is tried again.
+            // Set first, so that a step that throws is repeated.
             _isCurrent = false;
             _refusedAt = null;
             Synchronise();
@@ -169,8 +169,8 @@ public sealed class IndexCatalog : IDisposable
         where slot.Serving.Map is TMap
         select (slot.Serving, (TMap)slot.Serving.Map);
 
-    // A replacement takes over once it includes as many changes as the index it replaces. One that stopped, because it
-    // fails on the documents, never takes over.
+    // A replacement takes over when it includes as many changes as the index that it replaces. A replacement that
+    // stopped because of errors never takes over.
     private bool ReplaceServing()
     {
         bool replaced = false;
@@ -189,7 +189,7 @@ public sealed class IndexCatalog : IDisposable
             }
             else if (slot.Replacement is { HasStopped: true })
             {
-                // If both indexes have stopped, waiting for the serving one is useless.
+                // If both indexes have stopped, no task should wait for the serving one.
                 slot.Serving.ReleaseWaitersAtRest();
             }
         }
@@ -197,8 +197,8 @@ public sealed class IndexCatalog : IDisposable
         return replaced;
     }
 
-    // Closes the youngest automatic index first, because it loses the least work. Its folder stays: there may be room
-    // again later.
+    // Closes the youngest automatic index first, because this loses the least work. Its folder stays, because there may
+    // be room again later.
     private bool CloseOverQuota()
     {
         bool closed = false;
@@ -241,8 +241,8 @@ public sealed class IndexCatalog : IDisposable
 
     /// <summary>
     /// Returns the slot of a name after one of its indexes was closed to be rebuilt. If the rebuilt index could not be
-    /// opened, the slot keeps the other index: dropped from the slot, that index would still write to its folder, which
-    /// the next attempt opens again.
+    /// opened, the slot keeps the other index. Without the slot, that index would still write to its folder, and the
+    /// next attempt would open the folder a second time.
     /// </summary>
     private static IndexSlot? AfterReset(IndexSlot slot, RunningIndex closed, RunningIndex? again) =>
         closed == slot.Replacement ? slot with { Replacement = again }
@@ -260,8 +260,8 @@ public sealed class IndexCatalog : IDisposable
             (lastNumber, records) = (reader.ReadLastIndexNumber(), reader.ReadIndexes());
         }
 
-        // Users' indexes get room before automatic ones. An index without room keeps its folder: there may be room
-        // again later.
+        // Users' indexes get places before automatic ones. An index without a place keeps its folder, because there may
+        // be room again later.
         var placed = records.Select(static record => (Record: record, Place: IndexQuota.PlaceOf(record)));
         foreach (var (record, place) in placed.OrderBy(static one => one.Place))
         {
@@ -286,8 +286,8 @@ public sealed class IndexCatalog : IDisposable
             _notKept.TryRemove(name, out _);
         }
 
-        // A node that has just started may have folders with numbers above the last one applied: their definitions are
-        // still to be applied. Folders that the disk refused to open stay for the next attempt.
+        // A node that has just started may have folders with numbers above the last one applied, whose definitions it
+        // has not applied yet. These folders stay. Folders that could not be opened stay for the next attempt.
         var used = Slots
             .Values.SelectMany(static slot => slot.All)
             .Select(static index => index.Record.Number)
@@ -341,7 +341,7 @@ public sealed class IndexCatalog : IDisposable
         return new IndexSlot(slot.Serving, replacement);
     }
 
-    /// <summary>Opens an index, or starts building it; on failure records the reason and returns null.</summary>
+    /// <summary>Opens an index, or starts building it. On failure, records the reason and returns null.</summary>
     private RunningIndex? Open(IndexRecord record, IndexPlace place)
     {
         if (_refusals.TryGetValue(record.Number, out string? refusal))
@@ -389,7 +389,7 @@ public sealed class IndexCatalog : IDisposable
         }
     }
 
-    // A reason that is already recorded keeps its first time.
+    // If the same reason is already recorded, its time stays.
     private void RecordNotKept(IndexRecord record, string reason, IndexPlace? needed)
     {
         var notKept = new NotKept(record.Number, reason, _factory.Time.GetUtcNow(), needed);
@@ -427,7 +427,7 @@ public sealed class IndexCatalog : IDisposable
         }
         catch (DiskException)
         {
-            // What is left is deleted at the next start, or when index definitions change.
+            // The remaining files are deleted at the next start, or when index definitions change.
         }
     }
 

@@ -2,7 +2,7 @@ namespace Rookery.Indexing.Indexes;
 
 /// <summary>An error of an index on one document.</summary>
 /// <param name="Time">When the error happened.</param>
-/// <param name="DocumentId">The id of the document; empty when the error concerns no single document.</param>
+/// <param name="DocumentId">The id of the document; empty if the error concerns no single document.</param>
 /// <param name="Action">The failed action: <c>Map</c>, <c>Reduce</c>, <c>Write</c> or <c>Open</c>.</param>
 /// <param name="Message">The error in a sentence.</param>
 public sealed record IndexError(DateTimeOffset Time, string DocumentId, string Action, string Message);
@@ -21,7 +21,7 @@ public sealed class IndexErrors
     /// </summary>
     public long Count { get; private set; }
 
-    /// <summary>Adds an error; the oldest is dropped when <see cref="Capacity"/> are kept.</summary>
+    /// <summary>Adds an error. If <see cref="Capacity"/> errors are kept, drops the oldest.</summary>
     public void Add(IndexError error)
     {
         lock (_gate)

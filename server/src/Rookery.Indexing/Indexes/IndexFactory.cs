@@ -10,12 +10,12 @@ using Rookery.Storage;
 
 namespace Rookery.Indexing.Indexes;
 
-/// <summary>Opens the store of an index in a folder, or creates it.</summary>
+/// <summary>Opens the store of an index in a folder. Creates it if it is missing.</summary>
 /// <exception cref="DiskException">The disk refused.</exception>
 /// <exception cref="DamagedException">The files are damaged: the index must be rebuilt.</exception>
 public delegate IIndexStore OpenIndexStore(string folder);
 
-/// <summary>Opens the rows of a map/reduce index in a folder, or creates them.</summary>
+/// <summary>Opens the rows of a map/reduce index in a folder. Creates them if they are missing.</summary>
 /// <exception cref="DiskException">The disk refused.</exception>
 /// <exception cref="DamagedException">The files are damaged: the index must be rebuilt.</exception>
 public delegate ReduceStore OpenReduceStore(string folder, IReducer reducer);
@@ -42,7 +42,7 @@ internal sealed class IndexFactory
     public required Action<string> TroubleFound { get; init; }
 
     /// <summary>
-    /// Opens an index with the state it has on disk, or starts building it when there is no usable state.
+    /// Opens an index with its state on disk. If that is missing or unusable, starts building the index.
     /// </summary>
     /// <exception cref="DiskException">The disk refused.</exception>
     /// <exception cref="IndexDefinitionException">This version of Rookery cannot run the definition.</exception>
@@ -56,8 +56,8 @@ internal sealed class IndexFactory
         {
             store = OpenStoreOf(map, folders, OpenFolder());
 
-            // The store is partly filled and has no watermark: power went during the first build, so its documents may
-            // have changed or gone since.
+            // A store with entries but without a watermark is from a first build that a crash interrupted. Its
+            // documents may have changed since, so it is built again.
             if (store.Watermark > 0 || store.IsEmpty)
             {
                 return Running(database, record, map, store);
@@ -86,8 +86,8 @@ internal sealed class IndexFactory
         }
     }
 
-    // Reads and writes nothing, and turns every exception into a rejection of this index: each member opens the same
-    // definition, so a definition that stopped the indexing thread would stop it on all members, at each start.
+    // Accesses no files, and converts every exception to a rejection of this index. All members open the same
+    // definition, so an exception that ended the indexing thread would end it on all members, at each start.
     private static IIndexMap MapOf(ReadOnlyMemory<byte> definition, Database database, bool isTried)
     {
         try
@@ -158,8 +158,8 @@ internal sealed class IndexFactory
         }
     }
 
-    // On failure the rows are closed here, or the next attempt would find them locked. Opening a ReducedIndexStore
-    // writes: it adds the rows that a crash left out of the entries, and the disk may refuse that.
+    // On failure the rows are closed here, or the next attempt would find them locked. Opening a ReducedIndexStore may
+    // fail, because it writes the entries that a crash left out.
     private ReducedIndexStore OpenReduced(
         IIndexStore entries,
         IReducer reducer,

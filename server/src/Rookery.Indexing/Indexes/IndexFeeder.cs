@@ -9,9 +9,9 @@ using Rookery.Storage;
 namespace Rookery.Indexing.Indexes;
 
 /// <summary>
-/// Feeds documents to the indexes of one database in small steps. A new index first walks all documents; then it
-/// follows the changes. Indexes at the same etag share a pass; a lagging index is fed up to the position of the next
-/// one and joins it. Not thread-safe.
+/// Feeds documents to the indexes of one database in small steps. A new index is first fed all documents, then the
+/// changes. Indexes at the same etag share a pass. A lagging index is fed up to the position of the next one and then
+/// joins it. Not thread-safe.
 /// </summary>
 public sealed class IndexFeeder(Database database, IndexFeederOptions options, TimeProvider time)
 {
@@ -37,13 +37,15 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
     private long? _damagedAt;
     private RunningIndex? _lastDependent;
 
-    /// <summary>Documents and tombstones read; one that is fed to several indexes in one pass counts once.</summary>
+    /// <summary>
+    /// Documents and tombstones read. One that is fed to several indexes in the same pass counts once.
+    /// </summary>
     public long DocumentsRead { get; private set; }
 
-    /// <summary>Whether an index has buffered entries to write, or waits for room to write them.</summary>
+    /// <summary>Whether an index has buffered entries that are not written, or whose write the disk refused.</summary>
     public bool HasPending => _indexes.Exists(static index => index.HasPending || index.IsHeldUp);
 
-    /// <summary>Whether feeding pauses after a document that cannot be read, to be tried again later.</summary>
+    /// <summary>Whether feeding pauses because a document cannot be read. It is read again later.</summary>
     public bool IsResting => _damagedAt is not null;
 
     /// <summary>Adds an index. An empty one is built first.</summary>
@@ -119,7 +121,8 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
     }
 
     /// <summary>
-    /// Chooses feeding dependents, following changes or building by weight, so that none of them starves.
+    /// Does one of three kinds of work: feeds dependent documents, follows changes, or builds. Weights keep each of
+    /// them from starving.
     /// </summary>
     private bool FeedInTurn()
     {
@@ -152,7 +155,7 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
     private static int WeightOf(bool isPreferred) => isPreferred ? PreferredWeight : RestWeight;
 
     /// <summary>
-    /// Returns the next index with dependents to feed again, round robin, awaited indexes first; null when there is
+    /// Returns the next index with dependent documents to feed, round robin, awaited indexes first; null if there is
     /// none.
     /// </summary>
     private RunningIndex? NextDependent()
@@ -176,8 +179,8 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
     }
 
     /// <summary>
-    /// Feeds again the documents that loaded a changed document. The index follows no further changes until all its
-    /// dependents are fed.
+    /// Feeds the documents that loaded a changed document again. The index follows no further changes until all of them
+    /// are fed.
     /// </summary>
     private bool FeedDependents(RunningIndex index)
     {
@@ -198,7 +201,7 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
         return true;
     }
 
-    // A document that was deleted meanwhile is skipped: its tombstone follows.
+    // Skips a document that was deleted meanwhile. Its tombstone comes later.
     private long RefeedDocument(in DatabaseReader reader, byte[] id)
     {
         if (!reader.TryGetDocument(id, out var document))
@@ -237,7 +240,8 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
             }
         }
 
-        // Either the builds of the highest priority or all builds compete. The first in the list has waited longest.
+        // By turns, chooses among the builds of the highest priority or among all builds. The first in the list has
+        // waited longest.
         int highest = _builds.Where(static build => IsRunning(build.Indexes[0])).Select(RankOf).DefaultIfEmpty().Max();
         int rank = _buildPriorities.Next([PreferredWeight, RestWeight]) == 0 ? highest : 0;
         var next = _builds.Find(build => IsRunning(build.Indexes[0]) && RankOf(build) >= rank);
@@ -302,7 +306,7 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
         {
             if (reader.ReadStatistics().TombstoneHorizon > position)
             {
-                // Tombstones after this position were removed, so the indexes may have missed deletions.
+                // Tombstones after this position were already removed, so the indexes may have missed deletions.
                 _group.ForEach(static index => index.RequestReset());
                 return true;
             }
@@ -313,9 +317,9 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
     }
 
     /// <summary>
-    /// Returns the etag after which the next pass reads; null when all indexes are up to date. By turns the pass serves
-    /// the awaited indexes, those nearly up to date, so that they stay so, or those that lag most, so that they join
-    /// the others. Among these, indexes of the highest priority are preferred.
+    /// Returns the etag after which the next pass reads; null if all indexes are up to date. The passes take turns: one
+    /// serves the awaited indexes, one those nearly up to date, one those that lag most. Each prefers the indexes of
+    /// the highest priority.
     /// </summary>
     private long? NextPosition(long last)
     {
@@ -346,8 +350,8 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
         bool isAwaited = awaited < long.MaxValue;
         bool isNearlyThere = last - most <= (long)NearSteps * options.DocumentsPerStep;
 
-        // Each priority class has turns of its own. With shared turns both choices stay in step, and the low-priority
-        // index that lags most never got a turn.
+        // Each priority class has its own turns. With shared turns, both choices stay in step, and the low-priority
+        // index that lags most never gets a turn.
         var positions = isTurnOfOthers ? _restPositions : _positions;
         int next = positions.Next([
             isAwaited ? PreferredWeight : 0,
@@ -407,7 +411,7 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
                 return limit;
             }
 
-            // A document that moved between collections is two changes with the same etag: they stay in one step.
+            // A document that moved to another collection is two changes with the same etag, which must be in one step.
             if (
                 changes.Etag != at
                 && (
@@ -474,7 +478,7 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
         {
             index.NoteLoaded(lowerCollection, lowerId);
 
-            // A document that moved to another collection follows as a change with the same etag.
+            // If the document moved to another collection, it follows as a change with the same etag.
             if (index.Concerns(lowerCollection))
             {
                 index.Remove(lowerId);

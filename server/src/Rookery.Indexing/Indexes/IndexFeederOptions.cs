@@ -1,7 +1,7 @@
 namespace Rookery.Indexing.Indexes;
 
 /// <summary>
-/// Bounds of one step of indexing. They are parameters, so that simulation reaches the end of a batch in every run.
+/// Bounds of one step of indexing. Simulations set small ones, to reach the end of a batch in every run.
 /// </summary>
 public sealed record IndexFeederOptions
 {
@@ -22,16 +22,16 @@ public sealed record IndexFeederOptions
         new() { PendingBytes = Math.Clamp(memoryBytes / 16, 1 << 20, 64 << 20) };
 
     /// <summary>
-    /// Memory that each index may buffer in any case, in bytes, so that a node with many indexes avoids tiny writes.
+    /// Memory that each index may buffer even on a node with many indexes, in bytes. It avoids tiny writes.
     /// </summary>
     public long LeastPendingBytes { get; init; } = 64 << 10;
 
-    /// <summary>Buffered entries are written after this time, however few they are.</summary>
+    /// <summary>Time after which buffered entries are written, even if there are few.</summary>
     public TimeSpan PendingAge { get; init; } = TimeSpan.FromSeconds(5);
 
     /// <summary>
-    /// After this many operations of which none concerned an index, the index writes its position, so that a restart
-    /// does not read them again.
+    /// Number of operations without any for an index after which the index writes its position, so that a restart does
+    /// not read the operations again.
     /// </summary>
     public long EtagsBetweenWatermarks { get; init; } = 64 << 10;
 

@@ -24,7 +24,7 @@ public sealed class IndexFolders(IDisk disk, string root)
     private const int MostIdentityBytes = 256;
 
     /// <summary>
-    /// Returns the folder of an index. Creates the folder when it is missing; empties it first when its files belong to
+    /// Returns the folder of an index. Creates a missing folder. Empties the folder first if its files belong to
     /// another history or content version.
     /// </summary>
     /// <param name="database">The database.</param>
@@ -44,7 +44,7 @@ public sealed class IndexFolders(IDisk disk, string root)
 
         if (!disk.Exists(path))
         {
-            // From the top, so that the parent of each durable folder is durable.
+            // Parents first, so that the parent of each durable folder is durable.
             foreach (string directory in (string[])[root, PathOf(database.Number), path])
             {
                 disk.CreateDirectory(directory);
@@ -63,7 +63,7 @@ public sealed class IndexFolders(IDisk disk, string root)
         return path;
     }
 
-    /// <summary>Returns a subfolder of an index folder, created when missing.</summary>
+    /// <summary>Returns a subfolder of an index folder. Creates it if it is missing.</summary>
     /// <param name="folder">The folder of the index.</param>
     /// <param name="part"><see cref="Rows"/> or <see cref="Loads"/>.</param>
     public string OpenPart(string folder, string part)
@@ -79,8 +79,8 @@ public sealed class IndexFolders(IDisk disk, string root)
     }
 
     /// <summary>
-    /// Returns whether the index folder records that the reduce of the index passed its trial. A trial reduces made-up
-    /// rows at once and in parts, which must give the same result. It takes up to two seconds.
+    /// Returns whether the index folder records that the reduce of the index passed its trial. A trial
+    /// (<c>ReduceTrial</c>) takes up to two seconds.
     /// </summary>
     /// <param name="database">The database.</param>
     /// <param name="number">The number of the index.</param>
@@ -123,7 +123,7 @@ public sealed class IndexFolders(IDisk disk, string root)
         }
         catch (DiskException)
         {
-            // Without the record the next opening takes longer; that is no reason to refuse the index.
+            // Without the record, the index still opens. Only the next opening takes longer.
         }
     }
 
@@ -141,8 +141,8 @@ public sealed class IndexFolders(IDisk disk, string root)
         disk.Exists(PathOf(database)) ? Numbers(PathOf(database)) : [];
 
     /// <summary>
-    /// Removes the folder of an index. The identity file is deleted first: if power goes then, the rest is recognised
-    /// as no index.
+    /// Removes the folder of an index. Deletes the identity file first, so after a power loss the remaining files are
+    /// not opened as an index.
     /// </summary>
     public void Delete(uint database, long number)
     {

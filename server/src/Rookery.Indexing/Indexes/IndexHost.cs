@@ -14,9 +14,8 @@ using Rookery.Storage;
 namespace Rookery.Indexing.Indexes;
 
 /// <summary>
-/// The indexes of all databases of a node. All work is done in <see cref="Step"/>, which one thread at a time may call;
-/// reading is thread-safe. In production <see cref="IndexingThread"/> calls <see cref="Step"/>; a simulation calls it
-/// directly.
+/// The indexes of all databases of a node. <see cref="Step"/> does all work. One thread at a time may call it:
+/// <see cref="IndexingThread"/>, or a simulation. Reading is thread-safe.
 /// </summary>
 public sealed class IndexHost : IDisposable
 {
@@ -25,12 +24,13 @@ public sealed class IndexHost : IDisposable
     private const int WorkFraction = 8;
     private const int RowsFraction = 8;
 
-    // Bounds of the rows memory that one map/reduce index may ask for: cached rows and rows not yet written. All such
-    // indexes draw from the same share.
+    // Bounds of the memory for the rows of one map/reduce index: cached rows and rows that are not written yet. All
+    // map/reduce indexes reserve it from the same share.
     private const long LeastRowsBytes = 8 << 20;
     private const long MostRowsBytes = 64 << 20;
 
-    // Idle map/reduce indexes release cached rows, or a few of them would hold the whole share that busy ones need.
+    // Interval at which idle map/reduce indexes release cached rows. Otherwise they would hold memory that busy indexes
+    // need.
     private static readonly TimeSpan TrimInterval = TimeSpan.FromSeconds(30);
 
     private readonly DatabaseCatalog _databases;
@@ -77,7 +77,7 @@ public sealed class IndexHost : IDisposable
     }
 
     /// <summary>
-    /// Documents and tombstones read since the start; one that is fed to several indexes in one pass counts once.
+    /// Documents and tombstones read since the start. One that is fed to several indexes in the same pass counts once.
     /// </summary>
     public long DocumentsRead => Volatile.Read(ref _documentsRead);
 
@@ -94,7 +94,7 @@ public sealed class IndexHost : IDisposable
     internal TimeSpan PendingAge => _options.Feeder.PendingAge;
 
     /// <summary>
-    /// Whether work becomes due later: entries to write, a pause after damage, or an index to open again.
+    /// Whether work becomes due later: writing entries, reading a damaged document again, or opening an index again.
     /// </summary>
     internal bool HasPending =>
         Catalogs.Any(static catalog => catalog.Feeder.HasPending || catalog.Feeder.IsResting || catalog.IsIncomplete);
@@ -109,8 +109,8 @@ public sealed class IndexHost : IDisposable
         );
 
     /// <summary>
-    /// Wakes the indexing thread: called when a task begins to wait for an index or when an index is to be reset,
-    /// paused or trimmed. Called from any thread.
+    /// Wakes the indexing thread. Called from any thread, when a task begins to wait for an index, or when an index
+    /// must be reset, paused or trimmed.
     /// </summary>
     internal Action? WakeRequested { get; set; }
 
@@ -149,8 +149,8 @@ public sealed class IndexHost : IDisposable
         TryGetCatalog(database, out var catalog) ? catalog.ReadAutoReduces() : [];
 
     /// <summary>
-    /// Returns the errors of an index, oldest first, then the reason if its newest definition is not kept on this node;
-    /// empty when there is no such index.
+    /// Returns the errors of an index, oldest first. If this node does not keep its newest definition, the last error
+    /// is the reason. Empty if there is no such index.
     /// </summary>
     /// <param name="database">The database of the index.</param>
     /// <param name="name">The name of the index.</param>
@@ -170,8 +170,8 @@ public sealed class IndexHost : IDisposable
     public ChangeSubscription<IndexBatch> SubscribeToBatches() => _batches.Subscribe();
 
     /// <summary>
-    /// Returns the etag through which a serving index includes changes, and when it last indexed something; null when
-    /// this node has no such index.
+    /// Returns the etag through which a serving index includes changes, and the time when it last indexed a document;
+    /// null if this node has no such index.
     /// </summary>
     public (long VisibleEtag, DateTimeOffset? LastIndexed)? ReadPosition(Database database, string name) =>
         TryGetSlot(database, name, out var slot) ? (slot.Serving.VisibleEtag, slot.Serving.LastIndexed) : null;
@@ -188,16 +188,16 @@ public sealed class IndexHost : IDisposable
     }
 
     /// <summary>
-    /// Returns why this node does not keep the newest definition of an index, in one or two sentences; null when it
-    /// keeps it or is about to open it. An older definition may serve queries meanwhile.
+    /// Returns why this node does not keep the newest definition of an index, in one or two sentences; null if it keeps
+    /// the definition or is about to open it. An older definition may serve queries meanwhile.
     /// </summary>
     public string? WhyNotKept(Database database, string name) => FindNotKept(database, name)?.Reason;
 
-    /// <summary>Returns whether the quota admits further automatic indexes, counting those of all databases.</summary>
+    /// <summary>Returns whether the quota allows further automatic indexes. Counts those of all databases.</summary>
     /// <param name="defining">Number of indexes that are being defined.</param>
     public bool MayDefine(int defining) => Quota.MayDefine(Automatic, _databases.All, defining);
 
-    /// <summary>The limit on indexes, as a sentence for a user that wants one more.</summary>
+    /// <summary>Why no further index can be defined, in a sentence for the user.</summary>
     public string WhyNoMore => Quota.Reason;
 
     /// <summary>Clears the errors of an index, if it exists.</summary>
@@ -208,21 +208,18 @@ public sealed class IndexHost : IDisposable
         ErrorsOf(database, name, ofReplacement)?.Clear();
 
     /// <summary>
-    /// Waits until the results of an index include the changes through an etag. An index that the log has just defined
-    /// is waited for too.
+    /// Waits until the results of an index include the changes through an etag. Also waits for an index that the log
+    /// has just defined.
     /// </summary>
     /// <param name="database">The database of the index.</param>
     /// <param name="name">The name of the index.</param>
     /// <param name="etag">The etag to reach.</param>
     /// <param name="timeout">The longest wait.</param>
     /// <param name="cancellationToken">Ends the wait.</param>
-    /// <param name="evenAtRest">
-    /// Whether to wait even while the index is paused or disabled: it may resume in time.
-    /// </param>
-    /// <returns>
-    /// Whether the etag was reached. False without further waiting as soon as the index is found at rest or not kept,
-    /// or the host is closed.
-    /// </returns>
+    /// <param name="evenAtRest">Whether to wait even while the index is paused or disabled, because it may resume in
+    /// time.</param>
+    /// <returns>Whether the etag was reached. False at once if the index is at rest or not kept on this node, or if the
+    /// host is closed.</returns>
     public async Task<bool> WaitAsync(
         Database database,
         string name,
@@ -252,7 +249,7 @@ public sealed class IndexHost : IDisposable
                     return isReached;
                 }
 
-                // The index was closed. Its successor may not be published yet.
+                // The index was closed. The index that replaces it may not be published yet.
                 if (
                     slot.Serving.IsClosed
                     && TryGetSlot(database, name, out var now)
@@ -374,8 +371,8 @@ public sealed class IndexHost : IDisposable
             .Exchange(ref _followed, new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously))
             .SetResult();
 
-    // A database that is gone reads as empty, which would look like a complete pass: the exception ends the step. The
-    // catalogue is closed when the databases are read next.
+    // A deleted database would read as empty, which looks like a complete pass. So reading it throws, and this ends the
+    // step. The catalogue is closed when the list of databases is read next.
     private static bool UnlessGone(Func<bool> work)
     {
         try
@@ -412,7 +409,7 @@ public sealed class IndexHost : IDisposable
     /// <summary>Closes all indexes; their files stay.</summary>
     public void Dispose()
     {
-        // A waiter whose index was closed looks the index up again, and must not find the closed one.
+        // A task whose index was closed looks the index up again and must not find the closed one.
         Volatile.Write(ref _isClosed, true);
         var open = Interlocked.Exchange(ref _catalogs, []);
         try
@@ -426,7 +423,8 @@ public sealed class IndexHost : IDisposable
         }
     }
 
-    // Only a reason about the definition that the log holds now counts: a newer definition has not been tried yet.
+    // The reason counts only if it is about the definition that the log contains now. A newer one has not been tried
+    // yet.
     private NotKept? FindNotKept(Database database, string name) =>
         TryGetCatalog(database, out var catalog)
         && catalog.WhyNotKept(name) is { } notKept
@@ -447,7 +445,7 @@ public sealed class IndexHost : IDisposable
             return;
         }
 
-        // A requested trim must release everything: the first call marks memory as unused, the second releases it.
+        // A requested trim calls twice: the first call marks memory as unused, and the second releases it.
         for (int calls = isAsked ? 2 : 1; calls > 0; calls--)
         {
             foreach (var catalog in Catalogs)
@@ -487,8 +485,8 @@ public sealed class IndexHost : IDisposable
         }
     }
 
-    // Creates a catalogue for each new database and closes those of databases that are gone. A database with a renewed
-    // history is a new one with the same number.
+    // Creates a catalogue for each new database and closes those of deleted databases. A database with a new history id
+    // counts as a new database with the same number.
     private bool Synchronise()
     {
         uint lastNumber = _databases.LastNumber;
@@ -509,8 +507,8 @@ public sealed class IndexHost : IDisposable
             );
         }
 
-        // Published before closing: a caller whose index closes looks the index up again and must not find the closed
-        // one.
+        // Published before closing, because a caller whose index closes looks the index up again and must not find the
+        // closed one.
         List<IndexCatalog> gone = [.. Catalogs.Where(catalog => !catalogs.ContainsValue(catalog))];
         Volatile.Write(ref _catalogs, catalogs);
         Closing.Each(gone, static catalog => catalog.Dispose());
@@ -526,7 +524,7 @@ public sealed class IndexHost : IDisposable
             }
             catch (DiskException)
             {
-                // What is left is deleted when databases come or go, or at the next start.
+                // The remaining files are deleted when a database is created or deleted, or at the next start.
             }
         }
 

@@ -9,14 +9,13 @@ public sealed record IndexHostOptions
     public required string DataDirectory { get; init; }
 
     /// <summary>
-    /// Returns the share of one core that indexing may use now, from 0 to 1; at 0 only awaited indexes are fed. Called
+    /// Returns the share of one core that indexing may use now, from 0 to 1. At 0, only awaited indexes are fed. Called
     /// before each step.
     /// </summary>
     public required Func<double> ShareOfCore { get; init; }
 
     /// <summary>
-    /// Measures how long requests wait for a thread, so that indexing can yield to them; null to yield to
-    /// <see cref="ShareOfCore"/> only.
+    /// Reduces the share of indexing while requests wait for threads; null to use <see cref="ShareOfCore"/> alone.
     /// </summary>
     public ForegroundDelay? Foreground { get; init; }
 

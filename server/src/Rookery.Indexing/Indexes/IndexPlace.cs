@@ -1,14 +1,14 @@
 namespace Rookery.Indexing.Indexes;
 
-/// <summary>The class that an open index counts in, in the <see cref="IndexQuota"/> of its node.</summary>
+/// <summary>The class under which the <see cref="IndexQuota"/> of a node counts an open index.</summary>
 public enum IndexPlace
 {
-    /// <summary>A user defined the index.</summary>
+    /// <summary>An index that a user defined.</summary>
     Defined,
 
-    /// <summary>A query created the index.</summary>
+    /// <summary>An index that a query created.</summary>
     Automatic,
 
-    /// <summary>The index is being built to replace another, which serves queries meanwhile.</summary>
+    /// <summary>An index that is being built to replace another, which serves queries meanwhile.</summary>
     Replacement,
 }

@@ -2,17 +2,16 @@ namespace Rookery.Indexing.Indexes;
 
 /// <summary>How far an index has caught up.</summary>
 /// <param name="Done">Documents and tombstones indexed since the index began to catch up.</param>
-/// <param name="Total"><paramref name="Done"/> and the estimated number of those still to read.</param>
+/// <param name="Total"><paramref name="Done"/> plus the estimated number of documents and tombstones still to
+/// read.</param>
 /// <param name="PerSecond">Recent rate of documents a second.</param>
-/// <param name="TimeLeft">
-/// Time for the rest at that rate; null while the rate is unknown, zero when nothing is left.
-/// </param>
+/// <param name="TimeLeft">Estimated time for the rest; null while the rate is unknown, zero if nothing is left.</param>
 public readonly record struct IndexProgress(long Done, long Total, double PerSecond, TimeSpan? TimeLeft);
 
 /// <summary>Measures how fast an index catches up. One thread writes, any thread reads.</summary>
 internal sealed class ProgressMeter(TimeProvider time)
 {
-    // Time constant of the exponential average: after this time a rate has a weight of about a third.
+    // Time constant of the exponential average: after this time, an old rate has a weight of about a third.
     private static readonly TimeSpan Memory = TimeSpan.FromSeconds(10);
 
     private long _done;
@@ -31,7 +30,7 @@ internal sealed class ProgressMeter(TimeProvider time)
     /// <summary>Adds a number of indexed documents.</summary>
     public void Add(long count) => Volatile.Write(ref _done, _done + count);
 
-    /// <summary>Updates the rate; called once a batch.</summary>
+    /// <summary>Updates the rate. Called once for each batch.</summary>
     public void Measure()
     {
         double seconds = time.GetElapsedTime(_measuredAt).TotalSeconds;

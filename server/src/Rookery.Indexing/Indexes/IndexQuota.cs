@@ -7,12 +7,12 @@ using Rookery.Indexing.Mapping;
 namespace Rookery.Indexing.Indexes;
 
 /// <summary>
-/// Bounds the number of open indexes of a node, over all its databases, because each index needs memory for its write
-/// buffer and for the tables of its segments. All members have the same definitions but not the same memory: a node
-/// does not open the indexes it has no room for. The indexing thread takes and releases places; any thread may read.
+/// Bounds the number of open indexes of a node, in all its databases, because each index needs memory for its write
+/// buffer and for the tables of its segments. All members have the same definitions but may have less memory, so a node
+/// does not open the indexes that exceed its quota. The indexing thread takes and releases places. Any thread may read.
 /// </summary>
 /// <param name="memoryBytes">The memory limit of the process, in bytes.</param>
-/// <param name="report">Called with a sentence when the first index does not fit.</param>
+/// <param name="report">Called once, with a sentence, when an index does not fit.</param>
 public sealed class IndexQuota(long memoryBytes, Action<string> report)
 {
     private const long BytesPerIndex = 1 << 20;
@@ -22,21 +22,21 @@ public sealed class IndexQuota(long memoryBytes, Action<string> report)
     private readonly int[] _taken = new int[3];
     private bool _isReported;
 
-    /// <summary>The most indexes of users and queries together.</summary>
+    /// <summary>Maximum indexes of users and queries together.</summary>
     public int Most { get; } = (int)Math.Clamp(memoryBytes / BytesPerIndex, Least, int.MaxValue);
 
-    /// <summary>The most automatic indexes; fewer when users' indexes take more than the other half.</summary>
+    /// <summary>Maximum automatic indexes; fewer if users' indexes take more than the other half.</summary>
     public int MostAutomatic => Most / 2;
 
     /// <summary>
-    /// The most replacements built at a time. They have places of their own, so that a changed definition can be
-    /// followed on a node whose other places are taken.
+    /// Maximum replacements built at a time. They have their own places, so that a node whose other places are taken
+    /// can still follow a changed definition.
     /// </summary>
     public int MostReplacements => Most / 8;
 
     /// <summary>
-    /// Number of open automatic indexes that must close to leave room for users' indexes. Automatic ones give way,
-    /// because any reader can cause them.
+    /// Number of open automatic indexes that must close to make room for users' indexes. Automatic ones close first,
+    /// because any client with read access can cause them.
     /// </summary>
     public int AutomaticBeyond => Math.Max(0, TakenBy(IndexPlace.Automatic) - MostAutomaticNow);
 
@@ -50,9 +50,7 @@ public sealed class IndexQuota(long memoryBytes, Action<string> report)
 
     private int MostAutomaticNow => Math.Min(MostAutomatic, Most - TakenBy(IndexPlace.Defined));
 
-    /// <summary>
-    /// Returns the class in which an index counts; an index whose definition cannot be read counts as a user's.
-    /// </summary>
+    /// <summary>Returns the class of an index. An index whose definition cannot be read counts as a user's.</summary>
     public static IndexPlace PlaceOf(IndexRecord record)
     {
         try
@@ -89,8 +87,8 @@ public sealed class IndexQuota(long memoryBytes, Action<string> report)
                     + $"another is built, resumed, corrected or deleted."
             );
 
-    /// <summary>Takes a place for an index that is being opened.</summary>
-    /// <returns>Whether there is room. The operator is told the first time that there is none.</returns>
+    /// <summary>Takes a place for an index to open.</summary>
+    /// <returns>Whether a place was free. The first refusal is reported to the operator.</returns>
     public bool TryEnter(IndexPlace place)
     {
         if (!HasRoom(place))
@@ -115,8 +113,7 @@ public sealed class IndexQuota(long memoryBytes, Action<string> report)
     public void Leave(IndexPlace place) => Interlocked.Decrement(ref _taken[(int)place]);
 
     /// <summary>
-    /// Moves a replacement, which has replaced its predecessor, to its own class. The predecessor has left its place
-    /// before.
+    /// Moves an index that was a replacement to its own class. The replaced index has already released its place.
     /// </summary>
     public void Settle(IndexPlace place)
     {
@@ -125,8 +122,8 @@ public sealed class IndexQuota(long memoryBytes, Action<string> report)
     }
 
     /// <summary>
-    /// Returns whether further automatic indexes may be defined. Definitions are read only when all indexes together
-    /// would exceed the bound of automatic ones.
+    /// Returns whether further automatic indexes may be defined. Counts automatic ones, which reads definitions, only
+    /// if all indexes together exceed their bound.
     /// </summary>
     /// <param name="automatic">Counts the automatic indexes of a database.</param>
     /// <param name="databases">All databases.</param>

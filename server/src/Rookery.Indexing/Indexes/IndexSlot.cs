@@ -7,9 +7,8 @@ namespace Rookery.Indexing.Indexes;
 /// Immutable, so readers see a consistent pair.
 /// </summary>
 /// <param name="Serving">The index that serves queries.</param>
-/// <param name="Replacement">
-/// The index of the newest definition while it is being built; null when the serving index has that definition.
-/// </param>
+/// <param name="Replacement">The index of the newest definition while it is being built; null if the serving index has
+/// that definition.</param>
 public sealed record IndexSlot(RunningIndex Serving, RunningIndex? Replacement)
 {
     /// <summary>The serving index, followed by the replacement if there is one.</summary>
@@ -19,8 +18,8 @@ public sealed record IndexSlot(RunningIndex Serving, RunningIndex? Replacement)
     public RunningIndex Newest => Replacement ?? Serving;
 
     /// <summary>
-    /// Returns whether all indexes of the slot stopped after too many errors, no reset is requested, and the log holds
-    /// no newer definition.
+    /// Returns whether no index of the slot can advance: all stopped after too many errors, no reset is requested, and
+    /// the log contains no newer definition.
     /// </summary>
     internal bool StaysStopped(Database database)
     {

@@ -24,10 +24,10 @@ public sealed record IndexStatus
     /// <summary>Whether the index runs, and if not, why.</summary>
     public required IndexState State { get; init; }
 
-    /// <summary>What prevents the index from advancing, in a sentence; null when nothing does.</summary>
+    /// <summary>Why the index does not advance, in a sentence; null if it does.</summary>
     public string? Trouble { get; init; }
 
-    /// <summary>The results include the documents' changes through this etag.</summary>
+    /// <summary>The results include all changes of documents through this etag.</summary>
     public required long VisibleEtag { get; init; }
 
     /// <summary>The etag of the last operation on the database at the time of this status.</summary>
@@ -45,7 +45,7 @@ public sealed record IndexStatus
     /// <summary>Number of documents that could not be indexed since the index was built.</summary>
     public required long ErrorCount { get; init; }
 
-    /// <summary>When the index was last written; null when not since the node started.</summary>
+    /// <summary>When the index was last written; null if it was not written since the node started.</summary>
     public DateTimeOffset? LastIndexed { get; init; }
 
     /// <summary>How far the index has caught up.</summary>

@@ -4,11 +4,12 @@ using Rookery.Indexing.Values;
 namespace Rookery.Indexing.Indexes;
 
 /// <summary>The field numbers that an index uses for one field of the documents.</summary>
-/// <param name="Values">The keys of its values, ignoring case; its sort column has the least value.</param>
-/// <param name="Greatest">A sort column with the greatest value, for documents with several values.</param>
-/// <param name="Presence">A single term, on all documents that have a value.</param>
-/// <param name="ExactValues">The keys of its values with case; null when not indexed.</param>
-/// <param name="Words">The words of its texts; null when not indexed.</param>
+/// <param name="Values">The number for keys of values, ignoring case. Its sort column has the least value.</param>
+/// <param name="Greatest">The number for a sort column with the greatest value, for documents with several
+/// values.</param>
+/// <param name="Presence">The number for a single term that all documents with a value have.</param>
+/// <param name="ExactValues">The number for keys of values with case; null if they are not indexed.</param>
+/// <param name="Words">The number for words of texts; null if they are not indexed.</param>
 public sealed record IndexedField(int Values, int Greatest, int Presence, int? ExactValues, int? Words);
 
 /// <summary>Maps fields to the field numbers of an index.</summary>
@@ -46,7 +47,7 @@ public sealed class IndexedFields
         }
     }
 
-    /// <summary>Returns the field numbers of a field; null when the index does not have the field.</summary>
+    /// <summary>Returns the field numbers of a field; null if the index does not have the field.</summary>
     public IndexedField? Find(FieldReader reader)
     {
         foreach (var (path, field) in _fields)

@@ -62,11 +62,11 @@ public sealed class IndexingThread : IDisposable
         _thread.Join();
         _host.Dispose();
 
-        // The other two events are not disposed: an applying or waiting thread may be about to set one.
+        // The other two events are not disposed, because another thread may be about to set one of them.
         _stopping.Dispose();
     }
 
-    // Sets the event once until the thread has looked: apply must not wake it for each frame.
+    // Sets the event only if the thread has handled the last one, so that not every applied frame wakes it.
     private void Applied()
     {
         if (Interlocked.Exchange(ref _isTold, 1) == 0)
@@ -98,8 +98,8 @@ public sealed class IndexingThread : IDisposable
         }
     }
 
-    // A read or write may fail without being the fault of one index. Documents are served all the same, and the work is
-    // tried again later.
+    // A read or write may fail for reasons that no single index causes. The node goes on serving documents, and the
+    // work is tried again later.
     private bool TryWork()
     {
         try

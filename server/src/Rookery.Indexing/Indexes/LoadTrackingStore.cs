@@ -6,29 +6,28 @@ namespace Rookery.Indexing.Indexes;
 
 /// <summary>A document that changed or was deleted, and that other documents may have loaded.</summary>
 /// <param name="LowerId">The lower-cased id of the document.</param>
-/// <param name="IsElsewhere">
-/// Whether the document is in none of the collections that the map names; few documents load such a one.
-/// </param>
+/// <param name="IsElsewhere">Whether the document is in none of the collections that the map names. Few documents load
+/// such documents.</param>
 internal readonly record struct ChangedLoad(byte[] LowerId, bool IsElsewhere);
 
 /// <summary>
-/// The store of an index whose map loads documents. Beside the entries it records which documents each document loaded,
-/// even for documents without entries, so that these are mapped again when a loaded document changes. The loads are
-/// durable before the entries. After a crash they may therefore be newer, and are written again with the entries.
+/// The store of an index whose map loads documents. In addition to the entries, it records which documents each
+/// document loaded, also for documents without entries. When a loaded document changes, the documents that loaded it
+/// are mapped again. The loads become durable before the entries. After a crash they may be newer than the entries, and
+/// are then written again together with them.
 /// </summary>
 /// <param name="entries">The store of the entries.</param>
-/// <param name="loads">
-/// The store of the loads: an entry for each loading document, with the loaded ids as terms.
-/// </param>
+/// <param name="loads">The store of the loads: an entry for each loading document, with the loaded ids as
+/// terms.</param>
 internal sealed class LoadTrackingStore(IIndexStore entries, IIndexStore loads) : IIndexStore
 {
     private const int LoadedIds = 0;
 
-    // The loaded ids outside the collections that the map names. A changed document of another collection is looked up
+    // The loaded ids of documents outside the collections that the map names. A change of such a document is looked up
     // in this smaller field.
     private const int LoadedElsewhere = 1;
 
-    // By loaded id: the loading documents that are not applied yet.
+    // Ids of documents that are not applied yet, by the id of the document that they loaded.
     private readonly Dictionary<string, HashSet<string>> _pending = new(StringComparer.Ordinal);
     private readonly IndexEntry _loaded = new();
 
@@ -115,8 +114,8 @@ internal sealed class LoadTrackingStore(IIndexStore entries, IIndexStore loads) 
     }
 
     /// <summary>
-    /// Returns the ids of the documents that loaded one of the given documents when last mapped. An id may occur more
-    /// than once. The result is read lazily, from a snapshot that the enumeration holds.
+    /// Returns the ids of the documents that loaded one of the given documents when they were last mapped. An id may
+    /// occur more than once. The enumeration reads lazily from a snapshot that it holds.
     /// </summary>
     /// <param name="loaded">The documents that changed.</param>
     public IEnumerable<byte[]> DependentsOf(IReadOnlyList<ChangedLoad> loaded)

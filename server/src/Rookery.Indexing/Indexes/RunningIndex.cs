@@ -17,7 +17,7 @@ namespace Rookery.Indexing.Indexes;
 /// </summary>
 public sealed class RunningIndex : IDisposable
 {
-    // Before this many documents the share of failed ones is not judged.
+    // Number of documents from which on the share of failed documents can stop the index.
     private const int JudgedFrom = 100;
     private const int MostFailedPercent = 15;
 
@@ -41,7 +41,7 @@ public sealed class RunningIndex : IDisposable
     private string? _trouble;
     private IndexRecord _record;
 
-    /// <summary>Starts at the watermark of the store.</summary>
+    /// <summary>Creates an index whose position is the watermark of its store.</summary>
     /// <param name="record">The definition and settings of the index.</param>
     /// <param name="map">Maps a document to entries.</param>
     /// <param name="store">The store of the entries; disposed with the index.</param>
@@ -108,11 +108,11 @@ public sealed class RunningIndex : IDisposable
     }
 
     /// <summary>
-    /// Whether the disk refused to write the buffered entries; the index is fed no more until they are written.
+    /// Whether the disk refused to write the buffered entries. The index is not fed until they are written.
     /// </summary>
     public bool IsHeldUp => _refusedAt is not null;
 
-    /// <summary>Documents that the first build has still to read; null when the index is not being built.</summary>
+    /// <summary>Documents that the first build has still to read; null if the index is not being built.</summary>
     public long? DocumentsLeft
     {
         get => Volatile.Read(ref _documentsLeft) is >= 0 and var left ? left : null;
@@ -135,11 +135,11 @@ public sealed class RunningIndex : IDisposable
     /// <summary>Whether a rebuild was requested.</summary>
     public bool IsResetRequested => Volatile.Read(ref _isResetRequested);
 
-    /// <summary>When the index was last written; null when not since the node started.</summary>
+    /// <summary>When the index was last written; null if it was not written since the node started.</summary>
     public DateTimeOffset? LastIndexed =>
         Volatile.Read(ref _lastIndexedTicks) is not 0 and long ticks ? new DateTimeOffset(ticks, TimeSpan.Zero) : null;
 
-    /// <summary>The last etag that subscribers were told; used by the indexing thread.</summary>
+    /// <summary>The last etag that was published to subscribers. Used by the indexing thread.</summary>
     public long PublishedEtag { get; set; }
 
     /// <summary>Whether the index is being built to replace the serving index of the same name.</summary>
@@ -154,8 +154,8 @@ public sealed class RunningIndex : IDisposable
     public Action<RunningIndex, string>? Stopped { get; init; }
 
     /// <summary>
-    /// Whether the index stopped because too many documents failed. It starts again when it is opened anew, because the
-    /// documents may have been corrected since.
+    /// Whether the index stopped because too many documents failed. It starts again when it is next opened, because the
+    /// documents may have been corrected.
     /// </summary>
     public bool HasStopped => Volatile.Read(ref _whyStopped) is not null;
 
@@ -166,7 +166,7 @@ public sealed class RunningIndex : IDisposable
         : IsPaused ? IndexState.Paused
         : IndexState.Normal;
 
-    /// <summary>The rank of the priority, 0 to 2: a higher rank gets more turns.</summary>
+    /// <summary>The rank of the priority, 0 to 2. A higher rank gets more turns.</summary>
     public int Rank =>
         Record.Settings.Priority switch
         {
@@ -196,7 +196,7 @@ public sealed class RunningIndex : IDisposable
     /// <summary>Indexes the newest version of a document.</summary>
     public void Feed(ReadOnlySpan<byte> lowerId, in QueriedDocument document)
     {
-        // The index stopped earlier in this step: its position stays before this document.
+        // The index stopped earlier in this step. Its position stays before this document.
         if (HasStopped)
         {
             return;
@@ -210,7 +210,7 @@ public sealed class RunningIndex : IDisposable
         }
         catch (Exception wrong) when (wrong is IndexEntryException or StoredDocumentException or AnalyzerException)
         {
-            // The entry of the document's older version is wrong now, so it is removed.
+            // The entry of the document's older version is outdated, so it is removed.
             _entry.ClearContent();
             Fail(Encoding.UTF8.GetString(document.View.Id), wrong.Message);
         }
@@ -233,14 +233,12 @@ public sealed class RunningIndex : IDisposable
         _dependents.AddChanged(lowerCollection, lowerId);
 
     /// <summary>
-    /// Feeds some of the documents that loaded a changed document. After the last of them the index advances to the
-    /// etag of the last <see cref="AdvanceTo"/>.
+    /// Feeds some of the documents that loaded a changed document. After the last of them, the index advances to the
+    /// etag that was last passed to <see cref="AdvanceTo"/>.
     /// </summary>
-    /// <param name="documents">The most documents to feed.</param>
-    /// <param name="feed">
-    /// Feeds the document of an id, if it exists, and returns whether more may be fed now. If it throws, the same id
-    /// comes again.
-    /// </param>
+    /// <param name="documents">Maximum documents to feed.</param>
+    /// <param name="feed">Feeds the document of an id, if it exists. Returns whether more may be fed now. If it throws,
+    /// it is called with the same id again.</param>
     public void FeedDependents(int documents, Func<byte[], bool> feed)
     {
         for (int fed = 0; fed < documents; fed++)
@@ -258,7 +256,7 @@ public sealed class RunningIndex : IDisposable
 
             if (dependent is null)
             {
-                // A pass that threw has recorded changed documents without advancing: the position must not go back.
+                // If a pass threw, changed documents were recorded without an advance. The position must not go back.
                 AdvanceTo(Math.Max(_reached, Position), 0);
                 return;
             }
@@ -280,7 +278,7 @@ public sealed class RunningIndex : IDisposable
     }
 
     /// <summary>
-    /// Advances the position: everything through this etag was fed. A stopped index keeps its position.
+    /// Advances the position after everything through this etag was fed. A stopped index keeps its position.
     /// </summary>
     /// <param name="etag">The new position; not below the current one.</param>
     /// <param name="looked">Number of documents and tombstones read for this advance.</param>
@@ -306,7 +304,7 @@ public sealed class RunningIndex : IDisposable
         }
     }
 
-    /// <summary>Adds documents and tombstones that were read to the progress.</summary>
+    /// <summary>Adds a number of read documents and tombstones to the progress.</summary>
     public void AddProgress(long looked)
     {
         _meter.Add(looked);
@@ -314,14 +312,13 @@ public sealed class RunningIndex : IDisposable
     }
 
     /// <summary>
-    /// Returns whether the buffered entries should be applied now: they are large or old, or a task waits for them, or
-    /// the position has advanced far without entries.
+    /// Returns whether <see cref="Apply"/> is due: the buffered entries are large or old, a task waits for them, or the
+    /// position has advanced far without entries.
     /// </summary>
-    /// <param name="bytes">Due from this many buffered bytes.</param>
-    /// <param name="age">Due when the oldest buffered entry, or the last refused write, is this old.</param>
-    /// <param name="etagsBetweenWatermarks">
-    /// Due when the position, without entries to write, is this many etags after the stored watermark.
-    /// </param>
+    /// <param name="bytes">Number of buffered bytes from which it is due.</param>
+    /// <param name="age">Age of the oldest buffered entry, or of the last refused write, from which it is due.</param>
+    /// <param name="etagsBetweenWatermarks">Without buffered entries, the number of etags between the stored watermark
+    /// and the position from which it is due.</param>
     public bool IsApplyDue(long bytes, TimeSpan age, long etagsBetweenWatermarks)
     {
         if (_refusedAt is { } refusedAt)
@@ -331,7 +328,7 @@ public sealed class RunningIndex : IDisposable
 
         if (!HasPending)
         {
-            // Nothing to write but the position, so that a restart does not read many operations again.
+            // Only the position is written, so that a restart does not read many operations again.
             return Position > 0 && (Store.Watermark == 0 || Position - Store.Watermark >= etagsBetweenWatermarks);
         }
 
@@ -340,8 +337,8 @@ public sealed class RunningIndex : IDisposable
             return true;
         }
 
-        // A finished build is shown at once. This happens once, and clients that poll the statistics would otherwise
-        // wait 5 s for it.
+        // A finished build is applied at once. It happens only once, and clients that poll the statistics would
+        // otherwise wait 5 s.
         return Position > 0
             && (
                 Store.Watermark == 0
@@ -398,8 +395,8 @@ public sealed class RunningIndex : IDisposable
     }
 
     /// <summary>
-    /// Returns whether an exception of the store means that files are damaged: segments, or the rows of a map/reduce
-    /// index.
+    /// Returns whether an exception of the store means that files are damaged (segments, or rows of a map/reduce
+    /// index).
     /// </summary>
     public static bool IsDamage(Exception thrown) =>
         thrown is SegmentDamagedException or InvalidDataException or DamagedException or StorageFormatException;
@@ -418,10 +415,8 @@ public sealed class RunningIndex : IDisposable
     /// <param name="etag">The etag to reach.</param>
     /// <param name="timeout">The longest wait.</param>
     /// <param name="cancellationToken">Ends the wait.</param>
-    /// <param name="mayGoOn">
-    /// Returns whether to wait although the index is paused, disabled or stopped, because it may resume. Called before
-    /// and after the wait is registered.
-    /// </param>
+    /// <param name="mayGoOn">Returns whether to wait although the index is paused, disabled or stopped. Called before
+    /// and after the wait is registered.</param>
     /// <returns>Whether the etag is reached.</returns>
     public async Task<bool> WaitAsync(
         long etag,
@@ -439,7 +434,7 @@ public sealed class RunningIndex : IDisposable
         var waiting = _waiters.Add(etag, () => VisibleEtag, isPatient);
         try
         {
-            // The index may have come to rest before this task was registered, and so did not release it.
+            // If the index came to rest before this task was registered, it has not released the task.
             return (State == IndexState.Normal || mayGoOn?.Invoke() is true)
                 && await waiting.WaitAsync(timeout, _time, cancellationToken);
         }
@@ -453,7 +448,7 @@ public sealed class RunningIndex : IDisposable
         }
     }
 
-    /// <summary>Completes the tasks that wait in vain, if the index is at rest. Thread-safe.</summary>
+    /// <summary>If the index is at rest, completes the tasks that would wait in vain. Thread-safe.</summary>
     internal void ReleaseWaitersAtRest()
     {
         if (State != IndexState.Normal)
@@ -486,7 +481,9 @@ public sealed class RunningIndex : IDisposable
         };
     }
 
-    /// <summary>Closes the index. Entries that are not applied are lost, and fed again after the next start.</summary>
+    /// <summary>
+    /// Closes the index. Entries that are not applied are lost; their documents are fed again after the next start.
+    /// </summary>
     public void Dispose()
     {
         _waiters.Close();

@@ -8,7 +8,8 @@ namespace Rookery.Indexing.Mapping;
 /// <summary>Writes the fields of a document or row into an index entry. Not thread-safe.</summary>
 internal sealed class FieldEntryWriter
 {
-    // Positions are Analyzer.ValueGap apart between two values. Only a hostile document has so many words and values.
+    // Maximum position of a word. Two values are Analyzer.ValueGap positions apart, so only a hostile document exceeds
+    // it.
     private const int MostPositions = 1 << 30;
 
     private readonly IReadOnlyList<MappedField> _fields;

@@ -13,13 +13,13 @@ public interface IIndexMap
     IReadOnlyList<MappedField> Fields { get; }
 
     /// <summary>
-    /// The collections of the documents that the map loads. When one of them changes, the documents that loaded it are
-    /// mapped again.
+    /// The collections of the documents that the map loads. When a loaded document changes, the documents that loaded
+    /// it are mapped again.
     /// </summary>
     IReadOnlyList<string> LoadedCollections { get; }
 
     /// <summary>
-    /// The version of the rules by which this kind of map writes entries. An index written by another version is
+    /// The version of the rules by which this kind of map writes entries. An index that another version wrote is
     /// rebuilt.
     /// </summary>
     int ContentVersion => 1;

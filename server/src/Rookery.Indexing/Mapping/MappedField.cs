@@ -8,7 +8,7 @@ namespace Rookery.Indexing.Mapping;
 /// </summary>
 /// <param name="Path">Member names from the top of the document or row.</param>
 /// <param name="HasExactValues">Whether values with case are indexed.</param>
-/// <param name="Analyzer">Splits texts into words; null when words are not indexed.</param>
+/// <param name="Analyzer">Splits texts into words; null if words are not indexed.</param>
 public sealed record MappedField(IReadOnlyList<string> Path, bool HasExactValues, Analyzer? Analyzer)
 {
     /// <summary>Number of field numbers for each field.</summary>
@@ -21,11 +21,11 @@ public sealed record MappedField(IReadOnlyList<string> Path, bool HasExactValues
     public static int ValuesOf(int field) => Numbers * field;
 
     /// <summary>
-    /// Returns the number whose sort key is the greatest value; set only when that differs from the least.
+    /// Returns the number whose sort key is the greatest value. Set only if that differs from the least.
     /// </summary>
     public static int GreatestOf(int field) => ValuesOf(field) + 1;
 
-    /// <summary>Returns the number that holds <see cref="AnyValue"/> for entries with a value.</summary>
+    /// <summary>Returns the number under which entries with a value have the term <see cref="AnyValue"/>.</summary>
     public static int PresenceOf(int field) => ValuesOf(field) + 2;
 
     /// <summary>Returns the number of a field's values with case.</summary>

@@ -5,8 +5,8 @@ using Rookery.Platform;
 namespace Rookery.Indexing.Reducing;
 
 /// <summary>
-/// Records which rows belong to a document: ranges of row numbers, ordered by group. With it, the rows of a changed
-/// document are found.
+/// The stored list of a document's rows: ranges of row numbers, ordered by group. It serves to find the rows of a
+/// changed document.
 /// </summary>
 /// <param name="stored">The stored bytes; empty for a document without rows.</param>
 internal readonly ref struct DocumentRecord(ReadOnlySpan<byte> stored)

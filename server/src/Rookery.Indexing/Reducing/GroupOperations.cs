@@ -10,7 +10,9 @@ internal sealed class GroupOperations
     /// <summary>The reduce key; empty when the batch only removes rows of an existing group.</summary>
     internal byte[] Key { get; set; } = [];
 
-    /// <summary>The operations; after <see cref="Sort"/> ordered by number, with one for each number.</summary>
+    /// <summary>
+    /// The operations. After <see cref="Sort"/>, they are ordered by number, and each number occurs once.
+    /// </summary>
     internal ReadOnlySpan<RowOperation> Operations => CollectionsMarshal.AsSpan(_operations);
 
     internal void Add(in RowOperation operation) => _operations.Add(operation);

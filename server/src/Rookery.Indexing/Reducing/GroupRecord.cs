@@ -4,7 +4,9 @@ using Rookery.Platform;
 
 namespace Rookery.Indexing.Reducing;
 
-/// <summary>The record of a group: the root of its tree, its reduce key and its reduced row.</summary>
+/// <summary>
+/// The stored record of a group: the position of its tree's root page, its reduce key and its reduced row.
+/// </summary>
 /// <param name="stored">The stored bytes.</param>
 internal readonly ref struct GroupRecord(ReadOnlySpan<byte> stored)
 {

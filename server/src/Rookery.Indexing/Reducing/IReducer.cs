@@ -3,14 +3,14 @@ using System.Buffers;
 namespace Rookery.Indexing.Reducing;
 
 /// <summary>
-/// Reduces rows with the same key to one row. Its results are reduced again, together with other rows: the final result
-/// must not depend on how adjacent rows were combined before, as RavenDB requires of a reduce. Not thread-safe.
+/// Reduces rows with the same key to one row. Reduced rows are reduced again, together with other rows. The final
+/// result must not depend on how adjacent rows were combined before, as RavenDB requires of a reduce. Not thread-safe.
 /// </summary>
 public interface IReducer
 {
     /// <summary>
-    /// Whether the order of rows may change the result. If so, rows are ordered by a hash of their documents' ids,
-    /// which makes changes to a large group more expensive.
+    /// Whether the order of rows may change the result. If so, rows are ordered by a hash of the ids of their
+    /// documents, which makes changes of a large group more expensive.
     /// </summary>
     bool HasOrder { get; }
 
@@ -48,6 +48,6 @@ public readonly ref struct ReduceRows
     }
 }
 
-/// <summary>Rows cannot be reduced. The message addresses the author of the index.</summary>
+/// <summary>Thrown if rows cannot be reduced. The message is for the author of the index.</summary>
 /// <param name="message">The reason in a sentence.</param>
 public sealed class ReduceException(string message) : Exception(message);

@@ -6,7 +6,7 @@ namespace Rookery.Indexing.Reducing;
 /// <summary>Buffers changed documents with their current rows, in order of arrival, until they are applied.</summary>
 internal sealed class PendingDocuments
 {
-    // Caches the ids of groups: hashing each row's key with SHA-256 took a tenth of a build.
+    // Limits of the cache of group ids. Without the cache, hashing the keys with SHA-256 took a tenth of a build.
     private const int MaximumCachedGroupIds = 1024;
     private const int MaximumCachedKeyBytes = 256;
 
@@ -45,7 +45,7 @@ internal sealed class PendingDocuments
             _bytes.Append(mapped.Row(row));
         }
 
-        // Ascending by group, as in the document records, so that old and new rows are merged in one pass.
+        // Sorted by group, as in document records, so that old and new rows are merged in one pass.
         _rows.Sort(_documents[^1].FirstRow, _documents[^1].RowCount, PendingRowOrder.Instance);
     }
 

@@ -8,7 +8,7 @@ namespace Rookery.Indexing.Reducing;
 /// <param name="batch">The batch.</param>
 /// <param name="pending">The changed documents.</param>
 /// <param name="tree">Changes the trees of groups.</param>
-/// <param name="nextNumber">One more than the number of rows ever stored.</param>
+/// <param name="nextNumber">One more than the number of rows that were ever stored, to number the next row.</param>
 /// <param name="hasOrder">Whether the order of rows may change the result of the reduce.</param>
 internal sealed class ReduceBatch(
     WriteBatch batch,
@@ -23,13 +23,14 @@ internal sealed class ReduceBatch(
     private readonly ArrayBufferWriter<byte> _newRecord = new();
     private int _operations;
 
-    /// <summary>One more than the number of rows ever stored.</summary>
+    /// <summary>One more than the number of rows that were ever stored, to number the next row.</summary>
     internal long NextNumber { get; private set; } = nextNumber;
 
     /// <summary>Applies all changes.</summary>
     internal void Run()
     {
-        // In the order in which records and pages are stored, so that each block is read once, even with a small cache.
+        // Documents and groups are handled in the order in which they are stored, so each block is read once, even with
+        // a small cache.
         foreach (int document in pending.InOrderOfIds())
         {
             Compare(document);

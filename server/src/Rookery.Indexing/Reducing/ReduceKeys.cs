@@ -4,7 +4,7 @@ using Rookery.Storage;
 
 namespace Rookery.Indexing.Reducing;
 
-/// <summary>The keys of a map/reduce index's state in its store.</summary>
+/// <summary>The tables and keys of the store of a map/reduce index.</summary>
 internal static class ReduceKeys
 {
     internal const int GroupIdBytes = 16;
@@ -47,13 +47,11 @@ internal static class ReduceKeys
     }
 
     /// <summary>
-    /// Returns the number of a row. Rows of a group are ordered by number: by arrival, or, where the order of rows
-    /// matters, by a hash of their document ids, which is the same on each node.
+    /// Returns the number of a row, by which the rows of a group are ordered. If the order of rows matters, it is a
+    /// hash of the document's id, which is the same on each node. Otherwise it is the order of arrival.
     /// </summary>
-    /// <param name="documentId">
-    /// The lower-cased id of the document; empty where the order of rows does not matter.
-    /// </param>
-    /// <param name="count">Number of rows stored before: it distinguishes rows of one document.</param>
+    /// <param name="documentId">The lower-cased id of the document; empty if the order of rows does not matter.</param>
+    /// <param name="count">Number of rows stored before. It distinguishes rows of the same document.</param>
     internal static UInt128 RowNumber(ReadOnlySpan<byte> documentId, long count)
     {
         if (documentId.IsEmpty)

@@ -5,18 +5,18 @@ namespace Rookery.Indexing.Reducing;
 
 /// <summary>
 /// The entries of a page of a reduce tree, or of several pages about to be written. In a leaf, an entry is a mapped row
-/// with its number. In a higher page, an entry is a child page: its fence, which is the least row number that it may
-/// contain, and its reduced row, which is empty when it could not be reduced.
+/// with its number. In a higher page, an entry stands for a child page. It has the child's fence (the least row number
+/// that the child may contain) and its reduced row, which is empty if the rows could not be reduced.
 /// </summary>
 internal sealed class ReducePage
 {
     /// <summary>
-    /// The most entries of a page. A change reads, reduces and writes one page of each level, so small pages are fast;
-    /// with even smaller ones, the number of levels and the fixed cost of a page dominate.
+    /// Maximum entries of a page. A change reads, reduces and writes one page of each level, so small pages are fast.
+    /// With even smaller pages, the number of levels and the fixed cost of a page dominate.
     /// </summary>
     internal const int MostEntries = 16;
 
-    /// <summary>The most bytes of a page with more than two entries.</summary>
+    /// <summary>Maximum bytes of a page with more than two entries.</summary>
     internal const int MostBytes = 8 * 1024;
 
     private const int EntriesAt = ReduceKeys.NumberBytes;

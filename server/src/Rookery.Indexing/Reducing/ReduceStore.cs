@@ -17,10 +17,10 @@ public interface IGroupChanges
 }
 
 /// <summary>
-/// The state of a map/reduce index: the rows of each document, and for each reduce key a tree of its rows with their
-/// reduced rows. Stored in its own directory, without a journal: after a crash it is back at an earlier
-/// <see cref="Watermark"/>, from which documents are fed again. Groups stay marked as changed, even through a crash,
-/// until <see cref="AcknowledgeChanges"/>. One thread at a time may change it.
+/// The rows of a map/reduce index: for each document its rows, and for each reduce key a tree of rows and reduced rows.
+/// The store has its own directory and no journal. After a crash it is at an earlier <see cref="Watermark"/>, from
+/// which documents are fed again. Changed groups stay marked until <see cref="AcknowledgeChanges"/>, even after a
+/// crash. One thread at a time may change the store.
 /// </summary>
 public sealed class ReduceStore : IDisposable
 {
@@ -41,7 +41,7 @@ public sealed class ReduceStore : IDisposable
         ReadState();
     }
 
-    /// <summary>Opens the store in a directory, created when missing.</summary>
+    /// <summary>Opens the store in a directory. Creates the directory if it is missing.</summary>
     /// <param name="disk">The disk.</param>
     /// <param name="directory">The directory.</param>
     /// <param name="reducer">The reduce of the index.</param>
@@ -49,9 +49,8 @@ public sealed class ReduceStore : IDisposable
     /// <param name="io">Records disk I/O.</param>
     /// <param name="time">The clock.</param>
     /// <param name="pacer">Slows down background work; null for full speed.</param>
-    /// <exception cref="StorageFormatException">
-    /// A newer version wrote the store, or no manifest is valid: the store must be rebuilt.
-    /// </exception>
+    /// <exception cref="StorageFormatException">A newer version wrote the store, or no manifest is valid: the store
+    /// must be rebuilt.</exception>
     /// <exception cref="DamagedException">Files are damaged: the store must be rebuilt.</exception>
     /// <exception cref="DiskException">The disk refused.</exception>
     public static ReduceStore Open(
@@ -96,15 +95,15 @@ public sealed class ReduceStore : IDisposable
     /// <summary>Whether no row was ever stored.</summary>
     public bool IsEmpty => _nextNumber == 1;
 
-    /// <summary>Memory of the changes that are not applied, in bytes; 0 when there are none.</summary>
+    /// <summary>Memory of the changes that are not applied, in bytes; 0 if there are none.</summary>
     public long PendingBytes => _pending.HeldBytes;
 
     /// <summary>Number of rows reduced since the store was opened.</summary>
     public long RowsReduced => _tree.RowsReduced;
 
     /// <summary>
-    /// Why the last flush or merge failed, in a sentence; null when it succeeded. Until one succeeds nothing should be
-    /// applied, because applied changes stay in memory.
+    /// Why the last flush or merge failed, in a sentence; null if it succeeded. After a failure, apply nothing until
+    /// one succeeds, because applied changes stay in memory.
     /// </summary>
     public string? Failure => _engine.Failure;
 
@@ -152,7 +151,10 @@ public sealed class ReduceStore : IDisposable
         (Watermark, _nextNumber) = (watermark, next);
     }
 
-    /// <summary>Passes on each group that changed since the last acknowledgement, once, in its current state.</summary>
+    /// <summary>
+    /// Passes each group that changed since the last acknowledgement to <paramref name="changes"/>, in its current
+    /// state.
+    /// </summary>
     public void VisitChanges(IGroupChanges changes)
     {
         using var snapshot = _engine.OpenSnapshot();
@@ -227,7 +229,7 @@ public sealed class ReduceStore : IDisposable
     }
 
     /// <summary>Makes all applied changes durable.</summary>
-    /// <returns>False when the disk refused: see <see cref="Failure"/>.</returns>
+    /// <returns>False if the disk refused, see <see cref="Failure"/>.</returns>
     public bool Flush()
     {
         _engine.Memtables.RequestFlush();

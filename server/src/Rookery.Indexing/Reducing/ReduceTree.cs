@@ -7,9 +7,9 @@ namespace Rookery.Indexing.Reducing;
 
 /// <summary>
 /// Keeps the rows of each group in a tree of pages. Leaves hold mapped rows by number; each higher page holds the
-/// reduced rows of its children. A change thus recomputes one page of each level, whatever the size of the group. Where
-/// the order of rows does not matter, new rows have the highest numbers and fill the pages at the right edge; small
-/// pages are joined with a neighbour. Works on one group at a time, through a batch.
+/// reduced rows of its children. A change thus recomputes one page of each level, even in a large group. If the order
+/// of rows does not matter, new rows have the highest numbers and fill the last pages. Small pages are joined with a
+/// neighbour. Changes one group at a time, through a batch of the store.
 /// </summary>
 /// <param name="reducer">Reduces the rows of a page.</param>
 /// <param name="failed">Called with the reason when rows cannot be reduced.</param>
@@ -33,10 +33,8 @@ internal sealed class ReduceTree(IReducer reducer, Action<string> failed)
     /// <param name="fence">The fence of the root page: the least row number that it may contain. Updated.</param>
     /// <param name="operations">The operations, sorted by number.</param>
     /// <param name="rows">The bytes that the operations refer to.</param>
-    /// <returns>
-    /// A page with one entry for the root page, or none when the group has no rows any more; to be passed to
-    /// <see cref="Return"/>. Null when nothing changed.
-    /// </returns>
+    /// <returns>A page with one entry, which stands for the root page, or with none if the group has no rows any more.
+    /// The caller passes it to <see cref="Return"/>. Null if nothing changed.</returns>
     internal ReducePage? Apply(
         WriteBatch target,
         UInt128 id,
@@ -262,7 +260,7 @@ internal sealed class ReduceTree(IReducer reducer, Action<string> failed)
     {
         if (entries.Count > 0 && entries.Number(0) < fence)
         {
-            // The leftmost page received a row before its first one, so its fence changes.
+            // The first page of the level received a row before its first row, so its fence changes.
             DeletePage(level, fence);
             fence = entries.Number(0);
         }

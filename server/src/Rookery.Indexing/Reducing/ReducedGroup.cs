@@ -3,17 +3,19 @@ using Rookery.Json;
 namespace Rookery.Indexing.Reducing;
 
 /// <summary>
-/// The rows of an automatic map/reduce index: JSON objects with the members of the keys followed by those of the
-/// aggregates, in the order of the definition.
+/// Reads the reduced rows of an automatic map/reduce index, and defines the marks of special groups. A row is a JSON
+/// object with the keys, then the aggregates, in the order of the definition.
 /// </summary>
 public static class ReducedGroup
 {
     /// <summary>
-    /// The reduce key of all documents that the index cannot hold. No other key begins with this byte.
+    /// The reduce key of all documents that the index cannot include. No other key begins with this byte.
     /// </summary>
     public static ReadOnlySpan<byte> UnheldKey => [0xFF];
 
-    /// <summary>The row of a document that the index cannot hold.</summary>
+    /// <summary>
+    /// The row of a document that the index cannot include, because it has too many groups or too long values.
+    /// </summary>
     public static ReadOnlySpan<byte> UnheldRow => "{\"unheld\":1}"u8;
 
     /// <summary>
@@ -23,11 +25,11 @@ public static class ReducedGroup
     public static ReadOnlySpan<byte> UnheldTerm => [1];
 
     /// <summary>
-    /// The term, under the same number, that marks a group whose id is shortened and so does not give its order.
+    /// The term, under the same number, that marks a group whose id is shortened and does not determine its order.
     /// </summary>
     public static ReadOnlySpan<byte> CutTerm => [2];
 
-    /// <summary>Returns whether a row is that of a document which the index cannot hold.</summary>
+    /// <summary>Returns whether a row stands for a document that the index cannot include.</summary>
     public static bool IsUnheld(ReadOnlySpan<byte> row) => row.SequenceEqual(UnheldRow);
 
     /// <summary>Finds the values of a row.</summary>

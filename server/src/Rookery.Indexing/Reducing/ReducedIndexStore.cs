@@ -18,12 +18,11 @@ internal sealed class ReducedIndexStore : IIndexStore, IGroupChanges
     private readonly IndexEntry _entry = new();
     private long _etag;
 
-    /// <summary>Combines rows and entries, and writes the entries that a crash left out.</summary>
+    /// <summary>Combines the two stores, and writes the entries that are missing after a crash.</summary>
     /// <param name="rows">The rows, opened with <paramref name="reducer"/>.</param>
     /// <param name="entries">The entries.</param>
-    /// <param name="reducer">
-    /// The reduce; disposed with this store. If the constructor throws, the caller still owns all three.
-    /// </param>
+    /// <param name="reducer">The reduce; disposed with this store. If the constructor throws, the caller still owns all
+    /// three.</param>
     /// <param name="writer">Converts rows to entries.</param>
     /// <param name="folder">The folder of the rows, for messages.</param>
     public ReducedIndexStore(

@@ -2,7 +2,7 @@ namespace Rookery.Indexing.Values;
 
 /// <summary>One step of a path.</summary>
 /// <param name="Name">The name of a member, as documents have it.</param>
-/// <param name="IsEach">Whether <c>[]</c> follows the name: each element of the array is meant.</param>
+/// <param name="IsEach">Whether <c>[]</c> follows the name, which refers to each element of the array.</param>
 public readonly record struct PathStep(string Name, bool IsEach);
 
 /// <summary>

@@ -13,9 +13,9 @@ public interface IValueVisitor
 }
 
 /// <summary>
-/// Reads the values of a field in place. An array anywhere on the path, with or without <c>[]</c>, stands for each of
-/// its elements, even in nested arrays. Null is a value; a missing member or an empty array gives none. The last step
-/// may be a <see cref="PseudoMember"/>. Thread-safe.
+/// Reads the values of a field in place. If the path leads through or to an array, with or without <c>[]</c>, all its
+/// elements are read, also those of nested arrays. Null is a value. A missing member or an empty array has no values.
+/// The last step may be a <see cref="PseudoMember"/>. Thread-safe.
 /// </summary>
 public sealed class FieldReader
 {
@@ -52,7 +52,7 @@ public sealed class FieldReader
     /// <summary>Passes the values of one document to a visitor.</summary>
     /// <param name="document">The document.</param>
     /// <param name="visitor">Receives the values, in the order of the document.</param>
-    /// <returns>False when the visitor stopped.</returns>
+    /// <returns>False if the visitor stopped.</returns>
     public bool Read<TVisitor>(in QueriedDocument document, scoped ref TVisitor visitor)
         where TVisitor : struct, IValueVisitor, allows ref struct
     {
@@ -110,19 +110,19 @@ public sealed class FieldReader
         return json[at] != (byte)'{' || ReadMember(json, at, step, ref visitor);
     }
 
-    /// <summary>The names of the steps from the document's top.</summary>
+    /// <summary>The names of the steps from the root of the document.</summary>
     public IReadOnlyList<string> Names => _names;
 
     /// <summary>The names of the steps; without <c>@metadata</c> for a path into the metadata.</summary>
     internal ReadOnlySpan<byte[]> Steps => _steps;
 
-    /// <summary>The meaning of the last step on values that are no objects; null if it has none.</summary>
+    /// <summary>The property that the last step means on values that are no objects; null if it means none.</summary>
     internal PseudoMember? Pseudo => _pseudo;
 
     /// <summary>Whether the path leads into the metadata.</summary>
     public bool IsMetadata => _isMetadata;
 
-    /// <summary>The offset of the opening brace, where members are given without braces.</summary>
+    /// <summary>Stands for the offset of the opening brace, if members are given without braces.</summary>
     internal const int BeforeMembers = -1;
 
     internal bool ReadMember<TVisitor>(

@@ -4,13 +4,12 @@ using Rookery.Json;
 namespace Rookery.Indexing.Values;
 
 /// <summary>
-/// Writes a field as one JSON value, for projections and group keys: arrays and objects are written whole. If the path
-/// leads through an array, the value is an array of what its elements have there. A missing field is null. Thread-safe.
+/// Writes a field as one JSON value, for projections and group keys. Writes arrays and objects whole. If the path leads
+/// through an array, the value is an array of the field's values in its elements. A missing field is null. Thread-safe.
 /// </summary>
 /// <param name="path">The path.</param>
-/// <param name="keepsPlaces">
-/// Whether an element without the field gives a null in that array; otherwise it is left out.
-/// </param>
+/// <param name="keepsPlaces">Whether that array contains null for an element without the field; otherwise the element
+/// is omitted.</param>
 public sealed class FieldWriter(FieldPath path, bool keepsPlaces = false)
 {
     private readonly FieldReader _reader = new(path);
@@ -37,7 +36,7 @@ public sealed class FieldWriter(FieldPath path, bool keepsPlaces = false)
             return TryWriteMember(document.Members, output);
         }
 
-        // A member that the client stored in the metadata is written as a whole. Computed ones (@id) are read below.
+        // Stored members of the metadata are written whole. Computed members (@id) are handled below.
         ReadOnlySpan<byte[]> steps = _reader.Steps;
         if (
             !steps.IsEmpty
@@ -48,7 +47,7 @@ public sealed class FieldWriter(FieldPath path, bool keepsPlaces = false)
             return TryWriteMember(document.View.Metadata, output);
         }
 
-        // The visitor stops at the first value, so false means that there was one.
+        // The visitor stops at the first value, so false means that a value exists.
         var value = new ValueWriter(output);
         return !_reader.Read(document, ref value);
     }
@@ -117,8 +116,8 @@ public sealed class FieldWriter(FieldPath path, bool keepsPlaces = false)
     }
 
     /// <summary>
-    /// Writes the values below a JSON value, following the path from <paramref name="step"/> on. Arrays are flattened,
-    /// except for the one whose count the path ends in.
+    /// Writes the values below a JSON value, following the path from <paramref name="step"/> on. Flattens arrays,
+    /// except for an array whose count is the last step of the path.
     /// </summary>
     private void WriteElement(
         ReadOnlySpan<byte> json,

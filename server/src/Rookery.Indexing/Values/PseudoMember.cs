@@ -6,12 +6,12 @@ using Rookery.Scripting.Values;
 namespace Rookery.Indexing.Values;
 
 /// <summary>
-/// A member that values which are no objects have in queries of RavenDB's clients: <c>lines.Count</c> of an array,
-/// <c>name.Length</c> of a string, <c>at.Year</c> of a date. A member of that name in the document takes precedence.
+/// A property of arrays, strings and dates that queries of RavenDB's clients use like a member: <c>lines.Count</c>,
+/// <c>name.Length</c>, <c>at.Year</c>. A stored member of the same name takes precedence.
 /// </summary>
 internal sealed class PseudoMember
 {
-    /// <summary>The most bytes of a value.</summary>
+    /// <summary>Maximum bytes of a value.</summary>
     public const int MostBytes = CSharpDate.MostBytes + 2;
 
     private static readonly string[] Parts =
@@ -34,7 +34,7 @@ internal sealed class PseudoMember
 
     private PseudoMember(string name, string part) => (_name, _part) = (Encoding.UTF8.GetBytes(name), part);
 
-    /// <summary>Returns the pseudo member of a name; null if there is none.</summary>
+    /// <summary>Returns the property of a name; null if there is none.</summary>
     public static PseudoMember? Of(string name)
     {
         if (name.ToLowerInvariant() is "count" or "length")
@@ -48,7 +48,7 @@ internal sealed class PseudoMember
     }
 
     /// <summary>
-    /// Writes the member of a value as JSON and returns its length; 0 if the value has no such member.
+    /// Writes the property of a value as JSON. Returns its length; 0 if the value has no such property.
     /// </summary>
     /// <param name="json">The JSON that contains the value.</param>
     /// <param name="at">The offset of the value.</param>
@@ -73,8 +73,8 @@ internal sealed class PseudoMember
     }
 
     /// <summary>
-    /// Writes the number of elements of an array; nothing if some element is an object that has, or by a lower-case
-    /// name may have, such a member.
+    /// Writes the number of elements of an array. Writes nothing if an element is an object that has a member of this
+    /// name. If the name is in lower case, writes nothing if any element is an object.
     /// </summary>
     private int WriteCount(ReadOnlySpan<byte> json, int at, Span<byte> destination)
     {

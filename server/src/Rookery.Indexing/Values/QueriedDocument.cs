@@ -2,10 +2,10 @@ using Rookery.Documents.Stored;
 
 namespace Rookery.Indexing.Values;
 
-/// <summary>The source of field values: a stored document, or the members of a computed row.</summary>
+/// <summary>The source from which fields are read: a stored document, the members of a computed row, or both.</summary>
 public readonly ref struct QueriedDocument
 {
-    /// <summary>Makes the source of a stored document.</summary>
+    /// <summary>Creates the source for a stored document.</summary>
     /// <param name="view">The stored document.</param>
     /// <param name="etag">The etag of the document.</param>
     /// <param name="historyId">The history id of the database, 22 ASCII characters.</param>
@@ -18,10 +18,9 @@ public readonly ref struct QueriedDocument
         IsStored = true;
     }
 
-    /// <summary>Makes the source of a computed row, which has no metadata.</summary>
-    /// <param name="members">
-    /// The members of the row, without braces: valid JSON without whitespace between tokens.
-    /// </param>
+    /// <summary>Creates the source for a computed row, which has no metadata.</summary>
+    /// <param name="members">The members of the row, without braces: valid JSON without whitespace between
+    /// tokens.</param>
     public QueriedDocument(ReadOnlySpan<byte> members)
     {
         Members = members;
@@ -30,7 +29,7 @@ public readonly ref struct QueriedDocument
     /// <summary>The members outside of the metadata, without braces.</summary>
     public ReadOnlySpan<byte> Members { get; private init; }
 
-    /// <summary>For a row of a stored document the document itself; otherwise unchanged.</summary>
+    /// <summary>The document itself, if this is a row of a stored document; otherwise this.</summary>
     public QueriedDocument Whole => IsStored ? this with { Members = View.Body } : this;
 
     /// <summary>The stored document; default for a computed row.</summary>
@@ -49,8 +48,8 @@ public readonly ref struct QueriedDocument
     public bool IsStored { get; }
 
     /// <summary>
-    /// Returns a row that an index holds of this document: fields are read from the row, id and metadata from the
-    /// document.
+    /// Returns the source for a row that an index stores for this document. Fields are read from the row, id and
+    /// metadata from the document.
     /// </summary>
     /// <param name="members">The members of the row, without braces.</param>
     public QueriedDocument WithRow(ReadOnlySpan<byte> members) => this with { Members = members };

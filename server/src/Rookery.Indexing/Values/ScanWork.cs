@@ -6,13 +6,12 @@ using Rookery.Search.Values;
 
 namespace Rookery.Indexing.Values;
 
-/// <summary>Limits the time of a scan.</summary>
+/// <summary>Checks the time limit during a scan.</summary>
 public interface IScanClock
 {
-    /// <summary>
-    /// Called at least once for each MiB of JSON that is scanned. May block, to let other work proceed.
-    /// </summary>
-    /// <exception cref="Exception">The time is over. The implementation determines the type of exception.</exception>
+    /// <summary>Called at least once for each MiB of JSON that is scanned. May block, to let other work run.</summary>
+    /// <exception cref="Exception">The time limit is exceeded. The implementation determines the type of
+    /// exception.</exception>
     void OnWork();
 }
 
@@ -27,10 +26,12 @@ public sealed class ScanWork(IScanClock clock)
     private char[] _characters = [];
     private long _walkedBytes;
 
-    /// <summary>Flags, one bit for each wanted term; see <see cref="ClearFlags"/>.</summary>
+    /// <summary>
+    /// Flags that conditions use, one bit for each wanted term. Set their number by <see cref="ClearFlags"/>.
+    /// </summary>
     public ulong[] Flags { get; private set; } = [];
 
-    /// <summary>Counts work that is about to be done.</summary>
+    /// <summary>Counts work before it is done, and calls the clock after each MiB.</summary>
     /// <param name="bytes">Bytes of JSON to scan.</param>
     public void Walk(int bytes)
     {
@@ -47,7 +48,7 @@ public sealed class ScanWork(IScanClock clock)
     /// <param name="times">Steps for each byte.</param>
     public void Walk(int bytes, int times) => Walk((int)Math.Min((long)bytes * times, StepBytes));
 
-    /// <summary>Clears a number of flags, and makes room for them.</summary>
+    /// <summary>Clears a number of flags. Enlarges the array if needed.</summary>
     public void ClearFlags(int count)
     {
         int words = (count + 63) / 64;
