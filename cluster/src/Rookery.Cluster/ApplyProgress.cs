@@ -1,9 +1,11 @@
 namespace Rookery.Cluster;
 
-/// <summary>The applied and the applicable index of this node. Readable from any thread without the lock.</summary>
+/// <summary>
+/// How far this node has applied the log, and how far it may apply. Readable from any thread without the lock.
+/// </summary>
 /// <remarks>
-/// <see cref="SetApplicableThrough"/> and <see cref="BlockAt"/> are called under the lock of <see cref="RaftHost"/>;
-/// <see cref="SetAppliedThrough"/> and <see cref="Install"/> by the holder of the apply turn.
+/// <see cref="SetApplicableThrough"/> and <see cref="BlockAt"/> are called under the lock of <see cref="RaftHost"/>.
+/// <see cref="SetAppliedThrough"/> and <see cref="Install"/> are called by the thread that holds the apply turn.
 /// </remarks>
 internal sealed class ApplyProgress(long applied)
 {

@@ -5,16 +5,16 @@ using Rookery.Raft;
 namespace Rookery.Cluster;
 
 /// <summary>
-/// Reads entries that are no longer cached from the journal and sends them to lagging members, off the consensus lock,
-/// on one thread at a time. Requests for one member are read in the order in which the core made them: a window of
-/// messages is requested at once, and a member cannot use a later one before the earlier ones.
+/// Reads entries that are no longer cached from the journal, and sends them to lagging members. Used by
+/// <see cref="EntrySender"/>. One thread at a time reads, without the consensus lock. Messages for one member keep
+/// their order, because the member cannot use a later one before the earlier ones.
 /// </summary>
 internal sealed class CatchUp(NodeJournal journal, EntrySender receiver, Action<Action> runBeside)
 {
     private readonly Dictionary<NodeId, Queue<Message>> _asked = [];
 
-    // Used by the reading thread and by CloseIdle, locked by itself. A lagging member requests consecutive pieces, so a
-    // reader that stays open finds the next piece at once.
+    // Locked while a thread reads or closes readers. A lagging member needs consecutive entries, so a reader that stays
+    // open finds the next ones at once.
     private readonly Dictionary<NodeId, OpenReader> _readers = [];
     private readonly Lock _gate = new();
     private bool _isReading;
@@ -103,8 +103,8 @@ internal sealed class CatchUp(NodeJournal journal, EntrySender receiver, Action<
             }
             catch (Exception failure) when (failure is ArgumentOutOfRangeException or ObjectDisposedException)
             {
-                // The entries were released meanwhile, or the node is stopping. The member is offered the whole state
-                // when it asks again, or another leader serves it.
+                // The entries were released meanwhile, or the node is stopping. The core repeats the message, or offers
+                // a snapshot.
             }
         }
     }
@@ -130,8 +130,8 @@ internal sealed class CatchUp(NodeJournal journal, EntrySender receiver, Action<
     }
 
     /// <summary>
-    /// Reads as many of a message's entries as the journal has. The others are cached, because they are not durable
-    /// yet.
+    /// Reads the entries of a message that the journal contains. Entries that are not durable yet are in the cache
+    /// instead.
     /// </summary>
     private int Read(in Message message, Span<JournalFrame> entries)
     {
@@ -146,7 +146,7 @@ internal sealed class CatchUp(NodeJournal journal, EntrySender receiver, Action<
 
             if (count < entries.Length)
             {
-                // A reader stops at the journal's end of when it was opened, so open a new one.
+                // A reader ends where the journal ended when it was opened, so open a new one.
                 Close(message.To);
                 _readers[message.To] = open = new OpenReader(journal.Read(first + count));
                 count += ReadOn(open, first + count, entries[count..]);
@@ -158,7 +158,7 @@ internal sealed class CatchUp(NodeJournal journal, EntrySender receiver, Action<
 
     private static int ReadOn(OpenReader open, long first, Span<JournalFrame> entries)
     {
-        // If reading fails, the reader's position is unknown; 0 matches no request.
+        // If reading fails, the reader's position is unknown. Index 0 matches no message.
         (open.NextIndex, open.WasUsed) = (0, true);
         int count = 0;
         while (count < entries.Length && open.Reader.Next(out var entry))

@@ -3,7 +3,7 @@ using Rookery.Raft;
 
 namespace Rookery.Cluster;
 
-/// <summary>Explains the state of the cluster's time, in sentences.</summary>
+/// <summary>Explains the state of the cluster's time to operators, in sentences.</summary>
 internal static class ClockStatus
 {
     private const string Consequence =

@@ -5,9 +5,13 @@ using Rookery.Raft;
 
 namespace Rookery.Cluster;
 
-/// <summary>Reports the node's state in its cluster to owners, clients and maintenance.</summary>
+/// <summary>
+/// Reports this node's role, the members and the replication lag to operators, clients and
+/// <see cref="MemberMaintenance"/>.
+/// </summary>
 /// <remarks>
-/// Callable from any thread. Values that belong together are read under one hold of the lock of <see cref="RaftHost"/>.
+/// Callable from any thread. Values that must be consistent are read within one critical section of the lock of
+/// <see cref="RaftHost"/>.
 /// </remarks>
 internal sealed class ClusterReport(
     RaftHost host,
@@ -27,11 +31,11 @@ internal sealed class ClusterReport(
     public string? LeaderTag => IsLeader ? roster.TagOf(host.Self) : roster.Of(host.Leadership.Leader)?.Record.Tag;
 
     /// <summary>
-    /// Whether this node has applied everything that was committed when it first asked the leader of this term.
+    /// Whether this node has applied all entries that were committed when it first requested a read index in this term.
     /// </summary>
     public bool HasCaughtUp => !host.Leadership.Leader.IsNone && reads.CaughtUpIn == host.Core.Term;
 
-    /// <summary>The members as clients see them; computed again only after a change.</summary>
+    /// <summary>The members as clients see them; recomputed only after a change.</summary>
     public ClusterView View
     {
         get
@@ -92,7 +96,7 @@ internal sealed class ClusterReport(
         bool takesPart = diagnosis.WhyNoPart(state) is null;
         if (!takesPart)
         {
-            // Role, peers and clock are from before the node stopped taking part, so they are not reported.
+            // The role, peers and clock are from before the node stopped participating, so they are not reported.
             state = state with
             {
                 Role = Role.Follower,
@@ -176,8 +180,7 @@ internal sealed class ClusterReport(
         long version = roster.Of(Members.IdOf(member.NodeId))?.Version ?? 0;
         if (member.IsSelf)
         {
-            // This node learns the commit index only from a leader, and does not know about entries that it has not
-            // received.
+            // This node learns the commit index only from a leader, so without one its own lag is unknown.
             bool knowsCommit = state.Role == Role.Leader || (!state.Leader.IsNone && HasCaughtUp);
             return new MemberStatistics(
                 member,
@@ -198,7 +201,7 @@ internal sealed class ClusterReport(
         {
             if (peer.Node == node)
             {
-                // A leader knows nothing about a member that has not answered it; its predecessor's knowledge is lost.
+                // A new leader knows nothing about a member until the member answers.
                 return peer.LastContact is not { } heard
                     ? new MemberStatistics(
                         member,

@@ -20,8 +20,8 @@ internal sealed class ClusterTimeSource(RaftHost host, NodeStore store)
 
     /// <summary>The cluster's time as this node estimates it.</summary>
     /// <remarks>
-    /// Each request with an expiring token reads it. While a snapshot is installed, the lock is held for seconds on a
-    /// slow card; the last reading is extrapolated meanwhile.
+    /// Each request with an expiring token reads this. While a snapshot is installed, the lock is held for seconds on a
+    /// slow SD card. Meanwhile the last reading is extrapolated.
     /// </remarks>
     public ClusterTime Now
     {
@@ -56,12 +56,14 @@ internal sealed class ClusterTimeSource(RaftHost host, NodeStore store)
     }
 
     /// <summary>
-    /// Whether <c>_lastLogTicks</c> is from the term that this node leads. Otherwise another leader's entry may carry a
-    /// later time. Under the lock.
+    /// Whether <c>_lastLogTicks</c> was set in the current term. If not, another leader's entry may carry a later time.
+    /// Under the lock.
     /// </summary>
     public bool HoldsLogTime => _lastLogTicksTerm == host.Core.Term;
 
-    /// <summary>Accepts the voters' clocks, on an operator's order. Works only on the leader.</summary>
+    /// <summary>
+    /// Sets the cluster's time to the median of the voters' clocks, on an operator's order. Works only on the leader.
+    /// </summary>
     /// <returns>The result, and a sentence that describes it.</returns>
     public (ClockAnswer Answer, string Sentence) Confirm()
     {
@@ -75,7 +77,9 @@ internal sealed class ClusterTimeSource(RaftHost host, NodeStore store)
         }
     }
 
-    /// <summary>Returns the log time of the next frame. Under the lock, by the holder of the write turn.</summary>
+    /// <summary>
+    /// Returns the log time of the next frame. Called under the lock, by the thread that holds the write turn.
+    /// </summary>
     public LogTime NextLogTime()
     {
         ReadIfDue();
@@ -85,8 +89,8 @@ internal sealed class ClusterTimeSource(RaftHost host, NodeStore store)
     }
 
     /// <summary>
-    /// Takes the last applied log time as the last one of the log, when the first entry of this node's term is applied.
-    /// The times of its proposals in earlier terms do not count: other leaders may have replaced them.
+    /// Reports the last applied log time to the core, once the first entry of this leader's term is applied. Times of
+    /// this node's proposals in earlier terms do not count, because other leaders may have replaced those entries.
     /// </summary>
     public void ReportLogTime()
     {
@@ -99,8 +103,8 @@ internal sealed class ClusterTimeSource(RaftHost host, NodeStore store)
     }
 
     /// <summary>
-    /// Reads the clock if the last reading is over a second old. A node without peers has no ticks, so every reader of
-    /// the time calls this. Under the lock, not within a step.
+    /// Reads the machine's clock if the last reading is over a second old. A node without peers has no ticks, so every
+    /// reader of the time calls this. Call it under the lock, but not during a step of the core.
     /// </summary>
     public void ReadIfDue()
     {
@@ -131,7 +135,7 @@ internal sealed class ClusterTimeSource(RaftHost host, NodeStore store)
     }
 
     /// <summary>
-    /// Returns by how many seconds a clock is ahead of the cluster's; 0 when the cluster's time is unknown.
+    /// Returns how many seconds a clock is ahead of the cluster's time; 0 when the cluster's time is unknown.
     /// </summary>
     public static double AheadSeconds(long ticks, ClusterTime time) =>
         time.UtcTicks == 0 ? 0 : Math.Round(TimeSpan.FromTicks(ticks - time.UtcTicks).TotalSeconds, 3);
@@ -143,7 +147,8 @@ internal sealed class ClusterTimeSource(RaftHost host, NodeStore store)
     }
 
     /// <summary>
-    /// The cluster's time when the clock was last read: each second by the tick, or on demand on a node without peers.
+    /// The cluster's time at the last reading of the machine's clock. Ticks read it each second; a node without peers
+    /// reads it on demand.
     /// </summary>
     private sealed record ReadTime(long Microseconds, long UtcTicks, bool IsSure)
     {

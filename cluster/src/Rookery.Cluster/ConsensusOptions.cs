@@ -12,14 +12,14 @@ public sealed record ConsensusOptions
     public IPeerNetwork? Network { get; init; }
 
     /// <summary>
-    /// Fetches the state of another member when the entries that this one misses are compacted; null for a node that
-    /// cannot fetch.
+    /// Fetches another member's state when the entries that this node misses are compacted; null for a node that cannot
+    /// fetch.
     /// </summary>
     public Func<NodeId, CancellationToken, Task<FetchedState>>? FetchState { get; init; }
 
     /// <summary>
-    /// Whether a store that has never been in a cluster founds one of itself. False for a joining node, which waits for
-    /// the cluster's entries.
+    /// Whether a store that has never been in a cluster founds a new one. False for a joining node, which waits for the
+    /// cluster's entries.
     /// </summary>
     public bool MayBegin { get; init; } = true;
 
@@ -40,30 +40,36 @@ public sealed record ConsensusOptions
     /// </summary>
     public Func<int> BoardPenalty { get; init; } = static () => 0;
 
-    /// <summary>The most bytes of applied entries to cache for slightly lagging members.</summary>
+    /// <summary>The maximum number of bytes of applied entries to cache for slightly lagging members.</summary>
     public long CachedBytes { get; init; } = 4 << 20;
 
-    /// <summary>The most bytes of released journal segments to retain for members that were away for a while.</summary>
+    /// <summary>
+    /// The maximum number of bytes of released journal segments to retain, so that members can catch up after an
+    /// absence.
+    /// </summary>
     public long KeptJournalBytes { get; init; } = 256 << 20;
 
     /// <summary>
-    /// Receives sentences that need the owner's attention: disks that lost entries, stalled disks, old copies.
+    /// Receives sentences that need the operator's attention: disks that lost entries, stalled disks, old copies.
     /// </summary>
     public Action<string>? TroubleFound { get; init; }
 
     /// <summary>
-    /// Called when a rule of consensus is found broken, here or at another member: the node halts, and must not take
-    /// part after a restart either. Receives the fault and returns the sentence for the owner, with what to do. Called
-    /// under the consensus lock, so it must return at once.
+    /// Called when a rule of consensus is broken, here or at another member. The node halts, and the callee must ensure
+    /// that it does not participate after a restart. Receives the fault; returns a sentence for the operator, with what
+    /// to do. Called under the consensus lock, so it must return at once.
     /// </summary>
     public Func<string, string> Halted { get; init; } = static found => found;
 
     /// <summary>
-    /// Whether callers continue on the thread that answers them: for tests that drive consensus step by step.
+    /// Whether callers continue on the thread that answers them. For tests that drive consensus step by step.
     /// </summary>
     internal bool AnswersInline { get; init; }
 
-    /// <summary>Ends the process, because a step may be half done in memory. The journal is consistent.</summary>
+    /// <summary>
+    /// Ends the process after an unexpected exception, because a step may be half done in memory. The journal stays
+    /// consistent.
+    /// </summary>
     internal Action<Exception> Broken { get; init; } = CommitThreads.EndProcess;
 
     /// <summary>Runs long work, such as a read of the journal or a fetch of a state, on another thread.</summary>

@@ -8,8 +8,8 @@ namespace Rookery.Cluster;
 /// <param name="Leader">The leader of the term; none when unknown.</param>
 /// <param name="Configuration">The newest configuration.</param>
 /// <param name="WasRemoved">Whether the newest configuration removed this node.</param>
-/// <param name="IsDamaged">Whether this node lost entries that it may have acknowledged and that no leader has sent
-/// again yet.</param>
+/// <param name="IsDamaged">Whether this node lost entries that it may have acknowledged, and has not received them
+/// again.</param>
 /// <param name="ConfigurationIndex">The index of the configuration's entry.</param>
 /// <param name="ChangeIsPending">Whether the newest configuration is not committed yet.</param>
 /// <param name="LastIndex">The index of the last entry.</param>
@@ -17,7 +17,8 @@ namespace Rookery.Cluster;
 /// <param name="CommitIndex">The highest index that this node knows to be committed.</param>
 /// <param name="AppliedIndex">The highest index that this node's tables contain.</param>
 /// <param name="ElectionTimeoutMicroseconds">The current election timeout.</param>
-/// <param name="SyncMicroseconds">The 99th percentile of this node's recent journal writes.</param>
+/// <param name="SyncMicroseconds">The 99th percentile of the duration of this node's recent journal writes; 0 when none
+/// was measured.</param>
 public sealed record ConsensusState(
     Role Role,
     long Term,

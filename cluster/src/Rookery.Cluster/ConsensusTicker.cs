@@ -6,10 +6,10 @@ using Rookery.Raft;
 
 namespace Rookery.Cluster;
 
-/// <summary>Advances time: steps the core with ticks, and lets waiting reads, writes and forwards time out.</summary>
+/// <summary>Steps the core with ticks, 20 times a second, and times out waiting reads, writes and forwards.</summary>
 /// <remarks>
-/// <see cref="Start"/> is called under the lock of <see cref="RaftHost"/>; a tick takes the lock. At most one tick
-/// waits for it.
+/// <see cref="Start"/> is called under the lock of <see cref="RaftHost"/>. A tick takes the lock. At most one tick
+/// waits for the lock.
 /// </remarks>
 internal sealed class ConsensusTicker(
     RaftHost host,
@@ -52,8 +52,7 @@ internal sealed class ConsensusTicker(
                 log.Members.CloseIdleReaders();
                 log.Memory.ReleaseIdle(host.Progress.Applied);
 
-                // The manifest that released the segments was reported while a reader still held one; report the
-                // release again.
+                // A reader may have held a segment when its release was reported, so report the release again.
                 host.Step(Input.Released(host.Now, store.Journal.FirstIndex - 1));
                 measures.MeasureUnderLock();
                 reads.AskWhetherCaughtUp();
@@ -71,8 +70,8 @@ internal sealed class ConsensusTicker(
     }
 
     /// <summary>
-    /// Ticks unless another tick is waiting for the lock. A timer does not wait for its callback: while the lock is
-    /// held for long, ticks would block one pool thread after the other.
+    /// Ticks unless another tick is waiting for the lock. Otherwise, while the lock is held for long, each tick of the
+    /// timer would block another pool thread.
     /// </summary>
     private void TickUnlessOneWaits()
     {

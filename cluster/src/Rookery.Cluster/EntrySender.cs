@@ -7,12 +7,12 @@ using Rookery.Raft;
 namespace Rookery.Cluster;
 
 /// <summary>
-/// Sends the core's messages to the other members, with their entries from the cache or, on another thread, from the
-/// journal.
+/// Sends the core's messages to the other members. Adds the entries' payloads from the cache or, on another thread,
+/// from the journal.
 /// </summary>
 /// <remarks>
-/// All fields are guarded by the lock of <see cref="RaftHost"/>. Sending under it only copies into the buffers of the
-/// connections.
+/// All fields are guarded by the lock of <see cref="RaftHost"/>. Sending only copies into the connections' buffers, so
+/// it is done under the lock.
 /// </remarks>
 internal sealed class EntrySender
 {
@@ -24,7 +24,7 @@ internal sealed class EntrySender
     private JournalFrame[] _outgoing = new JournalFrame[64];
     private bool _saidWhatIsUnreadable;
 
-    /// <summary>Makes a sender for a host, on the network of its options.</summary>
+    /// <summary>Makes a sender for a host, on the network that the host's options name.</summary>
     public EntrySender(RaftHost host, ReplicatedLog log, NodeStore store)
     {
         _host = host;
@@ -64,15 +64,15 @@ internal sealed class EntrySender
     public void CloseIdleReaders() => _catchUp.CloseIdle();
 
     /// <summary>
-    /// Reports that the journal cannot read the entries of a message. The member then gets the tables, or another
-    /// leader has the entries.
+    /// Reports to the core that the journal cannot read the entries of a message. The core then offers the member a
+    /// snapshot, or transfers leadership.
     /// </summary>
     public void ReportUnreadable(in Message message, Exception failure)
     {
         long first = message.Position.Index + 1;
         if (_store.Durable.Index < first)
         {
-            // A flush makes a manifest that contains the entries, in case no other member can become leader.
+            // Flush, so that a snapshot that contains the entries can be offered if no other member can become leader.
             _store.Storage.Memtables.RequestFlush();
         }
 
@@ -112,8 +112,9 @@ internal sealed class EntrySender
     }
 
     /// <summary>
-    /// Sends a message whose first entries were read from the journal, if the log still has them. The remaining entries
-    /// come from the cache, because they were not durable when the journal was read.
+    /// Sends a message whose first <paramref name="read"/> entries were read from the journal, if the log still
+    /// contains them. The remaining entries come from the cache, because they were not durable when the journal was
+    /// read.
     /// </summary>
     public void SendRead(in Message message, Span<JournalFrame> entries, int read)
     {
@@ -121,8 +122,8 @@ internal sealed class EntrySender
         {
             bool stillCounts = _host.Core.Role == Role.Leader && _host.Core.Term == message.Term;
 
-            // Check each entry: one reader may have ended within entries that were replaced since, and the next may
-            // have started after them.
+            // Check each entry: the entries may come from two readers, and some may have been replaced between the
+            // reads.
             for (int i = 0; i < read && stillCounts; i++)
             {
                 stillCounts = _host.Core.TermAt(entries[i].Index) == entries[i].Term;

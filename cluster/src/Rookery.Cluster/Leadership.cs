@@ -3,12 +3,11 @@ using Rookery.Raft;
 namespace Rookery.Cluster;
 
 /// <summary>
-/// The leader and the configuration as of the last step, published so that every request and connection can read them
-/// without the lock.
+/// The leader and the configuration as of the core's last step. Requests and connections read them without the lock.
 /// </summary>
 /// <remarks>
-/// <see cref="Publish"/> is called under the lock of <see cref="RaftHost"/>, the other members from any thread unless
-/// marked.
+/// <see cref="Publish"/> is called under the lock of <see cref="RaftHost"/>. The other members may be called from any
+/// thread, unless their summary says "under the lock".
 /// </remarks>
 internal sealed class Leadership(RaftHost host)
 {
@@ -29,16 +28,17 @@ internal sealed class Leadership(RaftHost host)
     /// <summary>A number that grows with each change of leader or members.</summary>
     public long Stamp => Volatile.Read(ref _stamp);
 
-    /// <summary>Whether the core is leader. It may propose only when <see cref="IsReady"/> too.</summary>
+    /// <summary>Whether the core is leader. It may propose only once <see cref="IsReady"/> is true too.</summary>
     public bool IsLeader => Volatile.Read(ref _isLeader);
 
     /// <summary>
-    /// The index of the first entry of this node's term as leader; <see cref="long.MaxValue"/> while it does not lead.
+    /// The index of the first entry of this leader's term; <see cref="long.MaxValue"/> while this node does not lead.
     /// </summary>
     public long ReadyIndex => Volatile.Read(ref _readyIndex);
 
     /// <summary>
-    /// Whether this node leads and has applied the first entry of its term, and so all entries committed before.
+    /// Whether this node leads and has applied the first entry of its term. It then has applied all entries committed
+    /// before that term.
     /// </summary>
     public bool IsReady => host.Progress.Applied >= ReadyIndex && !host.Progress.IsBlocked;
 
@@ -56,19 +56,19 @@ internal sealed class Leadership(RaftHost host)
         && host.Core.Configuration.IsVoter(host.Self);
 
     /// <summary>
-    /// Whether members may need entries of this node's journal. False for the only member: a joining node starts from
-    /// its state, and until then segments are reused at once, because a fresh segment makes each write cost twice its
-    /// bytes. Under the lock.
+    /// Whether other members may need entries of this node's journal. False for the only member, whose segments are
+    /// then reused at once: writes to a fresh segment cost twice their bytes. A node that joins later starts from a
+    /// snapshot. Under the lock.
     /// </summary>
     public bool MayBeAskedForEntries => host.Options.Network is not null && !IsAlone;
 
     /// <summary>
-    /// When this node lost leadership with possibly uncommitted frames, in microseconds; null when it leads again or
-    /// has abandoned them. Under the lock.
+    /// When this node lost leadership, in microseconds of <see cref="RaftHost.Now"/>; null when it leads again, or once
+    /// its uncommitted frames were refused. Under the lock.
     /// </summary>
     public long? LostAt { get; private set; }
 
-    /// <summary>Records that the frames of the lost leadership are abandoned. Under the lock.</summary>
+    /// <summary>Clears <see cref="LostAt"/>, because the uncommitted frames were refused. Under the lock.</summary>
     public void ForgetLoss() => LostAt = null;
 
     /// <summary>Publishes the changes of the last step. Under the lock.</summary>

@@ -7,8 +7,10 @@ using Rookery.Raft;
 
 namespace Rookery.Cluster;
 
-/// <summary>Explains in sentences what keeps a node from taking part, and what its owner can do.</summary>
-/// <remarks>Callable from any thread, without the lock: it judges a state that was read under it.</remarks>
+/// <summary>
+/// Explains to operators, in sentences, why a node does not participate or has no leader, and what to do.
+/// </summary>
+/// <remarks>Callable from any thread, without the lock. Callers pass a state that was read under the lock.</remarks>
 internal sealed class MemberDiagnosis(
     RaftHost host,
     MemberRoster roster,
@@ -17,7 +19,7 @@ internal sealed class MemberDiagnosis(
     SnapshotInstaller installer
 )
 {
-    // Under load a few entries are always unapplied; this many mean that the node was away.
+    // Under load a few entries are always unapplied. More than this many mean that the node was away.
     private const int EntriesToCatchUp = 4096;
 
     private const string NotToldYet =
@@ -25,9 +27,9 @@ internal sealed class MemberDiagnosis(
         + "a member to reach it.";
 
     /// <summary>
-    /// Explains why this node must not serve reads yet; null when it may. A voter has the data of its last run and may
-    /// serve it without a quorum. A learner that has never caught up since its start lacks documents, and would answer
-    /// that they do not exist.
+    /// Explains why this node must not serve reads yet; null when it may. A voter may serve the data that it had at its
+    /// last stop, even without a majority. A learner that has not caught up since its start lacks documents, and would
+    /// answer that they do not exist.
     /// </summary>
     public string? WhyUnready(ConsensusState state) =>
         WhyNoPart(state) is { } outside ? outside
@@ -40,15 +42,15 @@ internal sealed class MemberDiagnosis(
                 )
         : null;
 
-    /// <summary>Explains why this node takes no part in the cluster any more; null when it does.</summary>
+    /// <summary>Explains why this node no longer participates in the cluster; null when it does.</summary>
     public string? WhyNoPart(ConsensusState state) =>
         host.Refusal is { Kind: RejectionKind.Diagnosis } latched ? latched.Message : WhyNoMember(state);
 
     /// <summary>
-    /// Explains that this node was removed; null when it was not, or that is not certain. A node that was off when it
-    /// was removed never receives the entry that removed it; it only learns from the refusals of the others. A majority
-    /// of the other voters must say so: a lagging member, or an old card that became leader, may know less than this
-    /// node, which may then hold the only complete copy.
+    /// Explains that this node was removed; null when it was not, or when that is not certain. A node that was off when
+    /// it was removed never receives the entry that removed it. It learns of the removal from the refusals of other
+    /// members. A majority of the other voters must refuse it: a lagging member, or an old copy that became leader, may
+    /// know less than this node.
     /// </summary>
     private string? WhyNoMember(ConsensusState state) =>
         state.WasRemoved || (state.Leader.IsNone && MostSayNoMember(state.Configuration))
@@ -94,8 +96,8 @@ internal sealed class MemberDiagnosis(
     }
 
     /// <summary>
-    /// Names the voters that this node does not reach and that refuse it neither. The refusing member may itself have
-    /// stopped taking part, and then the cluster waits for another one.
+    /// Names the voters that this node cannot reach and that do not refuse it. The refusing member may itself no longer
+    /// participate, and then the cluster waits for one of these voters.
     /// </summary>
     private string DescribeSilent(IReadOnlyList<PeerAnswer> answers, Configuration configuration)
     {
@@ -133,8 +135,8 @@ internal sealed class MemberDiagnosis(
     }
 
     /// <summary>
-    /// Explains that a node with a stranger's certificate answers at a voter's address. After a recovery without this
-    /// node, it finds only the new cluster there.
+    /// Explains that a node with a certificate of another cluster answers at a voter's address. This happens after a
+    /// recovery that this node was not part of.
     /// </summary>
     private string DescribeStrangers(IReadOnlyList<NodeId> unreached)
     {
@@ -162,7 +164,7 @@ internal sealed class MemberDiagnosis(
         ];
     }
 
-    /// <summary>Describes the addresses at which a voter was looked for, with each failure.</summary>
+    /// <summary>Lists the addresses at which this node tried to reach a voter, with the failure at each.</summary>
     public string DescribeSearch(NodeId voter)
     {
         var attempts = AttemptsAt(voter);
@@ -187,7 +189,7 @@ internal sealed class MemberDiagnosis(
             + $"Start it, or see that it can be reached; if it is lost for good, `rookery cluster recover` makes "
             + $"this node the only voter. Documents can be read here meanwhile.{DescribeStrangers([voter])}";
 
-    /// <summary>Returns the most important trouble of a node in a state; null when there is none.</summary>
+    /// <summary>Explains the most important problem of this node; null when there is none.</summary>
     public string? TroubleIn(ConsensusState state)
     {
         if (host.Refusal is { } refusal)

@@ -6,7 +6,8 @@ using Rookery.Raft;
 namespace Rookery.Cluster;
 
 /// <summary>
-/// Maps a node's id, 22 random characters in its data directory, to its number in the consensus core.
+/// Maps a node's id (22 random characters, stored in its data directory) to its <see cref="NodeId"/> in the consensus
+/// core.
 /// </summary>
 public static class Members
 {

@@ -105,7 +105,7 @@ public sealed class RaftConsensus : IConsensusHost, IPeerReceiver
     /// <summary>The core, its lock and the published state.</summary>
     internal RaftHost Host { get; }
 
-    /// <summary>The parts that take proposals from a caller to its answer.</summary>
+    /// <summary>The parts that process proposals.</summary>
     internal Proposals Proposals { get; }
 
     /// <summary>Accepts commands.</summary>
@@ -120,10 +120,10 @@ public sealed class RaftConsensus : IConsensusHost, IPeerReceiver
     /// <summary>The threads that write and apply.</summary>
     internal CommitThreads Threads { get; }
 
-    /// <summary>Fetches and installs states of other members.</summary>
+    /// <summary>Fetches and installs snapshots of other members.</summary>
     internal SnapshotInstaller Installer { get; }
 
-    /// <summary>Reports the node's state in its cluster.</summary>
+    /// <summary>Reports this node's role, the members and the replication lag.</summary>
     internal ClusterReport Report { get; }
 
     /// <summary>Steps the core with ticks.</summary>
@@ -176,7 +176,7 @@ public sealed class RaftConsensus : IConsensusHost, IPeerReceiver
             return ValueTask.FromResult(false);
         }
 
-        // On a node without peers, an answered write is applied here, so a snapshot taken now contains it.
+        // On a node without peers, every answered write is applied here, so a snapshot taken now contains it.
         return _network is null && Host.Leadership.IsReady ? ValueTask.FromResult(true) : _reads.AskAsync();
     }
 
@@ -186,7 +186,9 @@ public sealed class RaftConsensus : IConsensusHost, IPeerReceiver
     /// <inheritdoc/>
     public ClusterTime Time => _measures.Time.Now;
 
-    /// <summary>Accepts the voters' clocks, on an operator's order. Works only on the leader.</summary>
+    /// <summary>
+    /// Sets the cluster's time to the median of the voters' clocks, on an operator's order. Works only on the leader.
+    /// </summary>
     /// <returns>The result, and a sentence that describes it.</returns>
     public (ClockAnswer Answer, string Sentence) ConfirmClock() => _measures.Time.Confirm();
 
@@ -206,8 +208,8 @@ public sealed class RaftConsensus : IConsensusHost, IPeerReceiver
     }
 
     /// <summary>
-    /// Opens consensus on a store. A node that is the only member has become leader and applied its journal when this
-    /// returns.
+    /// Opens consensus on a store. If the node is the only member, it becomes leader and applies its journal before
+    /// this returns.
     /// </summary>
     /// <exception cref="UnappliedDamageException">A committed entry needs a row that cannot be read.</exception>
     /// <exception cref="IOException">The journal cannot be written or read.</exception>
@@ -239,7 +241,7 @@ public sealed class RaftConsensus : IConsensusHost, IPeerReceiver
         Applies.Dispose();
         lock (Host.Gate)
         {
-            // Halt first: a caller that begins to wait later would wait for ticks that no longer come.
+            // Halt first: a caller that began to wait later would wait for ticks that no longer come.
             Host.Halt();
             Proposals.Forwarder?.WakeLeaderWaiters();
             _reads.End();
@@ -250,7 +252,7 @@ public sealed class RaftConsensus : IConsensusHost, IPeerReceiver
     public CommitStatistics ReadStatistics() => new(Applies.Frames, Applies.Commands, Proposals.Answers.Queued);
 
     /// <summary>
-    /// Commits and applies everything queued, on the calling thread: for tests that drive consensus step by step.
+    /// Commits and applies everything queued, on the calling thread. For tests that drive consensus step by step.
     /// </summary>
     internal void RunUntilIdle()
     {
@@ -258,10 +260,12 @@ public sealed class RaftConsensus : IConsensusHost, IPeerReceiver
     }
 
     /// <summary>
-    /// Returns an offer of this node's state: what changed since an etag if that is much less, otherwise everything.
+    /// Returns an offer of this node's state: the changes since an etag if they are much smaller, otherwise the whole
+    /// state.
     /// </summary>
-    /// <param name="since">The etag through which the member has everything; null when it needs everything.</param>
-    /// <param name="through">The member's applied index: an older state is useless to it.</param>
+    /// <param name="since">The etag through which the member has all changes; null when it needs the whole
+    /// state.</param>
+    /// <param name="through">The member's applied index. An older state is useless to the member.</param>
     /// <returns>Null while the offer is being written, or while this leader's tables have not reached
     /// <paramref name="through"/>: ask again.</returns>
     /// <exception cref="IOException">This node offers no state; the message says why.</exception>
@@ -281,8 +285,8 @@ public sealed class RaftConsensus : IConsensusHost, IPeerReceiver
     internal int NewestFormatLevel => _store.Options.NewestFormatLevel;
 
     /// <summary>
-    /// The configuration as of the last step. Each connection reads it every second, so it is read without the lock,
-    /// which is held for seconds while a snapshot is installed on a slow card.
+    /// The configuration as of the core's last step. Each connection reads it every second, without the lock, which is
+    /// held for seconds while a snapshot is installed on a slow SD card.
     /// </summary>
     internal Configuration Configuration => Host.Leadership.Configuration;
 
@@ -335,7 +339,7 @@ public sealed class RaftConsensus : IConsensusHost, IPeerReceiver
         }
     }
 
-    /// <summary>Transfers leadership to a member, or to the best of the others for <see cref="NodeId.None"/>.</summary>
+    /// <summary>Transfers leadership to a member, or to the best voter for <see cref="NodeId.None"/>.</summary>
     public void Transfer(NodeId node)
     {
         lock (Host.Gate)
@@ -347,7 +351,7 @@ public sealed class RaftConsensus : IConsensusHost, IPeerReceiver
 
     private void Begin()
     {
-        // Otherwise a member that lacks compacted entries would not be offered the state before the next flush.
+        // Otherwise no snapshot could be offered to a lagging member before the next flush.
         OnManifestDurable(_store.Durable);
         Ticker.Tick();
         while (Host.Leadership.IsAlone && !Host.Leadership.IsReady)

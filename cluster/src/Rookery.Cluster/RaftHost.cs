@@ -29,8 +29,8 @@ namespace Rookery.Cluster;
 /// </remarks>
 internal sealed class RaftHost
 {
-    // The message must not say that another member still has the data: this node may be the only one whose disk kept
-    // it, when the disks of two others lost their last syncs.
+    // The message must not claim that another member still has the data: the disks of all other members may have lost
+    // their last syncs.
     private const string OnlyCopy =
         "This node holds acknowledged writes that the others lost: keep its card, and export from it with "
         + "`rookery export`, before another joins in its place.";
@@ -66,7 +66,9 @@ internal sealed class RaftHost
     /// <summary>The lock of consensus.</summary>
     public Lock Gate { get; } = new();
 
-    /// <summary>The core. Under the lock; its term and its election timeout may be read without it.</summary>
+    /// <summary>
+    /// The core. Under the lock, except that its term and its election timeout may be read without it.
+    /// </summary>
     public RaftCore Core { get; }
 
     /// <summary>The output of the last step. Under the lock.</summary>
@@ -85,7 +87,8 @@ internal sealed class RaftHost
     public long Now => (long)_time.GetElapsedTime(_begun).TotalMicroseconds;
 
     /// <summary>
-    /// Whether the core takes no more steps. Written under the lock; a long fetch of a snapshot reads it without.
+    /// Whether the core takes no more steps. Written under the lock. A running fetch of a snapshot reads it without the
+    /// lock.
     /// </summary>
     public bool IsHalted { get; private set; }
 
@@ -102,9 +105,9 @@ internal sealed class RaftHost
     public static Rejection Stopping { get; } = new(RejectionKind.Stopping, "The node is stopping.");
 
     /// <summary>
-    /// Gives one input to the core and executes its output. Does nothing once halted. Under the lock.
+    /// Steps the core with one input and executes its output. Does nothing once halted. Under the lock.
     /// </summary>
-    /// <param name="input">The event.</param>
+    /// <param name="input">The input.</param>
     /// <param name="proposed">The frame that <see cref="Input.Propose"/> proposes.</param>
     /// <param name="received">The entries of a received message.</param>
     public void Step(in Input input, LogFrame? proposed = null, ReadOnlySpan<JournalFrame> received = default)
@@ -128,16 +131,16 @@ internal sealed class RaftHost
         }
         catch (Exception failure)
         {
-            // A half-done step corrupts the state. Without this call, a connection's thread would only close its
-            // connection, and a request's thread would only answer 500.
+            // A half-done step leaves the state inconsistent, so the process must end. Otherwise the exception would
+            // only close a connection or answer a request with 500.
             Options.Broken(failure);
             throw;
         }
     }
 
     /// <summary>
-    /// Starts the work that steps made due but must not do themselves: the next read index and applying. Call it after
-    /// the last step, under the lock.
+    /// Requests the next read index and wakes the apply thread, if the steps made that due. Call it after the last
+    /// step, under the lock.
     /// </summary>
     public void EndStep() => Handler.EndStep();
 
@@ -145,7 +148,7 @@ internal sealed class RaftHost
     public void BeginShutdown() => Interlocked.CompareExchange(ref _refusal, Stopping, null);
 
     /// <summary>
-    /// Halts and enters diagnosis mode. A later start takes part again, unless the caller prevents that.
+    /// Halts and enters diagnosis mode. The node participates again after a restart, unless the caller prevents that.
     /// </summary>
     /// <param name="reason">The reason, and what the operator must do.</param>
     public void HaltInDiagnosisMode(string reason)
@@ -166,8 +169,8 @@ internal sealed class RaftHost
     }
 
     /// <summary>
-    /// Steps down and halts, because the journal failed or a committed entry cannot be applied. A leader that stayed
-    /// would block the cluster.
+    /// Steps down and halts, because the journal failed or a committed entry cannot be applied. Otherwise a broken
+    /// leader would block the cluster.
     /// </summary>
     public void StepDownAndHalt()
     {

@@ -3,12 +3,12 @@ using Rookery.Raft;
 namespace Rookery.Cluster;
 
 /// <summary>
-/// Implements reads that see every write acknowledged before them (thesis 6.4). All waiting reads share one request to
-/// the leader; reads that arrive meanwhile share the next.
+/// Implements linearizable reads: they see every write acknowledged before them (thesis 6.4). All waiting reads share
+/// one request to the core. Reads that arrive meanwhile share the next request.
 /// </summary>
 /// <remarks>
-/// All fields are guarded by the lock of <see cref="RaftHost"/>. Methods called by readers take it themselves; methods
-/// called by a step say that they run under it.
+/// All fields are guarded by the lock of <see cref="RaftHost"/>. Methods take the lock themselves, unless their summary
+/// says "under the lock".
 /// </remarks>
 internal sealed class ReadIndexService(RaftHost host)
 {
@@ -25,15 +25,13 @@ internal sealed class ReadIndexService(RaftHost host)
     private long _caughtUpIn;
     private bool _isReadWaitOver;
 
-    /// <summary>
-    /// The last term in which this node applied everything that was committed when it asked the leader; 0 for none.
-    /// </summary>
+    /// <summary>The last term in which this node applied through a read index of the leader; 0 for none.</summary>
     public long CaughtUpIn => Volatile.Read(ref _caughtUpIn);
 
     /// <summary>Whether this node has caught up in any term since its start.</summary>
     public bool HasEverCaughtUp => CaughtUpIn != 0;
 
-    /// <summary>Ends all waits now and from now on with false. For a node that is stopping.</summary>
+    /// <summary>Ends all present and future waits with false, because the node is stopping.</summary>
     public void EndWaiting()
     {
         lock (host.Gate)
@@ -73,8 +71,8 @@ internal sealed class ReadIndexService(RaftHost host)
     }
 
     /// <summary>
-    /// Requests a read index for the reads that arrived meanwhile. Under the lock, not within a step, because it makes
-    /// one.
+    /// Requests a read index for the reads that arrived meanwhile. Under the lock, but not during a step of the core,
+    /// because this method steps the core.
     /// </summary>
     public void AskForNextIfDue()
     {
@@ -144,8 +142,8 @@ internal sealed class ReadIndexService(RaftHost host)
     }
 
     /// <summary>
-    /// Requests a read index once in each term even without readers, because the members' records may be old until the
-    /// answer. Under the lock.
+    /// Requests a read index once in each term, even without readers, so that <see cref="CaughtUpIn"/> becomes current.
+    /// Under the lock.
     /// </summary>
     public void AskWhetherCaughtUp()
     {
@@ -178,7 +176,7 @@ internal sealed class ReadIndexService(RaftHost host)
     }
 
     /// <summary>
-    /// Waits until an entry is applied; also returns on timeout, and when applying is halted or blocked.
+    /// Waits until an entry is applied. Also returns on timeout, and when applying is halted or blocked.
     /// </summary>
     public async ValueTask WaitUntilAppliedAsync(long index)
     {
@@ -219,7 +217,7 @@ internal sealed class ReadIndexService(RaftHost host)
         }
     }
 
-    /// <summary>The reads that share one request.</summary>
+    /// <summary>The reads that share one request for a read index.</summary>
     private sealed class ReadRound(long begun)
     {
         private readonly TaskCompletionSource<bool> _ended = new(TaskCreationOptions.RunContinuationsAsynchronously);

@@ -6,8 +6,8 @@ using Rookery.Journal;
 namespace Rookery.Cluster;
 
 /// <summary>
-/// Executes the output of a core step. The order matters: entries are cached before they are written or sent, and the
-/// applicable index is raised last.
+/// Executes the output of a core step. Entries are cached before they are written or sent. The index through which
+/// entries may be applied is raised after both.
 /// </summary>
 /// <remarks>Called under the lock of <see cref="RaftHost"/>, except <see cref="RefuseAllWaiting"/>.</remarks>
 internal sealed class StepHandler(
@@ -50,8 +50,7 @@ internal sealed class StepHandler(
     }
 
     /// <summary>
-    /// Starts the work that steps made due but must not do themselves: the next read index and applying. Under the
-    /// lock.
+    /// Requests the next read index and wakes the apply thread, if the steps made that due. Under the lock.
     /// </summary>
     public void EndStep()
     {
@@ -60,8 +59,8 @@ internal sealed class StepHandler(
     }
 
     /// <summary>
-    /// Refuses the waiting readers, and wakes the threads that refuse the waiting writers: the node is in diagnosis
-    /// mode.
+    /// Refuses the waiting readers, and wakes the threads that refuse the waiting writers. Called when the node enters
+    /// diagnosis mode.
     /// </summary>
     public void RefuseAllWaiting()
     {
@@ -70,8 +69,8 @@ internal sealed class StepHandler(
     }
 
     /// <summary>
-    /// Publishes the leader and the configuration. After a change of role, lets forwards, queued proposals and waiting
-    /// callers look for the new leader. Under the lock.
+    /// Publishes the leader and the configuration. After a change of role, wakes queued proposals and callers that wait
+    /// for a leader, and abandons forwards to silent leaders. Under the lock.
     /// </summary>
     private void HandleLeadershipChange()
     {

@@ -5,8 +5,8 @@ namespace Rookery.Cluster;
 
 /// <summary>Measures the store's health for the core: the duration of journal writes, and the free space.</summary>
 /// <remarks>
-/// <see cref="BeginWrite"/> and <see cref="EndWrite"/> are called by the writer of the journal, <see cref="Measure"/>
-/// under the lock of <see cref="RaftHost"/>.
+/// <see cref="BeginWrite"/> and <see cref="EndWrite"/> are called by the thread that writes the journal.
+/// <see cref="Measure"/> is called under the lock of <see cref="RaftHost"/>.
 /// </remarks>
 internal sealed class StoreHealthMeter(RaftHost host, NodeStore store)
 {
@@ -15,7 +15,9 @@ internal sealed class StoreHealthMeter(RaftHost host, NodeStore store)
     private long _progressSeen;
     private long _progressAt;
 
-    /// <summary>The 99th percentile of recent journal writes, in microseconds; 0 before the first write.</summary>
+    /// <summary>
+    /// The 99th percentile of the duration of recent journal writes, in microseconds; 0 before the first write.
+    /// </summary>
     public long SlowWriteMicroseconds => _syncs.Slow();
 
     /// <summary>Records that a journal write begins.</summary>
@@ -42,7 +44,9 @@ internal sealed class StoreHealthMeter(RaftHost host, NodeStore store)
             )
         );
 
-    /// <summary>Returns for how long the outstanding write has made no progress; 0 when none is outstanding.</summary>
+    /// <summary>
+    /// Returns how long the outstanding write has made no progress, in microseconds; 0 when none is outstanding.
+    /// </summary>
     private long StallMicroseconds()
     {
         long begun = Volatile.Read(ref _writeBegun);

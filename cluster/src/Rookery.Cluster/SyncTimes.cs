@@ -1,8 +1,8 @@
 namespace Rookery.Cluster;
 
 /// <summary>
-/// The durations of the last 128 journal writes, from which the election timeout is derived. A high percentile is used
-/// because a median would hide the stalls that depose leaders. Written by one thread at a time, read by any.
+/// The durations of the last 128 journal writes, in microseconds. Their 99th percentile determines the election
+/// timeout; a median would hide the stalls that depose leaders. Written by one thread at a time, read by any.
 /// </summary>
 internal sealed class SyncTimes
 {

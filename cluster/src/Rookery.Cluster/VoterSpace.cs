@@ -8,15 +8,15 @@ using Rookery.Raft;
 namespace Rookery.Cluster;
 
 /// <summary>
-/// The free disk space of the voters. The leader refuses writes that grow the data before a voter that a majority needs
-/// is full.
+/// The free disk space of the voters. The leader refuses writes that grow the data before so many voters are full that
+/// no majority has room.
 /// </summary>
 /// <remarks>
 /// The fields are guarded by the lock of <see cref="RaftHost"/>; <see cref="Capacity"/> is read without it.
 /// </remarks>
 internal sealed class VoterSpace(RaftHost host, NodeStore store, MemberRoster roster)
 {
-    // A leader without space transfers leadership at once, then at most once a minute, because each attempt pauses
+    // A leader without space tries to transfer leadership at once, then once a minute, because each attempt pauses
     // proposals.
     private const int MeasuresBetweenHandOvers = 60;
 
@@ -29,16 +29,16 @@ internal sealed class VoterSpace(RaftHost host, NodeStore store, MemberRoster ro
     public ClusterCapacity? Capacity => Volatile.Read(ref _capacity);
 
     /// <summary>
-    /// Returns why a command that grows the data is refused now; null when it is not. Decided by the voters' space in a
-    /// cluster, otherwise by this node's. A new leader does not know the others' space in its first second and refuses
-    /// nothing; then it knows, and transfers leadership if it lacks space itself.
+    /// Returns why a command that grows the data is refused now; null when it is not. With several voters,
+    /// <see cref="Capacity"/> decides; with one, this node's space. A new leader refuses nothing until it first
+    /// measures, within a second.
     /// </summary>
     public Rejection? CheckGrowth(ReadOnlySpan<byte> command, Configuration configuration) =>
         Capacity?.Refusal is { } reason ? Growth.Refusal(command, reason)
         : configuration.Voters.Length > 1 ? null
         : store.Space.GrowthRefusal(command);
 
-    /// <summary>Determines again which voter limits the capacity, once a second. Under the lock.</summary>
+    /// <summary>Determines which voter limits the capacity. Called once a second, under the lock.</summary>
     public void Measure()
     {
         var configuration = host.Core.Configuration;
@@ -68,7 +68,7 @@ internal sealed class VoterSpace(RaftHost host, NodeStore store, MemberRoster ro
         voters.Sort();
         voters.Reverse();
 
-        // Among the voters sorted by free space, the last one that a majority needs is the limit.
+        // A majority needs the voters with the most free space. The last of these limits the capacity.
         int needed = configuration.Majority;
         Volatile.Write(
             ref _capacity,
@@ -92,8 +92,9 @@ internal sealed class VoterSpace(RaftHost host, NodeStore store, MemberRoster ro
     }
 
     /// <summary>
-    /// Transfers leadership when this node lacks space, because a full leader stops all writes. Only to a voter that
-    /// has space and every committed entry: otherwise the transfer fails, and proposals pause for an election timeout.
+    /// Transfers leadership when this node lacks space, because a full leader stops all writes. The target must have
+    /// space and every committed entry. Otherwise the transfer would fail, after pausing proposals for an election
+    /// timeout.
     /// </summary>
     private void HandOverIfFull(long own, NodeId roomiest)
     {

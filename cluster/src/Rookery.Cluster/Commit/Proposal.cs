@@ -7,9 +7,8 @@ using Rookery.Documents.Consensus;
 namespace Rookery.Cluster.Commit;
 
 /// <summary>
-/// A command to be committed, and the task that its caller awaits. Pooled, so proposals allocate nothing once the pool
-/// holds as many as are in flight. A caller that already awaits continues on the thread pool, so its continuation does
-/// not delay the next journal write.
+/// A command to be committed, and the task that its caller awaits. Proposals are pooled to avoid allocations. A caller
+/// that already awaits continues on the thread pool, so that it does not delay the next journal write.
 /// </summary>
 internal sealed class Proposal : IValueTaskSource<CommandOutcome>, IThreadPoolWorkItem
 {
@@ -34,7 +33,7 @@ internal sealed class Proposal : IValueTaskSource<CommandOutcome>, IThreadPoolWo
     public bool WantsReceipt { get; private set; }
 
     /// <summary>
-    /// The leader's term that a forwarding member named; the command may be proposed only in that term. 0 for a command
+    /// The only term in which a forwarded command may be proposed, as named by the forwarding member. 0 for a command
     /// of this node's own client.
     /// </summary>
     public long LeaderTerm { get; private set; }
@@ -49,7 +48,8 @@ internal sealed class Proposal : IValueTaskSource<CommandOutcome>, IThreadPoolWo
     public ValueTask<CommandOutcome> Task => new(this, _core.Version);
 
     /// <summary>
-    /// Takes a proposal from the pool. It owns the command, and owns <paramref name="previous"/> until it is answered.
+    /// Takes a proposal from the pool. The proposal owns the command, and owns <paramref name="previous"/> until it is
+    /// answered.
     /// </summary>
     public static Proposal Rent(CommandBuffer command, int operationCount, in LoadedVersion previous = default)
     {
@@ -70,7 +70,7 @@ internal sealed class Proposal : IValueTaskSource<CommandOutcome>, IThreadPoolWo
     /// <summary>Makes a proposal without a command, as a sentinel of a queue.</summary>
     public static Proposal MakeMarker() => new();
 
-    /// <summary>Hands the command to a caller that proposes it on another member.</summary>
+    /// <summary>Returns the command and gives up its ownership, so that it can be forwarded to the leader.</summary>
     public CommandBuffer TakeCommand()
     {
         var command = _command!;
@@ -78,7 +78,7 @@ internal sealed class Proposal : IValueTaskSource<CommandOutcome>, IThreadPoolWo
         return command;
     }
 
-    /// <summary>Restores the command from a frame that did not get into the log.</summary>
+    /// <summary>Restores the command from a frame that was not placed in the log.</summary>
     public void RestoreCommand(ReadOnlySpan<byte> command)
     {
         _command = CommandBuffer.Rent(command.Length);
@@ -103,8 +103,8 @@ internal sealed class Proposal : IValueTaskSource<CommandOutcome>, IThreadPoolWo
         _previous = default;
         if (inline || !Volatile.Read(ref _isAwaited))
         {
-            // A caller that begins to await concurrently must not continue on this thread, which may hold the consensus
-            // lock.
+            // A caller that starts to await at this moment must not continue on this thread, which may hold the
+            // consensus lock.
             _core.RunContinuationsAsynchronously = !inline;
             _core.SetResult(outcome);
             return;

@@ -5,8 +5,8 @@ using Rookery.Platform;
 namespace Rookery.Cluster.Commit;
 
 /// <summary>
-/// Answers the callers of proposals, releases the room that their bytes took in <see cref="Admission"/>, and counts
-/// unanswered proposals. Callable from any thread. The owner of a proposal answers it once.
+/// Answers the callers of proposals, releases the bytes that <see cref="Admission"/> admitted for them, and counts
+/// unanswered proposals. Callable from any thread. Each proposal is answered exactly once.
 /// </summary>
 internal sealed class ProposalAnswers(Admission admission, bool areInline)
 {
@@ -48,10 +48,10 @@ internal sealed class ProposalAnswers(Admission admission, bool areInline)
         }
     }
 
-    /// <summary>Releases the room of a proposal that is forwarded; the leader admits it again.</summary>
+    /// <summary>Releases the admitted bytes of a proposal that is forwarded. The leader admits them again.</summary>
     public void ReleaseRoom(Proposal proposal) => admission.Leave(proposal.Bytes);
 
-    /// <summary>Answers the caller of a proposal whose room was released before.</summary>
+    /// <summary>Answers the caller of a proposal whose admitted bytes were already released.</summary>
     public void AnswerElsewhere(Proposal proposal, in CommandOutcome outcome)
     {
         Interlocked.Decrement(ref _queued);

@@ -7,15 +7,15 @@ namespace Rookery.Cluster.Commit;
 
 /// <summary>Forwards commands of this follower's clients to the leader.</summary>
 /// <remarks>
-/// All fields are guarded by the lock of <see cref="RaftHost"/>. Nothing is sent under it. Callers of abandoned
-/// forwards continue on another thread.
+/// All fields are guarded by the lock of <see cref="RaftHost"/>. Commands are sent without the lock. Callers of
+/// abandoned forwards continue on another thread.
 /// </remarks>
 internal sealed class ProposalForwarder(RaftHost host, IPeerNetwork network)
 {
-    // A command is sent at most twice. It is sent again only if the first leader reports that it is in no log.
+    // A command is sent at most twice. It is sent again only if the first leader reports that the command is in no log.
     private const int MostSendings = 2;
 
-    // Election timeouts to wait for a silent leader while no other member leads.
+    // The number of election timeouts to wait for a silent leader while no other leader is known.
     private const int SilenceInTimeouts = ReadIndexService.PatienceInTimeouts + 1;
 
     private readonly HashSet<Forward> _forwards = [];
@@ -24,8 +24,8 @@ internal sealed class ProposalForwarder(RaftHost host, IPeerNetwork network)
     private readonly Dictionary<NodeId, long> _heard = [];
     private TaskCompletionSource? _leaderAwaited;
 
-    // The leader whose connection broke; cleared when it is heard again. Meanwhile commands wait for the next leader,
-    // about an election, instead of failing at once.
+    // The leader whose connection broke; none once it is heard again. Meanwhile commands wait for the next leader
+    // instead of failing at once.
     private NodeId _lostLeader;
 
     /// <summary>Records that a message of a member arrived. Under the lock.</summary>
@@ -75,7 +75,9 @@ internal sealed class ProposalForwarder(RaftHost host, IPeerNetwork network)
         return outcome;
     }
 
-    /// <summary>Sends a command to the leader and waits for the outcome until the leader counts as silent.</summary>
+    /// <summary>
+    /// Sends a command to the leader, and waits for the outcome until <see cref="GiveUpSilent"/> abandons the forward.
+    /// </summary>
     private async ValueTask<CommandOutcome> ForwardAsync(
         NodeId leader,
         CommandBuffer command,
@@ -98,7 +100,7 @@ internal sealed class ProposalForwarder(RaftHost host, IPeerNetwork network)
                 : outcome.Rejection?.Kind switch
                 {
                     RejectionKind.OutcomeUnknown => new CommandOutcome(ProposalRejections.LeaderIsSilent),
-                    // The command was still waiting to be sent.
+                    // The command was not sent.
                     RejectionKind.Canceled => new CommandOutcome(ProposalRejections.NoLeader),
                     _ => outcome,
                 };
@@ -114,9 +116,8 @@ internal sealed class ProposalForwarder(RaftHost host, IPeerNetwork network)
 
     /// <summary>
     /// Abandons forwards to silent leaders: after one election timeout of silence if another member leads, otherwise
-    /// after <see cref="SilenceInTimeouts"/>. A leader that hangs or is cut off answers nothing, and its connection
-    /// breaks much later. A leader that transferred leadership still answers: commands in its log are committed or
-    /// replaced by the next leader, and the other commands are sent to the next leader. Under the lock.
+    /// after <see cref="SilenceInTimeouts"/> of them. The connection to a hung or isolated leader breaks only much
+    /// later. A leader that transferred leadership is not silent, so it still answers. Under the lock.
     /// </summary>
     public void GiveUpSilent()
     {
@@ -134,15 +135,15 @@ internal sealed class ProposalForwarder(RaftHost host, IPeerNetwork network)
         if (givenUp is not null)
         {
             _forwards.ExceptWith(givenUp);
-            // A caller may continue synchronously, so not under the lock.
+            // Cancelling may continue a caller synchronously, so it runs without the lock.
             host.Options.RunBeside(() => givenUp.ForEach(static forward => forward.GiveUp()));
         }
     }
 
     /// <summary>Waits up to two election timeouts for a reachable leader of a later term.</summary>
-    /// <param name="laterThan">The term that the leader's must exceed.</param>
-    /// <returns>The leader and its term; this node once it may propose. After the timeout a known but unreachable
-    /// leader, or none.</returns>
+    /// <param name="laterThan">The leader's term must be later than this one.</param>
+    /// <returns>The leader and its term, or this node once it leads and may propose. After the timeout, a known but
+    /// unreachable leader, or none.</returns>
     private async ValueTask<(NodeId Leader, long Term)> LeaderAsync(long laterThan)
     {
         long deadline = host.Now + (ReadIndexService.PatienceInTimeouts * host.Core.ElectionTimeoutMicroseconds);
@@ -178,8 +179,8 @@ internal sealed class ProposalForwarder(RaftHost host, IPeerNetwork network)
     }
 
     /// <summary>
-    /// Lets callers that wait for a leader look again. Called when a leader may have appeared, and with each tick,
-    /// because the leader may have become reachable or their timeout may have passed. Under the lock.
+    /// Wakes callers that wait for a leader, to check again. Called when a leader may have appeared, and with each
+    /// tick: the leader may have become reachable, or a caller's timeout may have passed. Under the lock.
     /// </summary>
     public void WakeLeaderWaiters()
     {

@@ -6,8 +6,8 @@ using Rookery.Raft;
 namespace Rookery.Cluster.Commit;
 
 /// <summary>
-/// Accepts commands: refuses those that cannot be stored, waits for room, and queues the command on this node or
-/// forwards it to the leader.
+/// Accepts commands of clients and other members. Refuses commands that cannot be stored, waits until their bytes are
+/// admitted, and queues them on this node or forwards them to the leader.
 /// </summary>
 /// <remarks>
 /// Callable from any number of threads, without the lock of <see cref="RaftHost"/>, which guards no field here.
@@ -20,12 +20,12 @@ internal sealed class ProposalIntake(
     Proposals proposals
 )
 {
-    // In bytes. A caller with a larger command leaves the write to the journal thread, so that bulk insert goes on
+    // In bytes. A caller with a larger command leaves the write to the journal thread, so that bulk insert can go on
     // reading.
     private const int LargestCommandToCommitHere = 64 << 10;
 
-    // For a thread that reads a member's connection. If it waited for the disk, the commands after this one would stay
-    // unread, and each would get a sync of its own.
+    // For a thread that reads a member's connection. If it wrote to the disk itself, the commands after this one would
+    // stay unread, and each would get its own sync.
     private const int NothingToCommitHere = 0;
 
     private int _forwarded;
@@ -34,7 +34,7 @@ internal sealed class ProposalIntake(
     public int ForwardedInFlight => Volatile.Read(ref _forwarded);
 
     /// <summary>
-    /// Commits on the calling thread. Called by a caller that found the journal thread asleep and took its turn.
+    /// Commits on the calling thread. Invoked by a caller that took the write turn while the journal thread slept.
     /// </summary>
     public Action? CommitHere { get; set; }
 
@@ -45,8 +45,8 @@ internal sealed class ProposalIntake(
             : ProposeHereAsync(command, LargestCommandToCommitHere, cancellationToken);
 
     /// <summary>
-    /// Proposes a command that another member forwarded, only in the term that the command names; it is never forwarded
-    /// again. The sender may have abandoned it on hearing of the next leader, and it must not take effect after that.
+    /// Proposes a command that another member forwarded. Proposes it only in the term that the command names, and never
+    /// forwards it again: the sender may have abandoned it when it learned of a later leader.
     /// </summary>
     public async ValueTask<CommandOutcome> ProposeForwardedAsync(
         CommandBuffer command,
@@ -103,17 +103,18 @@ internal sealed class ProposalIntake(
         command.Dispose();
         if (outcome.Rejection is null)
         {
-            // So that a client that writes through this node finds its write here even in a local read.
+            // Wait, so that the client finds its write in later local reads on this node.
             await reads.WaitUntilAppliedAsync(outcome.Index);
         }
 
         return outcome;
     }
 
-    /// <summary>Proposes locally: leader, becoming leader, or no other member known.</summary>
+    /// <summary>Proposes on this node: it is or becomes leader, refuses all writes, or has no peers.</summary>
     /// <param name="command">The command.</param>
-    /// <param name="toCommitHere">The largest command, in bytes, that the caller's own thread writes and syncs.</param>
-    /// <param name="cancellationToken">Ends the wait for room.</param>
+    /// <param name="toCommitHere">The largest command, in bytes, that the calling thread writes and syncs
+    /// itself.</param>
+    /// <param name="cancellationToken">Cancels the wait for admission.</param>
     private ValueTask<CommandOutcome> ProposeHereAsync(
         CommandBuffer command,
         int toCommitHere,
@@ -154,7 +155,7 @@ internal sealed class ProposalIntake(
         proposals.Answers.Expect();
         if (!proposals.Queue.TryPut(proposal, mayTakeTurn: command.Length <= toCommitHere, out bool hasTurn))
         {
-            // The node stopped during the look-ahead: no thread is left to commit it.
+            // The node stopped meanwhile: no thread is left to commit the command.
             proposals.Answers.Refuse(proposal, host.Refusal ?? RaftHost.Stopping);
         }
         else if (hasTurn)
@@ -199,7 +200,7 @@ internal sealed class ProposalIntake(
 
         if (host.Refusal is { } refusal)
         {
-            // The refusal came during the wait. After it, no thread may be left to commit what is queued.
+            // The node began to refuse writes during the wait, and may have no thread left to commit queued commands.
             return GiveUp(command, refusal);
         }
 

@@ -7,7 +7,8 @@ using Rookery.Raft;
 namespace Rookery.Cluster.Commit;
 
 /// <summary>
-/// Records when each member synced an entry, for entries whose clients asked for a receipt. Under the consensus lock.
+/// Records when each member synced an entry, for entries whose clients asked for a receipt. All methods are called
+/// under the consensus lock.
 /// </summary>
 internal sealed class ReceiptKeeper(MemberRoster roster)
 {
@@ -21,8 +22,8 @@ internal sealed class ReceiptKeeper(MemberRoster roster)
         _watched.Add(new Watched(frame, frame.Position.Index, now, NodeJournal.BytesOf(frame.Entry), frame.Count, []));
 
     /// <summary>
-    /// Records which members have synced the watched entries, and completes the receipts of committed ones. A node that
-    /// no longer leads drops all of them.
+    /// Records which members have synced the watched entries, and completes the receipts of committed entries. A node
+    /// that no longer leads drops all watched entries.
     /// </summary>
     public void Update(RaftCore core, long now)
     {

@@ -7,10 +7,10 @@ namespace Rookery.Cluster.Commit;
 
 /// <summary>
 /// Moves proposals from the queue to the journal. All proposals that queued during the last write become one frame,
-/// which is placed in the log and written. The holder of the write turn writes one frame at a time.
+/// which is placed in the log and written. Only the thread that holds the write turn calls this.
 /// </summary>
 /// <remarks>
-/// <c>_waiting</c> and <see cref="ExpectedCallers"/> belong to the holder of the turn of the
+/// <c>_waiting</c> and <see cref="ExpectedCallers"/> belong to the thread that holds the write turn of the
 /// <see cref="ProposalQueue"/>. The lock of <see cref="RaftHost"/> is held to place a frame in the log and after the
 /// write, never during it.
 /// </remarks>
@@ -45,7 +45,8 @@ internal sealed class WritePipeline(
         );
 
     /// <summary>
-    /// The callers of the last written frame plus the queued ones: how many are likely to send a write soon.
+    /// The number of callers that are likely to send a write soon: the callers of the last written frame plus the
+    /// queued ones.
     /// </summary>
     public int ExpectedCallers { get; private set; }
 
@@ -53,7 +54,7 @@ internal sealed class WritePipeline(
     public bool AwaitsOthers => host.Progress.ApplicableThrough < log.Journal.WrittenThrough;
 
     /// <summary>
-    /// Proposes the waiting commands as one frame, and writes and syncs the due journal records. By the holder of the
+    /// Proposes the waiting commands as one frame, and writes and syncs the due journal records. Called with the write
     /// turn.
     /// </summary>
     /// <returns>Whether a journal write was made.</returns>
@@ -92,7 +93,7 @@ internal sealed class WritePipeline(
         proposals.Answers.RefuseAll(_waiting, host.Refusal ?? RaftHost.Stopping);
     }
 
-    /// <summary>Puts the waiting proposals into a frame and places it in the log. By the holder of the turn.</summary>
+    /// <summary>Puts the waiting proposals into a frame and places it in the log. Called with the write turn.</summary>
     /// <returns>The number of commands in the frame; 0 when there is none.</returns>
     private int Propose()
     {
@@ -172,7 +173,7 @@ internal sealed class WritePipeline(
                 proposals.Answers.Refuse(frame, host.Refusal ?? ProposalRejections.MembersDiffer);
             }
 
-            // The pool takes back a frame when its last reference is released.
+            // A frame returns to the pool when its last reference is released.
             frame.Retain();
             log.Memory.Frames.Release(frame);
             return 0;
@@ -192,9 +193,9 @@ internal sealed class WritePipeline(
     }
 
     /// <summary>
-    /// Decides about proposals that may not be proposed here now. A leader, or a node becoming leader, keeps them,
-    /// unless it cannot apply. A follower forwards its own clients' commands and refuses forwarded ones, which their
-    /// senders send again. None of them was in a log.
+    /// Handles proposals that may not be proposed here now; none of them is in a log. A node that is or becomes leader
+    /// keeps them, unless it cannot apply. A follower forwards its own clients' commands. It refuses forwarded
+    /// commands, and their senders send them again.
     /// </summary>
     private void PassOnUnlessLeader()
     {
@@ -235,7 +236,7 @@ internal sealed class WritePipeline(
                 host.Options.Broken(failure);
             }
 
-            // No caller awaits this task, so an escaping exception would leave the proposal's caller waiting for ever.
+            // This task is not awaited, so after an escaping exception the proposal's caller would wait for ever.
             outcome = new CommandOutcome(
                 new Rejection(
                     RejectionKind.OutcomeUnknown,

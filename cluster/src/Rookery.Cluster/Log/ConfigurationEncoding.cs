@@ -7,7 +7,7 @@ namespace Rookery.Cluster.Log;
 /// <summary>
 /// The content of a configuration frame: <c>[u8 format][i64 index of its entry][u8 voters][u8 second set of voters][u8
 /// learners][i64 id]*</c>, little-endian. The second set is always empty; it is reserved for joint consensus. The index
-/// is included because segment headers repeat only the payload.
+/// is part of the payload, because segment headers repeat only the payload.
 /// </summary>
 internal static class ConfigurationEncoding
 {
@@ -34,7 +34,7 @@ internal static class ConfigurationEncoding
     }
 
     /// <summary>
-    /// Reads a configuration and the index of its entry; the empty one and 0 when the payload is empty.
+    /// Reads a configuration and the index of its entry. For an empty payload: <see cref="Configuration.Empty"/> and 0.
     /// </summary>
     /// <exception cref="JournalFormatException">A newer version wrote it.</exception>
     public static (Configuration Configuration, long Index) Read(ReadOnlySpan<byte> payload)

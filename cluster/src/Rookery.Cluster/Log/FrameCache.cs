@@ -4,15 +4,15 @@ using Rookery.Platform;
 namespace Rookery.Cluster.Log;
 
 /// <summary>
-/// The newest entries of the log in memory, with consecutive indexes: all unapplied ones and, up to a bound, applied
-/// ones that slightly lagging members will need. Under the consensus lock.
+/// The newest entries of the log in memory, with consecutive indexes: unapplied entries and, up to a bound, entries for
+/// slightly lagging members. All methods are called under the consensus lock.
 /// </summary>
 internal sealed class FrameCache
 {
-    // The most released frames kept for reuse: as many as are ever in flight together.
+    // The maximum number of released frames to keep for reuse: as many as are usually in flight together.
     private const int MostFree = 64;
 
-    // Counted for each entry in addition to its payload. Otherwise the bound would not limit tiny or empty entries.
+    // Added to the payload's size of each entry. Otherwise the bound would not limit tiny or empty entries.
     private const int OverheadBytes = 256;
 
     private readonly Stack<LogFrame> _free = new();
@@ -32,7 +32,7 @@ internal sealed class FrameCache
     /// <summary>Returns an empty frame.</summary>
     public LogFrame Rent() => _free.TryPop(out var frame) ? frame : new LogFrame();
 
-    /// <summary>Takes a frame back for reuse: it was never placed in the log, or has no references left.</summary>
+    /// <summary>Keeps a frame for reuse that has no references left.</summary>
     public void Return(LogFrame frame)
     {
         if (_free.Count < MostFree)
@@ -85,7 +85,9 @@ internal sealed class FrameCache
         }
     }
 
-    /// <summary>Like <see cref="ReleaseThrough"/>, but stops at an entry whose callers wait for an answer.</summary>
+    /// <summary>
+    /// Like <see cref="ReleaseThrough"/>, but stops before an entry whose callers wait for an answer.
+    /// </summary>
     public void ReleaseUnawaitedThrough(long index, long bytes)
     {
         while (_count > 0 && FirstIndex <= index && Bytes > bytes && _ring[_head]!.Count == 0)
@@ -107,8 +109,8 @@ internal sealed class FrameCache
     }
 
     /// <summary>
-    /// Releases the payload of a durable frame that keeps its content. For a node without peers, which sends entries to
-    /// no member; applying may need the memory.
+    /// Releases the encoded payload of a durable frame, and keeps the content to apply. For a node without peers, which
+    /// never sends the payload.
     /// </summary>
     public void DropPayload(LogFrame frame)
     {
@@ -117,7 +119,7 @@ internal sealed class FrameCache
         Bytes -= before - frame.Bytes;
     }
 
-    /// <summary>Drops one reference; takes the frame back for reuse when it was the last.</summary>
+    /// <summary>Drops one reference. Keeps the frame for reuse when that was the last one.</summary>
     public void Release(LogFrame frame)
     {
         if (frame.Release())

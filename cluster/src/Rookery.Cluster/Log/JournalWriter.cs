@@ -6,11 +6,11 @@ using Rookery.Raft;
 
 namespace Rookery.Cluster.Log;
 
-/// <summary>Writes the records that the core wants durable to the journal, one write at a time.</summary>
+/// <summary>Writes the records that the core's output names to the journal, one write at a time.</summary>
 /// <remarks>
 /// <see cref="BeginIfDue"/> fills the fields under the lock of <see cref="RaftHost"/> while no write is due. From then
-/// on they belong to the holder of the turn of the <see cref="ProposalQueue"/>, who writes without the lock and
-/// completes the write under it.
+/// on the fields belong to the thread that holds the write turn (<see cref="ProposalQueue"/>). It writes without the
+/// lock, and completes the write under the lock.
 /// </remarks>
 internal sealed class JournalWriter(
     RaftHost host,
@@ -35,8 +35,8 @@ internal sealed class JournalWriter(
     public long WrittenThrough => Volatile.Read(ref _writtenThrough);
 
     /// <summary>
-    /// Collects the records that the core's last step wants written. The holder of the write turn writes them; the core
-    /// asks for no further write before that completes. Under the lock.
+    /// Collects the records that the output of the core's last step names. The thread that holds the write turn writes
+    /// them. The core names no further write before this one completes. Under the lock.
     /// </summary>
     /// <returns>Whether a write is due.</returns>
     public bool BeginIfDue()
@@ -85,12 +85,12 @@ internal sealed class JournalWriter(
     }
 
     /// <summary>
-    /// Sets how many bytes of released segments the journal retains for lagging members. Under the lock.
+    /// Tells the journal how many bytes of released segments to retain for lagging members. Under the lock.
     /// </summary>
     public void KeepEntries() =>
         journal.KeptBytes = host.Leadership.MayBeAskedForEntries ? host.Options.KeptJournalBytes : 0;
 
-    /// <summary>Writes and syncs the due records. By the holder of the turn.</summary>
+    /// <summary>Writes and syncs the due records. Called with the write turn.</summary>
     /// <returns>False when the disk failed: the node is halted and in diagnosis mode.</returns>
     public bool TryWrite()
     {
@@ -110,7 +110,7 @@ internal sealed class JournalWriter(
         return true;
     }
 
-    /// <summary>Reports to the core that the write is durable. Under the lock, by the holder of the turn.</summary>
+    /// <summary>Reports to the core that the write is durable. Called under the lock, with the write turn.</summary>
     public void EndWrite()
     {
         Release();
@@ -118,15 +118,16 @@ internal sealed class JournalWriter(
         Volatile.Write(ref _writtenThrough, host.Core.DurableIndex);
         if (host.Options.Network is not null)
         {
-            // Durable entries can be read from the journal again, so they need not stay cached. This way a follower
-            // with slow apply still receives entries as fast as its journal accepts them.
+            // Durable entries can be read from the journal again, so they need not stay cached. A follower that applies
+            // slowly can then still receive entries as fast as its journal writes them.
             log.Frames.ReleaseUnawaitedThrough(host.Core.DurableIndex, host.Options.CachedBytes);
         }
     }
 
     /// <summary>
-    /// Adds a record of the commit index, from which a node without a majority can show what was committed after the
-    /// last flush. Only when it fits the padding of the last block, so it costs no extra byte on the disk.
+    /// Adds a record of the commit index. A node that starts without a majority applies entries through that index. The
+    /// record is added only when it fits into the padding of the write's last block, so it costs no extra byte on the
+    /// disk.
     /// </summary>
     private void NoteCommitted(long index)
     {

@@ -11,15 +11,15 @@ using Rookery.Raft;
 namespace Rookery.Cluster.Log;
 
 /// <summary>
-/// One log entry in memory: its payload as in the journal and on the wire and, if it was proposed on this node, its
-/// content and the proposals that wait for its outcomes. Reference-counted and reused; <see cref="Retain"/> and
-/// <see cref="Release"/> are called under the consensus lock.
+/// One log entry in memory: its encoded payload as in the journal and on the network. If it was proposed on this node:
+/// also its content, and the proposals that wait for its outcomes. Reference-counted and reused. <see cref="Retain"/>
+/// and <see cref="Release"/> are called under the consensus lock.
 /// </summary>
 internal sealed class LogFrame
 {
     /// <summary>
-    /// The most bytes of commands in one frame; a single larger command gets a frame of its own. With all headers a
-    /// frame fits a buffer of 1 MiB.
+    /// The maximum number of bytes of commands in one frame. A single larger command gets its own frame. With all
+    /// headers, a frame fits a buffer of 1 MiB.
     /// </summary>
     public const int MaxBytes = (1 << 20) - 4096;
 
@@ -47,7 +47,8 @@ internal sealed class LogFrame
     public bool WantsReceipt { get; private set; }
 
     /// <summary>
-    /// The members that had synced the entry when it was committed; null if no caller asked. Set before it is applied.
+    /// The members that had synced the entry when it was committed; null if no caller asked for a receipt. Set before
+    /// the entry is applied.
     /// </summary>
     public CommitReceipt? Receipt { get; set; }
 
@@ -66,8 +67,8 @@ internal sealed class LogFrame
         );
 
     /// <summary>
-    /// Moves proposals from the front of <paramref name="waiting"/> into this frame, as many as fit, and builds the
-    /// payload: compressed and checksummed once.
+    /// Moves as many proposals as fit from the front of <paramref name="waiting"/> into this frame, and encodes the
+    /// payload, compressed and checksummed.
     /// </summary>
     /// <exception cref="OutOfMemoryException">The payload does not fit in memory. The proposals are in this
     /// frame.</exception>
@@ -90,7 +91,7 @@ internal sealed class LogFrame
     public void PlaceAt(long index, long term, long operationsBefore) =>
         Position = new FramePosition(index, term, operationsBefore, OperationCount);
 
-    /// <summary>Copies an entry that a leader sent, or that the core made.</summary>
+    /// <summary>Copies an entry that a leader sent or that the core appended.</summary>
     public void CopyFrom(in JournalFrame entry)
     {
         Type = entry.Type;
@@ -105,7 +106,7 @@ internal sealed class LogFrame
     }
 
     /// <summary>
-    /// Applies the entry, which is committed and durable here. The outcomes are kept for <see cref="Answer"/>.
+    /// Applies the entry, which is committed and durable here. Keeps the outcomes for <see cref="Answer"/>.
     /// </summary>
     public void Apply(NodeStore store)
     {
@@ -145,8 +146,8 @@ internal sealed class LogFrame
     }
 
     /// <summary>
-    /// Returns the proposals to the front of <paramref name="waiting"/>, because the frame got no place in the log. The
-    /// order matters: a bulk insert may hold two versions of one document.
+    /// Returns the proposals to the front of <paramref name="waiting"/>, because the frame was not placed in the log.
+    /// Keeps their order, because a bulk insert may contain two versions of one document.
     /// </summary>
     /// <exception cref="OutOfMemoryException">There is no memory for their commands. All proposals stay
     /// here.</exception>
@@ -168,7 +169,7 @@ internal sealed class LogFrame
         Reset();
     }
 
-    /// <summary>Releases the payload if the frame still has its content.</summary>
+    /// <summary>Releases the encoded payload if the frame has content.</summary>
     public void DropPayload()
     {
         if (_contentLength > 0)

@@ -5,8 +5,8 @@ using Rookery.Raft;
 namespace Rookery.Cluster.Log;
 
 /// <summary>
-/// Makes a core's starting point from an opened journal. First makes this start itself durable, because every message
-/// of this node will carry its number.
+/// Makes a core's <see cref="StartingPoint"/> from an opened journal. First writes the number of this start to the
+/// journal, because every message of this node carries that number.
 /// </summary>
 internal static class LogStart
 {
@@ -18,13 +18,13 @@ internal static class LogStart
         incarnation++;
         if (journal.LastTerm > vote.Term)
         {
-            // A restored log has no vote. This store voted for itself in the term of its last entry, so it cannot vote
-            // again in that term.
+            // A restored log contains no vote. Record a vote for this node in the last entry's term, so that it cannot
+            // vote for another candidate in that term.
             vote = new VoteRecord(journal.LastTerm, self);
         }
 
-        // A journal that is damaged from its first entry on has no configuration either. A node that founded a cluster
-        // then would lead one of its own beside the members' cluster.
+        // A journal that is damaged from its first entry contains no configuration either. Such a node must not found a
+        // second cluster beside the one that it belongs to.
         var acknowledged = journal.Recovery.MayHaveAcknowledged;
         bool isDamaged = acknowledged.IsLaterThan(new EntryPosition(journal.LastTerm, journal.LastIndex));
         var begun = mayBegin && !isDamaged && journal.Configuration.IsEmpty ? Begin(journal, self, ref vote) : [];
@@ -51,8 +51,8 @@ internal static class LogStart
             Incarnation = incarnation,
             Vote = vote,
             Log = log,
-            // A damaged journal may end before the manifest's index. Its last configuration is in force until received
-            // entries or a snapshot bring a newer one; the manifest names no members.
+            // A damaged journal may end before the manifest's index. The manifest contains no configuration, so the
+            // journal's last configuration is in force until entries or a snapshot with a newer one arrive.
             CommitIndex = Math.Max(Math.Min(store.Durable.Index, log.LastIndex), journal.CommittedIndex),
             VotedBy = new LogPosition(acknowledged.Term, acknowledged.Index),
             WasUnclean = journal.Recovery.Verdict is not (TailVerdict.BeginNew or TailVerdict.ContinueAfterCleanStop),
@@ -63,7 +63,7 @@ internal static class LogStart
     /// <summary>Returns the number of the start that <see cref="Of"/> will make.</summary>
     public static long NextIncarnation(NodeJournal journal) => VoteEncoding.Read(journal.Vote.Span).Incarnation + 1;
 
-    /// <summary>Returns the core's view of an entry.</summary>
+    /// <summary>Returns an entry without its payload, as the core uses it.</summary>
     public static Entry EntryOf(FrameType type, long index, long term, int bytes, ReadOnlyMemory<byte> configuration) =>
         type switch
         {
@@ -99,8 +99,8 @@ internal static class LogStart
 
     private static EntryLog ReadLog(NodeStore store, IReadOnlyList<RecoveredEntry> entries)
     {
-        // If recovery skipped entries, the journal does not know the term before the first kept entry; the manifest
-        // does.
+        // If recovery skipped entries, the journal does not contain the term of the entry before the first kept one.
+        // The manifest does.
         var before = store.Journal.Base is { Term: 0, Index: > 0 } ? store.Durable : store.Journal.Base;
         var (configuration, index) = ConfigurationEncoding.Read(
             store.Journal.ConfigurationAt(before.Index).Payload.Span
@@ -119,7 +119,7 @@ internal static class LogStart
 
     /// <summary>
     /// Returns the entries that no later truncation removes. A truncation's index may be before the first entry,
-    /// because the entries between may have been in released segments.
+    /// because segments in between may have been released.
     /// </summary>
     private static List<RecoveredEntry> WithoutTruncated(IReadOnlyList<RecoveredEntry> entries)
     {

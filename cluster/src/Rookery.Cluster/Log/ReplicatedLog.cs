@@ -8,9 +8,10 @@ using Rookery.Raft;
 namespace Rookery.Cluster.Log;
 
 /// <summary>
-/// The log as the core knows it, with the cached entries: the unapplied ones, and some for slightly lagging members.
+/// The host's copy of the core's log: the cached entries and the index of the last entry. Follows each step of the
+/// core.
 /// </summary>
-/// <remarks>All of it is guarded by the lock of <see cref="RaftHost"/>.</remarks>
+/// <remarks>All fields are guarded by the lock of <see cref="RaftHost"/>.</remarks>
 internal sealed class ReplicatedLog(RaftHost host, ProposalAnswers answers, long operationsBeforeNext)
 {
     private const int QuietLooksBeforeIdle = 10;
@@ -84,7 +85,9 @@ internal sealed class ReplicatedLog(RaftHost host, ProposalAnswers answers, long
         Invariant.Holds(LastIndex == host.Core.Last.Index, "the host's log ends where the core's does");
     }
 
-    /// <summary>Returns the core's view of received entries, valid until the next call.</summary>
+    /// <summary>
+    /// Returns received entries without their payloads, as the core uses them. Valid until the next call.
+    /// </summary>
     public ReadOnlyMemory<Entry> EntriesOf(ReadOnlySpan<JournalFrame> frames)
     {
         if (frames.Length > _incoming.Length)
@@ -106,7 +109,7 @@ internal sealed class ReplicatedLog(RaftHost host, ProposalAnswers answers, long
         return _incoming.AsMemory(0, frames.Length);
     }
 
-    /// <summary>Steps the core after a snapshot was installed. The log continues after the snapshot.</summary>
+    /// <summary>Steps the core after a snapshot was installed, and continues the log after the snapshot.</summary>
     /// <param name="input">The input to step with.</param>
     /// <param name="installed">The snapshot; null when the log keeps its entries after it.</param>
     public void StepInstalled(in Input input, StateOffer? installed)
@@ -132,8 +135,8 @@ internal sealed class ReplicatedLog(RaftHost host, ProposalAnswers answers, long
     }
 
     /// <summary>
-    /// Answers callers of a lost leadership as unknown once they have waited long enough. Usually the next leader
-    /// commits or replaces their entries at once; after a transfer it has all of them.
+    /// After a lost leadership, answers the callers of uncommitted entries that the outcome is unknown, once they have
+    /// waited long enough. Usually the next leader commits or replaces their entries earlier.
     /// </summary>
     public void GiveUpUncommitted()
     {
@@ -150,8 +153,9 @@ internal sealed class ReplicatedLog(RaftHost host, ProposalAnswers answers, long
     }
 
     /// <summary>
-    /// Empties the cache of applied entries after 10 s without new ones. Called once a second. By then the members have
-    /// everything, and a returning member is served from the journal; an idle leader kept 10 MiB in vain.
+    /// Removes applied entries from the cache after 10 s without new entries. Called once a second. Until then
+    /// connected members have received them, and a returning member is served from the journal. (An idle leader kept 10
+    /// MiB for nothing.)
     /// </summary>
     public void ReleaseIdle(long applied)
     {

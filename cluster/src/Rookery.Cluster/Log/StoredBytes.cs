@@ -2,7 +2,9 @@ using Rookery.Journal;
 
 namespace Rookery.Cluster.Log;
 
-/// <summary>Encodes short contents in the envelope of journal payloads.</summary>
+/// <summary>
+/// Encodes and decodes votes and configurations in the format of journal payloads (<see cref="Payload"/>).
+/// </summary>
 internal static class StoredBytes
 {
     public static byte[] Encode(ReadOnlySpan<byte> content)

@@ -15,13 +15,11 @@ using Rookery.Raft;
 namespace Rookery.Cluster.Recovery;
 
 /// <summary>
-/// Forced recovery after a majority was lost for good. A stopped member becomes the only voter of a new cluster with
-/// the same name but another id and another authority, so cards of the old cluster are refused whenever they come back.
-/// Nobody can know for certain what is lost: the survey compares the stores in reach, and the owner decides.
+/// Forced recovery after a majority was lost for good. A stopped member becomes the only voter of a new cluster. The
+/// new cluster has the same name but another id and another authority, so it refuses members of the old cluster. The
+/// lost writes cannot be known for certain: the survey compares the accessible stores, and the operator decides.
 /// </summary>
-/// <remarks>
-/// The authority is new although this node has the old one's key, because every old member has that key too.
-/// </remarks>
+/// <remarks>The old authority cannot be reused, because every old member has its key.</remarks>
 public sealed class ClusterRecovery : IDisposable
 {
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(5);
@@ -87,8 +85,8 @@ public sealed class ClusterRecovery : IDisposable
     /// <param name="memory">The memory budget.</param>
     /// <param name="io">Records disk operations.</param>
     /// <param name="time">The clock.</param>
-    /// <param name="ask">Returns a running member's answer to the order to list the members, or null when it does not
-    /// answer; null to ask over the network.</param>
+    /// <param name="ask">Asks a running member to list the members. Returns its answer, or null when it does not
+    /// answer. Pass null to ask over the network.</param>
     internal static ClusterRecovery Open(
         IDisk disk,
         NodeOptions options,
@@ -99,13 +97,13 @@ public sealed class ClusterRecovery : IDisposable
     ) => new(disk, options, memory, io, time, ask);
 
     /// <summary>
-    /// Compares the stores in reach: this one, data directories of other members, and running members.
+    /// Compares the accessible stores: this one, data directories of other members, and running members.
     /// </summary>
-    /// <param name="directories">Data directories of stopped members, with their journals: cards that were put into
+    /// <param name="directories">Data directories of other stopped members, with their journals, on disks attached to
     /// this machine.</param>
     /// <param name="cancellationToken">Cancels the survey.</param>
     /// <exception cref="IdentityException">A directory belongs to another cluster, or its identity has a damaged
-    /// note.</exception>
+    /// retirement note.</exception>
     /// <exception cref="IOException">A directory cannot be read.</exception>
     public async Task<RecoverySurvey> SurveyAsync(
         IReadOnlyList<string> directories,
@@ -213,9 +211,8 @@ public sealed class ClusterRecovery : IDisposable
             : 0;
 
     /// <summary>
-    /// Marks a store as an old copy if any store in reach knows of a later start of it, as
-    /// <see cref="MemberAdmission"/> would when refusing it. The comparison allows equal numbers: the node starts once
-    /// more before it sends its number.
+    /// Marks a store as an old copy if any accessible store recorded a later start of it. <see cref="MemberAdmission"/>
+    /// would refuse such a store. Equal numbers are allowed, because the node's next start increments its number.
     /// </summary>
     private static SurveyedStore MarkOldCopy(Card card, List<Card> cards)
     {
@@ -223,7 +220,7 @@ public sealed class ClusterRecovery : IDisposable
             .Select(other => (Starts: other.Met.GetValueOrDefault(card.Member), By: other.Store.Name))
             .MaxBy(static other => other.Starts);
 
-        // The number of starts in a damaged or missing journal is unknown, and such a store may hold the only copy of
+        // A damaged or missing journal does not tell the number of starts, and such a store may hold the only copy of
         // the data.
         return card.Starts == 0 || card.Store.Damage is not null || met <= card.Starts
             ? card.Store
@@ -239,8 +236,9 @@ public sealed class ClusterRecovery : IDisposable
     }
 
     /// <summary>
-    /// Returns a voter's store if its node would take part once started. It would not with a damaged journal, without
-    /// the rows that a start reads, without an identity, as an old copy or when its identity has a retirement note.
+    /// Returns a voter's store if its node would participate once started; otherwise nothing. A node does not
+    /// participate if its journal is damaged, rows that a start reads are missing, it has no identity, it is an old
+    /// copy, or its identity has a retirement note.
     /// </summary>
     private IEnumerable<StoppedVoter> VoterOf(SurveyedStore store, NodeId member, Configuration known)
     {
@@ -249,7 +247,7 @@ public sealed class ClusterRecovery : IDisposable
             && IdentityDirectory.ExistsIn(_disk, store.Place)
             && IdentityDirectory.ReadRetirement(_disk, store.Place) is null;
 
-        // A first member that has never run founds a cluster of itself.
+        // A first member that was never started founds a cluster of itself.
         bool isVoter =
             known.IsVoter(member) || (known.Voters.IsEmpty && member == Identity.Member && Identity.Peers.Count == 0);
         return takesPart && isVoter
@@ -258,8 +256,8 @@ public sealed class ClusterRecovery : IDisposable
     }
 
     /// <summary>
-    /// Returns why no recovery is needed: a majority runs, or would run if it were started. Each store's own
-    /// configuration must agree, because a member that was off for long may know fewer members.
+    /// Returns why no recovery is needed (a majority is running or can be started), or null. There must be a majority
+    /// in the configuration of every store, because a member that was off for long may know an older configuration.
     /// </summary>
     private string? WhyNotNeeded(
         SurveyedStore own,
@@ -314,8 +312,9 @@ public sealed class ClusterRecovery : IDisposable
     }
 
     /// <summary>
-    /// Returns why the store cannot be recovered. A new cluster would begin with wrong values and keep them for ever: a
-    /// log time that runs back, a deleted database, a number given twice. Exported documents begin anew instead.
+    /// Returns why the store cannot be recovered, or null. Without the damaged rows, the new cluster would keep wrong
+    /// values for ever: a log time that runs back, a deleted database, a number assigned twice. Exported documents can
+    /// be imported into a new node instead.
     /// </summary>
     private string? WhyImpossible(SurveyedStore own) =>
         _store.RecoveryDamage is not { } damage
@@ -369,7 +368,7 @@ public sealed class ClusterRecovery : IDisposable
         }
         catch (Exception other) when (other is JsonException or KeyNotFoundException or InvalidOperationException)
         {
-            // A version whose listing lacks the last entry.
+            // An older version, whose listing lacks the last entry.
             return null;
         }
     }
@@ -417,12 +416,12 @@ public sealed class ClusterRecovery : IDisposable
             ? member.Name
             : nodeId;
 
-    /// <summary>A stopped store in reach.</summary>
+    /// <summary>An accessible store of a stopped member.</summary>
     /// <param name="Store">The position and state of its log.</param>
     /// <param name="Member">The member that owns it.</param>
     /// <param name="Configuration">The newest configuration in its journal.</param>
     /// <param name="Starts">The number of its starts; 0 when its journal cannot be read.</param>
-    /// <param name="Met">For each member, its number of starts as this store last recorded it.</param>
+    /// <param name="Met">For each member, the number of its starts that this store last recorded.</param>
     private sealed record Card(
         SurveyedStore Store,
         NodeId Member,
@@ -431,7 +430,7 @@ public sealed class ClusterRecovery : IDisposable
         Dictionary<NodeId, long> Met
     );
 
-    /// <summary>A stopped voter that is in reach and could be started.</summary>
+    /// <summary>An accessible stopped voter whose node can be started.</summary>
     /// <param name="Store">The position and state of its log.</param>
     /// <param name="Member">The member.</param>
     /// <param name="Configuration">The newest configuration in its journal.</param>
@@ -440,7 +439,7 @@ public sealed class ClusterRecovery : IDisposable
 
 /// <summary>The result of a recovery.</summary>
 /// <param name="Ids">The ids of the new node and the new cluster.</param>
-/// <param name="Data">What the recovered data contains.</param>
+/// <param name="Data">The contents of the recovered data.</param>
 /// <param name="KeptSuffix">The suffix of the renamed old data directories.</param>
 /// <param name="Authority">The new authority's certificate, in PEM.</param>
 public sealed record RecoveredCluster(NodeIds Ids, RecoveredData Data, string KeptSuffix, string Authority);

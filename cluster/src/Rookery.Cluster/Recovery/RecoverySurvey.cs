@@ -2,12 +2,15 @@ using Rookery.Journal;
 
 namespace Rookery.Cluster.Recovery;
 
-/// <summary>The state of a cluster as seen from the node to be recovered, and what a recovery there may lose.</summary>
+/// <summary>
+/// The result of <see cref="ClusterRecovery.SurveyAsync"/>: the accessible stores, and what a recovery of this node may
+/// lose.
+/// </summary>
 /// <param name="Own">The store that would be recovered.</param>
-/// <param name="Others">The other stores in reach: the named data directories and the running members.</param>
+/// <param name="Others">The other accessible stores: the named data directories and the running members.</param>
 /// <param name="Voters">The number of voters; 0 when the store does not know it.</param>
-/// <param name="OutOfReach">The names of the voters whose stores were not seen.</param>
-/// <param name="Refusal">Why this node must not be recovered, in sentences; null when the owner may decide.</param>
+/// <param name="OutOfReach">The names of the voters whose stores are not accessible.</param>
+/// <param name="Refusal">Why this node must not be recovered, in sentences; null when the operator may decide.</param>
 public sealed record RecoverySurvey(
     SurveyedStore Own,
     IReadOnlyList<SurveyedStore> Others,
@@ -46,7 +49,7 @@ public sealed record RecoverySurvey(
     }
 }
 
-/// <summary>The end of one store's log.</summary>
+/// <summary>One accessible store: its member, the end of its log, and its damage.</summary>
 /// <param name="Name">The name of the member that owns the store.</param>
 /// <param name="Place">The data directory, or the address of the running member.</param>
 /// <param name="Last">The last entry of the store.</param>
@@ -62,13 +65,15 @@ public sealed record SurveyedStore(
     bool IsRunning
 )
 {
-    /// <summary>Why members would refuse its node as an old copy, in a sentence; null when they would not.</summary>
+    /// <summary>
+    /// Why members would refuse the store's node as an old copy, in a sentence; null when they would not.
+    /// </summary>
     public string? OldCopy { get; init; }
 
-    /// <summary>Whether its tables contain the rows that every start reads.</summary>
+    /// <summary>Whether the store's tables contain the rows that every start reads.</summary>
     public bool CanStart { get; init; } = true;
 
-    /// <summary>Whether its log is more up to date than another's, in Raft's order (Ongaro, 3.6.1).</summary>
+    /// <summary>Whether this store's log is more up to date than the other's (thesis 3.6.1).</summary>
     public bool IsAheadOf(SurveyedStore other) =>
         (Last.Term, Last.Index).CompareTo((other.Last.Term, other.Last.Index)) > 0;
 }

@@ -8,7 +8,8 @@ using Rookery.Storage.Repair;
 namespace Rookery.Cluster.Transfer;
 
 /// <summary>
-/// The HTTP encoding of a request for rows to repair, and of the log position in the response. Used by both ends.
+/// The HTTP encoding of a request for rows to repair, and of the log position in the response. Used by
+/// <see cref="StateRepair"/> and <see cref="StateRoutes"/>.
 /// </summary>
 internal static class RowsQuery
 {

@@ -1,21 +1,21 @@
 namespace Rookery.Cluster.Transfer;
 
 /// <summary>
-/// Time limits for another member's silence. A member that loses power after it received a request leaves nothing to
-/// retransmit, so TCP would wait for its response for ever, and the whole fetch with it.
+/// Time limits for responses of another member. If a member loses power after it acknowledged a request, TCP has
+/// nothing to retransmit and would wait for the response for ever.
 /// </summary>
 internal static class Silence
 {
-    /// <summary>Between pieces of a response, and before a response that needs no preparation.</summary>
+    /// <summary>The limit between pieces of a response, and before a response that needs no preparation.</summary>
     public static readonly TimeSpan BetweenPieces = TimeSpan.FromSeconds(30);
 
     /// <summary>
-    /// Before an offer, which waits for other background work but for no flush. No longer, because a next leader is not
-    /// asked meanwhile.
+    /// The limit before an offer, which waits for other background work but for no flush. A longer limit would delay
+    /// the fetch from the next leader.
     /// </summary>
     public static readonly TimeSpan BeforeOffer = TimeSpan.FromMinutes(1);
 
-    /// <summary>Before a response that may need a flush.</summary>
+    /// <summary>The limit before a response that may need a flush.</summary>
     public static readonly TimeSpan BeforeFlushed = TimeSpan.FromMinutes(5);
 
     /// <summary>Runs <paramref name="ask"/> with a time limit.</summary>

@@ -10,13 +10,13 @@ using Rookery.Storage.Install;
 namespace Rookery.Cluster.Transfer;
 
 /// <summary>
-/// Fetches another member's state and replaces this node's with it, when this node misses more entries than the others'
-/// journals hold, or its tables cannot be read.
+/// Fetches another member's state and replaces this node's state with it. Used when this node misses entries that the
+/// leader's journal no longer contains, or when an entry cannot be applied to damaged tables.
 /// </summary>
 /// <remarks>
-/// The lock of <see cref="RaftHost"/> guards the fields, except <c>_troubleTold</c>, which belongs to the one running
-/// fetch; <see cref="Trouble"/> is read without the lock. A state is fetched without the lock and installed under it:
-/// the one exception to the rule that no I/O is done under the lock.
+/// The lock of <see cref="RaftHost"/> guards the fields, except <c>_troubleTold</c>, which belongs to the running
+/// fetch. <see cref="Trouble"/> is read without the lock. A state is fetched without the lock and installed under it.
+/// This is the only I/O that is done under the lock.
 /// </remarks>
 internal sealed class SnapshotInstaller(
     RaftHost host,
@@ -40,13 +40,13 @@ internal sealed class SnapshotInstaller(
     private long _fetchedThrough;
 
     /// <summary>
-    /// Why the last fetch failed, in sentences; null before the first failure, after a later success, and when the
-    /// missing entries have arrived otherwise.
+    /// Why the last fetch failed, in sentences; null when no fetch failed since the last success, and once the missing
+    /// entries have arrived otherwise.
     /// </summary>
     public string? Trouble =>
         host.Progress.Applied < Volatile.Read(ref _fetchedThrough) ? Volatile.Read(ref _trouble) : null;
 
-    /// <summary>Starts a fetch if the core's last step asked for one. Under the lock.</summary>
+    /// <summary>Starts a fetch if the output of the core's last step names one. Under the lock.</summary>
     public void BeginIfOffered()
     {
         if (host.Output.Fetch is not { } offer)
@@ -66,10 +66,7 @@ internal sealed class SnapshotInstaller(
         }
     }
 
-    /// <summary>
-    /// Starts a fetch unless one is running. The core waits for the end of the running one, whatever started it. Under
-    /// the lock.
-    /// </summary>
+    /// <summary>Starts a fetch unless one is running. Under the lock.</summary>
     private void BeginFetch(NodeId from, long through)
     {
         if (!_isFetching)
@@ -83,10 +80,9 @@ internal sealed class SnapshotInstaller(
     }
 
     /// <summary>
-    /// Fetches the leader's tables when an entry needs a row that cannot be read here, because this node's tables can
-    /// advance no further. Single rows would not help: other members have them as of a later entry than these tables
-    /// can reach. A leader itself does not fetch: its poor health makes it transfer leadership to a member that can
-    /// apply. Under the lock.
+    /// Fetches the leader's state when applying is blocked by a row that cannot be read here. Fetching only that row
+    /// would not help: other members hold it as of a later entry than this node can apply. A blocked leader does not
+    /// fetch; it transfers leadership to a voter that can apply. Under the lock.
     /// </summary>
     public void FetchStateIfBlocked()
     {
@@ -130,7 +126,7 @@ internal sealed class SnapshotInstaller(
         }
         catch (Exception failure)
         {
-            // Whatever the failure: the core waits for this fetch and asks for no other meanwhile.
+            // Catch everything: the core starts no other fetch until this one is reported as ended.
             lock (host.Gate)
             {
                 EndFetchInVain();
@@ -149,9 +145,8 @@ internal sealed class SnapshotInstaller(
     }
 
     /// <summary>
-    /// Logs the failure, at most once a minute: attempts repeat every second, for days on a full disk.
-    /// <see cref="Trouble"/> omits the cause, because unauthenticated clients may read it and the cause may contain
-    /// addresses, paths and document ids.
+    /// Logs the failure, at most once a minute, because attempts repeat every second. <see cref="Trouble"/> omits the
+    /// cause: unauthenticated clients may read it, and the cause may contain addresses, paths and document ids.
     /// </summary>
     private void ReportTrouble(NodeId from, string why)
     {
@@ -182,8 +177,8 @@ internal sealed class SnapshotInstaller(
     }
 
     /// <summary>
-    /// Waits until this node has applied its own journal, or applying makes no progress. What the journal contains need
-    /// not be fetched: a start applies for seconds on a slow card, and 140 MiB were fetched where 32 had changed.
+    /// Waits until this node has applied its own journal, or applying makes no progress. Entries in the journal need
+    /// not be fetched. (After a start on a slow SD card, 140 MiB were fetched instead of 32 MiB.)
     /// </summary>
     private async Task ApplyOwnAsync()
     {
@@ -199,12 +194,11 @@ internal sealed class SnapshotInstaller(
 
     /// <summary>Installs a fetched state, on the background thread.</summary>
     /// <remarks>
-    /// The lock is held while the manifest and a segment header are written, because the core must not step until it
-    /// knows of the new state. A member that lags far neither leads nor is needed for a majority; a member that could
-    /// not apply may be unresponsive for a few syncs.
+    /// The lock is held while the manifest and a segment header are written, because the core must not step before it
+    /// knows the new state. The node is unresponsive for that time, which is a few syncs.
     /// </remarks>
-    /// <returns>True when installed; false when entries have overtaken the state; null while a journal write is in
-    /// flight: try again.</returns>
+    /// <returns>True when installed; false when the state is of no use any more; null to try again, because a journal
+    /// write is in flight.</returns>
     private bool? Install(FetchedState fetched)
     {
         store.Installation.Prepare(fetched);
@@ -238,7 +232,8 @@ internal sealed class SnapshotInstaller(
             && host.Core.MayReplaceTables(position, offer.CommittedBy);
         if (log.Journal.IsDue && !helps && !host.IsHalted && offer.Index > host.Core.CommitIndex)
         {
-            // For example, a vote is being written. Giving up would make the leader send everything again.
+            // For example, a vote is being written. If the fetch were abandoned, the leader would send everything
+            // again.
             return null;
         }
 
@@ -263,8 +258,8 @@ internal sealed class SnapshotInstaller(
                     )
             )
         {
-            // After the two excluded disk exceptions everything is unchanged, and the fetch is tried again. After any
-            // other, storage, journal and tables may be inconsistent until a restart.
+            // After ReceivedStateException and DiskException nothing has changed, and the fetch is tried again. After
+            // other exceptions, tables and journal may be inconsistent until a restart.
             host.HaltInDiagnosisMode(
                 $"A state that was fetched from another member could not be put in place: {failure.Message} "
                     + $"Restart the node."
@@ -274,7 +269,7 @@ internal sealed class SnapshotInstaller(
 
         applies.EndReplay();
         var (configuration, index) = ConfigurationEncoding.Read(offer.Configuration);
-        // These callers belong to a former leadership of this node; the outcomes of their entries are not known here.
+        // These callers proposed while this node led earlier. The outcomes of their entries are not known here.
         log.Memory.RefuseBetween(host.Progress.Applied + 1, offer.Index, ProposalRejections.Overtaken);
         bool wasBlocked = host.Progress.Install(offer.Index);
         if (wasBlocked)

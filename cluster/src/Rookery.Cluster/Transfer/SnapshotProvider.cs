@@ -7,10 +7,12 @@ namespace Rookery.Cluster.Transfer;
 internal sealed class SnapshotProvider(RaftHost host, NodeStore store)
 {
     /// <summary>
-    /// Returns an offer of this node's state: what changed since an etag if that is much less, otherwise everything.
+    /// Returns an offer of this node's state: the changes since an etag if they are much smaller, otherwise the whole
+    /// state.
     /// </summary>
-    /// <param name="since">The etag through which the member has everything; null when it needs everything.</param>
-    /// <param name="through">The member's applied index: an older state is useless to it.</param>
+    /// <param name="since">The etag through which the member has all changes; null when it needs the whole
+    /// state.</param>
+    /// <param name="through">The member's applied index. An older state is useless to the member.</param>
     /// <returns>Null while the offer is being written, or while this leader's tables have not reached
     /// <paramref name="through"/>: ask again.</returns>
     /// <exception cref="IOException">This node offers no state; the message says why.</exception>
@@ -40,7 +42,7 @@ internal sealed class SnapshotProvider(RaftHost host, NodeStore store)
             host.Options.RunBeside(write);
         }
 
-        // Read the term after making the offer: everything in it was committed in this term or earlier.
+        // Read the term after making the offer, so that all its entries were committed in this term or earlier.
         return offer is null ? null : offer with { CommittedBy = host.Core.Term };
     }
 }

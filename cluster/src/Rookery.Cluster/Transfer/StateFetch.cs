@@ -12,8 +12,8 @@ namespace Rookery.Cluster.Transfer;
 public readonly record struct StateFetchProgress(long Bytes, long TotalBytes);
 
 /// <summary>
-/// Fetches the state of another member over <see cref="StateRoutes"/> and verifies every byte of it. After a broken
-/// connection it continues at the byte where it stopped; a file that arrived damaged is fetched again; after a restart
+/// Fetches the state of another member over <see cref="StateRoutes"/> and verifies every byte. After a broken
+/// connection it continues at the byte where it stopped. A file that arrived damaged is fetched again. After a restart
 /// it continues with the files on disk, as long as the other member still holds the offer.
 /// </summary>
 /// <param name="member">A client for the other member, with its base address and the credentials that its port
@@ -25,22 +25,23 @@ public sealed class StateFetch(HttpClient member, StateInbox inbox, TimeProvider
     private const int PieceBytes = 64 * 1024;
     private const int MostOfferBytes = 16 << 20;
 
-    // A member drops an offer when it restarts or runs out of journal space. A member that drops one after the other
-    // cannot help.
+    // A member drops an offer when it restarts or runs out of journal space. Give up on a member that drops this many
+    // in a row.
     private const int MostAttempts = 4;
 
-    // Consecutive broken connections without a received byte.
+    // The maximum number of consecutive broken connections without a received byte.
     private const int MostBreaks = 8;
 
-    /// <summary>Invoked with the progress, at most once for each 1 MiB.</summary>
+    /// <summary>Invoked with the progress after each 1 MiB.</summary>
     public Action<StateFetchProgress>? Progress { get; init; }
 
     /// <summary>
-    /// Returns the etag through which this node has everything; null when it needs everything. Called for each offer.
+    /// Returns the etag through which this node has all changes; null when it needs the whole state. Called once for
+    /// each offer.
     /// </summary>
     public Func<long?>? Since { get; init; }
 
-    /// <summary>Returns the applied index of this node: an offer of an older state is useless.</summary>
+    /// <summary>Returns the applied index of this node. An older state is useless.</summary>
     public Func<long> Through { get; init; } = static () => 0;
 
     /// <summary>Invoked with each offer before it is fetched.</summary>
@@ -52,8 +53,8 @@ public sealed class StateFetch(HttpClient member, StateInbox inbox, TimeProvider
     internal TimeSpan RestPerBreak { get; init; } = TimeSpan.FromMilliseconds(250);
 
     /// <summary>
-    /// How long the other member may take to write an offer. The failure only makes the delay visible: the next request
-    /// finds the writing continued.
+    /// The maximum time that the other member may take to write an offer. After it this fetch fails, so that the delay
+    /// is reported, but the other member goes on writing.
     /// </summary>
     private static readonly TimeSpan MostOfWriting = TimeSpan.FromMinutes(10);
 
@@ -61,8 +62,8 @@ public sealed class StateFetch(HttpClient member, StateInbox inbox, TimeProvider
     internal TimeSpan RestPerQuestion { get; init; } = TimeSpan.FromSeconds(1);
 
     /// <summary>Fetches and verifies the state.</summary>
-    /// <exception cref="StateTransferException">The member offers no state, its connection broke repeatedly, or the
-    /// data is damaged; or this node has no space.</exception>
+    /// <exception cref="StateTransferException">The member offers no state, its connection broke repeatedly, the data
+    /// is damaged, or this node has no space.</exception>
     /// <exception cref="Rookery.Platform.DiskException">The disk failed.</exception>
     /// <exception cref="OperationCanceledException">The caller cancelled.</exception>
     public async Task<FetchedState> RunAsync(CancellationToken cancellationToken)
@@ -99,7 +100,8 @@ public sealed class StateFetch(HttpClient member, StateInbox inbox, TimeProvider
     {
         long begun = time.GetTimestamp();
 
-        // Called once: with a newer etag each time, the other member would write the changes again for every request.
+        // Call this once. With a newer etag in each request, the other member would start to write the changes again
+        // each time.
         long? since = Since?.Invoke();
         for (; ; )
         {

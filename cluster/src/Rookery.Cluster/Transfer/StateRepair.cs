@@ -18,13 +18,12 @@ public sealed class StateRepair(NodeStore store, Func<Action, Task> onBackground
 
     private static readonly TimeSpan Look = TimeSpan.FromMilliseconds(100);
 
-    // The other member has applied the entries that the rows contain, so this node normally receives them with the next
-    // frames. If not, it lags for another reason.
+    // The other member has applied the entries that the rows contain, so this node normally receives them soon.
     private static readonly TimeSpan Patience = TimeSpan.FromMinutes(2);
 
     /// <summary>Repairs all known damage. Costs nothing when there is none.</summary>
     /// <param name="member">A client for another member, preferably one that does not lag.</param>
-    /// <param name="cancellationToken">Cancels; finished repairs stay.</param>
+    /// <param name="cancellationToken">Cancels the repair. Finished repairs stay.</param>
     /// <returns>The number of repaired files.</returns>
     /// <exception cref="StateTransferException">The member does not have the rows, or this node does not reach their
     /// log position.</exception>

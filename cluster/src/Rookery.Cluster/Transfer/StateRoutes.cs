@@ -21,8 +21,8 @@ namespace Rookery.Cluster.Transfer;
 /// <para>503: the node is stopping. The port decides who may ask.</para>
 /// </summary>
 /// <param name="offers">This node's offers.</param>
-/// <param name="make">Makes an offer or returns the open one, given the etag through which the member has everything
-/// (null for nothing) and the member's applied index. Returns null while the offer is being written.</param>
+/// <param name="make">Makes an offer or returns the open one. Receives the etag through which the member has all
+/// changes (null for none) and the member's applied index. Returns null while the offer is being written.</param>
 /// <param name="time">The clock.</param>
 public sealed class StateRoutes(StateOffers offers, Func<long?, long, Task<StateOffer?>> make, TimeProvider time)
 {
@@ -31,7 +31,8 @@ public sealed class StateRoutes(StateOffers offers, Func<long?, long, Task<State
 
     private const int PieceBytes = 256 * 1024;
 
-    // Rest so that sending takes a quarter of the disk's time while writes are being committed, as for backups.
+    // Pause three times as long as each read took, so that sending uses a quarter of the disk's time while writes are
+    // committed.
     private const int RestsPerRead = 3;
 
     private static readonly TimeSpan LongestRest = TimeSpan.FromSeconds(1);
@@ -174,8 +175,8 @@ public sealed class StateRoutes(StateOffers offers, Func<long?, long, Task<State
 
     private async Task SendAsync(HttpContext http, string offer, IDiskFile file, long offset, long length)
     {
-        // The receiver writes to a disk of its own, perhaps a slow one, and syncs as it goes. So the server's minimum
-        // rate does not apply here; Patience does.
+        // The receiver writes to a disk that may be slow, so the server's minimum data rate does not apply. Patience
+        // limits the wait instead.
         if (http.Features.Get<IHttpMinResponseDataRateFeature>() is { } rate)
         {
             rate.MinDataRate = null;
@@ -219,7 +220,7 @@ public sealed class StateRoutes(StateOffers offers, Func<long?, long, Task<State
         }
         catch (Exception failure) when (failure is OperationCanceledException or IOException)
         {
-            http.Abort(); // the receiver left, or the file cannot be read: the receiver asks again from where it is
+            http.Abort(); // the receiver left, or the file cannot be read: the receiver continues with another request
         }
         finally
         {
