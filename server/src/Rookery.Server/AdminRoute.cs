@@ -3,7 +3,7 @@ using Microsoft.AspNetCore.Http;
 namespace Rookery.Server;
 
 /// <summary>
-/// A route for administrators that Rookery.Hosting adds, because its handler needs more than this project has.
+/// A route for administrators that Rookery.Hosting adds, because its handler needs types of that project.
 /// </summary>
 /// <param name="Method">The HTTP method.</param>
 /// <param name="Path">The path, from the root.</param>

@@ -5,8 +5,9 @@ using Rookery.Server.Support;
 namespace Rookery.Server;
 
 /// <summary>
-/// Runs work that continues after its request is answered. The server waits for it when it stops, including work that
-/// begins during the wait, so the node stays open while work runs. After the wait no work begins. Thread-safe.
+/// Runs work that continues after the answer to its request. When the server stops, it waits for all work, including
+/// work that begins during the wait, so that the node is open while work runs. After the wait no work can begin.
+/// Thread-safe.
 /// </summary>
 /// <param name="log">Log for work that fails.</param>
 internal sealed class BackgroundWork(ILogger log) : IHostedService

@@ -6,9 +6,9 @@ namespace Rookery.Server;
 
 /// <summary>
 /// Refuses requests that pages of other sites make in a visitor's browser. Any site can send requests to 127.0.0.1: as
-/// a plain POST, as a WebSocket, or under its own name that it resolves to that address (DNS rebinding). So a node that
-/// listens on loopback in plain HTTP answers only to loopback names, and no node answers pages of other sites, because
-/// a browser attaches its client certificate to their requests too.
+/// a plain POST, as a WebSocket, or by a host name that it resolves to that address (DNS rebinding). So a node that
+/// listens on loopback in plain HTTP answers only requests whose Host is a loopback name. No node answers requests of
+/// other sites' pages, because a browser attaches its client certificate to them too.
 /// </summary>
 internal sealed class BrowserGuard(ServerOptions options)
 {
@@ -41,7 +41,7 @@ internal sealed class BrowserGuard(ServerOptions options)
     }
 
     // Browsers send Sec-Fetch-Site, and scripts cannot change it; "same-site" includes another port of this machine.
-    // Some requests of such a page carry no Origin. Older browsers send only the Referer.
+    // Some requests carry no Origin, and older browsers send only the Referer.
     private static bool IsForeign(IHeaderDictionary headers, HttpRequest request) =>
         headers["Sec-Fetch-Site"].ToString() switch
         {

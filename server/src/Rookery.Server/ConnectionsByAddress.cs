@@ -26,7 +26,7 @@ internal sealed class ConnectionsByAddress(int most, ILogger log, TimeProvider t
     private long? _warnedAt;
 
     /// <summary>
-    /// Runs a new connection to its end and counts it meanwhile, or closes it if its address has too many.
+    /// Runs a new connection until it ends and counts it meanwhile; closes it at once if its address has too many.
     /// </summary>
     public Task RunAsync(ConnectionContext connection, ConnectionDelegate next)
     {

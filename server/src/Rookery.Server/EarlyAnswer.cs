@@ -5,12 +5,12 @@ using Microsoft.AspNetCore.Http.Features;
 namespace Rookery.Server;
 
 /// <summary>
-/// Reads the rest of a request body after an error was sent early. A connection that is closed with unread bytes is
-/// reset, and a reset can discard the answer before the client has read it.
+/// Reads the rest of a request body after an error was sent. Closing a connection with unread bytes resets it, and a
+/// reset can discard the answer before the client has read it.
 /// </summary>
 internal static class EarlyAnswer
 {
-    /// <summary>Bytes to read after the answer at most.</summary>
+    /// <summary>Maximum bytes to read after the answer.</summary>
     public const int MostBytes = 64 << 20;
 
     // A client that reads the answer stops sending; one that goes on is disconnected.
@@ -24,9 +24,9 @@ internal static class EarlyAnswer
         && http.Features.Get<IHttpRequestBodyDetectionFeature>() is { CanHaveBody: true };
 
     /// <summary>
-    /// Sends the answer and reads on until the body ends, the client is silent for a second, or <see cref="MostBytes"/>
-    /// or 10 s are reached. If the body did not end, closes the connection, because Kestrel would wait for it for 5 s
-    /// or more.
+    /// Sends the answer and reads the body to its end. Gives up if the client is silent for a second, or after
+    /// <see cref="MostBytes"/> or 10 s. Then it closes the connection, because Kestrel would wait for the rest of the
+    /// body for 5 s or more.
     /// </summary>
     /// <param name="http">The request.</param>
     /// <param name="time">The clock.</param>
@@ -81,7 +81,7 @@ internal static class EarlyAnswer
         );
         using var end = CancellationTokenSource.CreateLinkedTokenSource(silence.Token, last.Token, left);
 
-        // Without a token for the read: Kestrel treats a read that a token ended as still open.
+        // The read gets no cancellation token: Kestrel treats a cancelled read as still open.
         await using var interrupt = end.Token.UnsafeRegister(
             static reader => ((PipeReader)reader!).CancelPendingRead(),
             body

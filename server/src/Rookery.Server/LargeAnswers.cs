@@ -9,19 +9,19 @@ namespace Rookery.Server;
 /// </summary>
 internal sealed class LargeAnswers
 {
-    /// <summary>Answers that may be built and sent at once.</summary>
+    /// <summary>Maximum number of answers that are built and sent at once.</summary>
     public const int Most = 4;
 
-    // A page requests several at once; the later ones wait.
+    // The dashboard requests several answers at once. Those beyond the limit wait this long for a turn.
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(2);
 
-    // An answer has a few MiB at most. After this time the connection is closed, so that its turn is free for others.
+    // An answer has a few MiB at most. After this time the connection is closed, which frees its turn.
     private static readonly TimeSpan LongestSending = TimeSpan.FromMinutes(1);
 
     private readonly TimeProvider _time;
     private readonly Channel<bool> _turns = Channel.CreateBounded<bool>(Most);
 
-    /// <summary>Creates the limit with all turns free.</summary>
+    /// <summary>Creates the limit, with all turns free.</summary>
     /// <param name="time">The clock.</param>
     public LargeAnswers(TimeProvider time)
     {

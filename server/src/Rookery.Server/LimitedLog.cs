@@ -5,17 +5,18 @@ namespace Rookery.Server;
 
 /// <summary>
 /// Limits log lines that remote callers can cause: a burst of <see cref="Burst"/>, then one in three minutes. Otherwise
-/// one client could push everything else out of the log. Dropped lines are counted, and the next line that passes
-/// reports their number. Thread-safe.
+/// one client could displace all other lines from the log. The next line that passes reports the number of dropped
+/// lines. Thread-safe.
 /// </summary>
 /// <param name="log">Log of the node.</param>
 /// <param name="time">The clock.</param>
 internal sealed class LimitedLog(ILogger log, TimeProvider time) : ILogger
 {
-    /// <summary>Lines that pass in a burst.</summary>
+    /// <summary>Maximum number of lines that pass in a burst.</summary>
     public const int Burst = 20;
 
-    // One more line in each of these periods, so that the retained log holds a day of them.
+    // One more line passes in each such period, so that the retained log covers a day even if this limit is always
+    // reached.
     private static readonly TimeSpan Between = TimeSpan.FromMinutes(3);
 
     private readonly Lock _gate = new();

@@ -4,14 +4,15 @@ using Rookery.Indexing.Indexes;
 namespace Rookery.Server;
 
 /// <summary>
-/// Whether this node serves documents. It is "opening" at first, serves documents once <see cref="MarkOpen"/> was
-/// called with a node without a diagnosis, and is "stopping" at the end. While it does not serve, every route without
-/// <see cref="WithoutData"/> answers 503 with <see cref="Reason"/>. Thread-safe.
+/// Whether this node serves documents: not while it opens, from <see cref="MarkOpen"/> on unless the node is in
+/// diagnosis mode, and not while it stops. While it does not, every route without <see cref="WithoutData"/> answers 503
+/// with <see cref="Reason"/>. Thread-safe.
 /// </summary>
 public sealed class Readiness
 {
     /// <summary>
-    /// Header of an error from a node that takes no part in its cluster: a repetition would be refused again.
+    /// Header of an error from a node that takes no part in its cluster. Clients need not retry: the node would refuse
+    /// again.
     /// </summary>
     public const string TakesNoPart = "Takes-No-Part";
 
@@ -22,13 +23,13 @@ public sealed class Readiness
     private volatile Node? _node;
     private volatile IndexHost? _indexes;
 
-    /// <summary>The opened node, also in diagnosis mode; null before.</summary>
+    /// <summary>The opened node, also in diagnosis mode; null before it is opened.</summary>
     public Node? Node => _node;
 
-    /// <summary>The indexes of the opened node; null before.</summary>
+    /// <summary>The indexes of the opened node; null before it is opened.</summary>
     public IndexHost? Indexes => _indexes;
 
-    /// <summary>Why documents are not served, in one sentence; null if they are.</summary>
+    /// <summary>Why documents are not served, in one sentence; null if they are served.</summary>
     public string? Reason => _announced ?? _node?.Diagnosis;
 
     /// <summary>Whether the node is opening or stopping, as opposed to diagnosis mode.</summary>

@@ -10,8 +10,9 @@ using Rookery.Storage;
 namespace Rookery.Server;
 
 /// <summary>
-/// Middleware of every request: counts and times it, checks its credential, refuses pages of other sites and requests
-/// for documents that are not served, and answers exceptions and unknown routes in RavenDB's error form.
+/// Middleware of every request. It counts and times the request, and checks its credential. It refuses requests of
+/// other sites' pages, and requests for documents while the node serves none. It answers exceptions and unknown routes
+/// in RavenDB's error form.
 /// </summary>
 internal sealed class RequestGate(ServerContext context, RequestDelegate next)
 {
@@ -41,7 +42,8 @@ internal sealed class RequestGate(ServerContext context, RequestDelegate next)
     {
         try
         {
-            // Before every other refusal: those keep the connection, and read on where the body seems to end.
+            // Before all other refusals: those keep the connection and read the next request after the body, whose end
+            // is unknown with another coding.
             CheckTransferCoding(http);
             if (_guard.Problem(http.Request, endpoint?.Metadata.GetMetadata<RouteScope>()) is { } problem)
             {
@@ -89,8 +91,8 @@ internal sealed class RequestGate(ServerContext context, RequestDelegate next)
     }
 
     /// <summary>
-    /// Chunks are all that the server below undoes. It passes over other codings before them, so the body would be read
-    /// as something else than what a proxy took it for.
+    /// Refuses a transfer coding besides "chunked", and closes the connection. Kestrel ignores other codings, so it
+    /// could see the end of the body elsewhere than a proxy before it does.
     /// </summary>
     private static void CheckTransferCoding(HttpContext http)
     {
@@ -107,8 +109,7 @@ internal sealed class RequestGate(ServerContext context, RequestDelegate next)
         }
     }
 
-    // The method does not tell reads from writes: POST queries reads, GET hilo/next writes. Routes of documents have a
-    // scope that does.
+    // The scope of a route tells reads from writes. The method does not: POST queries reads, GET hilo/next writes.
     private static bool IsRead(HttpContext http)
     {
         var scope = http.GetEndpoint()?.Metadata.GetMetadata<RouteScope>();
@@ -126,9 +127,9 @@ internal sealed class RequestGate(ServerContext context, RequestDelegate next)
         && endpoint.Metadata.GetMetadata<RouteScope>() != RouteScope.Read;
 
     /// <summary>
-    /// Checks the credential again after the read barrier. A member that has just started knows only the credentials it
-    /// had applied before, and clients take "unknown" as final. So it is answered only after the barrier; without a
-    /// barrier the answer is 503, which sends clients to another node.
+    /// Checks the credential again after a read barrier. A member that has just started may not have applied the newest
+    /// credentials, and clients take "unknown" as final. Without a barrier the answer is 503, which sends clients to
+    /// another node.
     /// </summary>
     private async Task AuthoriseAfterBarrierAsync(HttpContext http, Endpoint? endpoint, bool needsDocuments)
     {
@@ -194,7 +195,7 @@ internal sealed class RequestGate(ServerContext context, RequestDelegate next)
                 || context.Stopping.IsCancellationRequested
             )
         {
-            // The client left or the node stops, so no answer is expected. A write can learn of a closed connection
+            // The client left or the node stops, so no answer is expected. A write to a closed connection can fail
             // before the token is cancelled.
             http.Abort();
         }
@@ -221,7 +222,7 @@ internal sealed class RequestGate(ServerContext context, RequestDelegate next)
         }
         catch (IOException malformed) when (malformed.InnerException is OverflowException)
         {
-            // Kestrel's exception for a chunk whose announced length overflows.
+            // Kestrel throws this for a chunk whose announced length overflows.
             await ErrorAnswer.WriteAsync(
                 http,
                 StatusCodes.Status400BadRequest,

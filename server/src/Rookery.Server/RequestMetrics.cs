@@ -15,9 +15,7 @@ public sealed class RequestMetrics(TimeProvider time)
     /// <summary>Requests in progress.</summary>
     public long InFlight => Interlocked.Read(ref _inFlight);
 
-    /// <summary>
-    /// Requests so far that need documents. Health checks and scrapes are not counted, because they are no load.
-    /// </summary>
+    /// <summary>Requests so far that need documents. Health checks and scrapes of metrics are not counted.</summary>
     public long DocumentRequests => Interlocked.Read(ref _documentRequests);
 
     /// <summary>
@@ -55,7 +53,7 @@ public sealed class RequestMetrics(TimeProvider time)
         long microseconds = (long)time.GetElapsedTime(begun).TotalMicroseconds;
         route?.Record(status, microseconds);
 
-        // Errors are quick and do no work, so they are left out of the totals; 404 is an ordinary answer.
+        // Errors are quick and do no work, so the totals exclude them. 404 is an ordinary answer.
         if (status is < 400 or 404)
         {
             total?.Sum.Record(status, microseconds);
@@ -64,8 +62,8 @@ public sealed class RequestMetrics(TimeProvider time)
 }
 
 /// <summary>
-/// Endpoint metadata: the total that a route's requests are added to, besides the counters of the pattern, which reads
-/// and writes may share.
+/// Endpoint metadata: the total to which a route's requests are added (reads or writes), besides the counters of the
+/// route's pattern.
 /// </summary>
 /// <param name="Sum">The total.</param>
 internal sealed record RouteTotal(RouteMetrics Sum);
@@ -105,10 +103,10 @@ public sealed class RouteMetrics(string pattern)
     /// <summary>Sum of all durations in microseconds.</summary>
     public long TotalMicroseconds => Interlocked.Read(ref _totalMicroseconds);
 
-    /// <summary>Returns the requests in bucket <paramref name="index"/> alone (not cumulative).</summary>
+    /// <summary>Returns the number of requests in bucket <paramref name="index"/> (not cumulative).</summary>
     public long InBucket(int index) => Interlocked.Read(ref _buckets[index]);
 
-    /// <summary>Returns the requests answered with a status of <paramref name="hundreds"/>xx.</summary>
+    /// <summary>Returns the number of requests answered with a status of <paramref name="hundreds"/>xx.</summary>
     public long WithStatusClass(int hundreds) => Interlocked.Read(ref _byStatusClass[hundreds]);
 
     internal void Record(int status, long microseconds)

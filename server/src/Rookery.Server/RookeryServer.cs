@@ -19,21 +19,21 @@ namespace Rookery.Server;
 /// <summary>Builds and stops the HTTP server of one node.</summary>
 public static class RookeryServer
 {
-    // Bounds of the connections of one address. RavenDB's clients open one for each concurrent request.
+    // The limit of connections of one address is between these. RavenDB's clients open one for each concurrent request.
     private static readonly (int Low, int High) MostOfAddress = (64, 512);
 
     // Durations of these routes depend on their readers.
     private static readonly string[] UncountedPatterns = ["/changes", "/streams", "/export"];
 
     /// <summary>
-    /// How long reads may continue after the server begins to stop. Long reads end themselves at once; those still
-    /// running after this time are cut off, because their clients do not take the answer.
+    /// How long reads may continue after the server begins to stop. Long reads end themselves at once. Reads that still
+    /// run after this time are cut off, because their clients do not read the answer.
     /// </summary>
     internal static readonly TimeSpan ReadPatience = TimeSpan.FromSeconds(1);
 
     /// <summary>
-    /// How long a stop waits for all answers. Within it a write is still answered that waits for a slow sync, which can
-    /// take seconds on a memory card, or for a majority.
+    /// How long a stop waits for all answers: long enough for a write that waits for a majority, or for a slow sync,
+    /// which can take seconds on a memory card.
     /// </summary>
     internal static readonly TimeSpan StopPatience = TimeSpan.FromSeconds(10);
 
@@ -42,7 +42,7 @@ public static class RookeryServer
     /// documents can be served.
     /// </summary>
     /// <param name="context">State that the routes share.</param>
-    /// <param name="configureHost">Changes the host, for tests that serve from memory; null to listen as
+    /// <param name="configureHost">Configures the host differently, for tests that serve from memory; null to listen as
     /// configured.</param>
     public static WebApplication Build(ServerContext context, Action<IWebHostBuilder>? configureHost = null)
     {
@@ -173,7 +173,7 @@ public static class RookeryServer
         }
     }
 
-    // Null for routes whose duration depends on their listener, reader or sender: it says nothing about this node.
+    // Null for routes whose duration depends on their client, because it is no measure of this node.
     private static RouteMetrics? TotalOf(RouteScope scope, string pattern, bool hasLongBody, RequestMetrics metrics) =>
         hasLongBody || UncountedPatterns.Any(part => pattern.Contains(part, StringComparison.Ordinal)) ? null
         : scope == RouteScope.Read ? metrics.Reads
@@ -186,10 +186,10 @@ public static class RookeryServer
         kestrel.AddServerHeader = false;
         kestrel.Limits.MaxConcurrentConnections = options.ConnectionsLimit;
         kestrel.Limits.MaxConcurrentUpgradedConnections = options.ConnectionsLimit;
-        // A batch has an envelope around its documents, and EarlyAnswer reads the rest after an error. Routes with
-        // endless bodies lift this limit (LongBody).
+        // Room for the JSON around a batch's documents, and for the bytes that EarlyAnswer reads after an error. Routes
+        // with bodies of any length lift this limit (LongBody).
         kestrel.Limits.MaxRequestBodySize = options.BatchBytesLimit + (1L << 20) + EarlyAnswer.MostBytes;
-        // Bytes buffered by one connection before the socket pushes back. With 16 KiB an answer of 100 KB took 40 %
+        // Bytes that one connection buffers before it slows its client down. With 16 KiB an answer of 100 KB took 40 %
         // more processor time.
         kestrel.Limits.MaxRequestBufferSize = 64 << 10;
         kestrel.Limits.MaxResponseBufferSize = 64 << 10;
@@ -220,8 +220,8 @@ public static class RookeryServer
     }
 
     /// <summary>
-    /// Leaves signals to the process. The framework's own lifetime handles them: SIGTERM would stop the server before
-    /// the node announces it, and SIGQUIT would end all long reads of a node that keeps running.
+    /// A host lifetime that handles no signals, because the process does. With the framework's own, SIGTERM would stop
+    /// the server before the node announces it, and SIGQUIT would end all long reads of a node that keeps running.
     /// </summary>
     private sealed class StoppedByProcess : IHostLifetime
     {

@@ -37,14 +37,14 @@ internal static class WithoutDataRoutes
 }
 
 /// <summary>
-/// Endpoint metadata: the route reads a body of any length that may pause (bulk insert, import). RavenDB's clients send
-/// a heartbeat after 40 idle seconds, so a slow body is accepted, but not one that stops for good.
+/// Endpoint metadata: the route reads a body of any length that may pause (bulk insert, import). A slow body is
+/// accepted, because RavenDB's clients send a heartbeat after 40 idle seconds; a body that stops for good is not.
 /// </summary>
 public sealed class LongBody
 {
-    // A heartbeat has 22 bytes in 40 s. A tenth of a byte per second is below that, yet ends a connection that goes
-    // silent early. The rate is an average: the more a client has sent, the longer it may be silent, though it then
-    // holds no room (see LargeRequests).
+    // A heartbeat has 22 bytes in 40 s. The minimum of a tenth of a byte per second is below that, and still ends a
+    // connection that goes silent early. It is an average over the whole body: a client that has sent much may be
+    // silent for long, but holds no room meanwhile (see LargeRequests).
     private static readonly MinDataRate Trickle = new(bytesPerSecond: 0.1, gracePeriod: TimeSpan.FromMinutes(3));
 
     /// <summary>The only instance.</summary>

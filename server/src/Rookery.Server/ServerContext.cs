@@ -41,8 +41,7 @@ public sealed class ServerContext(
     public TimeProvider Time => time;
 
     /// <summary>
-    /// The current time: the cluster's if it is known, otherwise this machine's, whose clock may not run while it is
-    /// off.
+    /// The cluster's time if it is known, otherwise this machine's. A machine's clock may not run while it is off.
     /// </summary>
     public DateTimeOffset KnownTime => Readiness.Node?.Consensus.Time.Known ?? time.GetUtcNow();
 
@@ -53,7 +52,8 @@ public sealed class ServerContext(
     internal LimitedLog RequestLog { get; } = new(log, time);
 
     /// <summary>
-    /// Log for faults while authorised requests are answered; limited separately, so strangers cannot use it up.
+    /// Log for faults in answering authorised requests. Its limit is separate, so that callers without a credential
+    /// cannot exhaust it.
     /// </summary>
     internal LimitedLog FaultLog { get; } = new(log, time);
 
@@ -66,7 +66,7 @@ public sealed class ServerContext(
     /// <summary>Counts requests and durations by route.</summary>
     public RequestMetrics Metrics { get; } = new(time);
 
-    /// <summary>Admits large requests, so that together they stay within a part of the memory.</summary>
+    /// <summary>Limits the memory that large requests hold together.</summary>
     internal Raven.LargeRequests LargeRequests { get; } = new(memory, time);
 
     /// <summary>Limits the memory of answers whose clients do not read them.</summary>
@@ -76,8 +76,8 @@ public sealed class ServerContext(
     internal LargeAnswers LargeAnswers { get; } = new(time);
 
     /// <summary>
-    /// Memory for queries that collect results before they answer: sorted, grouped or distinct ones. A part is assured,
-    /// because slow readers and large requests fill a small budget.
+    /// Memory for queries that collect results before they answer: sorted, grouped or distinct ones. A part of it is
+    /// assured, because slow readers and large requests can fill a small budget.
     /// </summary>
     internal MemoryShare QueryMemory { get; } =
         memory.AddShare("queries", memory.TotalBytes / 8, assuredBytes: memory.TotalBytes / 32);
@@ -100,13 +100,15 @@ public sealed class ServerContext(
     /// <summary>Decides who may use which route.</summary>
     internal AccessGate Access => LazyInitializer.EnsureInitialized(ref _access, () => new AccessGate(this));
 
-    /// <summary>Whether the cluster was claimed, or an administrator exists otherwise. The node must be open.</summary>
+    /// <summary>
+    /// Whether the cluster has an owner: an admin token or certificate was created once. The node must be open.
+    /// </summary>
     public bool HasOwner => Access.IsClaimed(Node);
 
     /// <summary>Deletes unused automatic indexes on all members. Does nothing unless this node is leader.</summary>
     public Task RetireIndexesAsync() => AutomaticIndexes.RetireAsync();
 
-    /// <summary>Whether documents are served, and why not.</summary>
+    /// <summary>Whether documents are served, or why not.</summary>
     public Readiness Readiness { get; } = new();
 
     /// <summary>

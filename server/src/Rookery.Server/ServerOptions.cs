@@ -20,14 +20,14 @@ public sealed record ServerOptions
     public bool IsSecure { get; init; }
 
     /// <summary>
-    /// Returns the TLS identity. It is called at each handshake, so a renewed certificate needs no restart. Null, or a
+    /// Returns the TLS identity. Called at each handshake, so that a renewed certificate needs no restart. Null, or a
     /// null result, if there is none.
     /// </summary>
     public Func<IServerIdentity?>? Identity { get; init; }
 
     /// <summary>
-    /// SHA-256 of a token with all rights, which only root and the owner of the process can read on this machine; empty
-    /// without one.
+    /// SHA-256 of the local token, which has all rights; empty without one. Only root and the owner of the process can
+    /// read that token.
     /// </summary>
     public ReadOnlyMemory<byte> LocalKeyHash { get; init; }
 
@@ -35,14 +35,15 @@ public sealed record ServerOptions
     public string? ClaimCode { get; init; }
 
     /// <summary>
-    /// Returns what the node waits for while it forms a cluster, in sentences; null, or a null result, if it does not.
+    /// Returns, in sentences, what the node waits for while it forms a cluster. Null, or a null result, if it does not
+    /// form one.
     /// </summary>
     public Func<string?>? Forming { get; init; }
 
-    /// <summary>Watches the machine; null if nothing does.</summary>
+    /// <summary>Watches the board; null if it is not watched.</summary>
     public BoardWatch? Board { get; init; }
 
-    /// <summary>Reads what other programs reported on this machine; null if nothing does.</summary>
+    /// <summary>Reads the reports of other programs on this machine; null if they are not read.</summary>
     public Func<MachineNotes>? MachineNotes { get; init; }
 
     /// <summary>The node's settings, to be shown to its administrators.</summary>
@@ -74,12 +75,12 @@ public sealed record ServerOptions
 
     /// <summary>
     /// Largest list of ids, query or multi_get, in bytes of JSON: min(4 MiB, 1/64 of the memory budget). It is smaller
-    /// because each text in it becomes an object.
+    /// than the others because each string in it becomes an object.
     /// </summary>
     public int QueryBytesLimit { get; init; } = 4 << 20;
 
     /// <summary>
-    /// Connections served at once; further ones are closed on arrival. Each may hold a few pooled pages.
+    /// Maximum number of connections; further ones are closed on arrival. Each may hold a few pooled pages.
     /// </summary>
     public int ConnectionsLimit { get; init; } = 2048;
 

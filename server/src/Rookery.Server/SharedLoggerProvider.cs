@@ -3,7 +3,7 @@ using Rookery.Server.Support;
 
 namespace Rookery.Server;
 
-/// <summary>Gives all parts of the HTTP server the same log.</summary>
+/// <summary>Makes all parts of the HTTP server write to the same log.</summary>
 internal sealed class SharedLoggerProvider(ILogger log) : ILoggerProvider
 {
     public ILogger CreateLogger(string categoryName) => new ServerLogger(log);

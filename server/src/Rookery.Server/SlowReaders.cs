@@ -7,16 +7,16 @@ using Rookery.Server.Support;
 namespace Rookery.Server;
 
 /// <summary>
-/// Limits the memory of answers that wait for their clients. A client that reads nothing holds a part of its answer,
-/// and as much again in the connection's buffer. If all of them together exceed the limit, the longest waiting ones are
-/// disconnected, but none before <see cref="Patience"/>, in which a busy client takes its part. Thread-safe.
+/// Limits the memory of answers whose clients do not read them. Such a client holds a part of its answer, and as much
+/// again in the connection's buffer. If all such parts together exceed the limit, the clients that wait longest are
+/// disconnected, but none before <see cref="Patience"/>. Thread-safe.
 /// </summary>
 /// <param name="mostBytes">Limit of the memory in bytes.</param>
 /// <param name="log">Log of the node.</param>
 /// <param name="time">The clock.</param>
 internal sealed class SlowReaders(long mostBytes, ILogger log, TimeProvider time)
 {
-    /// <summary>How long every client may take for a part of its answer.</summary>
+    /// <summary>Time that every client has to read a part of its answer.</summary>
     public static readonly TimeSpan Patience = TimeSpan.FromSeconds(5);
 
     private readonly Lock _gate = new();
@@ -29,7 +29,7 @@ internal sealed class SlowReaders(long mostBytes, ILogger log, TimeProvider time
 
     /// <summary>Waits until the client has taken the part, or is disconnected.</summary>
     /// <param name="http">The request.</param>
-    /// <param name="bytes">Bytes that the answer holds meanwhile.</param>
+    /// <param name="bytes">Bytes that the answer holds during the wait.</param>
     /// <param name="taking">Completes when the client has taken the part.</param>
     public async Task<FlushResult> WaitAsync(HttpContext http, long bytes, Task<FlushResult> taking)
     {
@@ -77,7 +77,7 @@ internal sealed class SlowReaders(long mostBytes, ILogger log, TimeProvider time
                 Remove(longest);
                 broken++;
 
-                // Under the lock: once the request has left, its context may belong to another request.
+                // Under the lock: after the request has been removed, its context may serve another request.
                 longest.Value.Http.Abort();
             }
         }

@@ -6,13 +6,15 @@ using Rookery.Server.Raven;
 
 namespace Rookery.Server.Access;
 
-/// <summary>Shared parts of the access routes: parses small bodies, commits records, writes tokens.</summary>
+/// <summary>Helpers of the routes under /admin/access: parse small bodies, commit records, write tokens.</summary>
 internal static class AccessAnswer
 {
-    /// <summary>Largest body in bytes.</summary>
+    /// <summary>Largest request body, in bytes.</summary>
     public const int BodyBytes = 64 << 10;
 
-    /// <summary>Reads the members of a body that is one object.</summary>
+    /// <summary>
+    /// Reads a body that is one JSON object, and calls <paramref name="member"/> for each of its members.
+    /// </summary>
     public static void ReadMembers(ReadOnlySpan<byte> body, JsonMember member) =>
         JsonBody.Read(
             body,
@@ -24,16 +26,16 @@ internal static class AccessAnswer
         );
 
     /// <summary>
-    /// Returns the error for an unknown member. It must not be ignored: a misspelt member could grant more rights than
-    /// intended.
+    /// Returns the error for an unknown member. Ignoring a misspelt member could grant more rights than intended.
     /// </summary>
     public static RefusedException UnknownMember(string name) =>
         RefusedException.BadRequest($"The body has the unknown member '{name}'.");
 
-    /// <summary>Commits records, all or none.</summary>
+    /// <summary>Commits records through the cluster's log, all or none.</summary>
     /// <param name="context">State that the routes share.</param>
     /// <param name="writer">The records.</param>
-    /// <param name="conflict">Message for a record that has changed meanwhile.</param>
+    /// <param name="conflict">Message if another request changed one of the records first; null for the
+    /// default.</param>
     /// <exception cref="RefusedException">The records were not stored.</exception>
     public static async Task CommitAsync(ServerContext context, ClusterRecordWriter writer, string? conflict = null)
     {
@@ -47,7 +49,7 @@ internal static class AccessAnswer
     }
 
     /// <summary>Waits until this node has applied all acknowledged writes.</summary>
-    /// <exception cref="RefusedException">There is no read barrier: 503.</exception>
+    /// <exception cref="RefusedException">This node cannot confirm that it is up to date: 503.</exception>
     public static async Task ReadBarrierAsync(ServerContext context)
     {
         if (!await context.Node.Consensus.ReadBarrierAsync())
@@ -61,8 +63,8 @@ internal static class AccessAnswer
     }
 
     /// <summary>
-    /// Returns a notice about databases that a new credential names and that do not exist, in a sentence or two; null
-    /// if all exist. As in RavenDB they may be created later, or the name may be misspelt.
+    /// Returns a warning that databases named by a new credential do not exist; null if all exist. This is no error: as
+    /// in RavenDB, they may be created later.
     /// </summary>
     public static string? NoticeOf(ServerContext context, IEnumerable<string>? databases)
     {
@@ -74,7 +76,7 @@ internal static class AccessAnswer
                 + $"and make another.";
     }
 
-    /// <summary>Writes the notice if there is one.</summary>
+    /// <summary>Writes the warning of <see cref="NoticeOf"/> as a member of the answer, if it is not null.</summary>
     public static void WriteNotice(Utf8JsonWriter json, string? notice)
     {
         if (notice is not null)
@@ -83,7 +85,7 @@ internal static class AccessAnswer
         }
     }
 
-    /// <summary>Answers with a new token, which is never shown again.</summary>
+    /// <summary>Sends a new token. No later answer contains it.</summary>
     public static Task SendTokenAsync(HttpContext http, MadeToken made, string? notice = null) =>
         JsonAnswer.SendAsync(
             http,

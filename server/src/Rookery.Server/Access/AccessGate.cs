@@ -10,14 +10,14 @@ namespace Rookery.Server.Access;
 /// <summary>Why a request is not allowed.</summary>
 /// <param name="Status">HTTP status.</param>
 /// <param name="Sentence">The reason, and what to do.</param>
-/// <param name="MayBeStale">Whether this node may lag: it knows no such credential, or no owner, but may learn of it
-/// after the read barrier.</param>
+/// <param name="MayBeStale">Whether the refusal may come from lagging records: the credential or the owner is unknown
+/// here. The caller checks again after a read barrier.</param>
 internal readonly record struct AccessRefusal(int Status, string Sentence, bool MayBeStale = false);
 
 /// <summary>How a request authenticates.</summary>
 internal enum CredentialKind
 {
-    /// <summary>Without a credential.</summary>
+    /// <summary>The request carries no credential.</summary>
     None,
 
     /// <summary>By a bearer token.</summary>
@@ -50,8 +50,8 @@ internal sealed class AccessGate(ServerContext context)
     public bool IsClaimed(Node node) => Table(node).IsClaimed;
 
     /// <summary>
-    /// Returns why a request is refused; null if it is allowed. On plain HTTP without a credential it costs three
-    /// comparisons.
+    /// Returns why a request is refused; null if it is allowed. Costs three comparisons for a request on plain HTTP
+    /// without a credential.
     /// </summary>
     public AccessRefusal? Refusal(HttpContext http, Endpoint? endpoint)
     {
@@ -65,7 +65,7 @@ internal sealed class AccessGate(ServerContext context)
         return scope == RouteScope.Open ? null : Authorise(http, scope, authorization);
     }
 
-    /// <summary>Whether the caller of an open route could also use routes with a scope.</summary>
+    /// <summary>Whether the caller of a route of the scope "open" may also use routes of another scope.</summary>
     public bool May(HttpContext http, RouteScope scope)
     {
         string? authorization = http.Request.Headers.Authorization;
@@ -91,8 +91,8 @@ internal sealed class AccessGate(ServerContext context)
     }
 
     /// <summary>
-    /// Returns why no session can begin with a token; null if one can. <paramref name="hash"/> then is the token's hash
-    /// for <see cref="Sessions"/>.
+    /// Returns why a token cannot begin a session; null if it can. In that case <paramref name="hash"/> receives the
+    /// token's hash for <see cref="Sessions"/>.
     /// </summary>
     public AccessRefusal? WhyNoSession(string token, Span<byte> hash) =>
         AccessToken.TryHash(token.AsSpan().Trim(), hash)
@@ -100,8 +100,8 @@ internal sealed class AccessGate(ServerContext context)
             : Unauthenticated("That is no token of Rookery, which looks like 'rookery_…'.");
 
     /// <summary>
-    /// Whether the request is allowed everything: on plain HTTP, unless it carries a credential of Rookery, whose
-    /// rights then apply.
+    /// Whether the request has all rights without a credential: on plain HTTP. If it carries a credential of Rookery
+    /// all the same, the rights of that credential apply.
     /// </summary>
     private bool NeedsNoCredential(HttpContext http, string? authorization) =>
         !context.Options.IsSecure && (authorization is null ? !HasSession(http) : !AccessToken.IsMeant(authorization));
@@ -130,8 +130,8 @@ internal sealed class AccessGate(ServerContext context)
             );
         }
 
-        // In diagnosis mode a known caller may read, to see what is wrong. Writes need a node that learns of withdrawn
-        // credentials.
+        // In diagnosis mode a known caller may read, to see what is wrong. Writes are refused, because such a node does
+        // not learn which credentials were withdrawn.
         if (
             !ReferenceEquals(principal, Principal.Everything)
             && context.Readiness.Node is { Diagnosis: not null }
@@ -223,7 +223,7 @@ internal sealed class AccessGate(ServerContext context)
     }
 
     /// <summary>
-    /// Identifies the caller by certificate; the result is kept for the connection until the access records change.
+    /// Identifies the caller by certificate. The connection caches the result until the access records change.
     /// </summary>
     private AccessRefusal? IdentifyByCertificate(
         HttpContext http,
@@ -289,7 +289,7 @@ internal sealed class AccessGate(ServerContext context)
         Convert.ToHexStringLower(SHA256.HashData(certificate.RawDataMemory.Span));
 
     /// <summary>
-    /// Whether a credential has expired, by the cluster's time. Most tokens never expire, so that is checked first.
+    /// Whether a credential has expired, by the cluster's time. Reads that time only for credentials that can expire.
     /// </summary>
     private static bool HasEnded(Node node, DateTimeOffset end) =>
         end != DateTimeOffset.MaxValue && node.Consensus.Time.IsPast(end);

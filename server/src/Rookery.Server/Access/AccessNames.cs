@@ -6,13 +6,13 @@ namespace Rookery.Server.Access;
 /// <summary>Rules for the names of tokens and certificates.</summary>
 internal static class AccessNames
 {
-    private const int MaxLength = 63; // the longest DNS label: certificates contain the name
+    private const int MaxLength = 63; // longest DNS label: certificates contain the name as one
 
     private static readonly SearchValues<char> Allowed = SearchValues.Create("abcdefghijklmnopqrstuvwxyz0123456789-");
 
     /// <summary>
-    /// Returns the key of the record that reserves a token's name: of two concurrent requests for one name, one is
-    /// refused.
+    /// Returns the key of the record that reserves a token's name. Of two concurrent requests for the name, only one
+    /// can create the record.
     /// </summary>
     public static string KeyOfToken(string name) => ClusterRecordPrefix.Access + "name/" + name;
 

@@ -5,7 +5,7 @@ namespace Rookery.Server.Access;
 
 /// <summary>The record of a bearer token under <c>access/HASH</c>. The token itself is not stored.</summary>
 /// <param name="Name">Name given by its maker.</param>
-/// <param name="Scopes">Names of scopes; unknown names, of a newer version, are ignored.</param>
+/// <param name="Scopes">Names of scopes. Names that only a newer version knows are ignored.</param>
 /// <param name="Databases">Databases for the scopes read and write; null for all.</param>
 /// <param name="Created">Creation time.</param>
 /// <param name="Expires">Time of expiry; null for never.</param>
@@ -83,12 +83,15 @@ internal sealed partial class AccessJson : JsonSerializerContext
         JsonSerializer.SerializeToUtf8Bytes(record, Default.CertificateRecord);
 
     /// <summary>
-    /// Decodes the record of a token; null if a newer version wrote it in another form, so that it grants nothing.
+    /// Decodes the record of a token. Returns null for the form of a newer version; such a token grants nothing here.
     /// </summary>
     public static TokenRecord? DecodeToken(ReadOnlySpan<byte> value) =>
         Decode(value, Default.TokenRecord) is { Name: not null, Scopes: not null } record ? record : null;
 
-    /// <summary>Decodes the record of a certificate; null as in <see cref="DecodeToken"/>.</summary>
+    /// <summary>
+    /// Decodes the record of a certificate. Returns null for the form of a newer version, as <see cref="DecodeToken"/>
+    /// does.
+    /// </summary>
     public static CertificateRecord? DecodeCertificate(ReadOnlySpan<byte> value) =>
         Decode(value, Default.CertificateRecord) is { Name: not null, Databases: not null } record ? record : null;
 

@@ -6,7 +6,7 @@ internal enum AccessScopes
 {
     None = 0,
 
-    /// <summary>Reading documents: by id, query, stream, changes feed, export.</summary>
+    /// <summary>Reading documents: by id, by query, as a stream, by the changes feed, by export.</summary>
     Read = 1,
 
     /// <summary>

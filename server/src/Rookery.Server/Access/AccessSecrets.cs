@@ -15,10 +15,12 @@ public sealed class AccessSecrets
             presetClaimCode is not null
         );
 
-    /// <summary>Creates both; uses <paramref name="presetClaimCode"/> as the code if it is not null.</summary>
+    /// <summary>Creates a token, and a claim code unless <paramref name="presetClaimCode"/> is one.</summary>
     public static AccessSecrets Create(string? presetClaimCode) => new(presetClaimCode);
 
-    /// <summary>The token with all rights. Root and the owner of the process can read its file.</summary>
+    /// <summary>
+    /// The token with all rights. The node writes it to a file that root and the owner of the process can read.
+    /// </summary>
     public string LocalToken { get; } = AccessToken.Create();
 
     /// <summary>The claim code. A node without an owner prints it, unless it was preset.</summary>
@@ -27,6 +29,6 @@ public sealed class AccessSecrets
     /// <summary>Whether the owner preset the code. It is then not printed.</summary>
     public bool IsClaimCodePreset { get; }
 
-    /// <summary>SHA-256 of <see cref="LocalToken"/>, which is all that the server keeps.</summary>
+    /// <summary>SHA-256 of <see cref="LocalToken"/>. The server keeps only this hash.</summary>
     public ReadOnlyMemory<byte> LocalTokenHash => SHA256.HashData(Encoding.ASCII.GetBytes(LocalToken));
 }

@@ -40,7 +40,8 @@ internal sealed class AccessTable
     public long Revision { get; }
 
     /// <summary>
-    /// Whether the cluster has an owner: true from its first admin token or certificate on, even if that was withdrawn.
+    /// Whether the cluster has an owner. It has one from its first admin token or certificate on, even after that was
+    /// withdrawn.
     /// </summary>
     public bool IsClaimed { get; }
 
@@ -71,7 +72,7 @@ internal sealed class AccessTable
         return new AccessTable(revision, records.TryGet(ClaimRoute.OwnerKey, out _), foundTokens, foundCertificates);
     }
 
-    /// <summary>Finds the holder of a token, which may have expired.</summary>
+    /// <summary>Finds the holder of a token. The caller checks whether the token has expired.</summary>
     /// <param name="hash">SHA-256 of the token.</param>
     /// <param name="principal">The holder.</param>
     /// <param name="expires">Time of expiry; <see cref="DateTimeOffset.MaxValue"/> for never.</param>

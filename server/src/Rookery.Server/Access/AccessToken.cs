@@ -25,7 +25,9 @@ internal static class AccessToken
     /// <summary>Creates a token. It is shown once and not stored.</summary>
     public static string Create() => Prefix + Base64Url.EncodeToString(RandomNumberGenerator.GetBytes(RandomBytes));
 
-    /// <summary>Whether an Authorization header carries a token of Rookery, valid or not.</summary>
+    /// <summary>
+    /// Whether an Authorization header has the form of a token of Rookery. The token may be unknown or malformed.
+    /// </summary>
     public static bool IsMeant(string header) => header.StartsWith(Scheme + Prefix, StringComparison.OrdinalIgnoreCase);
 
     /// <summary>Hashes the token of an Authorization header, without allocation.</summary>
@@ -51,10 +53,10 @@ internal static class AccessToken
         return true;
     }
 
-    /// <summary>Returns the key of the cluster record for a hash.</summary>
+    /// <summary>Returns the key of the cluster record of the token with a hash.</summary>
     public static string KeyOf(ReadOnlySpan<byte> hash) => ClusterRecordPrefix.Access + Base64Url.EncodeToString(hash);
 
-    /// <summary>Returns the hash in the key of a cluster record; null if the key has none.</summary>
+    /// <summary>Returns the hash in the key of a cluster record; null if the key is not that of a token.</summary>
     public static byte[]? HashIn(string key)
     {
         byte[] hash = new byte[HashBytes];

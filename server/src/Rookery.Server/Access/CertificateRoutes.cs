@@ -219,7 +219,7 @@ internal sealed class CertificateRoutes(ServerContext context)
             : asked;
     }
 
-    /// <summary>Returns the public key of a request whose signature is valid.</summary>
+    /// <summary>Returns the public key in a PKCS #10 request, after checking the signature of the request.</summary>
     private static PublicKey ReadKey(string? pem)
     {
         try

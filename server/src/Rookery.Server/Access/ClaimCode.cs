@@ -12,7 +12,7 @@ public static class ClaimCode
     // A created code has 80 random bits, too many to guess.
     private const int Length = 16;
 
-    // Different characters in a preset code, so that one repeated character is refused.
+    // Least number of different characters in a preset code, so that one repeated character is refused.
     private const int LeastDifferent = 8;
 
     // Without 0, O, 1, I and l, because the code is read from a screen.
@@ -22,8 +22,8 @@ public static class ClaimCode
     public static string Create() => RandomNumberGenerator.GetString(Letters, Length);
 
     /// <summary>
-    /// Returns why a preset code is unusable, as the end of a sentence whose subject is the code's source; null if it
-    /// is usable. The code itself is never included.
+    /// Returns why a preset code is unusable; null if it is usable. The text continues a sentence that begins with the
+    /// code's source. It never contains the code.
     /// </summary>
     public static string? WhyUnusable(string preset)
     {
@@ -45,7 +45,7 @@ public static class ClaimCode
 
     private static byte[] Hash(string code) => SHA256.HashData(Encoding.UTF8.GetBytes(Plain(code)));
 
-    /// <summary>Normalises a code: blanks and hyphens are dropped and letters are upper-cased.</summary>
+    /// <summary>Normalises a code: removes blanks and hyphens, and upper-cases letters.</summary>
     private static string Plain(string code) =>
         new([
             .. code.Where(static letter => letter is not ('-' or ' ' or '\t' or '\r' or '\n'))

@@ -9,9 +9,8 @@ using Rookery.Server.Support;
 namespace Rookery.Server.Access;
 
 /// <summary>
-/// POST /claim {"Code","Name"}: returns the first admin token of a node without an owner, if the code is its
-/// <see cref="ClaimCode"/>. The record <see cref="OwnerKey"/> ensures that this happens once in the life of a cluster,
-/// on whichever node.
+/// POST /claim {"Code","Name"}: creates the first admin token of a cluster, if the code is the <see cref="ClaimCode"/>
+/// of this node. The record <see cref="OwnerKey"/> ensures that a cluster is claimed once, at only one of its nodes.
 /// </summary>
 internal sealed class ClaimRoute(ServerContext context)
 {
@@ -53,7 +52,7 @@ internal sealed class ClaimRoute(ServerContext context)
             );
         }
 
-        // Check the code first: a caller without it must not cause traffic between members.
+        // Check the code before the read barrier: a caller without the code must not cause traffic between members.
         CheckUnclaimed();
         CheckCode(code);
         await AccessAnswer.ReadBarrierAsync(context);

@@ -3,8 +3,8 @@ using Microsoft.AspNetCore.Http;
 namespace Rookery.Server.Access;
 
 /// <summary>
-/// Checks again and again whether the listener of a feed is still allowed: a feed can last for days, while its
-/// credential can be withdrawn or expire.
+/// Checks the rights of a feed's listener every <see cref="Interval"/>. A feed can last for days, and its credential
+/// can be withdrawn or expire meanwhile.
 /// </summary>
 /// <param name="context">State that the routes share.</param>
 /// <param name="http">The request that began the feed.</param>
@@ -19,7 +19,7 @@ internal sealed class FeedAccess(ServerContext context, HttpContext http)
     /// <summary>Checks now; returns why the listener is no longer allowed, or null.</summary>
     public string? WhyEnded() => context.Access.Refusal(http, http.GetEndpoint())?.Sentence;
 
-    /// <summary>Returns the result of the last check, which is at most <see cref="Interval"/> old.</summary>
+    /// <summary>Returns the result of <see cref="WhyEnded"/>, at most <see cref="Interval"/> old.</summary>
     public string? WhyEndedLately()
     {
         if (context.Time.GetElapsedTime(_lookedAt) >= Interval)

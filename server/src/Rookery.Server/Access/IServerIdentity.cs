@@ -10,19 +10,20 @@ namespace Rookery.Server.Access;
 public interface IServerIdentity
 {
     /// <summary>
-    /// Certificate of the node with its private key. It stays valid while connections that began with it are open.
+    /// Certificate of the node with its private key. Connections that began with it may use it after a renewal, so it
+    /// is not disposed then.
     /// </summary>
     X509Certificate2 Certificate { get; }
 
     /// <summary>
-    /// Certificates of the cluster's authorities: one or, during a rotation, two. The handshake names them, so clients
-    /// present certificates that they signed.
+    /// Certificates of the cluster's authorities: one or, during a rotation, two. The handshake names them, so that a
+    /// client presents a certificate that one of them signed.
     /// </summary>
     X509Certificate2Collection Authorities { get; }
 
     /// <summary>
-    /// Returns why a client certificate is not valid, in one sentence; null if it is. The rights of its holder are in
-    /// its record.
+    /// Returns why a client certificate is not valid, in one sentence; null if it is valid. Does not check whether the
+    /// certificate is registered.
     /// </summary>
     /// <param name="client">The certificate of the connection.</param>
     /// <param name="now">The cluster's time, which decides whether the certificate has expired.</param>

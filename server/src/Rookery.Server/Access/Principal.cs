@@ -48,8 +48,8 @@ internal sealed class Principal
 
     /// <summary>Whether the caller has at least one of the scopes.</summary>
     /// <param name="anyOf">The scopes.</param>
-    /// <param name="database">Name of the database, in any case; null if the request names none, and a right in any
-    /// database is enough.</param>
+    /// <param name="database">Name of the database, in any case. Null if the request names none; a scope in any
+    /// database is then enough.</param>
     public bool May(AccessScopes anyOf, string? database) =>
         (In(database) & (anyOf | AccessScopes.Admin)) != AccessScopes.None;
 

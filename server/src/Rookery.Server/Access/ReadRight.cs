@@ -5,7 +5,7 @@ using Rookery.Server.Raven;
 namespace Rookery.Server.Access;
 
 /// <summary>
-/// Checks the right to read on routes that need only <c>write</c>, for parts of them that reveal documents.
+/// Checks the scope <c>read</c> within routes that need only <c>write</c>, where a parameter would reveal documents.
 /// </summary>
 internal static class ReadRight
 {
@@ -14,13 +14,15 @@ internal static class ReadRight
         Principal.Of(http).May(AccessScopes.Read, database.Name);
 
     /// <summary>
-    /// Returns the error for a script: its failure, its output and its changes reveal the document that it reads.
+    /// Returns the error for a script of a caller without the scope <c>read</c>. A script's failure, output and changes
+    /// reveal the document that it reads.
     /// </summary>
     public static RefusedException MissingForScript(HttpContext http, Database database, string instead) =>
         Missing(http, database, "with a script", $"a script reads the document that it changes. {instead}");
 
     /// <summary>
-    /// Returns the error for a wait: an index defined for the purpose can stop at documents with a certain value.
+    /// Returns the error for a wait for indexes by a caller without the scope <c>read</c>. The wait's duration can
+    /// reveal documents: an index can be defined to stop at a certain value.
     /// </summary>
     public static RefusedException MissingForWait(HttpContext http, Database database) =>
         Missing(http, database, "that waits for indexes", "how far an index comes tells what the documents hold.");

@@ -22,7 +22,7 @@ internal sealed class RouteScope
     public static RouteScope ReadAndWrite { get; } =
         new(AccessScopes.Read | AccessScopes.Write, "read and write") { NeedsAll = true };
 
-    /// <summary>Requests of clients that either read or write: topology, their own operations, settings.</summary>
+    /// <summary>Requests that both readers and writers send: topology, their own operations, settings.</summary>
     public static RouteScope ReadOrWrite { get; } = new(AccessScopes.Read | AccessScopes.Write, "read or write");
 
     /// <summary>As <see cref="ReadOrWrite"/>, for the database in the query parameter <c>name</c>.</summary>

@@ -6,10 +6,10 @@ using Microsoft.AspNetCore.Server.Kestrel.Https;
 namespace Rookery.Server.Access;
 
 /// <summary>
-/// TLS for clients. Every handshake requests a client certificate, because RavenDB's clients send theirs only there
-/// (TLS 1.3 has no renegotiation, and they do not support authentication after the handshake). The request names the
-/// cluster's authorities (RFC 8446, 4.2.4), so a browser without a certificate of theirs does not prompt its user.
-/// Whether a certificate is registered is checked at each request, where a refusal can carry a message.
+/// TLS for clients. Every handshake requests a client certificate, because RavenDB's clients send it only in the
+/// handshake. The request names the cluster's authorities (RFC 8446, 4.2.4), so a browser without a certificate that
+/// they signed does not prompt its user. <see cref="AccessGate"/> checks at each request whether the certificate is
+/// registered, because an HTTP refusal can carry a message.
 /// </summary>
 /// <param name="identity">Returns the node's identity; null if it has none yet.</param>
 internal sealed class SecureEndpoint(Func<IServerIdentity?> identity)
@@ -18,8 +18,8 @@ internal sealed class SecureEndpoint(Func<IServerIdentity?> identity)
 
     public TlsHandshakeCallbackOptions ToOptions() => new() { OnConnection = _ => ValueTask.FromResult(OptionsNow()) };
 
-    // One set of options for all connections of an identity, because the TLS library caches contexts and sessions by
-    // it.
+    // All connections of an identity share one options object, because the TLS library caches contexts and sessions by
+    // that object.
     private SslServerAuthenticationOptions OptionsNow()
     {
         var shown = identity() ?? throw new AuthenticationException("This node has no certificate yet.");
@@ -51,8 +51,9 @@ internal sealed class SecureEndpoint(Func<IServerIdentity?> identity)
                 RevocationMode = X509RevocationMode.NoCheck,
                 DisableCertificateDownloads = true,
             },
-            // No certificate is accepted too, because the request may carry a token. TLS has proven that the client
-            // holds the key of its certificate; AccessGate checks whether it is registered.
+            // A client without a certificate is accepted too, because its requests may carry a token. TLS has proven
+            // that the client holds the key of its certificate; AccessGate checks whether the certificate is
+            // registered.
 #pragma warning disable CA5359
             RemoteCertificateValidationCallback = static (_, _, _, _) => true,
 #pragma warning restore CA5359

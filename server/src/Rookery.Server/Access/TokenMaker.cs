@@ -34,18 +34,18 @@ internal sealed record TokenRequest(
         ?? (Lifetime <= TimeSpan.Zero ? "A token must hold for some time." : null);
 }
 
-/// <summary>A new token and its record. The token itself is shown once.</summary>
+/// <summary>A new token and its record. Only the answer to its request shows the token.</summary>
 internal sealed record MadeToken(string Token, TokenRecord Record);
 
 /// <summary>
-/// Creates tokens and stores their hashes. Expiry is by the cluster's time, whatever this node's clock shows.
+/// Creates tokens and stores their hashes. Expiry is computed by the cluster's time, not by this node's clock.
 /// </summary>
 internal sealed class TokenMaker(ServerContext context)
 {
-    /// <summary>Creates a token and commits it with other changes, all or none.</summary>
+    /// <summary>Creates a token and commits its record together with other records, all or none.</summary>
     /// <param name="request">The token to create.</param>
-    /// <param name="taken">Message if another token has the name; null to replace any other.</param>
-    /// <param name="alongside">Adds the other changes.</param>
+    /// <param name="taken">Message if another token has the name; null to replace that token.</param>
+    /// <param name="alongside">Adds the other records.</param>
     /// <exception cref="RefusedException">The token was not created; the message has the reason.</exception>
     public async Task<MadeToken> MakeAsync(TokenRequest request, string? taken, Action<ClusterRecordWriter> alongside)
     {

@@ -190,7 +190,7 @@ internal sealed class TokenRoutes(ServerContext context)
         json.TokenType switch
         {
             JsonTokenType.Null => null,
-            // At most a century, because more could overflow the calendar.
+            // At most a century, so that the time of expiry is a date that DateTimeOffset can hold.
             JsonTokenType.Number when json.TryGetInt64(out long seconds) && seconds is > 0 and <= 100L * 365 * 86_400 =>
                 TimeSpan.FromSeconds(seconds),
             _ => throw RefusedException.BadRequest(

@@ -6,7 +6,7 @@ namespace Rookery.Server.Alerts;
 /// <param name="Since">When the condition began.</param>
 /// <param name="Sentence">What is wrong, with figures.</param>
 /// <param name="Fix">What to do.</param>
-/// <param name="Help">Path of its page in the manual on this node.</param>
+/// <param name="Help">Path of the alert's section in the manual that this node serves.</param>
 /// <param name="Member">Tag of the member that the alert is about; null if it is about this node or the
 /// cluster.</param>
 public sealed record ActiveAlert(

@@ -426,8 +426,8 @@ public static class AlertCatalogue
         All.FirstOrDefault(alert => string.Equals(alert.Name, name, StringComparison.Ordinal));
 
     /// <summary>
-    /// Judges the age of the last backup, on the leader only, because it concerns the cluster. A missing backup is
-    /// reported after this process ran for three days, in which it would have learnt of one.
+    /// Judges the age of the last backup, on the leader only, because the backup is of the cluster. If no backup is
+    /// known, reports that only after this process has run for three days.
     /// </summary>
     private static string? JudgeBackup(AlertFacts facts) =>
         !facts.IsLeader ? null
@@ -439,7 +439,10 @@ public static class AlertCatalogue
             ? $"No backup is known to this node since it started {facts.Uptime.TotalDays:0} days ago."
         : null;
 
-    /// <summary>Returns a sentence for each other member that meets a condition, on the leader only.</summary>
+    /// <summary>
+    /// Returns each other member for which <paramref name="holds"/> is true, with a sentence about it; on the leader
+    /// only.
+    /// </summary>
     private static IEnumerable<(string Member, string Sentence)> MembersWho(
         AlertFacts facts,
         Func<MemberStatistics, bool> holds,

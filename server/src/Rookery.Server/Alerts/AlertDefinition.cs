@@ -17,15 +17,15 @@ public sealed record AlertDefinition
     /// <summary>One of <see cref="AlertSeverity"/>.</summary>
     public required string Severity { get; init; }
 
-    /// <summary>Its condition in PromQL, over docs/reference/metrics.md.</summary>
+    /// <summary>The condition in PromQL, over the metrics of docs/reference/metrics.md.</summary>
     public required string Expression { get; init; }
 
     /// <summary>How long the condition must hold until the alert is active.</summary>
     public TimeSpan For { get; init; }
 
     /// <summary>
-    /// How long the condition must be absent until the alert ends, so that a condition that comes and goes within
-    /// minutes is one alert.
+    /// How long the condition must be absent until the alert ends. A condition that comes and goes within that time is
+    /// one alert.
     /// </summary>
     public TimeSpan KeepFiring { get; init; }
 
@@ -39,25 +39,25 @@ public sealed record AlertDefinition
     public required string Fix { get; init; }
 
     /// <summary>
-    /// Returns what is wrong by the node's own facts, with figures; null if the condition does not hold or is not
-    /// known. The property is null for alerts that only Prometheus can detect from outside, and for those with
+    /// Judges the node's own facts: returns what is wrong, with figures, or null if the condition does not hold or is
+    /// unknown. The property is null for alerts that only Prometheus can detect from outside, and for alerts with
     /// <see cref="JudgeMembers"/>.
     /// </summary>
     public Func<AlertFacts, string?>? Judge { get; init; }
 
     /// <summary>
-    /// Returns the members for which the condition holds, by tag, each with a sentence; each is an alert of its own.
-    /// Null for alerts with <see cref="Judge"/>.
+    /// Returns the tags of the members for which the condition holds, each with a sentence. Each such member is one
+    /// alert. The property is null for alerts with <see cref="Judge"/>.
     /// </summary>
     public Func<AlertFacts, IEnumerable<(string Member, string Sentence)>>? JudgeMembers { get; init; }
 
-    /// <summary>Whether it is about the cluster, so that only the leader reports it.</summary>
+    /// <summary>Whether the alert is about the cluster. Only the leader reports such an alert.</summary>
     public bool IsOfCluster { get; init; }
 
-    /// <summary>Whether a node detects it itself.</summary>
+    /// <summary>Whether nodes detect the alert; otherwise only Prometheus does.</summary>
     public bool IsOwn => Judge is not null || JudgeMembers is not null;
 
-    /// <summary>Path of its section in the manual, on every node.</summary>
+    /// <summary>Path of the alert's section in the manual that every node serves.</summary>
     public string Help => $"{Page}#{Name}";
 
     /// <summary>

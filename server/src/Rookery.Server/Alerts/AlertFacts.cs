@@ -5,8 +5,8 @@ using Rookery.Platform;
 namespace Rookery.Server.Alerts;
 
 /// <summary>
-/// The facts by which alerts are judged: this node, and the cluster as this node sees it, at one moment. An unknown
-/// fact is null and raises no alert.
+/// The state of this node at one moment, and of the cluster as this node knows it. Alerts are judged by it. A property
+/// that is null is unknown and raises no alert.
 /// </summary>
 public sealed record AlertFacts
 {
@@ -16,7 +16,7 @@ public sealed record AlertFacts
     /// <summary>How long this process has run.</summary>
     public TimeSpan Uptime { get; init; }
 
-    /// <summary>Why documents are not served; null if they are.</summary>
+    /// <summary>Why documents are not served; null if they are served.</summary>
     public string? NotServing { get; init; }
 
     /// <summary>State of the node in its cluster; null if it is not known.</summary>
@@ -28,7 +28,7 @@ public sealed record AlertFacts
     /// <summary>Number of places on disk whose checksum does not match.</summary>
     public int DamagedPlaces { get; init; }
 
-    /// <summary>What is wrong with flushes and merges, in one sentence; null if nothing is.</summary>
+    /// <summary>Why flushes or merges fail, in one sentence; null if they succeed.</summary>
     public string? StorageTrouble { get; init; }
 
     /// <summary>The board's last reading; null without a board.</summary>
@@ -51,13 +51,15 @@ public sealed record AlertFacts
     /// <summary>Indexes with trouble, each as "database/index: why".</summary>
     public IReadOnlyList<string> IndexTroubles { get; init; } = [];
 
-    /// <summary>Whether no other node has the documents.</summary>
+    /// <summary>Whether this is the only node with the documents.</summary>
     public bool IsAlone => Cluster is null or { Members.Count: <= 1 };
 
     /// <summary>Whether this node is leader.</summary>
     public bool IsLeader => Cluster is { } cluster && ClusterMargin.Leads(cluster);
 
-    /// <summary>Whether the node was refused or removed, or has halted.</summary>
+    /// <summary>
+    /// Whether the node takes no part in consensus: the cluster refused or removed it, or it has halted.
+    /// </summary>
     public bool TakesNoPart =>
         Cluster is { } cluster && string.Equals(cluster.Role, ConsensusStatistics.NoRole, StringComparison.Ordinal);
 }

@@ -3,7 +3,7 @@ using System.Text.Json;
 
 namespace Rookery.Server.Alerts;
 
-/// <summary>The webhook's message about one alert.</summary>
+/// <summary>The message about one alert that is sent to the webhook.</summary>
 /// <param name="State">"firing", "resolved" or "test".</param>
 /// <param name="Cluster">Name of the cluster; empty for a single node.</param>
 /// <param name="Node">Tag of the node that reports the alert.</param>

@@ -1,7 +1,7 @@
 namespace Rookery.Server.Alerts;
 
 /// <summary>
-/// Decides which alerts this node sends to the webhook. It also tracks alerts that another node sends, so that a new
+/// Decides which alerts this node sends to the webhook. Also tracks the alerts that other nodes send, so that a new
 /// leader does not send them again. Not thread-safe.
 /// </summary>
 internal sealed class AlertOutbox
@@ -14,8 +14,8 @@ internal sealed class AlertOutbox
     /// <summary>Returns the alerts to send: those that began and those that ended.</summary>
     /// <param name="alerts">The alerts that are active now.</param>
     /// <param name="isMine">Whether this node sends an alert.</param>
-    /// <param name="mayBeOver">Whether an alert that is no longer reported has ended; otherwise its reporter may not
-    /// have judged it yet.</param>
+    /// <param name="mayBeOver">Whether an alert that is no longer reported has ended. If not, its reporter has just
+    /// started and may not have judged it yet.</param>
     /// <param name="now">The time.</param>
     public IReadOnlyList<(string State, MemberAlert Alert)> Update(
         IReadOnlyList<MemberAlert> alerts,
@@ -62,8 +62,8 @@ internal sealed class AlertOutbox
     }
 
     /// <summary>
-    /// Returns the subject of an alert's key. It is empty for an alert about the cluster, which stays the same if
-    /// another leader reports it.
+    /// Returns the tag of the node that the alert is about; empty for the cluster. An alert about the cluster stays the
+    /// same alert if another leader reports it.
     /// </summary>
     private static string OfWhom(MemberAlert alert) =>
         alert.Alert.Member

@@ -8,8 +8,8 @@ using Rookery.Server.Raven;
 namespace Rookery.Server.Alerts;
 
 /// <summary>
-/// GET /dashboard/alerts: the catalogue, for a page that explains it. POST /admin/alerts/test: sends a test message to
-/// the webhook and reports the result.
+/// GET /dashboard/alerts: the catalogue of alerts. POST /admin/alerts/test: sends a test message to the webhook and
+/// reports the result.
 /// </summary>
 internal static class AlertRoutes
 {

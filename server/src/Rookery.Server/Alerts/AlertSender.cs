@@ -9,10 +9,10 @@ using Rookery.Server.Support;
 namespace Rookery.Server.Alerts;
 
 /// <summary>
-/// Sends the beginning and end of alerts to a webhook, each once for the cluster: the leader sends the alerts of all
-/// members that report to it, and a node that knows no leader sends its own. If members do not exchange alerts, each
-/// sends its own, and the leader also those about the cluster. A message that fails is retried at growing intervals;
-/// the queue is bounded and drops the oldest. The webhook's URL may be secret, so only its host is logged.
+/// Sends the beginning and end of alerts to a webhook, each once for the cluster. The leader sends the alerts of all
+/// members that report to it. A node that knows no leader sends its own. If members do not exchange alerts, each sends
+/// its own, and the leader also sends those about the cluster. A message that fails is retried at growing intervals; a
+/// full queue drops the oldest message. The webhook's URL may be secret, so only its host is logged.
 /// </summary>
 public sealed class AlertSender : IAsyncDisposable
 {
@@ -22,7 +22,8 @@ public sealed class AlertSender : IAsyncDisposable
     private static readonly TimeSpan FirstPause = TimeSpan.FromSeconds(5);
     private static readonly TimeSpan LongestPause = TimeSpan.FromMinutes(5);
 
-    // A node that has just started judges at its second check, and reports the result with its next sample.
+    // A member that has just started judges its alerts at its second check, and reports them with its next sample.
+    // Until then its silence does not end an alert.
     private static readonly TimeSpan UntilItIsHeard = TimeSpan.FromMinutes(1);
 
     private readonly ServerContext _context;
@@ -88,7 +89,7 @@ public sealed class AlertSender : IAsyncDisposable
         _sending = Task.Run(SendAllAsync);
     }
 
-    /// <summary>Scheme and host of the webhook, without what may be secret.</summary>
+    /// <summary>Scheme and host of the webhook. The rest of its URL may be secret.</summary>
     public string Place => ShownSetting.PlaceOf(_webhook.Url);
 
     /// <summary>Whether a request is in progress.</summary>
@@ -197,11 +198,11 @@ public sealed class AlertSender : IAsyncDisposable
         );
 
     /// <summary>
-    /// Whether the judge of an alert has run long enough to report it again. A node that has just started, or has just
-    /// become leader, does not report yet what held all the time.
+    /// Whether the node that judges an alert has done so long enough to report it again. A node that has just started,
+    /// or just become leader, does not report at once a condition that holds all the time.
     /// </summary>
     /// <param name="name">Name of the alert.</param>
-    /// <param name="judging">How long the judge has run; null if it is not known.</param>
+    /// <param name="judging">How long that node has judged; null if it is not known.</param>
     internal static bool IsJudgedAgain(string name, TimeSpan? judging) =>
         judging is null || judging >= (AlertCatalogue.Find(name)?.For ?? TimeSpan.Zero) + UntilItIsHeard;
 

@@ -1,6 +1,6 @@
 namespace Rookery.Server.Alerts;
 
-/// <summary>Severities of alerts: how soon someone must act.</summary>
+/// <summary>Severities of alerts: how soon the operator must act.</summary>
 public static class AlertSeverity
 {
     /// <summary>Nothing has failed or been lost yet.</summary>

@@ -34,7 +34,7 @@ public sealed class AlertWatch : IDisposable
     public AlertWatch(ServerContext context)
         : this(new FactsReader(context).Read, context.Time, context.Log) => context.ActiveAlerts = () => Active;
 
-    /// <summary>Starts to evaluate the facts of a function.</summary>
+    /// <summary>Starts to evaluate, with facts from a function.</summary>
     /// <param name="read">Reads the facts; null if there are none now.</param>
     /// <param name="time">The clock.</param>
     /// <param name="log">Log for the beginning and end of each alert.</param>
@@ -47,15 +47,15 @@ public sealed class AlertWatch : IDisposable
     /// <summary>The active alerts, most severe first.</summary>
     public IReadOnlyList<ActiveAlert> Active => _active;
 
-    /// <summary>Called after each change of <see cref="Active"/>, on the timer's thread; must return at once.</summary>
+    /// <summary>Called after each change of <see cref="Active"/>, on the timer's thread. It must not block.</summary>
     public Action? Changed { get; set; }
 
-    /// <summary>Stops to evaluate.</summary>
+    /// <summary>Stops evaluating.</summary>
     public void Dispose() => _timer.Dispose();
 
     private void Look()
     {
-        // If a previous evaluation hangs in a driver, no other one joins it.
+        // If the previous evaluation still hangs in a driver, skip this one.
         if (Interlocked.Exchange(ref _isJudging, 1) != 0)
         {
             return;
@@ -192,7 +192,7 @@ public sealed class AlertWatch : IDisposable
 
         public bool IsAbout(string? other) => string.Equals(member, other, StringComparison.Ordinal);
 
-        // Its figures are from its last occurrence, and what they called for may be done.
+        // While KeepFiring runs, the condition is absent: the figures are those of its last occurrence.
         public ActiveAlert ToAlert() =>
             Holds
                 ? new(definition.Name, definition.Severity, Since, Sentence, definition.Fix, definition.Help, member)

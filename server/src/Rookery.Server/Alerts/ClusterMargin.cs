@@ -10,7 +10,8 @@ internal static class ClusterMargin
         cluster.Members.Any(static one => one.Member is { IsSelf: true, IsLeader: true });
 
     /// <summary>
-    /// Returns the margin as the leader sees it; null on other nodes. Negative if writes have stopped.
+    /// Returns how many more voters may fail before writes stop; negative if writes have stopped. Only the leader knows
+    /// it: null on other nodes.
     /// </summary>
     public static int? Of(ConsensusStatistics cluster)
     {

@@ -45,7 +45,9 @@ internal sealed class FactsReader(ServerContext context)
         };
     }
 
-    /// <summary>Returns the 99th percentile of journal syncs; null if there was no recent sync.</summary>
+    /// <summary>
+    /// Returns the 99th percentile of journal syncs in microseconds; null if there was no recent sync.
+    /// </summary>
     private long? ReadSync()
     {
         long syncs = context.Io.TotalOf(IoKind.JournalSync).Count;

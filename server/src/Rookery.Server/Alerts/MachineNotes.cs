@@ -4,8 +4,8 @@ using Rookery.Server.Operations;
 namespace Rookery.Server.Alerts;
 
 /// <summary>
-/// What other programs on this machine reported for Prometheus, in text files for node_exporter: the backup playbook
-/// writes when the last backup was verified, the image's `rookery-slot` writes the state of its slots.
+/// Reports of other programs on this machine, from the text files that they write for node_exporter. The backup
+/// playbook writes when the last backup was verified; the image's `rookery-slot` writes the state of the system slots.
 /// </summary>
 /// <param name="LastBackup">When the last backup was verified; null if none is known here.</param>
 /// <param name="IsSlotOnTrial">Whether the running system is on trial; null on machines without slots.</param>
@@ -84,7 +84,7 @@ public sealed record MachineNotes(DateTimeOffset? LastBackup, bool? IsSlotOnTria
         }
     }
 
-    // The file is another program's, so the time is accepted only within the range of dates.
+    // Another program writes the file, so a time outside the range of dates is ignored.
     private MachineNotes With(string metric, double value) =>
         metric switch
         {

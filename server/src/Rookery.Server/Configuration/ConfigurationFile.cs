@@ -4,14 +4,15 @@ namespace Rookery.Server.Configuration;
 
 /// <summary>
 /// Reads a configuration file: one JSON object whose members have the names of the options of <c>rookery serve</c>.
-/// Unknown members are refused by name and line, because a misspelt limit that is ignored is noticed too late.
+/// Unknown members are refused by name and line: an ignored misspelt limit would be noticed too late.
 /// </summary>
 public static class ConfigurationFile
 {
     /// <summary>Reads the settings; a member that is missing in the file stays null.</summary>
     /// <param name="path">Path of the file, for messages.</param>
     /// <param name="bytes">Content of the file.</param>
-    /// <exception cref="ConfigurationException">The file is not such an object.</exception>
+    /// <exception cref="ConfigurationException">The file is not valid JSON, or a member is unknown or has the wrong
+    /// type.</exception>
     public static ServeSettings Parse(string path, ReadOnlySpan<byte> bytes)
     {
         try

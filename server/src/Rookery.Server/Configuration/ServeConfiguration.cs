@@ -34,7 +34,7 @@ public sealed record ServeConfiguration(
     /// <summary>Address and port of the welcome page; null if it is not served.</summary>
     public IPEndPoint? Welcome { get; private init; }
 
-    /// <summary>Addresses at which other members may be, as written, not validated.</summary>
+    /// <summary>Addresses at which other members may be, as the user wrote them. They are not validated.</summary>
     public IReadOnlyList<string> Peers { get; private init; } = [];
 
     /// <summary>The URL by which clients reach the node; null if none is configured.</summary>
@@ -51,7 +51,7 @@ public sealed record ServeConfiguration(
     /// </summary>
     public FormSettings? Form { get; private init; }
 
-    /// <summary>Where alerts are sent; null if they are not.</summary>
+    /// <summary>Where alerts are sent; null if they are not sent.</summary>
     public WebhookConfiguration? Webhook { get; private init; }
 
     /// <summary>All settings for display; empty if this configuration is not for a running node.</summary>

@@ -1,6 +1,8 @@
 namespace Rookery.Server.Configuration;
 
-/// <summary>Settings as written on the command line or in the file; null if not given.</summary>
+/// <summary>
+/// Settings as written on the command line or in the file, before validation. A setting that is not given is null.
+/// </summary>
 public sealed record ServeSettings
 {
     /// <summary>The data directory.</summary>

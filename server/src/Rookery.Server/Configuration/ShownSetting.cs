@@ -71,7 +71,7 @@ public sealed record ShownSetting(string Name, string? Value, string Source)
             ),
         ];
 
-    /// <summary>Returns scheme, host and port of a URL, because its path or user may be a secret.</summary>
+    /// <summary>Returns scheme, host and port of a URL. Its path and user may be secret.</summary>
     public static string PlaceOf(Uri url) => url.GetComponents(UriComponents.SchemeAndServer, UriFormat.UriEscaped);
 
     private static ShownSetting Shown(string name, string? value, object? line, object? file) =>

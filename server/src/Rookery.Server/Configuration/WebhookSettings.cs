@@ -1,12 +1,12 @@
 namespace Rookery.Server.Configuration;
 
-/// <summary>The webhook for alerts, as written.</summary>
+/// <summary>The webhook for alerts, as the user wrote it.</summary>
 /// <param name="Url">The URL to post to.</param>
 /// <param name="Form">"json" or "ntfy"; null for "json".</param>
 /// <param name="TokenFile">Path of the file with the bearer token; null for none.</param>
 public sealed record WebhookSettings(string Url, string? Form, string? TokenFile)
 {
-    /// <summary>The form with all members of an alert.</summary>
+    /// <summary>The form that sends an alert with all its properties as JSON.</summary>
     public const string Json = "json";
 
     /// <summary>The form of ntfy: topic, title, message, priority.</summary>

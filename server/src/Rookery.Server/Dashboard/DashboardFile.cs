@@ -5,8 +5,8 @@ using Microsoft.AspNetCore.Http;
 namespace Rookery.Server.Dashboard;
 
 /// <summary>
-/// A file of the dashboard. The executable contains it once, compressed with Brotli, which nearly all browsers accept;
-/// for other clients it is decompressed while it is sent.
+/// A file of the dashboard. The executable contains it compressed with Brotli, which nearly all browsers accept. For
+/// other clients the file is decompressed while it is sent.
 /// </summary>
 internal sealed class DashboardFile
 {
@@ -34,7 +34,7 @@ internal sealed class DashboardFile
         var files = new Dictionary<string, DashboardFile>(StringComparer.Ordinal);
         foreach (string name in typeof(DashboardFile).Assembly.GetManifestResourceNames())
         {
-            // Other files that a build tool embedded are not served.
+            // Resources that a build tool embedded for other purposes are not served.
             if (name.StartsWith(ResourcePrefix, StringComparison.Ordinal) && ContentTypeOf(name) is { } type)
             {
                 files.Add(name[ResourcePrefix.Length..], new DashboardFile(name, type));

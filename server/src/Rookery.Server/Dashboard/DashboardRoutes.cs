@@ -6,9 +6,9 @@ using Rookery.Server.Access;
 namespace Rookery.Server.Dashboard;
 
 /// <summary>
-/// Serves the dashboard: / is its page, /assets/NAME its files, and /studio redirects to it, because users of RavenDB
-/// know that path. All files are in the executable, and the content security policy forbids loading from anywhere else.
-/// A build without the dashboard serves a short page with links instead.
+/// Serves the dashboard: its page at / and its files at /assets/NAME. /studio redirects to the page, because users of
+/// RavenDB know that path. The content security policy forbids the page to load anything from elsewhere. A build
+/// without the dashboard serves a short page with links instead.
 /// </summary>
 internal static class DashboardRoutes
 {
@@ -29,7 +29,7 @@ internal static class DashboardRoutes
             http => AnswerAssetAsync(http, files.Value, (string?)http.Request.RouteValues["name"])
         );
 
-        // Browsers request it for every page of a node, such as the manual.
+        // Browsers request this path for every page of a node, also for pages of the manual.
         routes.MapWithoutData("/favicon.ico", RouteScope.Open, http => AnswerAssetAsync(http, files.Value, "rook.svg"));
         routes.MapWithoutData(
             "/studio/{**path}",
@@ -62,7 +62,8 @@ internal static class DashboardRoutes
             return file.SendAsync(http);
         }
 
-        // A page that was loaded before an upgrade requests files that no longer exist; the answer must not be cached.
+        // A page that was loaded before an upgrade requests files that no longer exist. Browsers must not cache this
+        // 404.
         http.Response.StatusCode = StatusCodes.Status404NotFound;
         http.Response.Headers.CacheControl = "no-store";
         http.Response.ContentType = "text/plain; charset=utf-8";

@@ -25,7 +25,7 @@ internal static class SessionCookie
         http.Request.Headers.Cookie.Count == 0 ? null : http.Request.Cookies[Name];
 
     /// <summary>
-    /// Whether the request cannot come from another site's form: it only reads, or carries the header.
+    /// Whether the request cannot be a form of another site: it only reads, or carries <see cref="RequestHeader"/>.
     /// </summary>
     public static bool IsOwnRequest(HttpContext http) =>
         HttpMethods.IsGet(http.Request.Method) || HttpMethods.IsHead(http.Request.Method) || IsOfPage(http);

@@ -9,7 +9,7 @@ namespace Rookery.Server.Dashboard;
 
 /// <summary>
 /// /session: POST {"Token"} signs a browser in and sets its cookie, GET reports the caller's name and rights and never
-/// refuses, DELETE signs out. None of them needs documents, so the dashboard can show why a node serves none.
+/// refuses, DELETE signs out. They work while the node serves no documents, so that the dashboard can show the reason.
 /// </summary>
 internal sealed class SessionRoutes(ServerContext context)
 {
@@ -125,7 +125,8 @@ internal sealed class SessionRoutes(ServerContext context)
         json.WriteStartObject("Databases"u8);
         foreach (var (lower, scopes) in who.ByDatabase)
         {
-            // A caller with rights in the database may see its name in the original case.
+            // Rights are stored by lower-case names. A caller with rights in a database may see its name in the
+            // original case.
             WriteScopes(
                 json,
                 context.Readiness.Node?.Databases.TryGet(lower, out var database) is true ? database.Name : lower,
@@ -136,7 +137,7 @@ internal sealed class SessionRoutes(ServerContext context)
         json.WriteEndObject();
     }
 
-    // Null where claims do not apply: plain HTTP needs no owner, and a node without open data does not know.
+    // Null on plain HTTP, which needs no owner, and while the data are not open, because the node then does not know.
     private void WriteOwned(Utf8JsonWriter json)
     {
         if (context.Options.IsSecure && context.Readiness.Node is { Diagnosis: null } node)

@@ -7,19 +7,21 @@ using System.Text;
 namespace Rookery.Server.Dashboard;
 
 /// <summary>
-/// Browser sessions of this node. A session is a random secret that stands for a token: it has the token's rights,
-/// which are checked at each request, and exists only in the memory of this node. Only hashes of the secret and the
-/// token are kept. Thread-safe.
+/// Browser sessions of this node. A session is a random secret that stands for a token; each request checks the token's
+/// rights. Sessions exist only in the memory of this node, which keeps hashes of the secrets and the tokens.
+/// Thread-safe.
 /// </summary>
 internal sealed class Sessions(TimeProvider time)
 {
-    /// <summary>Sessions at most; beyond it, the least recently used one ends.</summary>
+    /// <summary>Maximum number of sessions. A further one ends the least recently used session.</summary>
     public const int Most = 256;
 
-    /// <summary>Sessions of one token at most, so that one token cannot end the sessions of others.</summary>
+    /// <summary>
+    /// Maximum number of sessions of one token, so that one token cannot end the sessions of other tokens.
+    /// </summary>
     public const int MostOfToken = 32;
 
-    /// <summary>A session that is unused for this long has ended.</summary>
+    /// <summary>A session ends after this time without use.</summary>
     public static readonly TimeSpan Idle = TimeSpan.FromHours(12);
 
     /// <summary>Longest lifetime of a session.</summary>
@@ -56,7 +58,7 @@ internal sealed class Sessions(TimeProvider time)
         return secret;
     }
 
-    /// <summary>Looks up a session, which counts as use.</summary>
+    /// <summary>Looks up a session and records the time as its last use.</summary>
     /// <param name="secret">The secret in the browser's cookie.</param>
     /// <param name="tokenHash">Hash of the session's token.</param>
     /// <returns>False if there is no such session, or it has ended.</returns>
@@ -100,7 +102,7 @@ internal sealed class Sessions(TimeProvider time)
         }
     }
 
-    /// <summary>Ends the least recently used session of a token that has <see cref="MostOfToken"/>.</summary>
+    /// <summary>Ends the least recently used session of a token if the token has <see cref="MostOfToken"/>.</summary>
     private void MakeRoomOf(ReadOnlySpan<byte> tokenHash)
     {
         int count = 0;
@@ -150,7 +152,8 @@ internal sealed class Sessions(TimeProvider time)
     }
 
     /// <summary>
-    /// The SHA-256 of a secret, so that the duration of a failed lookup reveals nothing about existing secrets.
+    /// The SHA-256 of a secret. Looking up the hash instead of the secret keeps the duration of a failed lookup from
+    /// revealing existing secrets.
     /// </summary>
     private readonly record struct Key(long First, long Second, long Third, long Fourth)
     {

@@ -61,7 +61,7 @@ internal sealed class BoardReader(IBoard? board)
         return Seen.Nothing;
     }
 
-    /// <summary>The values that were read.</summary>
+    /// <summary>The values that <see cref="BoardReader"/> has read.</summary>
     internal sealed record Seen(IReadOnlyList<StorageReading> Devices, MachineUse Use)
     {
         public static readonly Seen Nothing = new([], default);

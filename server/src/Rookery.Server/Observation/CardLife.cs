@@ -9,16 +9,16 @@ namespace Rookery.Server.Observation;
 internal static class CardLife
 {
     /// <summary>
-    /// Returns the used part of its life, 0 to 1, of the worse of its two kinds of cells; null if it does not report
-    /// it.
+    /// Returns the used part of a card's life, from 0 to 1, of the more worn of its two kinds of cells. Null if the
+    /// card does not report it.
     /// </summary>
     public static double? UsedOf(StorageReading device) =>
         Nullable.Compare(device.LifeUsedA, device.LifeUsedB) > 0 ? device.LifeUsedA : device.LifeUsedB;
 
     /// <summary>
-    /// Returns the days until its whole life is used, at the average rate since it was made. It is a lower bound: the
-    /// card reports its use in tenths, rounded up, and was not used from the day it was made. Null if use or date is
-    /// unknown, or if the clock is before that date.
+    /// Returns the days until the card's whole life is used, at the average rate since its manufacture. This is a lower
+    /// bound: the card reports its use in tenths, rounded up, and was first used after its manufacture. Null if the use
+    /// or the date of manufacture is unknown, or if the clock is before that date.
     /// </summary>
     public static double? DaysLeftOf(StorageReading device, DateTimeOffset now)
     {

@@ -3,7 +3,7 @@ using Rookery.Documents.Consensus;
 
 namespace Rookery.Server.Observation;
 
-/// <summary>How one member sees the others. Only the leader knows most of it.</summary>
+/// <summary>The cluster as one member sees it. Only the leader knows the state of other members.</summary>
 /// <param name="IsLeader">Whether this member is leader.</param>
 /// <param name="LeaderTag">Tag of the leader; null if none is known.</param>
 /// <param name="Term">Term in which this holds.</param>
@@ -96,7 +96,7 @@ internal sealed record ClusterReport(
 }
 
 /// <summary>One member, as another sees it. Null means unknown.</summary>
-/// <param name="Tag">Its tag.</param>
+/// <param name="Tag">The member's tag.</param>
 /// <param name="IsReachable">Whether it answers requests.</param>
 /// <param name="LagEntries">Number of log entries that it lacks.</param>
 /// <param name="SyncP99Milliseconds">99th percentile of its recent journal syncs.</param>

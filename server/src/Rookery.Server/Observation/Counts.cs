@@ -6,7 +6,7 @@ namespace Rookery.Server.Observation;
 /// <summary>Counters of a node at one moment. Rates are computed from two of them.</summary>
 internal sealed class Counts
 {
-    /// <summary>When they were read (<see cref="TimeProvider.GetTimestamp"/>).</summary>
+    /// <summary>When the counters were read (<see cref="TimeProvider.GetTimestamp"/>).</summary>
     public required long Timestamp { get; init; }
 
     /// <summary>Use of the machine's processors.</summary>
@@ -42,7 +42,9 @@ internal sealed class Counts
             JournalBytes = context.Io.TotalOf(IoKind.JournalWrite).Bytes,
         };
 
-    /// <summary>Sets the figures that are computed from the difference to earlier counters.</summary>
+    /// <summary>
+    /// Sets the figures of a sample that are rates: computed from the difference to earlier counters.
+    /// </summary>
     public void Fill(NodeSample sample, Counts since, TimeProvider time)
     {
         double seconds = time.GetElapsedTime(since.Timestamp, Timestamp).TotalSeconds;

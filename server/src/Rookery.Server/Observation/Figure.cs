@@ -50,10 +50,10 @@ internal enum Figure
     ClockAheadSeconds,
 }
 
-/// <summary>How several samples of a figure become one.</summary>
+/// <summary>How several samples of a figure are merged into one, for a coarser history.</summary>
 internal enum FigureMerge
 {
-    /// <summary>Their mean.</summary>
+    /// <summary>The mean.</summary>
     Mean,
 
     /// <summary>The largest, for percentiles: a mean would hide the peaks.</summary>
@@ -85,7 +85,7 @@ internal static class Figures
     public static bool TryFind(string name, out Figure figure) => ByName.TryGetValue(name, out figure);
 
     /// <summary>
-    /// Returns the precision of a figure. Finer differences are noise and cost a byte or more in each sample.
+    /// Returns the precision of a figure. Finer differences are noise and would cost a byte or more in each sample.
     /// </summary>
     public static double StepOf(Figure figure) => Steps[(int)figure];
 

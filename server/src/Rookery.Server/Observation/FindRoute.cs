@@ -10,8 +10,8 @@ using Rookery.Server.Support;
 namespace Rookery.Server.Observation;
 
 /// <summary>
-/// POST /admin/node/find?node=TAG&amp;seconds=30: blinks the light of that node's board, so that people find it among
-/// others.
+/// POST /admin/node/find?node=TAG&amp;seconds=30: blinks the light of that node's board, so that people can find the
+/// board.
 /// </summary>
 internal sealed class FindRoute(ServerContext context)
 {

@@ -24,10 +24,10 @@ internal sealed class ForwardedRequests(ServerContext context)
 
     private const int PieceBytes = 64 << 10;
 
-    // Each takes a connection to the other's port for members, which consensus needs too.
+    // Each forwarded request takes a connection to the port for members, which consensus needs too.
     internal const int MostAtOnce = 8;
 
-    // The first byte may take longer than later ones, because the member may build a whole archive first.
+    // The wait for the first byte is longer than for later bytes: the member may have to build a whole archive first.
     private static readonly TimeSpan PatienceForAnswer = TimeSpan.FromSeconds(30);
     private static readonly TimeSpan PatienceForMore = TimeSpan.FromSeconds(30);
 
@@ -35,8 +35,8 @@ internal sealed class ForwardedRequests(ServerContext context)
     private int _passing;
 
     /// <summary>
-    /// Builds the routes of the server. Otherwise they are built at its first request, but a forwarded one may come
-    /// earlier.
+    /// Builds the routes of the server. Without it they are built at the first request of a client, but a forwarded
+    /// request may come earlier.
     /// </summary>
     public Func<int>? MakeRoutes { get; set; }
 
@@ -62,8 +62,8 @@ internal sealed class ForwardedRequests(ServerContext context)
     }
 
     /// <summary>
-    /// Answers a request that another member forwards. That member has authorised the caller and sends the caller's
-    /// name.
+    /// Answers a request that another member forwards. That member has checked the caller's rights and sends the
+    /// caller's name.
     /// </summary>
     /// <param name="http">The request.</param>
     /// <param name="path">Path of the route.</param>
@@ -124,7 +124,7 @@ internal sealed class ForwardedRequests(ServerContext context)
             && !ReferenceEquals(Principal.Of(http), Principal.Everything)
         )
         {
-            // This node does not learn which credentials were withdrawn since its disk failed.
+            // Since its disk failed, this node does not learn which credentials are withdrawn.
             throw new RefusedException(
                 StatusCodes.Status503ServiceUnavailable,
                 ErrorAnswer.RavenException,
@@ -156,8 +156,8 @@ internal sealed class ForwardedRequests(ServerContext context)
         }
     }
 
-    // The route's own path, which the other member knows, instead of the path in the request, which may differ in case
-    // or end with a slash.
+    // Sends the path of the route, which the other member knows. The path in the request may differ in case or end with
+    // a slash.
     private async Task ForwardAsync(HttpContext http, string path, ClusterViewMember member)
     {
         using var client =

@@ -1,8 +1,7 @@
 namespace Rookery.Server.Observation;
 
 /// <summary>
-/// Decides whether new data can be written: a majority of the voters must answer and have room. It depends only on its
-/// arguments.
+/// Decides whether new data can be written: a majority of the voters must answer and have free space. A pure function.
 /// </summary>
 internal static class GrowthRule
 {
@@ -10,8 +9,8 @@ internal static class GrowthRule
     public static bool IsFull(LiveNode node) => node.SpareBytes < 0;
 
     /// <summary>
-    /// Returns why nothing new can be written, with the consequence first. Null if it can, or if fewer than a majority
-    /// answer, which is reported elsewhere.
+    /// Returns why new data cannot be written, with the consequence first. Null if they can be. Also null if no
+    /// majority answers: the reason is then not space, and <see cref="HealthRule"/> reports it.
     /// </summary>
     public static string? WhyRefused(LiveCluster cluster)
     {

@@ -3,16 +3,16 @@ using Rookery.Server.Alerts;
 
 namespace Rookery.Server.Observation;
 
-/// <summary>Describes the health of the cluster in one sentence. It depends only on its arguments.</summary>
+/// <summary>Describes the health of the cluster in one sentence. A pure function.</summary>
 internal static class HealthRule
 {
     /// <summary>Everything is in order.</summary>
     public const string Well = "ok";
 
-    /// <summary>Documents are served, but someone should look.</summary>
+    /// <summary>Documents are served, but the operator should look.</summary>
     public const string Warning = "warning";
 
-    /// <summary>Something is not served, or may be lost.</summary>
+    /// <summary>Documents are not served, or may be lost.</summary>
     public const string Error = "error";
 
     /// <summary>Returns the level and the sentence.</summary>

@@ -1,6 +1,6 @@
 namespace Rookery.Server.Observation;
 
-/// <summary>Durations of the requests between two moments, by their buckets.</summary>
+/// <summary>Durations of the requests between two moments, as counts by bucket.</summary>
 /// <param name="now">Counts at the end.</param>
 /// <param name="before">Counts at the beginning; empty for zero.</param>
 internal readonly ref struct LatencyWindow(ReadOnlySpan<long> now, ReadOnlySpan<long> before)
@@ -26,7 +26,8 @@ internal readonly ref struct LatencyWindow(ReadOnlySpan<long> now, ReadOnlySpan<
     }
 
     /// <summary>
-    /// Returns a percentile, for a fraction from 0 to 1, with even distribution within a bucket; null without requests.
+    /// Returns a percentile for a fraction from 0 to 1; null without requests. Assumes an even distribution within a
+    /// bucket.
     /// </summary>
     public double? Milliseconds(double fraction)
     {
@@ -50,7 +51,7 @@ internal readonly ref struct LatencyWindow(ReadOnlySpan<long> now, ReadOnlySpan<
             seen += count;
         }
 
-        // Slower than the last bound: the value is unknown, so the bound is returned.
+        // Slower than the last bound: the value is unknown, so return the bound.
         return bounds[^1] / MicrosecondsPerMillisecond;
     }
 

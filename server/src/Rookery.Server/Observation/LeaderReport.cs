@@ -3,9 +3,10 @@ using Rookery.Documents.Consensus;
 namespace Rookery.Server.Observation;
 
 /// <summary>
-/// The leader's view of the members, as it reported it to this node. Only the leader knows the state of the others.
+/// The cluster as the leader reported it to this node. Only the leader knows the state of the other members.
 /// </summary>
-/// <param name="Sight">The view; its elapsed times are continued until now.</param>
+/// <param name="Sight">The report. Its durations are extended by the age of the report, so that they count until
+/// now.</param>
 /// <param name="SecondsAgo">Age of the report in seconds.</param>
 internal sealed record LeaderReport(ClusterReport Sight, double SecondsAgo)
 {

@@ -29,7 +29,7 @@ internal sealed record LiveNode(string Tag, string Name, bool IsVoter, bool IsLe
     /// <summary>Whether it answers.</summary>
     public NodeState State { get; init; }
 
-    /// <summary>Seconds since the leader heard from it; since this node did if the leader does not report it.</summary>
+    /// <summary>Seconds since the node answered the leader, or this node if the leader does not report it.</summary>
     public double? SeenSeconds { get; init; }
 
     /// <summary>Number of log entries that it lacks.</summary>
@@ -44,13 +44,13 @@ internal sealed record LiveNode(string Tag, string Name, bool IsVoter, bool IsLe
     /// <summary>Why it does not serve documents; null if it does or if that is unknown.</summary>
     public string? Reason { get; init; }
 
-    /// <summary>Its last sample in JSON, as it wrote it; null if there is none, and for this node itself.</summary>
+    /// <summary>The node's last sample, in the JSON that it sent; null without one, and for this node itself.</summary>
     public byte[]? Sample { get; init; }
 
     /// <summary>Name for display.</summary>
     public string DisplayName => Name.Length > 0 ? Name : $"node {Tag}";
 
-    /// <summary>Whether it has all committed entries, apart from those usually in flight.</summary>
+    /// <summary>Whether the node lacks no more entries than are usually in flight; null if unknown.</summary>
     public bool? HasCaughtUp =>
         IsLeader ? true
         : LagEntries is { } lag ? lag <= EntriesInFlight
@@ -60,9 +60,7 @@ internal sealed record LiveNode(string Tag, string Name, bool IsVoter, bool IsLe
     private const int EntriesInFlight = 4096;
 }
 
-/// <summary>
-/// The cluster as the page shows it: the leader's view if it is known, and what this node sees itself.
-/// </summary>
+/// <summary>The cluster as the page shows it: the leader's view if it is known, completed by this node's own.</summary>
 /// <param name="Nodes">The nodes.</param>
 /// <param name="LeaderTag">Tag of the leader; null if none is known.</param>
 /// <param name="SuccessorTag">Tag of the member that would become leader next; null if it is not known or there is
@@ -88,7 +86,7 @@ internal sealed record LiveCluster(
     /// <summary>Whether there is only one node.</summary>
     public bool IsAlone => Nodes.Count == 1;
 
-    /// <summary>Combines what is known.</summary>
+    /// <summary>Combines this node's own view with the reports of other members.</summary>
     /// <param name="own">This node's own view of its cluster; null while its data are not open.</param>
     /// <param name="observation">What other members reported.</param>
     /// <param name="self">Tag of this node.</param>

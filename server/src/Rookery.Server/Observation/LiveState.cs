@@ -167,7 +167,7 @@ internal sealed class LiveState(ServerContext context)
         }
     }
 
-    // A database that cannot be read is left out, so that the rest is still shown.
+    // Leaves out a database that cannot be read, so that the page still shows the others.
     private static List<ShownIndex> IndexesOf(
         Indexing.Indexes.IndexHost host,
         Rookery.Documents.Databases.Database database

@@ -10,10 +10,10 @@ namespace Rookery.Server.Observation;
 /// </summary>
 internal sealed class LiveStream(ServerContext context)
 {
-    /// <summary>Listeners at most; each costs a connection and some KiB a second.</summary>
+    /// <summary>Maximum number of listeners. Each costs a connection and some KiB a second.</summary>
     public const int MostListeners = 32;
 
-    /// <summary>Listeners with the same token or certificate at most.</summary>
+    /// <summary>Maximum number of listeners with the same token or certificate.</summary>
     public const int MostOfName = 8;
 
     private static readonly TimeSpan Interval = TimeSpan.FromSeconds(1);
@@ -170,7 +170,8 @@ internal sealed class LiveStream(ServerContext context)
         private bool _isOver;
 
         /// <summary>
-        /// Waits for the next event, as bytes to send; null after <paramref name="patience"/> without one.
+        /// Waits for the next event and returns the bytes to send; null after <paramref name="patience"/> without an
+        /// event.
         /// </summary>
         public async Task<byte[]?> NextAsync(TimeSpan patience, TimeProvider time, CancellationToken cancellationToken)
         {

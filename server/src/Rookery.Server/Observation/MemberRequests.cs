@@ -7,10 +7,10 @@ namespace Rookery.Server.Observation;
 
 /// <summary>
 /// Answers other members on the port for members, which authenticates them. <c>GET
-/// /observe/samples?since=&amp;slowSince=&amp;show=</c> returns this node's state and the samples it took after the one
-/// at that time, once there is a new one or after <see cref="LongestWait"/>. <c>GET
-/// /observe/kept?node=TAG&amp;since=&amp;slowSince=</c> returns what this node remembers of a member.
-/// <c>/observe/on-any/…</c> runs the route with the rest of the path, if it is marked <see cref="OnAnyMember"/>.
+/// /observe/samples?since=&amp;slowSince=&amp;show=</c> returns this node's state and its samples after that time. It
+/// waits for a new sample, for <see cref="LongestWait"/> at most. <c>GET
+/// /observe/kept?node=TAG&amp;since=&amp;slowSince=</c> returns the samples and slow events of a member that this node
+/// keeps. <c>/observe/on-any/…</c> runs the route whose path follows, if the route is marked <see cref="OnAnyMember"/>.
 /// </summary>
 internal sealed class MemberRequests(ServerContext context)
 {
@@ -20,13 +20,13 @@ internal sealed class MemberRequests(ServerContext context)
     /// <summary>Path for the samples of this node.</summary>
     public const string SamplesPath = Prefix + "samples";
 
-    /// <summary>Path for what this node remembers of another member.</summary>
+    /// <summary>Path for the samples of another member that this node keeps.</summary>
     public const string KeptPath = Prefix + "kept";
 
     /// <summary>Prefix before the path of a forwarded route.</summary>
     public const string ForwardedPrefix = Prefix + "on-any";
 
-    /// <summary>Longest wait for a new sample. The answer then shows that this node still runs.</summary>
+    /// <summary>Longest wait for a new sample. The answer without one shows that this node still runs.</summary>
     public static readonly TimeSpan LongestWait = TimeSpan.FromSeconds(20);
 
     // Samples of two hours in one answer, so that no answer takes much time or memory; a day takes several answers.
@@ -97,8 +97,8 @@ internal sealed class MemberRequests(ServerContext context)
     }
 
     /// <summary>
-    /// Returns this node's slow events after a time. A time in the future means that this node's clock was set back
-    /// since; then all events until now are returned.
+    /// Returns this node's slow events after a time. If that time is in the future, this node's clock was set back:
+    /// then returns all events.
     /// </summary>
     private IEnumerable<SlowEvent> SlowSince(long unixMicroseconds)
     {
@@ -138,7 +138,7 @@ internal sealed class MemberRequests(ServerContext context)
         }
         catch (TimeoutException)
         {
-            // There is no new sample; the answer shows that this node still runs.
+            // No new sample came in time.
         }
         catch (OperationCanceledException) when (!left.IsCancellationRequested)
         {

@@ -6,9 +6,9 @@ using Rookery.Platform;
 namespace Rookery.Server.Observation;
 
 /// <summary>
-/// Polls one other member for its samples. The member answers when it has taken a sample, every ten seconds; while the
-/// page is watched it is polled every second. There is one request at a time on a kept connection, because each new one
-/// costs a TLS handshake.
+/// Polls one other member for its samples. The member answers when it has taken a sample, every ten seconds. While the
+/// page is open in a browser, the poll is every second. Requests follow each other on one connection, because a new
+/// connection costs a TLS handshake.
 /// </summary>
 internal sealed class MemberWatch(ServerContext context, NodeObservation observation, ObservedNode seen, string nodeId)
 {
@@ -54,8 +54,8 @@ internal sealed class MemberWatch(ServerContext context, NodeObservation observa
         }
         catch (Exception failure) when (failure is not InvariantViolationException)
         {
-            // Also for an answer of another version that this version does not understand: polling goes on, or the
-            // member would stay unseen after its next upgrade.
+            // Catches also the answer of another version that this version cannot read: polling goes on, so that the
+            // member is seen again after its next upgrade.
             _client?.Dispose();
             _client = null;
             if (
@@ -70,7 +70,8 @@ internal sealed class MemberWatch(ServerContext context, NodeObservation observa
             return;
         }
 
-        // Unwatched, the member delays its answer; the pause is for members that answer at once.
+        // If nobody watches, the member delays its answer until it has a sample. The pause is for a member that answers
+        // at once.
         await PauseAsync(Watched, begun, isWatched, stopping);
     }
 
@@ -92,7 +93,7 @@ internal sealed class MemberWatch(ServerContext context, NodeObservation observa
         }
         catch (OperationCanceledException)
         {
-            // The node stops, or someone begins to watch.
+            // The node stops, or a browser opens the page.
         }
     }
 

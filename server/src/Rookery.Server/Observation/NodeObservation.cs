@@ -9,9 +9,9 @@ using Rookery.Server.Support;
 namespace Rookery.Server.Observation;
 
 /// <summary>
-/// What this node knows of itself and of the other members, for the page: a sample every ten seconds, kept for a day,
-/// and the samples of each other member, so that the last hours of a failed member are still known. It is all in
-/// memory: an idle node writes nothing for it and wakes once in ten seconds. While the page is watched, all members are
+/// Samples of this node and of all other members, for the page. This node takes one every ten seconds and keeps them
+/// for a day. It also polls those of each other member, so that the last hours of a failed member are known. All
+/// samples are in memory: an idle node writes nothing for them. While a browser has the page open, all members are
 /// polled every second.
 /// </summary>
 internal sealed class NodeObservation : IHostedService, IDisposable
@@ -35,7 +35,7 @@ internal sealed class NodeObservation : IHostedService, IDisposable
         Self = new ObservedNode(context.Options.NodeTag, Memory, context.Time);
     }
 
-    /// <summary>Memory of the histories.</summary>
+    /// <summary>Memory that the histories use.</summary>
     public MemoryShare Memory { get; }
 
     /// <summary>Takes samples of this node.</summary>
@@ -44,7 +44,7 @@ internal sealed class NodeObservation : IHostedService, IDisposable
     /// <summary>What is known of this node.</summary>
     public ObservedNode Self { get; }
 
-    /// <summary>The other members of which something is known, by tag.</summary>
+    /// <summary>The other members that this node has polled, by tag.</summary>
     public IReadOnlyList<ObservedNode> Others =>
         [
             .. _others
@@ -52,14 +52,14 @@ internal sealed class NodeObservation : IHostedService, IDisposable
                 .OrderBy(static seen => seen.Tag, StringComparer.Ordinal),
         ];
 
-    /// <summary>Whether someone watches.</summary>
+    /// <summary>Whether a browser has the page open.</summary>
     public bool IsWatched => Volatile.Read(ref _watchers) > 0;
 
-    /// <summary>How long someone has been watching; zero if no one is.</summary>
+    /// <summary>How long a browser has had the page open; zero if none has.</summary>
     public TimeSpan WatchedFor =>
         IsWatched ? _context.Time.GetElapsedTime(Volatile.Read(ref _watchedSince)) : TimeSpan.Zero;
 
-    /// <summary>Cancelled when someone begins to watch.</summary>
+    /// <summary>Cancelled when a browser opens the page.</summary>
     public CancellationToken WatchBegins
     {
         get
@@ -78,7 +78,7 @@ internal sealed class NodeObservation : IHostedService, IDisposable
     public IReadOnlyList<MemberAlert> AlertsOfOthers =>
         [.. Others.SelectMany(static other => other.Word?.Alerts ?? [])];
 
-    /// <summary>Returns what is known of a member or this node; null for an unknown tag.</summary>
+    /// <summary>Returns the samples of a member or of this node; null for an unknown tag.</summary>
     public ObservedNode? Find(string tag) =>
         string.Equals(tag, Self.Tag, StringComparison.Ordinal)
             ? Self
@@ -87,8 +87,8 @@ internal sealed class NodeObservation : IHostedService, IDisposable
                 ?.Seen;
 
     /// <summary>
-    /// Returns all slow events of this node: since its start from its own timeline, before that from what other members
-    /// remember.
+    /// Returns all slow events of this node: those since its start from its own timeline, earlier ones from what other
+    /// members kept.
     /// </summary>
     public IReadOnlyList<SlowEvent> OwnSlowEvents(long sinceUnixMicroseconds)
     {
@@ -107,7 +107,7 @@ internal sealed class NodeObservation : IHostedService, IDisposable
         ];
     }
 
-    /// <summary>Watches until the result is disposed.</summary>
+    /// <summary>Counts a browser that has the page open, until the result is disposed.</summary>
     public IDisposable Watch()
     {
         CancellationTokenSource? begins = null;
@@ -176,7 +176,7 @@ internal sealed class NodeObservation : IHostedService, IDisposable
         }
         catch (Exception failure) when (failure is not InvariantViolationException)
         {
-            // What could not be read is tried again with the next sample; nothing else depends on it.
+            // The next sample tries again; nothing else depends on this one.
             _context.Log.LogWarning(LogEvents.SampleFailed, failure, "This node could not be sampled");
         }
         finally
@@ -202,7 +202,7 @@ internal sealed class NodeObservation : IHostedService, IDisposable
             .ToDictionary(static member => member.NodeId, StringComparer.Ordinal);
         foreach (var (nodeId, known) in _others)
         {
-            // A node that was removed or halted knows no members any more; it keeps what it remembers.
+            // A node that was removed or halted no longer knows the members. It keeps the samples that it has.
             if (
                 named.Count > 0
                 && (
@@ -251,8 +251,7 @@ internal sealed class NodeObservation : IHostedService, IDisposable
             _context.Log.LogError(LogEvents.WatchFailed, failure, "Another member is not watched any more");
         }
 
-        // The memory of a removed member is released here, after its last answer, which may have arrived during the
-        // removal.
+        // Releases the memory of a removed member here: its last answer may have arrived during the removal.
         if (stop.IsCancellationRequested && !_stopping.IsCancellationRequested)
         {
             seen.History.Clear();

@@ -10,7 +10,7 @@ internal sealed record NodeSample(long UnixMilliseconds)
 {
     private readonly double[] _figures = NewFigures();
 
-    /// <summary>Why it does not serve documents; null if it does.</summary>
+    /// <summary>Why the node does not serve documents; null if it does.</summary>
     public string? Reason { get; init; }
 
     /// <summary>Model of the board; null if unknown.</summary>
@@ -19,16 +19,16 @@ internal sealed record NodeSample(long UnixMilliseconds)
     /// <summary>Whether the board is simulated.</summary>
     public bool IsSimulated { get; init; }
 
-    /// <summary>The flags that the board can report.</summary>
+    /// <summary>The throttling flags that the board can report.</summary>
     public Throttling KnownFlags { get; init; }
 
-    /// <summary>The flags that are set now.</summary>
+    /// <summary>The throttling flags that are set now.</summary>
     public Throttling ThrottledNow { get; init; }
 
-    /// <summary>The flags that were set since the board booted.</summary>
+    /// <summary>The throttling flags that were set at some time since the board booted.</summary>
     public Throttling ThrottledSinceBoot { get; init; }
 
-    /// <summary>Whether its clock follows a time source; null if unknown.</summary>
+    /// <summary>Whether the node's clock follows a time source; null if unknown.</summary>
     public bool? IsClockSynchronised { get; init; }
 
     /// <summary>All figures, by their number; NaN for unknown ones.</summary>
@@ -55,7 +55,7 @@ internal sealed record NodeSample(long UnixMilliseconds)
         WriteFlags(json, "ThrottledSinceBoot", ThrottledSinceBoot);
         foreach (var figure in Enum.GetValues<Figure>())
         {
-            // These repeat members above; they exist for the history only.
+            // These figures repeat members written above. Only the history needs them.
             if (figure is not (Figure.ReadyRatio or Figure.UnderVoltageRatio or Figure.ThrottledRatio))
             {
                 json.WritePropertyName(Figures.NameOf(figure));

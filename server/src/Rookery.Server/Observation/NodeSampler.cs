@@ -7,15 +7,15 @@ using Rookery.Storage;
 namespace Rookery.Server.Observation;
 
 /// <summary>
-/// Takes samples of this node: one every ten seconds for the history, and one a second while the page is watched.
-/// Thread-safe. It reads board, disk and tables without a lock, so a read that hangs blocks no other caller.
+/// Takes samples of this node: one every ten seconds for the history, and one a second while a browser has the page
+/// open. Thread-safe. Reads board, disk and tables without a lock, so a read that hangs blocks no other caller.
 /// </summary>
 internal sealed class NodeSampler(ServerContext context)
 {
     /// <summary>Age up to which a sample for display is reused.</summary>
     public static readonly TimeSpan Freshness = TimeSpan.FromMilliseconds(900);
 
-    // Over a shorter time rates fluctuate, over a longer one they are outdated.
+    // Rates over a shorter time fluctuate.
     private static readonly TimeSpan ShortestWindow = TimeSpan.FromMilliseconds(800);
 
     private const double MicrosecondsPerMillisecond = 1000;
@@ -30,7 +30,9 @@ internal sealed class NodeSampler(ServerContext context)
     private bool _isTaking;
     private long? _documents;
 
-    /// <summary>Takes a sample for the history, with rates since the previous one. Not for concurrent calls.</summary>
+    /// <summary>
+    /// Takes a sample for the history, with rates since the previous such sample. Calls must not overlap.
+    /// </summary>
     public NodeSample TakeToKeep()
     {
         long? counted = CountDocuments();
@@ -92,8 +94,8 @@ internal sealed class NodeSampler(ServerContext context)
     }
 
     /// <summary>
-    /// Returns the newest counters that are old enough for rates. If no one has watched for a while, they are from the
-    /// history.
+    /// Returns the newest counters that are old enough to compute rates. If the page was not open, those are from the
+    /// last sample for the history.
     /// </summary>
     private Counts? Nearest()
     {

@@ -5,8 +5,9 @@ using Rookery.Server.Operations;
 namespace Rookery.Server.Observation;
 
 /// <summary>
-/// JSON of samples, slow events and alerts, between members and for the page: columns and rows. A reader uses the
-/// columns that it knows, so members of different versions understand each other.
+/// Reads and writes samples, slow events and alerts as JSON, between members and for the page. Tables are written as
+/// names of columns and rows of values. A reader uses the columns that it knows, so members of different versions
+/// understand each other.
 /// </summary>
 internal static class ObservationJson
 {
@@ -223,7 +224,7 @@ internal static class ObservationJson
         }
     }
 
-    /// <summary>Reads a number; null if it is not a number.</summary>
+    /// <summary>Reads a member of an object; null if it is not a number.</summary>
     public static long? ReadLong(JsonElement json, ReadOnlySpan<byte> name) =>
         json.GetProperty(name) is { ValueKind: JsonValueKind.Number } value ? value.GetInt64() : null;
 

@@ -4,16 +4,16 @@ using Rookery.Server.Alerts;
 namespace Rookery.Server.Observation;
 
 /// <summary>
-/// What this node remembers of a member or of itself: figures of 24 hours, slow events, and the last answer. It stays
-/// when the member fails. Thread-safe.
+/// The samples of a member or of this node: figures of 24 hours, slow events, and the last answer. They are kept if the
+/// member fails. Thread-safe.
 /// </summary>
 /// <param name="tag">Tag of the node.</param>
 /// <param name="memory">Memory of the history.</param>
 /// <param name="time">The clock.</param>
 internal sealed class ObservedNode(string tag, MemoryShare memory, TimeProvider time)
 {
-    // Answers arrive every ten seconds, or every second while watched. After these times without one the member counts
-    // as silent.
+    // Answers arrive every ten seconds, or every second while a browser has the page open. After these times without an
+    // answer the member counts as silent.
     private static readonly TimeSpan SilenceUnwatched = TimeSpan.FromSeconds(30);
     private static readonly TimeSpan SilenceWatched = TimeSpan.FromSeconds(4);
 
@@ -25,13 +25,13 @@ internal sealed class ObservedNode(string tag, MemoryShare memory, TimeProvider 
     /// <summary>Tag of the node.</summary>
     public string Tag => tag;
 
-    /// <summary>Its figures over time.</summary>
+    /// <summary>The node's figures over time.</summary>
     public SampleHistory History { get; } = new(memory);
 
-    /// <summary>Its slow disk events, as far as it reported them.</summary>
+    /// <summary>The slow disk events that the node reported.</summary>
     public SlowEvents Slow { get; } = new(memory);
 
-    /// <summary>Its last answer; null before the first.</summary>
+    /// <summary>The node's last answer; null before the first.</summary>
     public MemberAnswer? Word
     {
         get
@@ -43,7 +43,7 @@ internal sealed class ObservedNode(string tag, MemoryShare memory, TimeProvider 
         }
     }
 
-    /// <summary>Seconds since its last answer; null before the first.</summary>
+    /// <summary>Seconds since the node's last answer; null before the first.</summary>
     public double? SeenSeconds
     {
         get
@@ -73,8 +73,8 @@ internal sealed class ObservedNode(string tag, MemoryShare memory, TimeProvider 
         }
     }
 
-    /// <summary>Whether it answers this node; null before the first request has ended.</summary>
-    /// <param name="watchedFor">How long it has been polled every second.</param>
+    /// <summary>Whether the node answers requests of this node; null before the first request has ended.</summary>
+    /// <param name="watchedFor">How long the node has been polled every second.</param>
     public bool? IsHeard(TimeSpan watchedFor)
     {
         lock (_access)
@@ -87,8 +87,9 @@ internal sealed class ObservedNode(string tag, MemoryShare memory, TimeProvider 
 }
 
 /// <summary>The last answer of a member.</summary>
-/// <param name="Sample">Its sample in JSON, unchanged: a newer version may report more than this node knows.</param>
-/// <param name="Reason">Why it does not serve documents; null if it does.</param>
+/// <param name="Sample">The member's sample in JSON, unchanged: a newer version may report more than this node
+/// knows.</param>
+/// <param name="Reason">Why the member does not serve documents; null if it does.</param>
 /// <param name="Sight">Its view of the cluster; null while its data are not open.</param>
 /// <param name="Alerts">Its active alerts.</param>
 /// <param name="Uptime">How long its process has run; null if it does not report it.</param>

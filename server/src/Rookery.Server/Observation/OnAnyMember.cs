@@ -3,9 +3,9 @@ using Microsoft.AspNetCore.Builder;
 namespace Rookery.Server.Observation;
 
 /// <summary>
-/// Endpoint metadata: the route is about one node, which <c>node=TAG</c> in the query selects. The node that receives
-/// the request authorises it, forwards it to that member and returns the answer. The route's pattern must have no
-/// parameters, and its handler may read no header except Accept.
+/// Endpoint metadata: the route is about one node, which <c>node=TAG</c> in the query string selects. The node that
+/// receives the request checks the caller's rights, forwards the request to that member and returns the answer. The
+/// route's pattern must have no parameters, and its handler may read no header except Accept.
 /// </summary>
 public sealed class OnAnyMember
 {

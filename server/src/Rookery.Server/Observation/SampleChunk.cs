@@ -1,9 +1,9 @@
 namespace Rookery.Server.Observation;
 
 /// <summary>
-/// A sequence of encoded samples. Each has the milliseconds since the previous one, a bit for each figure that changed,
-/// and for each of these a number: 0 for "unknown now", otherwise one more than the zigzag-encoded difference in the
-/// figure's steps. One thread may add while others read what was written before.
+/// A sequence of encoded samples. A sample is the milliseconds since the previous one, a bit set of the figures that
+/// changed, and a number for each of those figures: 0 for "unknown now", otherwise 1 plus the zigzag-encoded
+/// difference, in steps of the figure's precision. One thread may add samples while others read earlier ones.
 /// </summary>
 internal sealed class SampleChunk
 {
@@ -32,7 +32,7 @@ internal sealed class SampleChunk
     /// <summary>Time of the first sample.</summary>
     public long FirstUnixMilliseconds { get; private set; }
 
-    /// <summary>Time of the last sample, which is not the latest time if the clock was set back.</summary>
+    /// <summary>Time of the last sample. It is not the latest time if the clock was set back.</summary>
     public long LastUnixMilliseconds { get; private set; }
 
     /// <summary>The earliest time of a sample.</summary>

@@ -4,14 +4,13 @@ namespace Rookery.Server.Observation;
 
 /// <summary>
 /// The figures of one node every ten seconds for 24 hours, in memory. A sample is encoded as the changes since the
-/// previous one in variable-length numbers: a few bytes for an idle node, some more for a busy one. Samples are kept in
-/// chunks that can be decoded and dropped independently. The memory is bounded, so if everything changes all day, fewer
-/// hours are kept. Age is the order of arrival, not the samples' time, so a clock that jumps loses nothing.
-/// Thread-safe.
+/// previous one: a few bytes for an idle node. Samples are in chunks that can be decoded and dropped independently. The
+/// memory is bounded: if all figures change all day, fewer hours are kept. The oldest samples by arrival are dropped
+/// first, not the oldest by their times, so a jump of the clock loses nothing. Thread-safe.
 /// </summary>
 internal sealed class SampleHistory(MemoryShare memory)
 {
-    /// <summary>Time for which samples are kept, at one in each <see cref="Span"/>.</summary>
+    /// <summary>Time for which samples are kept if one arrives in each <see cref="Span"/>.</summary>
     public static readonly TimeSpan Kept = TimeSpan.FromHours(24);
 
     /// <summary>Time between two samples.</summary>
@@ -86,8 +85,8 @@ internal sealed class SampleHistory(MemoryShare memory)
     }
 
     /// <summary>
-    /// Inserts samples before those of this process: what other members remember of this node. Samples that are already
-    /// known are skipped.
+    /// Inserts samples of earlier runs of this node, which other members kept, before those of this process. Skips
+    /// samples that are already known.
     /// </summary>
     public void AddBefore(IEnumerable<SampleRow> earlier)
     {
@@ -154,8 +153,8 @@ internal sealed class SampleHistory(MemoryShare memory)
     }
 
     /// <summary>
-    /// Returns the samples that arrived after a given one, in order of arrival. If that sample is unknown here, or was
-    /// restored from another member, returns all since the node started.
+    /// Returns the samples that arrived after a given one, in order of arrival. If that sample is unknown or was
+    /// restored from another member, returns all samples since the node started.
     /// </summary>
     /// <param name="unixMilliseconds">Time of the given sample; 0 to return all samples.</param>
     public IEnumerable<SampleRow> After(long unixMilliseconds)
@@ -166,7 +165,7 @@ internal sealed class SampleHistory(MemoryShare memory)
             taken = [.. Taken(unixMilliseconds == 0 ? 0 : _before)];
         }
 
-        // Backwards, because it is nearly always the last but one.
+        // Search backwards, because the sample is nearly always the last but one.
         for (int at = taken.Length - 1; at >= 0 && unixMilliseconds != 0; at--)
         {
             if (

@@ -5,8 +5,8 @@ namespace Rookery.Server.Observation;
 
 /// <summary>A disk operation that was slower than nearly all others of its kind.</summary>
 /// <param name="Kind">Kind as in /debug/io; a newer member may have kinds that this version does not know.</param>
-/// <param name="StartUnixMicroseconds">Time of its beginning.</param>
-/// <param name="DurationMicroseconds">Its duration.</param>
+/// <param name="StartUnixMicroseconds">Time when the operation began.</param>
+/// <param name="DurationMicroseconds">Duration of the operation.</param>
 /// <param name="Bytes">Bytes read or written.</param>
 internal readonly record struct SlowEvent(
     string Kind,
@@ -15,7 +15,7 @@ internal readonly record struct SlowEvent(
     long Bytes
 )
 {
-    /// <summary>Time of its end.</summary>
+    /// <summary>Time when the operation ended.</summary>
     public long EndUnixMicroseconds => StartUnixMicroseconds + DurationMicroseconds;
 
     /// <summary>Converts an event of this node's timeline.</summary>
@@ -38,12 +38,14 @@ internal sealed class SlowEvents(MemoryShare memory)
 
     private readonly Lock _access = new();
 
-    // The oldest by arrival is dropped, not by the events' time, so a clock that jumps loses nothing.
+    // The oldest by arrival is dropped, not the oldest by its time, so a jump of the clock loses nothing.
     private readonly Queue<SlowEvent> _events = new();
     private readonly HashSet<SlowEvent> _known = [];
     private long _newest;
 
-    /// <summary>Latest end among the events added last, in microseconds since 1970; 0 if there is none.</summary>
+    /// <summary>
+    /// Latest end of the events in the last <see cref="Add"/>, in microseconds since 1970; 0 before the first.
+    /// </summary>
     public long NewestUnixMicroseconds
     {
         get

@@ -3,8 +3,8 @@ using System.Globalization;
 namespace Rookery.Server.Observation;
 
 /// <summary>
-/// Answers "May I unplug this one?": yes or no, the next leader, and how many more nodes may fail then. It depends only
-/// on its arguments.
+/// Answers "May I unplug this node?": yes or no, the next leader, and how many more nodes may fail then. A pure
+/// function.
 /// </summary>
 internal static class UnplugRule
 {

@@ -1,8 +1,8 @@
 namespace Rookery.Server.Observation;
 
 /// <summary>
-/// Merges samples into spans, wide enough for a number of points: means, the largest of percentiles, the last of
-/// counters. A span without a sample is left out, so that gaps stay visible.
+/// Merges samples into spans of equal width, so that a history has at most a given number of points. The merge rule of
+/// each figure applies (<see cref="FigureMerge"/>). A span without a sample is left out, so that gaps stay visible.
 /// </summary>
 internal sealed class WidenedHistory
 {
@@ -16,7 +16,7 @@ internal sealed class WidenedHistory
     public WidenedHistory(long fromUnixSecond, long toUnixSecond, int points)
     {
         long step = (long)SampleHistory.Span.TotalSeconds;
-        // Spans begin at multiples of their width, so there may be one more than the quotient.
+        // Spans begin at multiples of their width, so the range can touch one span more than the quotient.
         long wanted =
             Math.Min(toUnixSecond - fromUnixSecond, (long)SampleHistory.Kept.TotalSeconds) / Math.Max(1, points - 1);
         SpanSeconds = Math.Max(step, (wanted + step - 1) / step * step);

@@ -4,12 +4,13 @@ using System.Text.Json;
 namespace Rookery.Server.Operations;
 
 /// <summary>
-/// Reports how long the certificate for clients is valid. The node renews it when a third of its lifetime is left; if
-/// that fails, it is shown here too, not only in the log.
+/// Reports how long the certificate for clients is valid. The node renews it when a third of its lifetime is left. A
+/// failed renewal appears in the log and here.
 /// </summary>
 internal static class CertificateHealth
 {
-    // Trouble is reported below a quarter of the lifetime, some time after renewal was due at a third.
+    // Trouble is reported when a quarter of the lifetime is left: by then the renewal, due at a third, has failed for
+    // some time.
     private const int TroubleShare = 4;
 
     /// <summary>Writes the member <c>Certificate</c>; nothing without a certificate.</summary>

@@ -4,9 +4,9 @@ using Rookery.Documents.Databases;
 namespace Rookery.Server.Operations;
 
 /// <summary>
-/// A position in the changes feed: an etag and the history to which it belongs. It is written as the change vector of
-/// that etag (<c>A:7-…</c>), which names the history too. A bare etag is also accepted, for readers that begin with 0
-/// or with the etag of a known document.
+/// A position in the changes feed: an etag, and the id of the database's history that the etag belongs to. Its text is
+/// the change vector of the etag (<c>A:7-…</c>), which contains both. A bare etag is also accepted, for readers that
+/// begin with 0 or with the etag of a known document.
 /// </summary>
 /// <param name="Etag">The reader knows all changes up to this etag.</param>
 /// <param name="HistoryId">The history of the etag; null for a bare etag.</param>
@@ -34,9 +34,9 @@ internal readonly record struct ChangesPosition(long Etag, string? HistoryId)
     }
 
     /// <summary>
-    /// Whether a database can report everything after this position: it has the same history and has reached the etag,
-    /// and no later deletion is forgotten. A database that was restored, or deleted and created again, has another
-    /// history, in which the etag belongs to another change or is not reached yet.
+    /// Whether a database can report all changes after this position. It can if it has the same history, has reached
+    /// the etag, and has forgotten no later deletion. A database that was restored, or deleted and created again, has
+    /// another history, where the same etag means another change.
     /// </summary>
     public bool IsKnownTo(Database database, in DatabaseStatistics statistics) =>
         (HistoryId is null || string.Equals(HistoryId, database.HistoryId, StringComparison.Ordinal))

@@ -42,7 +42,7 @@ internal static class ChangesStreamRoute
         var since = ReadSince(http);
 
         // Subscribe before the first read, so that no change is missed in between. A notification only means that there
-        // is more to read after the current etag, so one is enough, and a client that reads nothing queues no more.
+        // are changes after the current etag, so a queue of one is enough.
         using var subscription = database.Subscribe(capacity: 1);
         using var stopping = CancellationTokenSource.CreateLinkedTokenSource(http.RequestAborted, context.Stopping);
         http.Response.Headers.CacheControl = "no-store";
@@ -76,7 +76,7 @@ internal static class ChangesStreamRoute
         }
     }
 
-    // On a reconnect the header is newer than the parameter, which stays as the page wrote it.
+    // On a reconnect the header is newer than the parameter, because a browser repeats the URL unchanged.
     private static ChangesPosition? ReadSince(HttpContext http)
     {
         string? text =
@@ -94,8 +94,8 @@ internal static class ChangesStreamRoute
     }
 
     /// <summary>
-    /// Writes the position where the feed begins. An id without data sets a browser's Last-Event-ID without an event,
-    /// so a client that is disconnected before the first change misses nothing.
+    /// Writes the position where the feed begins, as an id without data. It sets a browser's Last-Event-ID without an
+    /// event, so a client that is disconnected before the first change misses nothing.
     /// </summary>
     private static FeedPlace Begin(AnswerBuffer answer, Database database, ChangesPosition? since)
     {
@@ -135,8 +135,8 @@ internal static class ChangesStreamRoute
     }
 
     /// <summary>
-    /// Writes the next changes. No snapshot is held while they are sent: the next part is read after the last etag. If
-    /// deletions after it were forgotten meanwhile, the feed is reset.
+    /// Writes the next changes. No snapshot is held while they are sent: the next part begins after the last etag that
+    /// was sent. If deletions after that etag were forgotten meanwhile, the client is told to begin again.
     /// </summary>
     /// <returns>Whether there are more.</returns>
     private static bool WritePart(AnswerBuffer answer, Database database, FeedPlace place, WorkTurns turns)
@@ -145,7 +145,7 @@ internal static class ChangesStreamRoute
         long horizon = reader.ReadStatistics().TombstoneHorizon;
         if (horizon > place.Horizon)
         {
-            // Documents reported so far may have been deleted since, and those deletions are forgotten now.
+            // Documents that the feed reported may have been deleted since, and those deletions are forgotten now.
             if (place.Etag > 0 && place.Etag < horizon)
             {
                 answer.Write(Reset);
@@ -177,7 +177,7 @@ internal static class ChangesStreamRoute
     {
         if (change is { IsTombstone: true, Tombstone.Moved: true })
         {
-            // The document itself follows with the same etag.
+            // The document itself follows, with the same etag.
             return;
         }
 
@@ -259,7 +259,7 @@ internal static class ChangesStreamRoute
 
             while (subscription.TryRead(out _))
             {
-                // Changes are read from the tables; the notifications are dropped.
+                // Discards the notifications: the changes are read from the tables.
             }
         }
         catch (OperationCanceledException) when (!stopping.IsCancellationRequested)
@@ -270,12 +270,12 @@ internal static class ChangesStreamRoute
         return true;
     }
 
-    /// <summary>How far a feed was read.</summary>
+    /// <summary>How far a feed was sent.</summary>
     private sealed class FeedPlace
     {
         public long Etag { get; set; }
 
-        /// <summary>Deletions up to this etag had been forgotten when the feed last began, or began again.</summary>
+        /// <summary>Deletions up to this etag were already forgotten when the feed began, or was last reset.</summary>
         public long Horizon { get; set; }
     }
 }

@@ -17,7 +17,7 @@ internal static class ClusterHealth
     /// <summary>Writes the member <c>Cluster</c>.</summary>
     /// <param name="json">Writer of the object.</param>
     /// <param name="cluster">This node's own view.</param>
-    /// <param name="told">The leader's report, for what this node does not know itself; null without one.</param>
+    /// <param name="told">The leader's report, for the values that this node does not know; null without one.</param>
     public static void Write(Utf8JsonWriter json, ConsensusStatistics cluster, LeaderReport? told)
     {
         json.WriteStartObject("Cluster"u8);

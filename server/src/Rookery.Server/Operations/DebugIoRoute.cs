@@ -9,10 +9,10 @@ using Rookery.Server.Observation;
 namespace Rookery.Server.Operations;
 
 /// <summary>
-/// /debug/io?since=&amp;until=&amp;span=&amp;node=: the disk operations of this node. It contains all operations and
-/// the slow ones between two times (microseconds since 1970 UTC), totals of the last 24 hours in spans of seconds, and
-/// the devices. With only=rollups it contains the totals only. Columns instead of objects keep the answer small; a
-/// program reads it.
+/// /debug/io?since=&amp;until=&amp;span=&amp;node=: the disk operations of this node. The answer contains all
+/// operations and the slow ones between two times (microseconds since 1970 UTC), totals of the last 24 hours in spans
+/// of <c>span</c> seconds, and the devices. With only=rollups it contains the totals only. Rows of values instead of
+/// objects keep the answer small.
 /// </summary>
 internal static class DebugIoRoute
 {
@@ -103,7 +103,7 @@ internal static class DebugIoRoute
         json.WriteEndObject();
     }
 
-    // The second that contains the end is included as a whole, because the totals are by seconds.
+    // The second that contains the end is included as a whole, because totals are kept for whole seconds.
     private static IReadOnlyList<IoRollUp> RollUps(ServerContext context, long since, long until, long span)
     {
         long end = Math.Min(until / 1_000_000, context.Time.GetUtcNow().ToUnixTimeSeconds()) + 1;

@@ -8,9 +8,9 @@ using Rookery.Server.Observation;
 namespace Rookery.Server.Operations;
 
 /// <summary>
-/// /livez: 200 while the process runs. /readyz: 200 if documents are served, at least to reads with consistency=local,
-/// and a joining member has all of them; otherwise 503 with the reason. /readyz?verbose answers in JSON with figures,
-/// /readyz?words with the lines of <c>rookery status</c>.
+/// /livez: 200 while the process runs. /readyz: 200 if the node serves documents, otherwise 503 with the reason. Reads
+/// with consistency=local are enough for 200; a joining member must first have received all documents. /readyz?verbose
+/// answers in JSON with figures, /readyz?words with the lines of <c>rookery status</c>.
 /// </summary>
 internal static class HealthRoutes
 {
@@ -44,7 +44,7 @@ internal static class HealthRoutes
         var body = new ArrayBufferWriter<byte>();
         await using (var json = new Utf8JsonWriter(body, new JsonWriterOptions { Indented = true }))
         {
-            // It names other machines and the cluster, so it needs the scope "metrics".
+            // The answer names other machines and the cluster, so it needs the scope "metrics".
             WriteVerbose(
                 json,
                 context,

@@ -1,9 +1,9 @@
 namespace Rookery.Server.Operations;
 
 /// <summary>
-/// Releases memory when work has ended: 10 to 20 seconds after the last of it, and again whenever the idle process has
-/// grown by 4 MiB and stopped growing. An idle process grows because the runtime recompiles methods that ran thirty
-/// times, up to 15 minutes after the start, and the C library keeps the memory that the compiler frees.
+/// Releases memory 10 to 20 seconds after the last work, and again whenever the idle process has grown by 4 MiB and
+/// stopped growing. An idle process grows because the runtime recompiles methods that ran thirty times, up to 15
+/// minutes after the start, and the C library keeps the memory that the compiler frees.
 /// </summary>
 public sealed class IdleMemory : IDisposable
 {
@@ -17,7 +17,7 @@ public sealed class IdleMemory : IDisposable
     private long _leastBytes;
     private long _lastBytes;
 
-    /// <summary>Starts to watch.</summary>
+    /// <summary>Starts a timer that checks for idleness.</summary>
     /// <param name="work">Returns a count that changes with work.</param>
     /// <param name="resident">Returns the resident bytes of the process.</param>
     /// <param name="giveBack">Releases memory.</param>
@@ -30,7 +30,7 @@ public sealed class IdleMemory : IDisposable
         _timer = time.CreateTimer(static idle => ((IdleMemory)idle!).Look(), this, Period, Period);
     }
 
-    /// <summary>Stops to watch.</summary>
+    /// <summary>Stops the timer.</summary>
     public void Dispose() => _timer.Dispose();
 
     private void Look()
@@ -52,7 +52,8 @@ public sealed class IdleMemory : IDisposable
         {
             _giveBack();
 
-            // Memory that could not be released is no reason to try again.
+            // Count from the size after the release, so that memory that could not be released causes no further
+            // attempt.
             _leastBytes = _lastBytes = _resident();
         }
     }

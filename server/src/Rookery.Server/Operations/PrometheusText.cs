@@ -4,8 +4,8 @@ using System.Text;
 namespace Rookery.Server.Operations;
 
 /// <summary>
-/// Writes Prometheus' text format, version 0.0.4: families with help and type, samples with labels. Values are in base
-/// units (seconds, bytes).
+/// Writes Prometheus' text format, version 0.0.4. Begin a family first, then add its samples. Values are in base units
+/// (seconds, bytes).
 /// </summary>
 internal sealed class PrometheusText
 {

@@ -5,8 +5,8 @@ using Rookery.Platform;
 namespace Rookery.Server.Operations;
 
 /// <summary>
-/// Formats the answer of <c>/readyz?verbose</c> as the lines of <c>rookery status</c>. The node itself does it for
-/// <c>/readyz?words</c>; the command does it for a node over TLS.
+/// Formats the answer of <c>/readyz?verbose</c> as the lines of <c>rookery status</c>. The node calls it for
+/// <c>/readyz?words</c>, and the command calls it if the node uses TLS.
 /// </summary>
 public static class StatusWords
 {
@@ -30,13 +30,16 @@ public static class StatusWords
             && cluster.GetProperty("Trouble").ValueKind == JsonValueKind.String
         );
 
-    /// <summary>Whether no other member needs to be asked: a leader is known, or the node is in no cluster.</summary>
+    /// <summary>
+    /// Whether <c>rookery status</c> need not ask other members: a leader is known, or the node is in no cluster.
+    /// </summary>
     public static bool IsWholeStory(JsonElement status) =>
         !status.TryGetProperty("Cluster", out var cluster)
         || TakesNoPart(cluster)
         || cluster.GetProperty("Leader").ValueKind == JsonValueKind.String;
 
-    // The node was refused, removed or halted: it knows nothing of its cluster, and the first line has the reason.
+    // Whether the node was refused, removed or halted. It then knows nothing of its cluster, and the first line has the
+    // reason.
     private static bool TakesNoPart(JsonElement cluster) =>
         string.Equals(cluster.GetProperty("Role").GetString(), "None", StringComparison.Ordinal);
 
@@ -121,7 +124,7 @@ public static class StatusWords
         return lines;
     }
 
-    // Older nodes do not send it.
+    // Null also for an older node, which does not send the member.
     private static string? GrowthRefusal(JsonElement status) =>
         status.TryGetProperty("GrowthRefusal", out var refusal) ? refusal.GetString() : null;
 
@@ -152,7 +155,8 @@ public static class StatusWords
             : "sync p99 ?";
 
     /// <summary>
-    /// Reports a member whose disk is full. For a learner nothing else does, because no write waits for it.
+    /// Reports a member whose disk is full. No write waits for a learner, so only this line shows that a learner's disk
+    /// is full.
     /// </summary>
     private static string DescribeRoom(JsonElement member) =>
         member.TryGetProperty("SpareBytes", out var spare) && spare.GetInt64() < 0

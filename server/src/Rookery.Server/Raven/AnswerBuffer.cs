@@ -12,15 +12,17 @@ namespace Rookery.Server.Raven;
 /// </summary>
 internal sealed class AnswerBuffer : IResultBuffer, IDisposable
 {
-    /// <summary>Length in bytes from which a part is sent, so a long answer is never in memory as a whole.</summary>
+    /// <summary>
+    /// Length in bytes from which a part is sent, so that a long answer is never in memory as a whole.
+    /// </summary>
     public const int PartBytes = 64 << 10;
 
     private const int InitialBytes = 4 << 10;
 
-    // Length of a part while the buffers of all answers together are crowded.
+    // The same length while <see cref="AnswerMemory.IsCrowded"/>.
     private const int CrowdedPartBytes = 4 << 10;
 
-    // How long a client may take to read a part before the producer is told to pause.
+    // Time after which a client that has not taken a part counts as slow: the producer is then told to pause.
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(1);
 
     [ThreadStatic]
@@ -119,8 +121,8 @@ internal sealed class AnswerBuffer : IResultBuffer, IDisposable
     }
 
     /// <summary>
-    /// Sends like <see cref="SendAsync"/> and then disposes the buffer. A handler that awaits nothing else needs no
-    /// state machine.
+    /// Sends like <see cref="SendAsync"/> and then disposes the buffer. A handler that awaits nothing else can return
+    /// this task, which saves a state machine.
     /// </summary>
     public Task SendAndDisposeAsync(HttpContext http)
     {
@@ -162,7 +164,7 @@ internal sealed class AnswerBuffer : IResultBuffer, IDisposable
     }
 
     /// <summary>
-    /// Shrinks an empty buffer to its first size. For callers that keep the buffer while they have nothing to write.
+    /// Shrinks an empty buffer to its initial size. For callers that keep the buffer while they have nothing to write.
     /// </summary>
     public void Trim()
     {
@@ -196,7 +198,8 @@ internal sealed class AnswerBuffer : IResultBuffer, IDisposable
         _memory.Return();
     }
 
-    // The connection copies what it is given. In slices it holds one slice at a time instead of the whole buffer.
+    // The connection copies the bytes that it is given. Writing slices keeps that copy to one slice instead of the
+    // whole buffer.
     private async Task SendInSlicesAsync(HttpContext http, Action? pause)
     {
         for (int at = 0; at < _length; at += PartBytes)

@@ -1,14 +1,14 @@
 namespace Rookery.Server.Raven;
 
 /// <summary>
-/// Counts the bytes that the buffers of all answers hold. Above <paramref name="muchBytes"/>, long answers are sent in
-/// small parts: without that, 1,365 clients that read a long feed held 128 KiB each, and a node of 256 MiB ran out of
+/// Counts the bytes of all <see cref="AnswerBuffer"/>s. Above <paramref name="muchBytes"/>, long answers are sent in
+/// small parts. Without that, 1,365 clients that read a long feed held 128 KiB each, and a node of 256 MiB ran out of
 /// memory. Thread-safe.
 /// </summary>
 /// <param name="muchBytes">Bytes above which <see cref="IsCrowded"/> is true.</param>
 internal sealed class AnswerMemory(long muchBytes)
 {
-    // Buffers are on the managed heap; together they may take one part in eight of its limit.
+    // Buffers are on the managed heap; together they may take an eighth of its limit.
     private const int HeapFraction = 8;
 
     private long _heldBytes;
@@ -22,6 +22,6 @@ internal sealed class AnswerMemory(long muchBytes)
     /// <summary>Whether the buffers hold more bytes than the limit.</summary>
     public bool IsCrowded => HeldBytes > muchBytes;
 
-    /// <summary>Adds to the count; negative when a buffer is returned.</summary>
+    /// <summary>Adds to the count; a negative number when a buffer is returned.</summary>
     public void Add(long bytes) => Interlocked.Add(ref _heldBytes, bytes);
 }

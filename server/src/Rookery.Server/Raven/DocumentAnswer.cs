@@ -4,16 +4,16 @@ using Rookery.Queries.Answering;
 namespace Rookery.Server.Raven;
 
 /// <summary>
-/// An answer with any number of documents, sent part by part. A large document is written only after its memory is
-/// admitted by <see cref="LargeRequests"/>; that room is released when the document's part is sent. While an answer
-/// waits for room it holds no document. Its snapshot stays open; the connection is aborted if the node ends that
-/// snapshot. Not thread-safe.
+/// An answer with any number of documents, sent part by part. Before a large document is written,
+/// <see cref="LargeRequests"/> must admit its memory ("room"); the room is released when the document's part is sent.
+/// An answer that waits for room holds no document, but its snapshot stays open. If the node ends that snapshot, the
+/// connection is aborted. Not thread-safe.
 /// </summary>
 /// <param name="http">The request.</param>
 /// <param name="requests">Admits large answers.</param>
 /// <param name="contentType">Content type of the answer.</param>
-/// <param name="room">The room that the request's body already holds, which grows for the answer; null if it holds
-/// none. Two leases of one request might wait for each other.</param>
+/// <param name="room">The room that the request's body holds; null if it holds none. The answer extends it, because two
+/// leases of one request might wait for each other.</param>
 internal sealed class DocumentAnswer(
     HttpContext http,
     LargeRequests requests,
@@ -65,7 +65,7 @@ internal sealed class DocumentAnswer(
         TryMakeRoom(bytes) ? new ValueTask<bool>(true) : StepBackAndWaitAsync(bytes, stepBack);
 
     /// <inheritdoc/>
-    // A part of a multi_get is sent through the connection of the multi_get.
+    // A request inside a multi_get has no connection of its own: abort that of the multi_get.
     public void BreakOff() => (http.Features.Get<MultiGetPart>()?.Outer ?? http).Abort();
 
     /// <summary>Sends a part if one is due, and releases its room.</summary>
@@ -73,8 +73,8 @@ internal sealed class DocumentAnswer(
     public Task SendWhenDueAsync(Action? pause) => Buffer.IsPartDue ? SendPartAsync(pause) : Task.CompletedTask;
 
     /// <summary>
-    /// Sends a part only above <paramref name="bytes"/> bytes, or if there is no room for them: an answer that is sent
-    /// whole has an ETag.
+    /// Sends a part if the buffer exceeds <paramref name="bytes"/> bytes, or if there is no room for more. A shorter
+    /// answer is sent whole, with an ETag.
     /// </summary>
     public Task SendIfLongerAsync(int bytes, Action pause) =>
         Buffer.IsPartDue && (Buffer.Length > bytes || !TryMakeRoom(0)) ? SendPartAsync(pause) : Task.CompletedTask;

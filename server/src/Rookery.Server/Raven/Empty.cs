@@ -3,7 +3,8 @@ using Microsoft.AspNetCore.Http;
 namespace Rookery.Server.Raven;
 
 /// <summary>
-/// Answers without a body, marked so by status or Content-Length: RavenDB's clients throw on an empty chunked body.
+/// Sends answers without a body. The status or Content-Length declares the absence, because RavenDB's clients throw on
+/// an empty chunked body.
 /// </summary>
 internal static class Empty
 {
@@ -11,7 +12,7 @@ internal static class Empty
     public static Task NoContent(HttpContext http) => Status(http, StatusCodes.Status204NoContent);
 
     /// <summary>
-    /// Answers 404, which RavenDB's clients read as "no result". An unknown route is answered 501 instead.
+    /// Answers 404, which RavenDB's clients read as "no result". Not for unknown routes, which are answered 501.
     /// </summary>
     public static Task NotFound(HttpContext http) => Status(http, StatusCodes.Status404NotFound);
 

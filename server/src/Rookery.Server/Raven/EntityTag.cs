@@ -56,7 +56,8 @@ internal struct EntityTag(Database database)
         return true;
     }
 
-    // A list of tags, or `*` for any (RFC 9110, section 13.1.2). RavenDB's clients send one tag, unchanged.
+    // Whether If-None-Match, a list of tags or `*` (RFC 9110, section 13.1.2), contains the tag. RavenDB's clients send
+    // one tag, unchanged.
     private static bool Names(StringValues known, string tag) =>
         string.Equals(known[0], tag, StringComparison.Ordinal)
         || (
@@ -66,7 +67,7 @@ internal struct EntityTag(Database database)
             )
         );
 
-    // Not string.GetHashCode, which differs after each start: clients keep cached tags across our restarts.
+    // Not string.GetHashCode, which differs after each start: clients keep tags across restarts of the node.
     private static ulong Seed(string historyId)
     {
         ulong hash = 0xcbf29ce484222325;

@@ -7,7 +7,7 @@ namespace Rookery.Server.Raven;
 
 /// <summary>
 /// A request body of any length, compressed with gzip or not. It is decompressed as it is read, a few pages at a time,
-/// so its length does not change the memory it takes.
+/// so the memory it takes does not depend on its length.
 /// </summary>
 internal readonly struct GzipBody
 {
@@ -43,15 +43,15 @@ internal readonly struct GzipBody
         };
 
     /// <summary>
-    /// Releases pages and decompressor. Do not call it if storing failed while a read was pending: that read still
-    /// writes into the pages.
+    /// Releases pages and decompressor. Must not be called while a read is pending, for example after storing failed:
+    /// that read still writes into the pages.
     /// </summary>
     public ValueTask CompleteAsync() => _isCompressed ? Reader.CompleteAsync() : ValueTask.CompletedTask;
 
     /// <summary>
-    /// The compressed body as a stream. When the token is cancelled, it ends the pending read by
-    /// <see cref="PipeReader.CancelPendingRead"/>: Kestrel treats a read that a token ended as still open, and could
-    /// then not read the rest of the body after an error was sent.
+    /// The compressed body as a stream. Cancelling a token ends the pending read by
+    /// <see cref="PipeReader.CancelPendingRead"/>. Kestrel would treat a read that was cancelled by its own token as
+    /// still open, and could not read the rest of the body after an error.
     /// </summary>
     internal sealed class PackedBytes(PipeReader body) : Stream
     {
@@ -93,8 +93,7 @@ internal readonly struct GzipBody
                     body.AdvanceTo(read.Buffer.GetPosition(count));
                 }
 
-                // A cancellation can arrive just after the read that it was meant for; it then ends the next read
-                // instead.
+                // A cancellation that arrives just after its read ends the next read instead.
                 if (count > 0 || read.IsCompleted || buffer.IsEmpty)
                 {
                     return count;

@@ -52,7 +52,7 @@ internal static class IdempotencyHeader
     /// <summary>Refuses a key on a route that cannot recognise repetitions.</summary>
     /// <param name="http">The request.</param>
     /// <param name="route">Name of the route in the message.</param>
-    /// <param name="instead">Clause that names what makes a repetition harmless.</param>
+    /// <param name="instead">Clause that tells the user how to make a repetition harmless on this route.</param>
     /// <exception cref="RefusedException">The request has a key.</exception>
     public static void Refuse(HttpContext http, string route, string instead)
     {

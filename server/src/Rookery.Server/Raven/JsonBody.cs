@@ -36,11 +36,11 @@ internal static class JsonBody
     }
 
     /// <summary>
-    /// Makes an error in our own words of an exception of the JSON reader: in the published program the framework's
-    /// messages are only resource keys.
+    /// Converts an exception of the JSON reader to a refusal with a message of this server: in the published program
+    /// the framework's messages are only resource keys.
     /// </summary>
     /// <param name="what">What was read ("The body").</param>
-    /// <param name="thrown">What the reader threw.</param>
+    /// <param name="thrown">The exception of the JSON reader.</param>
     public static RefusedException Malformed(string what, Exception thrown) =>
         RefusedException.BadRequest(
             thrown is JsonException { LineNumber: { } line, BytePositionInLine: { } at }
@@ -50,9 +50,9 @@ internal static class JsonBody
         );
 
     /// <summary>Calls <paramref name="member"/> for each member of an object.</summary>
-    /// <param name="json">At the object's start; afterwards at its end.</param>
-    /// <param name="member">Called with each member's name, and the reader at its value.</param>
-    /// <param name="what">What must be the object, as the refusal names it.</param>
+    /// <param name="json">The reader, at the object's first token; afterwards at its last.</param>
+    /// <param name="member">Called with each member's name, while the reader is at the member's value.</param>
+    /// <param name="what">Name of the value in a refusal.</param>
     /// <exception cref="RefusedException">The value is no object (400).</exception>
     public static void ForEachMember(ref Utf8JsonReader json, JsonMember member, string what = "The body")
     {

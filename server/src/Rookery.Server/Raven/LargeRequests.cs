@@ -5,11 +5,11 @@ using Rookery.Platform;
 namespace Rookery.Server.Raven;
 
 /// <summary>
-/// Admits requests whose bodies, commands or answers are large. They share a quarter of the memory budget; "room" is
-/// the part of it that was admitted. A request takes room for the most it will hold before it holds more than
-/// <see cref="FreeBytes"/>. If there is none it waits briefly, first come first served, and is then answered 429. A
-/// request that is alone always gets room. A request that already has room takes more only if it can still be refused,
-/// so two requests never wait for each other forever.
+/// Limits the memory of requests whose bodies, commands or answers are large. They share a quarter of the memory
+/// budget; "room" is the part of it that a request was granted. A request takes room before it holds more than
+/// <see cref="FreeBytes"/>, for the most that it will hold. If no room is free it waits briefly, first come first
+/// served, and is then answered 429. A request that is alone always gets room. A request with room takes more only
+/// while it can still be refused, so two requests never wait for each other forever.
 /// </summary>
 internal sealed class LargeRequests(MemoryBudget budget, TimeProvider time)
 {
@@ -29,12 +29,12 @@ internal sealed class LargeRequests(MemoryBudget budget, TimeProvider time)
     public const int CopiesOfPatch = 6;
 
     /// <summary>
-    /// How long room may be held for one thing: receiving a body, sending a document of a stream, sending an answer. 32
-    /// MiB in that time are 56 KB/s.
+    /// Longest time for which a request may hold room for one transfer: receiving a body, sending a document of a
+    /// stream, sending an answer. 32 MiB in that time are 56 KB/s.
     /// </summary>
     public static readonly TimeSpan Deadline = TimeSpan.FromMinutes(10);
 
-    // A stream that has begun cannot become an error any more, so it waits longer than others may hold the room.
+    // A stream that has begun can no longer be refused, so it waits until the deadline of any other request has passed.
     private static readonly TimeSpan LongPatience = Deadline + Admission.Patience;
 
     private readonly TimeProvider _time = time;
@@ -47,7 +47,7 @@ internal sealed class LargeRequests(MemoryBudget budget, TimeProvider time)
     /// <summary>Number of requests refused because there was no room.</summary>
     public long Refused => _admission.Refused;
 
-    /// <summary>Ends the waits of answers for room when the node stops.</summary>
+    /// <summary>Cancelled when the node stops; answers then no longer wait for room.</summary>
     public CancellationToken Stopping { get; set; }
 
     /// <summary>Returns a lease of zero bytes.</summary>
@@ -93,13 +93,14 @@ internal sealed class LargeRequests(MemoryBudget budget, TimeProvider time)
     }
 
     /// <summary>
-    /// The room of one request, or of one part of its answer. The <see cref="Deadline"/> runs from when the lease first
-    /// holds bytes. After it, the lease cancels the read of the body or closes the connection, so a client that sends
-    /// or takes nothing cannot keep room from others. A lease of zero bytes has no timer. It may be disposed twice.
+    /// The room of one request, or of one part of its answer. The <see cref="Deadline"/> begins when the lease first
+    /// holds bytes. When it has passed, the lease cancels the read of the body or closes the connection, so that a
+    /// client that sends or reads nothing cannot keep room from others. A lease of zero bytes has no timer. It may be
+    /// disposed twice.
     /// </summary>
     internal sealed class Lease(LargeRequests requests, HttpContext http) : IDisposable
     {
-        // A part of a multi_get is sent through the connection of the multi_get.
+        // A request inside a multi_get has no connection of its own.
         private readonly HttpContext _connection = http.Features.Get<MultiGetPart>()?.Outer ?? http;
         private readonly Lock _gate = new();
         private long _bytes;
@@ -109,8 +110,8 @@ internal sealed class LargeRequests(MemoryBudget budget, TimeProvider time)
         public long Bytes => Volatile.Read(ref _bytes);
 
         /// <summary>
-        /// The reader whose pending read the deadline cancels; null once the body is read, and the deadline then closes
-        /// the connection.
+        /// The reader whose pending read is cancelled at the deadline. Null once the body is read; the connection is
+        /// then closed at the deadline.
         /// </summary>
         public PipeReader? Reading { get; set; }
 
@@ -132,7 +133,8 @@ internal sealed class LargeRequests(MemoryBudget budget, TimeProvider time)
         }
 
         /// <summary>
-        /// Waits until the lease holds <paramref name="bytes"/> in all; longer if the answer has begun.
+        /// Waits until the lease holds <paramref name="bytes"/> in all. Waits longer if the answer has begun, because
+        /// it can no longer be refused.
         /// </summary>
         /// <exception cref="RefusedException">There was no room in time: 429.</exception>
         public ValueTask GrowAsync(long bytes) =>
@@ -141,8 +143,8 @@ internal sealed class LargeRequests(MemoryBudget budget, TimeProvider time)
                 : GrowAsync(bytes, isPatient: _connection.Response.HasStarted, http.RequestAborted);
 
         /// <summary>
-        /// Waits like <see cref="GrowAsync(long)"/>, and also ends when the node stops. For reads, which may be
-        /// abandoned then.
+        /// Waits like <see cref="GrowAsync(long)"/>, but gives up when the node stops. For reads only: a write is still
+        /// answered then.
         /// </summary>
         /// <exception cref="RefusedException">There was no room in time: 429.</exception>
         /// <exception cref="OperationCanceledException">The client closed the connection, or the node
@@ -194,7 +196,7 @@ internal sealed class LargeRequests(MemoryBudget budget, TimeProvider time)
             }
         }
 
-        /// <summary>Begins a new deadline, because the room is used for the next thing.</summary>
+        /// <summary>Begins a new deadline, because the room is used for the next transfer.</summary>
         public void Renew() => _deadline?.Change(Deadline, Deadline);
 
         public void Dispose()
@@ -223,7 +225,7 @@ internal sealed class LargeRequests(MemoryBudget budget, TimeProvider time)
             _deadline ??= requests._time.CreateTimer(static lease => ((Lease)lease!).End(), this, Deadline, Deadline);
         }
 
-        // Without room the lease is done, and the connection may already serve another request.
+        // A lease without room is over, and its connection may already serve another request.
         private void End()
         {
             lock (_gate)

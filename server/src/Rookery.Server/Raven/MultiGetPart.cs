@@ -3,9 +3,9 @@ using Microsoft.AspNetCore.Http;
 namespace Rookery.Server.Raven;
 
 /// <summary>
-/// The response body of one request in a multi_get. It writes into the answer of the multi_get, which is sent part by
-/// part, so no answer is in memory as a whole. It is also a feature of the inner request's context, which shows that
-/// the memory of the inner body is already admitted.
+/// The response body of one request inside a multi_get. It writes into the answer of the multi_get, which is sent part
+/// by part, so that no inner answer is in memory as a whole. It is also a feature of the inner request's context:
+/// handlers that find it know that the memory of the inner body is already admitted.
 /// </summary>
 internal sealed class MultiGetPart(HttpContext http, AnswerBuffer answer) : Stream
 {
@@ -32,8 +32,8 @@ internal sealed class MultiGetPart(HttpContext http, AnswerBuffer answer) : Stre
         set => throw new NotSupportedException();
     }
 
-    /// <summary>Removes what this inner request wrote, so that an error can replace it.</summary>
-    /// <returns>False if some of it was already sent.</returns>
+    /// <summary>Removes the bytes that this inner request wrote, so that an error can replace them.</summary>
+    /// <returns>False if some of the bytes were already sent.</returns>
     public bool TryDiscard()
     {
         if (_isPartSent)
@@ -68,7 +68,7 @@ internal sealed class MultiGetPart(HttpContext http, AnswerBuffer answer) : Stre
 
     public override void Flush()
     {
-        // Written bytes are already in the answer of the multi_get.
+        // Nothing to flush: written bytes are already in the answer of the multi_get.
     }
 
     public override Task FlushAsync(CancellationToken cancellationToken) => Task.CompletedTask;

@@ -17,7 +17,7 @@ internal sealed class MultiGetRoute(ServerContext context, GetDocuments document
     // RavenDB's sessions make at most 30 requests by default.
     private const int MostParts = 1024;
 
-    // Headers that change the answer of a read, or that its handler refuses.
+    // Headers of an inner request that change the answer of a read, or that its handler refuses.
     private static readonly string[] ReadHeaderNames = ["If-None-Match", "If-Match", "Content-Encoding"];
 
     public async Task HandleAsync(HttpContext http, Database database)
@@ -35,7 +35,7 @@ internal sealed class MultiGetRoute(ServerContext context, GetDocuments document
             parts = ReadParts(body);
         }
 
-        // Each inner request may be shorter than a turn; together they can be long.
+        // One turn for all inner requests: each may be shorter than a turn, but together they can be long.
         var turns = new WorkTurns(context, http);
         using var answer = AnswerBuffer.Rent();
         answer.Write("{\"Results\":["u8);
@@ -135,7 +135,8 @@ internal sealed class MultiGetRoute(ServerContext context, GetDocuments document
         answer.Write("}}"u8);
     }
 
-    // A lazy load of one missing id: the client parses this body whatever the status is, and fails on null.
+    // Returns the body of an inner answer that has none, for example of a missing id. The client parses it whatever the
+    // status is, and fails on null.
     private static ReadOnlySpan<byte> Nothing(int status) =>
         status == StatusCodes.Status404NotFound ? "{\"Results\":[null],\"Includes\":{}}"u8 : "null"u8;
 

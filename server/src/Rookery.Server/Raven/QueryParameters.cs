@@ -6,9 +6,9 @@ using Microsoft.AspNetCore.Http;
 namespace Rookery.Server.Raven;
 
 /// <summary>
-/// The parameters of a URL's query string, read in place without allocation. It accepts what clients send: "?&amp;a=b",
-/// "a=b&amp;&amp;c=d", a trailing "?". Names are compared without case. A plus sign stands for itself: RavenDB resolves
-/// percent escapes only, and its change vectors may contain a plus.
+/// The parameters of a URL's query string, read in place without allocation. Accepts the odd forms that clients send:
+/// "?&amp;a=b", "a=b&amp;&amp;c=d", a trailing "?". Names are compared without case. A plus sign stands for itself, not
+/// for a blank: RavenDB resolves percent escapes only, and its change vectors may contain a plus.
 /// </summary>
 internal readonly ref struct QueryParameters(ReadOnlySpan<char> query)
 {

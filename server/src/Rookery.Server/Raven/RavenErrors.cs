@@ -28,7 +28,7 @@ internal static class RavenErrors
 
         if (rejection.Kind == RejectionKind.Stopping && !http.Response.HasStarted)
         {
-            // Tells the client to stop sending on this connection.
+            // The client then sends no further request on this connection.
             http.Response.Headers.Connection = "close";
         }
 
@@ -138,7 +138,7 @@ internal static class RavenErrors
     }
 
     private static Rejection? WhyNoPart(HttpContext http) =>
-        // A part of a multi_get has no services of its own.
+        // A request inside a multi_get has no services of its own.
         (http.Features.Get<MultiGetPart>()?.Outer ?? http).RequestServices?.GetService(typeof(ServerContext))
             is ServerContext { Readiness.Node: { } node }
         && node.ReadStatistics()?.Consensus is { Role: ConsensusStatistics.NoRole, Trouble: { } why }

@@ -1,8 +1,8 @@
 namespace Rookery.Server.Raven;
 
 /// <summary>
-/// The query parameters that each route takes, besides those that every route ignores
-/// (<see cref="RouteParameters.PassedOverAnywhere"/>). docs/reference/clients.md lists the same.
+/// The query parameters that each route of RavenDB's dialect takes, besides those that every route ignores
+/// (<see cref="RouteParameters.PassedOverAnywhere"/>). docs/reference/clients.md lists them too.
 /// </summary>
 internal static class RavenParameters
 {
@@ -113,7 +113,7 @@ internal static class RavenParameters
     public static RouteParameters ChangesStream { get; } = new("since", Consistency);
 
     /// <summary>
-    /// GET indexes. The Python client sends its page size without an equals sign; RavenDB ignores it too.
+    /// GET indexes. The Python client sends its page size without an equals sign, which RavenDB ignores too.
     /// </summary>
     public static RouteParameters Indexes { get; } =
         new("name", "start", "pageSize", "namesOnly", Consistency) { TakesNotes = true };

@@ -54,7 +54,7 @@ internal static class RavenRoute
     public static Task WithDatabase(ServerContext context, HttpContext http, string name, DatabaseHandler handler) =>
         WithDatabase(context, http, name, handler, RavenErrors.WriteDatabaseMissingAsync);
 
-    /// <summary>Does the same with <paramref name="missing"/> as the answer for a missing database.</summary>
+    /// <summary>Does the same, but answers with <paramref name="missing"/> if the database does not exist.</summary>
     public static Task WithDatabase(
         ServerContext context,
         HttpContext http,
@@ -81,8 +81,8 @@ internal static class RavenRoute
                     return handler(http, database);
                 }
 
-                // Without the token of the request: reading RequestAborted makes Kestrel allocate, and a single node
-                // never waits here.
+                // The wait does not end when the client leaves: reading RequestAborted makes Kestrel allocate, and a
+                // single node never waits here.
                 var barrier = context.Node.Consensus.ReadBarrierAsync();
                 return barrier.IsCompletedSuccessfully
                     ? AnswerAfterBarrier(barrier.Result, context, handler, http, database)
@@ -105,7 +105,9 @@ internal static class RavenRoute
         return false;
     }
 
-    /// <summary>Returns why this node has no read barrier now, and what the client can do.</summary>
+    /// <summary>
+    /// Returns the rejection of a node that has no read barrier now: why, and what the client can do.
+    /// </summary>
     public static Rejection NotFresh(ServerContext context, string hint = "") =>
         context.Node.Consensus.Refusal
         ?? (
@@ -143,8 +145,8 @@ internal static class RavenRoute
     }
 
     /// <summary>
-    /// RavenDB's clients send the etag of the topology they use. If it is old, sets the header that makes them fetch
-    /// the new one.
+    /// Compares the topology etag that RavenDB's clients send. If it is outdated, sets the header that makes them fetch
+    /// the topology again.
     /// </summary>
     private static void SetRefreshTopology(ServerContext context, HttpContext http, string header)
     {

@@ -208,7 +208,7 @@ public static class RavenRoutes
     ) =>
         routes.MapMethods(Database + path, [method], RavenRoute.OnFreshDatabase(context, handler)).For(RouteScope.Read);
 
-    // Requests that are neither reads nor writes of data, and whose answer no write changes: no read barrier.
+    // Maps a request that neither reads nor writes data. No write changes its answer, so it needs no read barrier.
     private static IEndpointConventionBuilder Ask(
         IEndpointRouteBuilder routes,
         ServerContext context,

@@ -6,9 +6,9 @@ using Rookery.Documents.Consensus;
 namespace Rookery.Server.Raven;
 
 /// <summary>
-/// The header <c>Rookery-Receipt</c>. If a write request has it with the value 1, the answer reports which members had
-/// the write on disk when it was committed, as a dictionary of structured fields (RFC 9651, 3.2): <c>entry=812,
-/// bytes=4096, commands=3, synced=(A;ms=2.148 C;ms=3.402)</c>.
+/// The header <c>Rookery-Receipt</c>. If a write request carries it with the value 1, the header of the answer reports
+/// which members had the write on disk when it was committed. Its form is a dictionary of structured fields (RFC 9651,
+/// 3.2): <c>entry=812, bytes=4096, commands=3, synced=(A;ms=2.148 C;ms=3.402)</c>.
 /// </summary>
 internal static class ReceiptHeader
 {

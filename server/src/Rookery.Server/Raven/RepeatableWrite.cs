@@ -4,10 +4,10 @@ using Rookery.Documents.Commands;
 namespace Rookery.Server.Raven;
 
 /// <summary>
-/// Decides which writes a client may send again if their outcome is unknown: those with the same effect when they are
-/// applied twice in a row. After 504 RavenDB's clients repeat the request at the next node, as they do when a
-/// connection breaks; after 500 they leave it to the application. Without an Idempotency-Key, a repetition overwrites
-/// what others wrote in between, as after a broken connection; docs/reference/http.md documents it.
+/// Decides which writes a client may send again if their outcome is unknown: those with the same effect if they are
+/// applied twice in a row. For these the answer is 504, after which RavenDB's clients repeat the request at the next
+/// node, as they do when a connection breaks. For others it is 500, which the clients leave to the application. Without
+/// an Idempotency-Key, a repetition overwrites writes of other clients in between (docs/reference/http.md).
 /// </summary>
 internal static class RepeatableWrite
 {
@@ -32,7 +32,7 @@ internal static class RepeatableWrite
     private static bool ExpectsNothing(HttpContext http) => http.Request.Headers.IfMatch.Count == 0;
 
     /// <summary>
-    /// Whether the id is complete: to an id that ends with / or | the server appends a new number each time.
+    /// Whether the id is complete. If it ends with / or |, the server appends a new number each time.
     /// </summary>
     private static bool IsWhole(ReadOnlySpan<char> id) => id is [.., not ('/' or '|')];
 }

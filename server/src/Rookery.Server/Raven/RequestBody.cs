@@ -5,17 +5,17 @@ using Rookery.Platform;
 
 namespace Rookery.Server.Raven;
 
-/// <summary>How a body is used, which determines how much memory its request takes in all.</summary>
+/// <summary>How a body is used. This determines how much memory its request takes in all.</summary>
 internal enum BodyUse
 {
-    /// <summary>It becomes a command. Its room is kept until the request is answered.</summary>
+    /// <summary>The body becomes a command. Its room is kept until the request is answered.</summary>
     Write,
 
-    /// <summary>It is one document, and becomes a command as in <see cref="Write"/>.</summary>
+    /// <summary>The body is one document, and becomes a command as in <see cref="Write"/>.</summary>
     Document,
 
     /// <summary>
-    /// It is a list of values, each of which becomes an object. Its room is kept until the request is answered.
+    /// The body is a list of values, each of which becomes an object. Its room is kept until the request is answered.
     /// </summary>
     Objects,
 }
@@ -26,13 +26,14 @@ internal enum BodyUse
 /// </summary>
 internal readonly struct RequestBody : IDisposable
 {
-    // Largest first buffer, whatever Content-Length announces: memory grows with the bytes that arrive.
+    // Size limit of the first buffer. A larger Content-Length does not raise it: memory grows with the bytes that
+    // arrive.
     private const int FirstBytes = 16 << 10;
 
     // A body of unknown length takes room for 1 MiB first, and for the largest body once it is longer.
     private const int UnknownBytes = 1 << 20;
 
-    // Three bytes of JSON, an empty text and a comma, can become an object of 32 bytes and its slot in a list.
+    // Three bytes of JSON (an empty string and a comma) can become an object of 32 bytes and its slot in a list.
     private const int BytesPerByteOfObjects = 12;
 
     private readonly PipeReader? _reader;
@@ -192,7 +193,7 @@ internal readonly struct RequestBody : IDisposable
             copy.Return();
             if (unread is { } bytes)
             {
-                // Kestrel reads the rest of the body after the error is sent, which needs this read to be ended.
+                // Kestrel reads the rest of the body after the error is sent, but only after this read has ended.
                 reader.AdvanceTo(bytes.End);
             }
 

@@ -4,11 +4,11 @@ using Microsoft.AspNetCore.Http;
 namespace Rookery.Server.Raven;
 
 /// <summary>
-/// Endpoint metadata: the query parameters and conditional headers that a route takes. Any other is refused by name: an
-/// option that is accepted but ignored gives a wrong answer that nobody notices.
+/// Endpoint metadata: the query parameters and conditional headers that a route takes. All others are refused by name:
+/// an option that is accepted but ignored gives a wrong answer unnoticed.
 /// </summary>
-/// <param name="obeyed">Names of the parameters that the route obeys, or refuses itself. A star after a name allows it
-/// several times. At most 64.</param>
+/// <param name="obeyed">Names of the parameters that the route's handler obeys, or refuses itself. A star after a name
+/// allows several of it. At most 64 names.</param>
 internal sealed class RouteParameters(params string[] obeyed)
 {
     // Parameters that every client may send to every route, and why ignoring them is harmless.
@@ -29,7 +29,7 @@ internal sealed class RouteParameters(params string[] obeyed)
     /// <summary>A route that refuses every request, whatever its parameters.</summary>
     public static RouteParameters Any { get; } = new() { TakesAll = true };
 
-    /// <summary>Names of the parameters that the route obeys, or refuses itself.</summary>
+    /// <summary>Names of the parameters that the route's handler obeys, or refuses itself.</summary>
     public IEnumerable<string> Obeyed => _obeyed.Select(static known => known.Name);
 
     /// <summary>Names of parameters that the route ignores, each with the reason why that is harmless.</summary>
@@ -40,14 +40,14 @@ internal sealed class RouteParameters(params string[] obeyed)
     public static IReadOnlyDictionary<string, string> PassedOverAnywhere => Anywhere;
 
     /// <summary>
-    /// Whether a name without a value is ignored: clients add such names to note why they send a request.
+    /// Whether names without a value are ignored. Clients add such names as a note why they send a request.
     /// </summary>
     public bool TakesNotes { get; init; }
 
     /// <summary>Whether the route obeys If-Match.</summary>
     public bool TakesIfMatch { get; init; }
 
-    /// <summary>Whether the route obeys an Idempotency-Key, or refuses it itself.</summary>
+    /// <summary>Whether the route's handler obeys an Idempotency-Key, or refuses it itself.</summary>
     public bool TakesKey { get; init; }
 
     private bool TakesAll { get; init; }
@@ -130,7 +130,7 @@ internal sealed class RouteParameters(params string[] obeyed)
             return;
         }
 
-        // Without these conditions a write could overwrite what its client wanted to keep.
+        // A write that ignored these conditions could overwrite a version that its client wanted to keep.
         string? condition =
             headers.IfNoneMatch.Count > 0 ? "If-None-Match"
             : headers.IfUnmodifiedSince.Count > 0 ? "If-Unmodified-Since"

@@ -5,17 +5,17 @@ using Rookery.Documents.Parsing;
 namespace Rookery.Server.Raven;
 
 /// <summary>
-/// The room of a body that is read as a stream of documents and stored in chunks. A chunk of small documents grows only
-/// while there is room at once; otherwise it is stored earlier. For a large document the stream waits, and holds
-/// nothing else meanwhile. A read of the body returns cancelled once its lease has held room for
-/// <see cref="LargeRequests.Deadline"/>. Not thread-safe.
+/// The memory ("room", see <see cref="LargeRequests"/>) of a body that is read as a stream of documents and stored in
+/// chunks. A chunk of small documents grows only while room is free; otherwise it is stored earlier. A large document
+/// waits for room, and the stream holds none meanwhile. A lease that has held room for
+/// <see cref="LargeRequests.Deadline"/> cancels the read of the body. Not thread-safe.
 /// </summary>
 internal sealed class StreamedRoom(HttpContext http, PipeReader body, LargeRequests requests) : IDisposable
 {
-    // The chunk being gathered, the chunk being stored, and its copy for another proposal.
+    // The chunk being gathered, the chunk being stored, and a copy of the latter for a retry.
     private const int Chunks = 3;
 
-    // The document as split from the stream, parsed, encoded, and perhaps kept for another proposal.
+    // The document as split from the stream, parsed, encoded, and perhaps kept for a retry.
     private const int CopiesOfDocument = LargeRequests.CopiesOfWrite + 1;
     private const int OrdinaryDocumentBytes = 1 << 20;
     private const int LargestDocumentBytes = DocumentLimits.MaxDocumentBytes + (64 << 10);
@@ -31,7 +31,7 @@ internal sealed class StreamedRoom(HttpContext http, PipeReader body, LargeReque
     public bool HasRoomForChunk(int length, int fullLength) =>
         length <= LargeRequests.FreeBytes || _document.Bytes > 0 || _chunk.TryGrow((long)Chunks * fullLength);
 
-    /// <summary>Whether the chunks hold room. They need none while no bytes arrive.</summary>
+    /// <summary>Whether the chunks hold room. While no bytes arrive they need none.</summary>
     public bool IsHeldByChunks => _chunk.Bytes > 0;
 
     /// <summary>Renews the deadline, because a chunk was proposed and the next one is gathered.</summary>
@@ -41,8 +41,8 @@ internal sealed class StreamedRoom(HttpContext http, PipeReader body, LargeReque
     public void ReleaseChunks() => _chunk.Dispose();
 
     /// <summary>
-    /// Makes room for the document that is being received. Call it after each piece, so that a complete document holds
-    /// no room while its client pauses.
+    /// Takes room for the document that is being received, or releases it after the document's end. Must be called
+    /// after each piece of the body, so that no complete document holds room while its client pauses.
     /// </summary>
     /// <param name="collectedBytes">Bytes of the document so far; 0 between documents.</param>
     /// <param name="storeGathered">Stores all documents before it.</param>
@@ -56,8 +56,8 @@ internal sealed class StreamedRoom(HttpContext http, PipeReader body, LargeReque
                 : CopiesOfDocument
                     * (long)(collectedBytes <= OrdinaryDocumentBytes ? OrdinaryDocumentBytes : LargestDocumentBytes);
 
-        // The next document may begin in the bytes that ended this one. Its length then starts again, and it gets a
-        // deadline of its own after others had their turn.
+        // The piece that ended this document may begin the next one, whose length starts again at 0. The next document
+        // takes room again, with a new deadline and after the requests that wait.
         bool isDone = _document.Bytes > 0 && collectedBytes < _collectedBytes;
         _collectedBytes = collectedBytes;
         return !isDone && _document.Bytes >= needed

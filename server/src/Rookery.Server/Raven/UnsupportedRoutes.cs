@@ -4,8 +4,8 @@ using Rookery.Documents.Databases;
 namespace Rookery.Server.Raven;
 
 /// <summary>
-/// Refuses by name what RavenDB has and this version has not: with 501, because RavenDB's clients read 404 as "no
-/// result".
+/// Refuses the routes of RavenDB that this version does not have, by name. The status is 501, because RavenDB's clients
+/// read 404 as "no result".
 /// </summary>
 internal static class UnsupportedRoutes
 {

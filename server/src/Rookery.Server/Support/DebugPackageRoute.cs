@@ -10,10 +10,10 @@ using Rookery.Server.Observation;
 namespace Rookery.Server.Support;
 
 /// <summary>
-/// GET /admin/node/debug-package: everything useful for a diagnosis of this node, as a .tar.gz of text and JSON files.
-/// It needs neither data nor a leader, because it is needed most without them. The package is built file by file while
-/// it is sent, one package at a time, so it takes the memory of its largest file. Each file passes the secret filter; a
-/// file that fails is replaced by the error.
+/// GET /admin/node/debug-package: a .tar.gz of text and JSON files for the diagnosis of this node. It works without
+/// open data and without a leader. Each file is built when it is sent, and one package is sent at a time, so a package
+/// takes the memory of its largest file. Secrets are removed from each file. A file that cannot be built contains the
+/// error instead.
 /// </summary>
 internal static class DebugPackageRoute
 {
@@ -91,7 +91,7 @@ internal static class DebugPackageRoute
             }
             catch (Exception failure) when (failure is not OperationCanceledException)
             {
-                // On a failing node much can go wrong; the other files are still useful.
+                // On a failing node any file can fail. The other files are still useful.
                 content.SetLength(0);
                 file += ".failed.txt";
                 content.Write(Encoding.UTF8.GetBytes($"This could not be found out: {failure}\n"));

@@ -87,7 +87,7 @@ internal static class DebugParts
         ];
 
     /// <summary>
-    /// Returns the history of this node and of each other node that it remembers, including failed ones.
+    /// Returns the history of this node and of each other node whose samples it keeps, including failed ones.
     /// </summary>
     private static IEnumerable<DebugPart> History(ServerContext context)
     {
@@ -247,7 +247,7 @@ internal static class DebugParts
         json.WriteStartArray("Damage"u8);
         foreach (var damage in storage.Damage)
         {
-            // Without the full message: it contains keys of rows, which are document ids.
+            // Not the full message, which contains keys of rows: these are document ids.
             json.WriteStringValue($"{damage.File} at byte {damage.Offset}: {damage.Reason} ({damage.Tables})");
         }
 

@@ -61,11 +61,11 @@ public static class LogEvents
     public static EventId BoardWell { get; } =
         Add(1202, "board_well", LogLevel.Information, "The board has been in order for five minutes.");
 
-    /// <summary>Someone looks for the board.</summary>
+    /// <summary>The board's light blinks, because a user looks for the board.</summary>
     public static EventId BoardSought { get; } =
         Add(1203, "board_sought", LogLevel.Information, "Someone looks for this board, and its light blinks.");
 
-    /// <summary>Something is wrong in the cluster.</summary>
+    /// <summary>The cluster has a problem that its members report.</summary>
     public static EventId ClusterTrouble { get; } =
         Add(
             1301,

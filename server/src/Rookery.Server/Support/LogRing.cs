@@ -3,8 +3,8 @@ using Microsoft.Extensions.Logging;
 namespace Rookery.Server.Support;
 
 /// <summary>
-/// The last lines of the log in bounded memory, so that they can be read through the node without access to its
-/// machine. Secrets are removed first. Thread-safe.
+/// The last lines of the log, in bounded memory, for administrators without access to the node's machine. Secrets are
+/// removed before a line is stored. Thread-safe.
 /// </summary>
 /// <param name="mostLines">Lines at most.</param>
 /// <param name="mostBytes">Approximate memory limit in bytes.</param>
@@ -15,12 +15,12 @@ public sealed class LogRing(int mostLines = LogRing.DefaultLines, int mostBytes 
 
     private const int DefaultBytes = 1 << 20;
 
-    // Longest line; only stack traces come near.
+    // Longest line. Only stack traces are nearly as long.
     private const int MostCharacters = 8 << 10;
     private const int LineOverheadBytes = 64;
 
-    // Longest text that is searched for secrets. A secret that crosses its end would not be recognised, so the last
-    // LongestSecret characters of a cut text are dropped.
+    // Longest text that is searched for secrets; a longer one is shortened first. A secret that crosses the cut would
+    // not be recognised, so the last LongestSecret characters before the cut are dropped.
     private const int MostLooked = 2 * MostCharacters;
     private const int LongestSecret = 1 << 10;
 
@@ -72,9 +72,9 @@ public sealed class LogRing(int mostLines = LogRing.DefaultLines, int mostBytes 
 }
 
 /// <summary>A line of the log.</summary>
-/// <param name="Sequence">Its number in this process, from 1.</param>
+/// <param name="Sequence">Number of the line in this process, from 1.</param>
 /// <param name="Time">Time by this machine's clock.</param>
 /// <param name="Level">Severity.</param>
-/// <param name="EventId">Number of its event; 0 for none.</param>
+/// <param name="EventId">Number of the line's event; 0 for none.</param>
 /// <param name="Text">The message.</param>
 public sealed record LogLine(long Sequence, DateTimeOffset Time, LogLevel Level, int EventId, string Text);

@@ -10,8 +10,8 @@ using Rookery.Server.Raven;
 namespace Rookery.Server.Support;
 
 /// <summary>
-/// GET /admin/logs?after=SEQUENCE&amp;limit=500: the last lines of this node's log, oldest first. It needs no open
-/// data, because the log is needed most without them.
+/// GET /admin/logs?after=SEQUENCE&amp;limit=500: the last lines of this node's log, oldest first. It works without open
+/// data, because the log then shows the reason.
 /// </summary>
 internal static class LogRoute
 {

@@ -4,9 +4,8 @@ using System.Text.RegularExpressions;
 namespace Rookery.Server.Support;
 
 /// <summary>
-/// Removes secrets from texts that leave the node for a diagnosis: secrets that this process knows, and text that looks
-/// like a token or key. Nothing should write secrets there in the first place; the filter is a second safeguard.
-/// Thread-safe.
+/// Removes secrets from logs and debug packages: secrets that this process knows, and text that looks like a token or
+/// key. No code should write secrets there; the filter is a second safeguard. Thread-safe.
 /// </summary>
 public sealed partial class SecretFilter
 {
@@ -16,7 +15,7 @@ public sealed partial class SecretFilter
 
     private ImmutableArray<string> _known = [];
 
-    /// <summary>Registers a secret, as it is and in its JSON encoding.</summary>
+    /// <summary>Registers a secret to be removed, as it is and in its JSON encoding.</summary>
     public void Hide(string? secret)
     {
         string word = secret?.Trim() ?? string.Empty;
@@ -47,12 +46,12 @@ public sealed partial class SecretFilter
         }
         catch (RegexMatchTimeoutException)
         {
-            // A text that could not be searched in time is withheld.
+            // The search took too long, so the text is withheld.
             return Removed;
         }
     }
 
-    // Access tokens, join tokens, private keys, values after Bearer or Basic, and the user part of URLs.
+    // Matches access tokens, join tokens, private keys, values after Bearer or Basic, and the user part of URLs.
     [GeneratedRegex(
         @"rookery_(?=[a-z_]*[A-Z0-9\-])[A-Za-z0-9_\-]{43}(?![A-Za-z0-9_\-])|rookery-join-1\.[A-Za-z0-9_\-]+"
             + "|-----BEGIN [A-Z ]*PRIVATE KEY-----[^-]*(-----END [A-Z ]*PRIVATE KEY-----)?"

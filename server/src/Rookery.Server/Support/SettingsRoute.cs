@@ -8,8 +8,8 @@ using Rookery.Server.Raven;
 namespace Rookery.Server.Support;
 
 /// <summary>
-/// GET /admin/node/settings: the settings of this node and their sources. A secret setting is shown by its file's path
-/// only.
+/// GET /admin/node/settings: the settings of this node and their sources. Of a secret setting only the path of its file
+/// is shown.
 /// </summary>
 internal static class SettingsRoute
 {

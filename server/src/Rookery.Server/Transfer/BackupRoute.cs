@@ -11,8 +11,9 @@ using Rookery.Server.Support;
 namespace Rookery.Server.Transfer;
 
 /// <summary>
-/// GET /admin/node/backup: the whole node as a stream of pieces (<see cref="BackupWire"/>), for `rookery backup`. While
-/// writes are applied it pauses three times as long as it read, so it takes at most a quarter of the disk's time.
+/// GET /admin/node/backup: all data of the node as a stream of pieces (<see cref="BackupWire"/>), for `rookery backup`.
+/// While the node applies writes, the backup pauses after each read for three times its duration, so that it takes at
+/// most a quarter of the disk's time.
 /// </summary>
 internal static class BackupRoute
 {
@@ -68,7 +69,7 @@ internal static class BackupRoute
 
     private static async Task SendAsync(HttpContext http, ServerContext context, NodeBackup backup)
     {
-        // The client writes to its own disk, which may be slow, and syncs. So Patience replaces Kestrel's minimum rate.
+        // The client writes to its own disk and syncs, which may be slow. So Patience replaces Kestrel's minimum rate.
         if (http.Features.Get<IHttpMinResponseDataRateFeature>() is { } rate)
         {
             rate.MinDataRate = null;
@@ -104,9 +105,9 @@ internal static class BackupRoute
         }
     }
 
-    /// <summary>Sends bytes in slices, so that each slice shows whether the client still reads.</summary>
-    /// <returns>False if the client left, or took nothing for too long. It is then disconnected, because a backup holds
-    /// the files of its snapshot and blocks further backups.</returns>
+    /// <summary>Sends bytes in slices. The time of each slice shows whether the client still reads.</summary>
+    /// <returns>False if the client left, or read nothing for <c>Patience</c>. Such a client is disconnected, because a
+    /// backup holds the files of its snapshot and blocks further backups.</returns>
     private static async Task<bool> SendAsync(
         HttpContext http,
         ServerContext context,

@@ -11,7 +11,7 @@ namespace Rookery.Server.Transfer;
 
 /// <summary>
 /// GET /databases/{database}/export: all documents of one snapshot, one on each line. A header has their number, so
-/// that the client can check that it received all.
+/// that the client can check that it received all of them.
 /// </summary>
 internal static class ExportRoute
 {
@@ -40,7 +40,7 @@ internal static class ExportRoute
             await WriteAsync(answer, reader, new WorkTurns(context, http));
         }
 
-        // The snapshot is disposed first: a slow client must not hold it while it takes the last part.
+        // The snapshot is disposed before this, so that a slow client does not hold it while it reads the last part.
         await answer.SendAsync();
     }
 

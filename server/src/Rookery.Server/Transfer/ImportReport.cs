@@ -9,8 +9,8 @@ namespace Rookery.Server.Transfer;
 internal sealed class ImportReport(HttpContext http, TimeProvider time, NdjsonImport import)
 {
     /// <summary>
-    /// Bad lines that are listed; further ones are only counted. A client that sends everything before it reads needs
-    /// the whole answer to fit into the socket's buffers, or both sides would wait forever.
+    /// Number of bad lines that are listed; further ones are only counted. Some clients send the whole body before they
+    /// read the answer. The answer must then fit into the socket's buffers, or both sides would wait forever.
     /// </summary>
     private const int BadLinesNamed = 100;
 
@@ -65,8 +65,7 @@ internal sealed class ImportReport(HttpContext http, TimeProvider time, NdjsonIm
         await answer.SendPartAsync(http, pause: null, ContentType);
     }
 
-    // The count of stored documents does not show where to continue if there were bad lines, so the message names the
-    // line.
+    // Names the line after which to continue: if there were bad lines, the number of stored documents does not show it.
     private Rejection Explain(Rejection rejection)
     {
         var explained = RavenErrors.Explain(http, rejection);

@@ -37,7 +37,7 @@ internal static class ImportRoute
         using var import = new NdjsonImport(database, context.Node.Consensus, room, context.Time);
         var report = new ImportReport(http, context.Time, import);
 
-        // Without a token for the read: Kestrel treats a read that a token ended as still open.
+        // The read gets no cancellation token: Kestrel treats a cancelled read as still open.
         await using var interrupt = context.Stopping.UnsafeRegister(
             static reader => ((PipeReader)reader!).CancelPendingRead(),
             body.Reader
@@ -120,7 +120,7 @@ internal static class ImportRoute
             }
             finally
             {
-                // Also after a failure: EarlyAnswer reads the rest of the body, which needs this read to be ended.
+                // Needed after a failure too: EarlyAnswer can read the rest of the body only after this read has ended.
                 body.AdvanceTo(read.Buffer.End);
             }
 
@@ -129,7 +129,8 @@ internal static class ImportRoute
 
         if (!complete)
         {
-            // Everything read is stored first, so the report names the line from which the client must continue.
+            // Store all documents read so far first, so that the report names the line from which the client must
+            // continue.
             await import.StoreRestAsync(cancellation);
             import.Stop();
             return;

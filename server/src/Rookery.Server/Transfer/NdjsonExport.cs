@@ -13,10 +13,10 @@ public sealed class NdjsonExport : IDisposable
     private readonly DocumentCursor _cursor;
     private readonly byte[] _historyId;
 
-    /// <summary>Creates an export, before the first document.</summary>
+    /// <summary>Creates an export. It is before the first document.</summary>
     /// <param name="reader">Snapshot of the database; it must stay open until the export is disposed.</param>
-    /// <param name="passedOver">Called for what cannot be read, possibly more than once for the same damage; null to
-    /// end the export at damage.</param>
+    /// <param name="passedOver">Called for data that cannot be read and are skipped, possibly more than once for the
+    /// same damage; null to end the export at damage.</param>
     public NdjsonExport(in DatabaseReader reader, Action<DamageEvent>? passedOver = null)
     {
         _historyId = Encoding.ASCII.GetBytes(reader.Database.HistoryId);
@@ -41,7 +41,9 @@ public sealed class NdjsonExport : IDisposable
         Count++;
     }
 
-    /// <summary>Releases the current document; the next <see cref="MoveNext"/> returns it again.</summary>
+    /// <summary>
+    /// Releases the current document. The next <see cref="MoveNext"/> moves to the same document again.
+    /// </summary>
     public void StepBack() => _cursor.StepBack();
 
     /// <summary>Releases the current document until the next move.</summary>

@@ -10,8 +10,8 @@ using Rookery.Server.Raven;
 namespace Rookery.Server.Transfer;
 
 /// <summary>
-/// Parses lines into bulk commands and proposes them. One command is proposed while the next is parsed; there are never
-/// more than these two. Not thread-safe.
+/// Parses the lines of an import into bulk commands and proposes them. One command is proposed while the next is
+/// parsed, so at most two exist. Not thread-safe.
 /// </summary>
 internal sealed class NdjsonImport : IDisposable
 {
@@ -42,7 +42,7 @@ internal sealed class NdjsonImport : IDisposable
     /// <summary>Length of an incomplete line so far, in bytes.</summary>
     public int CollectedBytes => _reader.CollectedBytes;
 
-    /// <summary>Documents that are durable.</summary>
+    /// <summary>Number of documents that are durable.</summary>
     public long Stored { get; private set; }
 
     /// <summary>Number of the line up to which all valid lines are durable; 0 before the first.</summary>
@@ -58,14 +58,15 @@ internal sealed class NdjsonImport : IDisposable
     public Rejection? Rejection { get; private set; }
 
     /// <summary>
-    /// Whether sending the lines read so far again has no further effect, because each document has a complete id.
+    /// Whether the lines read so far can be sent again without a further effect: each has a document with a complete
+    /// id.
     /// </summary>
     public bool MayBeRepeated { get; private set; } = true;
 
     /// <summary>Adds bytes to read; they must stay unchanged until <see cref="ReadUntilDue"/> returns false.</summary>
     public void Feed(ReadOnlyMemory<byte> bytes) => _reader.Feed(bytes);
 
-    /// <summary>Marks the end of the bytes.</summary>
+    /// <summary>Marks the end of the body.</summary>
     public void Complete() => _reader.Complete();
 
     /// <summary>Reads the bytes that were fed.</summary>
@@ -123,7 +124,7 @@ internal sealed class NdjsonImport : IDisposable
         _room.RenewChunk();
     }
 
-    /// <summary>Ends the import because no more can be read. Stored documents stay.</summary>
+    /// <summary>Ends the import because the body cannot be read further. Stored documents stay.</summary>
     public void Break(string sentence) => Rejection ??= new Rejection(RejectionKind.Invalid, sentence);
 
     /// <summary>Ends the import after the lines that were read, because the node stops.</summary>
@@ -143,7 +144,7 @@ internal sealed class NdjsonImport : IDisposable
     }
 
     /// <summary>
-    /// Waits for bytes. While the client pauses, it stores the gathered documents and releases their room.
+    /// Waits for bytes of the body. While the client pauses, stores the gathered documents and releases their room.
     /// </summary>
     public async Task<ReadResult> StoreWhileWaitingAsync(Task<ReadResult> read, CancellationToken cancellation)
     {
@@ -164,7 +165,7 @@ internal sealed class NdjsonImport : IDisposable
 
     private BatchWriter Begin() => new(CommandKind.BulkPut, _database.Number);
 
-    // An overloaded node does not end an import; it tries again. Proposing consumes the command, so a copy is kept.
+    // Retries while the node is overloaded, from a copy: proposing consumes the command.
     private async Task StoreAsync(CommandBuffer command, int count, long line, CancellationToken cancellation)
     {
         using var copy = Copy(command);

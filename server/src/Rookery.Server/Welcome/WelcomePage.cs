@@ -9,9 +9,9 @@ using Microsoft.AspNetCore.Http.Features;
 namespace Rookery.Server.Welcome;
 
 /// <summary>
-/// The page that a node serves over plain HTTP to new users: what the node is, the certificate of the cluster's
-/// authority with its fingerprint and how to install it, and the HTTPS address. It needs no credential and refuses
-/// every request that carries one, because plain HTTP can be read on the network.
+/// The page that a node serves over plain HTTP to new users. It explains the node, offers the certificate of the
+/// cluster's authority with its fingerprint, and links to the HTTPS address. It needs no credential and refuses every
+/// request that carries one, because plain HTTP can be read on the network.
 /// </summary>
 /// <param name="context">State that the routes share.</param>
 /// <param name="port">Port of the page.</param>
@@ -31,7 +31,7 @@ internal sealed class WelcomePage(ServerContext context, int port)
 
     private string Url => "https://" + Host + PortAfter(context.Options.Listen.Port, HttpsPort);
 
-    /// <summary>Answers any request.</summary>
+    /// <summary>Answers any request to the page's port.</summary>
     public Task AnswerAsync(HttpContext http)
     {
         var (request, headers) = (http.Request, http.Response.Headers);
@@ -64,7 +64,7 @@ internal sealed class WelcomePage(ServerContext context, int port)
             return RefuseAsync(http, StatusCodes.Status503ServiceUnavailable, "This node has no certificate yet.");
         }
 
-        // The raw target, which excludes queries and escapes, is compared with the known paths only.
+        // Compares the raw target, so that a path with escapes or a query string matches no known path.
         switch (http.Features.GetRequiredFeature<IHttpRequestFeature>().RawTarget)
         {
             case "/":
@@ -77,7 +77,8 @@ internal sealed class WelcomePage(ServerContext context, int port)
                     Encoding.ASCII.GetBytes(authorities.ExportCertificatePems() + "\n")
                 );
             case "/rookery-ca.crt":
-                // The SHA-256 of a DER file is the fingerprint. Phones offer to install this content type.
+                // The file is in DER, whose SHA-256 is the certificate's fingerprint. Phones offer to install this
+                // content type.
                 return SendAsync(http, "application/x-x509-ca-cert", authorities[0].RawData);
             default:
                 return RefuseAsync(
@@ -123,8 +124,8 @@ internal sealed class WelcomePage(ServerContext context, int port)
         """;
 
     /// <summary>
-    /// Returns a link by address for clients that cannot resolve the name; empty without an address. The certificate
-    /// covers addresses of private networks.
+    /// Returns a link to the node's address, for clients that cannot resolve its name; empty without an address. The
+    /// node's certificate covers addresses of private networks.
     /// </summary>
     private string LinkByAddress(IPAddress? address)
     {

@@ -11,8 +11,8 @@ using Microsoft.Extensions.Options;
 namespace Rookery.Server.Welcome;
 
 /// <summary>
-/// Serves <see cref="WelcomePage"/>. It is separate from the server for clients: requests without a credential cannot
-/// use up the clients' connections, and no route of the clients can be reached here.
+/// Serves <see cref="WelcomePage"/>. It is separate from the server for clients, so that requests without a credential
+/// cannot exhaust the clients' connections, and cannot reach the clients' routes.
 /// </summary>
 public sealed class WelcomeServer : IHttpApplication<HttpContext>, IAsyncDisposable
 {
@@ -58,7 +58,7 @@ public sealed class WelcomeServer : IHttpApplication<HttpContext>, IAsyncDisposa
         );
     }
 
-    /// <summary>The URL of the page; valid once it was started.</summary>
+    /// <summary>The URL of the page; valid after <see cref="StartAsync"/>.</summary>
     public Uri Address => new(_server.Features.GetRequiredFeature<IServerAddressesFeature>().Addresses.Single());
 
     /// <summary>Starts to listen.</summary>
@@ -76,7 +76,7 @@ public sealed class WelcomeServer : IHttpApplication<HttpContext>, IAsyncDisposa
     /// <inheritdoc/>
     public void DisposeContext(HttpContext context, Exception? exception) { }
 
-    /// <summary>Stops the server; clients still reading are disconnected.</summary>
+    /// <summary>Stops the server and disconnects clients that still read.</summary>
     public async ValueTask DisposeAsync()
     {
         await _server.StopAsync(new CancellationToken(canceled: true));

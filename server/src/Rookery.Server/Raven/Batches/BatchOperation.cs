@@ -8,10 +8,10 @@ using Rookery.Server.Raven.Documents;
 
 namespace Rookery.Server.Raven.Batches;
 
-/// <summary>The parts of one batch operation that its result needs.</summary>
+/// <summary>The parts of one batch operation that are needed to write its result.</summary>
 /// <param name="Kind">Kind of operation.</param>
 /// <param name="Id">The id in the request.</param>
-/// <param name="MayBeRepeated">Whether applying it twice in a row has the same effect as once.</param>
+/// <param name="MayBeRepeated">Whether applying the operation twice in a row has the same effect as once.</param>
 internal readonly record struct BatchOperation(OperationKind Kind, string Id, bool MayBeRepeated)
 {
     /// <summary>Returns the operations of a batch, in order.</summary>

@@ -41,7 +41,7 @@ internal sealed class BulkDocs(ServerContext context)
             room = body.Room;
         }
 
-        // Read them before proposing: consensus then owns the command, and its memory may be reused.
+        // Read the operations before proposing: afterwards consensus owns the command, and its memory may be reused.
         var operations = BatchOperation.ReadAll(batch);
         if (
             operations.Any(static operation => operation.Kind == OperationKind.Patch)
@@ -54,8 +54,8 @@ internal sealed class BulkDocs(ServerContext context)
 
         if (batch.Count == 0)
         {
-            // A command without operations takes no etag, so its rows could not be told from those of the previous
-            // frame.
+            // An empty batch is answered without a proposal. A command without operations takes no etag, so its rows
+            // could not be told from those of the previous frame.
             batch.Command.Dispose();
             await JsonAnswer.SendAsync(http, WriteNoResults, StatusCodes.Status201Created);
             return;
@@ -107,9 +107,8 @@ internal sealed class BulkDocs(ServerContext context)
     }
 
     /// <summary>
-    /// Checks a request to wait for replicas. A committed batch is on a majority already, so a wait for up to a
-    /// majority is satisfied. A wait for more is refused before anything is stored, unless the client ignores its
-    /// timeout.
+    /// Checks the number of replicas that the client wants to wait for. A committed batch is on a majority, so that
+    /// many need no wait. A larger number is refused before the batch is stored, unless the client accepts a timeout.
     /// </summary>
     private void CheckReplicas(QueryParameters parameters)
     {
@@ -175,7 +174,7 @@ internal sealed class BulkDocs(ServerContext context)
         }
     }
 
-    // The documents that the patches returned are disposed by nothing else.
+    // Disposes the documents that patches returned, because nothing else does.
     private static void ForgetDocuments(BatchOperation[] operations, CommandOutcome outcome, int from)
     {
         for (int i = from; i < operations.Length; i++)
@@ -230,7 +229,7 @@ internal sealed class BulkDocs(ServerContext context)
         }
         finally
         {
-            // If the client disconnected, the rest was not written.
+            // If the client disconnected, the remaining results were not written.
             ForgetDocuments(operations, outcome, written);
         }
 

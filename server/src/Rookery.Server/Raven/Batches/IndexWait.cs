@@ -9,7 +9,7 @@ using Rookery.Server.Raven.Indexes;
 
 namespace Rookery.Server.Raven.Batches;
 
-/// <summary>The wait that a batch requests after its commit: until indexes have caught up with it.</summary>
+/// <summary>The wait that a batch requests after its commit, until indexes have indexed its documents.</summary>
 /// <param name="Timeout">Longest wait.</param>
 /// <param name="Throws">Whether a timeout is answered with an error. The batch is stored all the same.</param>
 /// <param name="Names">Names of the indexes; if empty, all indexes of the collections that the batch changed.</param>
@@ -92,7 +92,7 @@ internal sealed record IndexWait(TimeSpan Timeout, bool Throws, IReadOnlyList<st
         CancellationToken cancellationToken
     )
     {
-        // After the barrier this node has applied the batch, whichever member led.
+        // After the barrier this node has applied the batch, whichever member was the leader.
         if (!await context.Node.Consensus.ReadBarrierAsync())
         {
             if (Throws)
@@ -130,7 +130,7 @@ internal sealed record IndexWait(TimeSpan Timeout, bool Throws, IReadOnlyList<st
         }
         catch (OperationCanceledException) when (context.Stopping.IsCancellationRequested)
         {
-            // The batch is stored, so it is acknowledged.
+            // The batch is stored. Report the failed wait only if the client asked for it.
             if (Throws)
             {
                 throw new RefusedException(StatusCodes.Status500InternalServerError, RavenType.BatchTimeout, NodeStops);
@@ -165,7 +165,7 @@ internal sealed record IndexWait(TimeSpan Timeout, bool Throws, IReadOnlyList<st
         bool isOpen = context.Indexes.ReadPosition(database, name) is not null;
         if (!isOpen && context.Indexes.WhyNotKept(database, name) is not null)
         {
-            return false; // without waiting: the reason is already known
+            return false; // the index will not catch up, so do not wait
         }
 
         if (!isOpen && Names.Count == 0)
@@ -187,8 +187,9 @@ internal sealed record IndexWait(TimeSpan Timeout, bool Throws, IReadOnlyList<st
         return await context.Indexes.WaitAsync(database, name, etag, left, cancellationToken, evenAtRest: true);
     }
 
-    // As in RavenDB, a disabled index is waited for only by name. An index that this node does not keep fails the wait
-    // if it may cover what the batch changed: the client must not conclude that its queries find the batch.
+    // As in RavenDB, a disabled index is waited for only if the request names it. An index that this node does not keep
+    // makes the wait fail if it may cover the changed documents: the client must not conclude that its queries find
+    // them.
     private static bool Concerns(ShownIndex index, IReadOnlyList<string>? collections) =>
         !index.Record.Settings.IsDisabled
         && !index.IsReplacement
@@ -201,7 +202,8 @@ internal sealed record IndexWait(TimeSpan Timeout, bool Throws, IReadOnlyList<st
                     || own.Intersect(collections, StringComparer.OrdinalIgnoreCase).Any()
         );
 
-    // For an index that is not open on this node; null if its collections cannot be determined.
+    // Reads the collections from the definition, because the index is not open on this node. Null if they cannot be
+    // determined.
     private static IReadOnlyList<string>? CollectionsOf(ShownIndex index) =>
         index.IsAutomatic ? index.Collections : StaticIndexDefinition.TryReadCollections(index.Record.Definition);
 

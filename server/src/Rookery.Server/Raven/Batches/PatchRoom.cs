@@ -7,20 +7,20 @@ using Rookery.Platform;
 namespace Rookery.Server.Raven.Batches;
 
 /// <summary>
-/// Admits the memory that a batch needs beyond its own bytes: results can be longer than their commands, and a patch of
-/// a hundred bytes can read and write a document of megabytes. The estimate uses the documents' current lengths; if a
-/// document grows before its patch is applied, the limits of apply hold.
+/// Reserves the memory that a batch needs besides its own bytes. A patch of a hundred bytes can read and write a
+/// document of megabytes, and results can be longer than their commands. The estimate uses the current lengths of the
+/// documents. If one grows before its patch is applied, the limits of apply still hold.
 /// </summary>
 internal static class PatchRoom
 {
-    /// <summary>Takes the room. On failure it disposes the batch's command.</summary>
+    /// <summary>Reserves the memory. On failure it disposes the batch's command.</summary>
     /// <param name="http">The request.</param>
     /// <param name="context">Limits, and the admission of large requests.</param>
     /// <param name="database">Database of the documents.</param>
     /// <param name="batch">The batch.</param>
-    /// <param name="room">Room of the request's body if it is large; otherwise null.</param>
-    /// <exception cref="RefusedException">There was no room in time: 429. The documents are longer than a batch may
-    /// write: 413.</exception>
+    /// <param name="room">Memory reserved for the request's body if the body is large; otherwise null.</param>
+    /// <exception cref="RefusedException">The memory was not available in time: 429. The documents are longer than a
+    /// batch may write: 413.</exception>
     public static async ValueTask TakeAsync(
         HttpContext http,
         ServerContext context,
@@ -58,8 +58,8 @@ internal static class PatchRoom
                 http.Response.RegisterForDispose(room);
             }
 
-            // The body is released, so only the command still counts. Requests that wait for each other's room are
-            // refused after a moment.
+            // The body is released, so only the command still counts. Two requests that each wait for the other's
+            // memory are refused after a moment.
             room.Shrink(batch.Command.Length);
             await room.GrowAsync(beside + ((long)batch.Command.Length * LargeRequests.CopiesOfWrite));
         }

@@ -11,7 +11,8 @@ using Rookery.Server.Raven.LongOperations;
 namespace Rookery.Server.Raven.BulkInsert;
 
 /// <summary>
-/// Gathers documents into commands of a little less than 1 MiB. One command is proposed while the next is gathered.
+/// Gathers the documents of a bulk insert into chunks: commands of a little less than 1 MiB. One chunk is proposed
+/// while the next is gathered.
 /// </summary>
 internal sealed class BulkInsertChunks(
     ServerContext context,
@@ -22,13 +23,13 @@ internal sealed class BulkInsertChunks(
     bool skipUnchanged
 ) : IDisposable
 {
-    // The last document of a chunk exceeds this limit, yet the chunk and its frame usually fit into pooled buffers of 1
-    // MiB. A byte more would take a buffer of twice the size.
+    // A chunk ends with the document that exceeds this limit. The limit leaves room for that document, so that the
+    // chunk and its frame usually fit into pooled buffers of 1 MiB; the next larger size is 2 MiB.
     private const int ChunkBytes = 896 << 10;
     private const int ChunkDocuments = 8192;
 
-    // Limits the chunks in flight of all bulk inserts together. Waiting here slows the client down; without the limit,
-    // admission would refuse the chunk.
+    // Limits the chunks in flight of all bulk inserts together. A wait here slows the client down. Without the limit,
+    // Admission would refuse the chunk.
     private static readonly SemaphoreSlim InFlightLimit = new(4);
 
     private readonly IConsensus _consensus = context.Node.Consensus;
@@ -67,7 +68,7 @@ internal sealed class BulkInsertChunks(
         }
     }
 
-    /// <summary>Proposes the chunk, after the previous one is stored.</summary>
+    /// <summary>Waits until the previous chunk is stored, then proposes this one.</summary>
     /// <exception cref="RefusedException">The previous chunk was refused.</exception>
     public async ValueTask StoreAsync()
     {
@@ -112,8 +113,8 @@ internal sealed class BulkInsertChunks(
 
             if (!read.IsCompleted)
             {
-                // Wait for the chunk in flight, so an error is reported during the pause, and a client that pauses for
-                // long holds no room.
+                // Wait for the chunk in flight. Its error is then reported during the pause, and a client that pauses
+                // for long holds no room.
                 await FinishInFlightAsync();
                 room.ReleaseChunks();
             }

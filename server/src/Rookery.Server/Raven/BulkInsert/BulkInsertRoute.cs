@@ -8,9 +8,9 @@ using Rookery.Server.Raven.LongOperations;
 namespace Rookery.Server.Raven.BulkInsert;
 
 /// <summary>
-/// POST bulk_insert: one endless array of documents. A chunk is parsed while the previous one becomes durable; if the
-/// client is faster than the disk, its connection holds it back. The answer is sent at the closing bracket, because
-/// RavenDB's clients never end the request.
+/// POST bulk_insert: one array of documents of any length. A chunk is parsed while the previous one becomes durable. If
+/// the client is faster than the disk, TCP slows it down. The answer is sent at the closing bracket, because RavenDB's
+/// clients never end the request.
 /// </summary>
 internal sealed class BulkInsertRoute(ServerContext context, OperationRegistry operations)
 {
@@ -88,8 +88,8 @@ internal sealed class BulkInsertRoute(ServerContext context, OperationRegistry o
     {
         var body = GzipBody.Open(http);
 
-        // Without a token for the read: Kestrel treats a read that a token ended as still open, and logs an error. If
-        // the client closes the connection, the read ends by itself.
+        // The read gets no cancellation token: Kestrel treats a cancelled read as still open and logs an error. If the
+        // client closes the connection, the read ends by itself.
         using var stop = CancellationTokenSource.CreateLinkedTokenSource(operation.Killed, context.Stopping);
         await using var interrupt = stop.Token.UnsafeRegister(
             static reader => ((PipeReader)reader!).CancelPendingRead(),
@@ -123,7 +123,7 @@ internal sealed class BulkInsertRoute(ServerContext context, OperationRegistry o
             }
             finally
             {
-                // Also after an error: Kestrel then reads the rest of the body, which needs this read to be ended.
+                // Needed after an error too: Kestrel reads the rest of the body only after this read has ended.
                 body.Reader.AdvanceTo(read.Buffer.End);
             }
 
@@ -139,7 +139,7 @@ internal sealed class BulkInsertRoute(ServerContext context, OperationRegistry o
         await body.CompleteAsync();
     }
 
-    /// <summary>Parses the documents of the bytes that were fed, and proposes full chunks.</summary>
+    /// <summary>Parses documents from the bytes that the reader has, and proposes full chunks.</summary>
     /// <returns>True after the closing bracket.</returns>
     /// <exception cref="RefusedException">The stream is malformed, or something follows the closing
     /// bracket.</exception>

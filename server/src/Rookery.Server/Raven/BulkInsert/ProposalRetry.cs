@@ -15,7 +15,7 @@ internal static class ProposalRetry
     private static readonly TimeSpan Pause = TimeSpan.FromMilliseconds(100);
 
     /// <summary>Proposes a command and returns its outcome. A command without a key is proposed once.</summary>
-    /// <param name="consensus">Takes the proposals.</param>
+    /// <param name="consensus">The node's consensus.</param>
     /// <param name="command">The command; consensus disposes it.</param>
     /// <param name="time">The clock.</param>
     /// <param name="cancellation">Ends the wait for a leader.</param>

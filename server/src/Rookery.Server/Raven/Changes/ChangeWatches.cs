@@ -10,7 +10,7 @@ namespace Rookery.Server.Raven.Changes;
 internal sealed class ChangeWatches
 {
     /// <summary>
-    /// Watches of one kind on one connection at most, because every change is compared with all of them.
+    /// Maximum number of watches of one kind on one connection. Every change is compared with all of them.
     /// </summary>
     public const int MostOfAKind = 4096;
 
@@ -25,7 +25,9 @@ internal sealed class ChangeWatches
     private bool _allOperations;
     private bool _caches;
 
-    /// <summary>Whether aggressive caches are told that something changed.</summary>
+    /// <summary>
+    /// Whether the client watches for its aggressive cache: it only needs to know that some document or index changed.
+    /// </summary>
     public bool Caches => Volatile.Read(ref _caches);
 
     /// <summary>Executes a command ("watch-doc", "unwatch-prefix", …).</summary>

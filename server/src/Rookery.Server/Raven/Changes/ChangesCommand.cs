@@ -3,7 +3,8 @@ using System.Text.Json;
 namespace Rookery.Server.Raven.Changes;
 
 /// <summary>
-/// A command of a client: {"CommandId":1,"Command":"watch-doc","Param":"users/1"} or with "Params":["users/1","likes"].
+/// A command that a client sends on the changes WebSocket: {"CommandId":1,"Command":"watch-doc","Param":"users/1"} or
+/// with "Params":["users/1","likes"].
 /// </summary>
 /// <param name="Id">Number that the confirmation repeats.</param>
 /// <param name="Name">Name of the command.</param>
@@ -40,7 +41,7 @@ internal readonly record struct ChangesCommand(long Id, string Name, string? Par
                             case "Param" when value.TokenType == JsonTokenType.String:
                                 parameter = value.GetString();
                                 break;
-                            // Two names, for counters and time series, of which no changes are ever sent.
+                            // Sent for counters and time series, which never change here.
                             case "Params":
                                 value.Skip();
                                 break;

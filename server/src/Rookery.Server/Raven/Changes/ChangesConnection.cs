@@ -12,8 +12,8 @@ namespace Rookery.Server.Raven.Changes;
 
 /// <summary>
 /// One WebSocket that listens to changes. One loop reads commands, one sends document changes, one sends states of
-/// operations, and two send index changes. A client that lags too far is disconnected, because it could not know what
-/// it missed; RavenDB's clients then reconnect.
+/// operations, and two send index changes. A client that lags too far is disconnected, because it could not know which
+/// changes it missed; RavenDB's clients then reconnect.
 /// </summary>
 internal sealed class ChangesConnection(
     WebSocket socket,
@@ -24,7 +24,8 @@ internal sealed class ChangesConnection(
     TimeProvider time
 ) : IDisposable
 {
-    // A close reason has at most 123 bytes (RFC 6455, 5.5). A client that reconnects receives the full sentence.
+    // Short, because a close reason has at most 123 bytes (RFC 6455, 5.5). A client that reconnects receives the full
+    // sentence.
     private const string AccessEnded =
         "The credential of this connection was withdrawn, has ended, or has lost its rights here.";
 
@@ -33,7 +34,7 @@ internal sealed class ChangesConnection(
 
     private static readonly TimeSpan GoodbyeTime = TimeSpan.FromSeconds(2);
 
-    // How long sending one message may take; changes queue up meanwhile.
+    // Longest time for sending one message. Changes queue up meanwhile.
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(30);
 
     // A command names one id of at most 512 bytes, each of which may be escaped as six.
@@ -198,7 +199,7 @@ internal sealed class ChangesConnection(
             }
             catch (RefusedException)
             {
-                // The operation was forgotten before its state was sent.
+                // The operation was removed before its state was sent.
                 return;
             }
         }
@@ -332,8 +333,8 @@ internal sealed class ChangesConnection(
     }
 
     /// <summary>
-    /// Sends a close frame and waits up to two seconds for the client's. An immediate disconnect could discard the
-    /// messages sent last.
+    /// Sends a close frame and waits up to two seconds for the client's close frame. An immediate disconnect could
+    /// discard the messages sent last.
     /// </summary>
     private async Task CloseAsync(Task receiving, WebSocketCloseStatus status, string? reason)
     {

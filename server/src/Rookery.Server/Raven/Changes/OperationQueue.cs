@@ -9,7 +9,7 @@ namespace Rookery.Server.Raven.Changes;
 /// </summary>
 internal sealed class OperationQueue
 {
-    /// <summary>Operations in the queue at most.</summary>
+    /// <summary>Maximum number of operations in the queue.</summary>
     public const int Capacity = 256;
 
     private readonly Lock _gate = new();
@@ -18,7 +18,10 @@ internal sealed class OperationQueue
         new UnboundedChannelOptions { SingleReader = true }
     );
 
-    /// <summary>Queues an operation that changed. If the queue is full, it ends after the operations in it.</summary>
+    /// <summary>
+    /// Queues an operation that changed. If the queue is full, no further operation is accepted: the queue ends after
+    /// the operations in it.
+    /// </summary>
     public void Post(LongOperation operation)
     {
         lock (_gate)
@@ -40,7 +43,7 @@ internal sealed class OperationQueue
     }
 
     /// <summary>Waits for the next operation.</summary>
-    /// <returns>Null if the queue ended because an operation was lost.</returns>
+    /// <returns>Null if the queue was full and has ended.</returns>
     public async ValueTask<LongOperation?> ReadAsync(CancellationToken cancellation)
     {
         if (!await _queue.Reader.WaitToReadAsync(cancellation) || !_queue.Reader.TryRead(out var operation))

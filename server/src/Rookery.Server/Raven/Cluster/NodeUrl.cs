@@ -26,8 +26,7 @@ internal sealed class NodeUrl(HttpContext http, IReadOnlyList<ClusterViewMember>
         && string.Equals(url.Authority, asked.Authority, StringComparison.OrdinalIgnoreCase);
 
     /// <summary>
-    /// Returns the URL under which the client reached this node. It works for the client whatever proxies are in
-    /// between.
+    /// Returns the URL by which the client reached this node. It works for the client even through a proxy.
     /// </summary>
     public static string Of(HttpContext http) => $"{http.Request.Scheme}://{http.Request.Host.Value}";
 
@@ -65,8 +64,8 @@ internal sealed class NodeUrl(HttpContext http, IReadOnlyList<ClusterViewMember>
     }
 
     /// <summary>
-    /// Returns the member's address that shares the longest prefix with the requested address; one of the other address
-    /// family only if there is no other.
+    /// Returns the URL whose address shares the longest prefix with the requested address. Returns one of the other
+    /// address family only if no address is of the same.
     /// </summary>
     private static string? Nearest(IReadOnlyList<string> urls, IPAddress asked)
     {

@@ -118,8 +118,8 @@ internal sealed class TopologyRoutes(ServerContext context)
             json.WriteString("ClusterTag"u8, member.Tag);
             json.WriteString("Database"u8, database.Name);
 
-            // Clients write to the first Member, which is the leader, and read from Members; from other roles only if
-            // no Member answers.
+            // Clients write to the first node of the role "Member" and read from all of them. They read from nodes of
+            // other roles only if no Member answers.
             json.WriteString(
                 "ServerRole"u8,
                 !member.IsVoter ? "Promotable"u8

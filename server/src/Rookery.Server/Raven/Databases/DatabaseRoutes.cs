@@ -218,7 +218,7 @@ internal sealed class DatabaseRoutes(ServerContext context)
         }
         catch (DatabaseGoneException)
         {
-            // The database was deleted after the list was taken.
+            // The database was deleted while the list was written.
         }
     }
 

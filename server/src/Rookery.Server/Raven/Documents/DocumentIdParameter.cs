@@ -8,7 +8,7 @@ namespace Rookery.Server.Raven.Documents;
 internal static class DocumentIdParameter
 {
     /// <summary>Unescapes and validates the id of an existing document.</summary>
-    /// <param name="escaped">The id as in the URL.</param>
+    /// <param name="escaped">The id as it is in the URL.</param>
     /// <param name="destination">At least <see cref="DocumentId.MaxBytes"/> bytes.</param>
     /// <returns>Length of the id in bytes.</returns>
     /// <exception cref="RefusedException">It is not a valid id: 400.</exception>

@@ -89,7 +89,8 @@ internal sealed class GetDocuments(ServerContext context)
     }
 
     /// <summary>
-    /// Answers with a document that needs room. After the wait it is read again: it may have grown, or been deleted.
+    /// Answers with a document that needs more memory than the request has. Reads the document again after the wait,
+    /// because it may have grown or been deleted.
     /// </summary>
     private async Task AnswerLargeAsync(HttpContext http, Database database, byte[] id, long neededBytes)
     {
@@ -109,13 +110,13 @@ internal sealed class GetDocuments(ServerContext context)
 
     private enum OneWritten
     {
-        /// <summary>There is no body: the status is 304 or 404.</summary>
+        /// <summary>No body was written: the status is 304 or 404.</summary>
         Nothing,
 
         /// <summary>The whole answer is in the buffer.</summary>
         Whole,
 
-        /// <summary>The document needs more room than the request has.</summary>
+        /// <summary>The document needs more memory than the request has.</summary>
         NoRoom,
     }
 
@@ -147,7 +148,7 @@ internal sealed class GetDocuments(ServerContext context)
             neededBytes = document.Length;
             if (neededBytes > roomBytes)
             {
-                // The next attempt may answer with another version, so the ETag must not stay.
+                // Remove the ETag: the next attempt may answer with another version.
                 http.Response.Headers.ETag = default;
                 return OneWritten.NoRoom;
             }
@@ -169,7 +170,7 @@ internal sealed class GetDocuments(ServerContext context)
             (isFound, tag) = await WriteAsync(http, answer, reader, ids, tag);
         }
 
-        // Dispose the snapshot first: a slow client must not hold it while it takes the last part.
+        // Dispose the snapshot first, so that a slow client does not hold it while it reads the last part.
         if (!isFound)
         {
             await Empty.NotFound(http);

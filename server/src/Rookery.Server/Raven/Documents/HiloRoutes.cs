@@ -44,7 +44,7 @@ internal sealed class HiloRoutes(ServerContext context)
         var outcome = await HttpProposal.ProposeAsync(context, http, command);
         if (outcome.Rejection is { } rejection)
         {
-            // Repeating it is safe: at worst one range of numbers stays unused.
+            // Clients may repeat the request: at worst one range of numbers stays unused.
             await RavenErrors.WriteAsync(http, rejection, mayBeRepeated: true);
             return;
         }
@@ -78,7 +78,8 @@ internal sealed class HiloRoutes(ServerContext context)
         var outcome = await HttpProposal.ProposeAsync(context, http, command);
         if (outcome.Rejection is { } rejection)
         {
-            // Not repeatable: a second return could take back a range that another client has received since.
+            // Clients must not repeat the request: a second return could free a range that another client has received
+            // since.
             await RavenErrors.WriteAsync(http, rejection);
             return;
         }

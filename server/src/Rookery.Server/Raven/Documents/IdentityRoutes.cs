@@ -80,7 +80,7 @@ internal sealed class IdentityRoutes(ServerContext context)
         await JsonAnswer.SendAsync(http, json => json.WriteNumber(member, outcome[0].Low));
     }
 
-    // Identities share their counter with ids, which are compared in lower case: "Users|" continues "users|".
+    // Lower-cases the name: ids are compared in lower case, so "Users|" and "users|" share a counter.
     private static byte[] ReadName(QueryParameters parameters)
     {
         string name = parameters.RequiredText("name");

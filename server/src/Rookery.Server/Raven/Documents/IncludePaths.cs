@@ -28,7 +28,7 @@ internal sealed class IncludePaths : IReferenceCollector, IDisposable
     private readonly Step _root = new();
     private readonly List<Place> _places = [];
 
-    // Ids in lower case, in which ids are compared: in upper case ς and σ would be equal.
+    // Ids in lower case, as ids are compared. In upper case ς and σ would be equal.
     private readonly HashSet<string> _seen = new(StringComparer.Ordinal);
     private readonly MemoryShare _memory;
     private readonly Action _check;
@@ -38,8 +38,8 @@ internal sealed class IncludePaths : IReferenceCollector, IDisposable
     /// <summary>Parses the paths.</summary>
     /// <param name="paths">The paths.</param>
     /// <param name="memory">Reserves the memory of the collected ids.</param>
-    /// <param name="check">Called regularly while paths are followed; may throw to end it. Many paths in a document
-    /// with many members take long.</param>
+    /// <param name="check">Called regularly while paths are followed; may throw to end the work. Many paths in a
+    /// document with many members take long.</param>
     /// <exception cref="RefusedException">A path is empty or has an unsupported form, or there are too
     /// many.</exception>
     public IncludePaths(IReadOnlyCollection<string> paths, MemoryShare memory, Action check)
@@ -66,12 +66,12 @@ internal sealed class IncludePaths : IReferenceCollector, IDisposable
     public List<string> Ids { get; } = [];
 
     /// <summary>
-    /// Returns the memory, in bytes, for writing a document and following its references, which copies it once as
-    /// stored and once as JSON.
+    /// Returns the bytes of memory for writing a document and following its references. Following copies the document
+    /// twice: once as stored and once as JSON.
     /// </summary>
     public long BytesFor(long documentBytes) => IsEmpty ? documentBytes : 3 * documentBytes;
 
-    /// <summary>Removes ids from the includes, because they are among the results.</summary>
+    /// <summary>Excludes ids of documents that are among the results.</summary>
     public void Exclude(IEnumerable<string> results)
     {
         var excluded = results.Select(static id => id.ToLowerInvariant()).ToHashSet(StringComparer.Ordinal);

@@ -17,7 +17,7 @@ internal static class ListDocuments
             await WriteAsync(answer, walk, database, metadataOnly, turns);
         }
 
-        // The snapshot is disposed first: a slow client must not hold it while it takes the last part.
+        // The snapshot is disposed before this, so that a slow client does not hold it while it reads the last part.
         answer.Write("],\"Includes\":{}}"u8);
         await answer.SendAsync();
     }

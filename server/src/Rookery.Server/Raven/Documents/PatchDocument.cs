@@ -96,7 +96,8 @@ internal sealed class PatchDocument(ServerContext context)
             }
             else
             {
-                // "NotModified" would reveal that the document already had these values.
+                // "NotModified" would reveal to a caller without the scope "read" that the document already had these
+                // values.
                 json.WriteString("Status"u8, PatchResult.StatusName(OperationStatus.Patched));
             }
 

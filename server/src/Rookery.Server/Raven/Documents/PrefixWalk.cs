@@ -49,7 +49,7 @@ internal sealed class PrefixWalk : IDisposable
     /// <summary>Length of the current document in bytes.</summary>
     public long Length => _cursor.Length;
 
-    /// <summary>Opens an enumeration, before the first document.</summary>
+    /// <summary>Opens an enumeration. It is before the first document.</summary>
     /// <exception cref="RefusedException">A parameter is invalid: 400.</exception>
     public static PrefixWalk Open(HttpContext http, Database database, DocumentAnswer answer, WorkTurns turns) =>
         new(http, database, answer, turns);
@@ -86,7 +86,9 @@ internal sealed class PrefixWalk : IDisposable
     public void Write(AnswerBuffer answer, Database database, bool metadataOnly = false) =>
         DocumentJson.Write(answer, _cursor, database, metadataOnly);
 
-    /// <summary>Releases the current document; the next <see cref="MoveNext"/> returns it again.</summary>
+    /// <summary>
+    /// Releases the current document. The next <see cref="MoveNext"/> moves to the same document again.
+    /// </summary>
     public void StepBack()
     {
         _left++;

@@ -13,11 +13,10 @@ namespace Rookery.Server.Raven.Indexes;
 /// <param name="context">The server.</param>
 internal sealed class AutomaticIndexes(ServerContext context) : IAutomaticIndexes
 {
-    /// <summary>An automatic index that answered no query on the leader for this long is deleted.</summary>
+    /// <summary>An automatic index that answers no query on the leader for this long is deleted.</summary>
     public static readonly TimeSpan UnusedLifetime = TimeSpan.FromHours(72);
 
-    // An index that a wider one replaces is kept this long, because queries that chose it earlier may still wait for
-    // it.
+    // An index that a wider one replaces is kept this long, because queries that chose it may still wait for it.
     private static readonly TimeSpan SuperfluousLifetime = TimeSpan.FromMinutes(1);
 
     private readonly ConcurrentDictionary<(uint Database, string Name), Task<Rejection?>> _defining = new();
@@ -75,7 +74,7 @@ internal sealed class AutomaticIndexes(ServerContext context) : IAutomaticIndexe
         }
     }
 
-    // An index without a recorded use since the start counts as used at the first check.
+    // An index without a recorded use since the process started counts as used at the first check.
     private List<string> FindRetired(Database database)
     {
         var candidates = context.Indexes.ReadAutoIndexes(database);

@@ -7,7 +7,7 @@ using Rookery.Indexing.Mapping;
 
 namespace Rookery.Server.Raven.Indexes;
 
-/// <summary>PUT of static indexes, and whether a definition differs from the stored one.</summary>
+/// <summary>Defines static indexes, and compares a definition with the stored one.</summary>
 internal sealed class DefineIndexes(ServerContext context)
 {
     private const int BodyBytes = 4 << 20;

@@ -68,13 +68,13 @@ internal static class IndexCommand
         );
 
     /// <summary>
-    /// Acts on an index on this node only. If the index was defined a moment ago, waits until it is open.
+    /// Executes an action on an index on this node only. If the index was defined a moment ago, waits until it is open.
     /// </summary>
     /// <param name="context">The server.</param>
     /// <param name="http">The request.</param>
     /// <param name="database">The database.</param>
     /// <param name="name">Name of the index.</param>
-    /// <param name="act">The action; false if the index is not open on this node.</param>
+    /// <param name="act">The action. It returns false if the index is not open on this node.</param>
     /// <exception cref="RefusedException">There is no such index: 404. This node does not keep it: 500 with the reason,
     /// which RavenDB's clients do not repeat on another node. It is not open yet, or there is no read barrier:
     /// 503.</exception>

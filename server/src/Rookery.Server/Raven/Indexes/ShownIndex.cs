@@ -8,12 +8,12 @@ using Rookery.Indexing.Mapping;
 namespace Rookery.Server.Raven.Indexes;
 
 /// <summary>An index as clients see it: its replicated definition and settings, and its state on this node.</summary>
-/// <param name="Record">Its definition and settings.</param>
-/// <param name="Automatic">Its definition if it is an automatic map index; null for other kinds, and for definitions
-/// that this program cannot read.</param>
-/// <param name="Grouped">Its definition if it is an automatic map/reduce index; otherwise null.</param>
-/// <param name="Type">Its type, in RavenDB's terms.</param>
-/// <param name="Status">Its state on this node; null if it is not open here.</param>
+/// <param name="Record">The index's definition and settings.</param>
+/// <param name="Automatic">The definition of an automatic map index; null for other kinds, and for definitions that
+/// this version cannot read.</param>
+/// <param name="Grouped">The definition of an automatic map/reduce index; otherwise null.</param>
+/// <param name="Type">The index's type, in RavenDB's terms.</param>
+/// <param name="Status">The index's state on this node; null if it is not open here.</param>
 /// <param name="WhyNotKept">Why this node does not follow the newest definition; null if it does, or has not tried
 /// yet.</param>
 internal sealed record ShownIndex(
@@ -25,13 +25,13 @@ internal sealed record ShownIndex(
     string? WhyNotKept
 )
 {
-    /// <summary>Its name. A replacement that is still being built has the name that RavenDB gives it.</summary>
+    /// <summary>The index's name. A replacement that is still being built has the name that RavenDB gives it.</summary>
     public string Name => IsReplacement ? "ReplacementOf/" + Record.Name : Record.Name;
 
-    /// <summary>Whether it is built to replace the index with the same record name.</summary>
+    /// <summary>Whether the index is built to replace the one with the same record name.</summary>
     public bool IsReplacement => Status is { IsReplacement: true };
 
-    /// <summary>Whether a query defined it.</summary>
+    /// <summary>Whether a query defined the index.</summary>
     public bool IsAutomatic => Automatic is not null || Grouped is not null;
 
     /// <summary>State in RavenDB's terms.</summary>
@@ -40,7 +40,7 @@ internal sealed record ShownIndex(
         : Status?.State == IndexState.Error || WhyNotKept is not null ? "Error"
         : "Normal";
 
-    /// <summary>What is wrong with it on this node, in one or two sentences; null if nothing is.</summary>
+    /// <summary>What is wrong with the index on this node, in one or two sentences; null if nothing is wrong.</summary>
     public string? Trouble =>
         WhyNotKept is null ? Status?.Trouble
         : Status is null ? $"Not kept on this node. {WhyNotKept}"
@@ -59,10 +59,10 @@ internal sealed record ShownIndex(
             _ => "Running",
         };
 
-    /// <summary>Whether there are documents that it has not indexed.</summary>
+    /// <summary>Whether there are documents that the index has not indexed.</summary>
     public bool IsStale => Status?.IsStale ?? true;
 
-    /// <summary>Names of the collections that it indexes, as RavenDB shows them.</summary>
+    /// <summary>Names of the indexed collections, as RavenDB shows them.</summary>
     public IReadOnlyList<string> Collections =>
         Status?.Collections is { Count: > 0 } collections
             ? collections
@@ -137,12 +137,13 @@ internal sealed record ShownIndex(
         }
         catch (Exception unread) when (unread is IndexDefinitionException or JsonException or InvalidOperationException)
         {
-            // The definition of another version. The index is listed all the same, with the reason why it is not kept.
+            // This version cannot read the definition. The index is listed all the same, with the reason why this node
+            // does not keep it.
             return new ShownIndex(record, null, null, "None", status, whyNotKept);
         }
     }
 
-    // The texts are not compiled, because many indexes may be listed.
+    // Looks at the texts without compiling them, because many indexes may be listed.
     private static string TypeOf(ReadOnlyMemory<byte> definition)
     {
         using var json = JsonDocument.Parse(definition);

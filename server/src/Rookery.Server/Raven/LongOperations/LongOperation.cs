@@ -12,8 +12,8 @@ internal enum OperationStage
 }
 
 /// <summary>One long operation: its progress, its result, and the token that ends it. Thread-safe.</summary>
-/// <param name="database">Number of the database in which it works; rights are checked by database.</param>
-/// <param name="id">Its number, unique on this node.</param>
+/// <param name="database">Number of the operation's database; rights are checked by database.</param>
+/// <param name="id">The operation's number, unique on this node.</param>
 internal abstract class LongOperation(uint database, long id) : IDisposable
 {
     private readonly CancellationTokenSource _killed = new();
@@ -24,16 +24,17 @@ internal abstract class LongOperation(uint database, long id) : IDisposable
 
     public long Id => id;
 
-    /// <summary>Name of the credential that started it.</summary>
+    /// <summary>Name of the credential that started the operation.</summary>
     public string BegunBy { get; set; } = "";
 
     public OperationStage Stage => _stage;
 
-    /// <summary>Why it failed; null if it did not.</summary>
+    /// <summary>Why the operation failed; null if it did not.</summary>
     public RefusedException? Failure { get; private set; }
 
     /// <summary>
-    /// Whether its result is no longer kept. A result that was written before this became true is complete.
+    /// Whether the result is no longer kept. If this is false after a result was written, the written result is
+    /// complete.
     /// </summary>
     public bool IsForgotten => _isForgotten;
 
@@ -51,7 +52,7 @@ internal abstract class LongOperation(uint database, long id) : IDisposable
         _stage = OperationStage.Faulted;
     }
 
-    /// <summary>Marks it as failed by a fault of the node, unless it has ended.</summary>
+    /// <summary>Marks the operation as failed by a fault of the node, unless it has ended.</summary>
     public void FailUnlessEnded()
     {
         if (_stage == OperationStage.InProgress)
@@ -66,13 +67,13 @@ internal abstract class LongOperation(uint database, long id) : IDisposable
         }
     }
 
-    /// <summary>Bytes held while it is remembered, besides those reserved in a memory share.</summary>
+    /// <summary>Bytes that the operation holds while it is kept, besides those reserved in a memory share.</summary>
     public virtual long HeldBytes => 0;
 
-    /// <summary>Writes its progress as members of an object.</summary>
+    /// <summary>Writes the progress as members of an object.</summary>
     public abstract void WriteProgress(Utf8JsonWriter json);
 
-    /// <summary>Writes its result as members of an object.</summary>
+    /// <summary>Writes the result as members of an object.</summary>
     public abstract void WriteResult(Utf8JsonWriter json);
 
     public void Dispose()

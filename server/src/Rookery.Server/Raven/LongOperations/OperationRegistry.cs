@@ -6,18 +6,18 @@ using Rookery.Server.Access;
 namespace Rookery.Server.Raven.LongOperations;
 
 /// <summary>
-/// The running and recently finished long operations of this node. An operation is found only under its own database,
-/// so rights in another database do not reach it. Thread-safe.
+/// The running and recently finished long operations of this node. An operation is found only in its own database, so
+/// rights in another database do not give access to it. Thread-safe.
 /// </summary>
 /// <param name="time">The clock.</param>
 internal sealed class OperationRegistry(TimeProvider time)
 {
-    /// <summary>Number of finished operations to remember: clients read the state right after the end.</summary>
+    /// <summary>Number of finished operations to keep. Clients read the state right after the end.</summary>
     private const int Remembered = 256;
 
     /// <summary>
-    /// Bytes that remembered operations may hold, besides those reserved in a memory share. One query text takes at
-    /// most an eighth of it.
+    /// Bytes that kept operations may hold, besides those reserved in a memory share. One query text takes at most an
+    /// eighth of them.
     /// </summary>
     private const long RememberedBytes = 4 << 20;
 
@@ -25,7 +25,7 @@ internal sealed class OperationRegistry(TimeProvider time)
     private readonly ConcurrentQueue<LongOperation> _finished = new();
     private long _finishedBytes;
 
-    // Numbering starts at the clock's milliseconds, so after a restart an old number does not name a new operation.
+    // Numbers start at the clock's milliseconds, so that a number from before a restart does not name a new operation.
     private long _lastId = time.GetUtcNow().ToUnixTimeMilliseconds();
 
     /// <summary>Raised at each change of an operation's state, on the thread that changed it.</summary>
@@ -58,7 +58,7 @@ internal sealed class OperationRegistry(TimeProvider time)
     public bool TryGet(Database database, long id, [NotNullWhen(true)] out LongOperation? operation) =>
         _operations.TryGetValue((database.Number, id), out operation);
 
-    /// <summary>Raises <see cref="Changed"/>; queues an operation that has ended for removal.</summary>
+    /// <summary>Raises <see cref="Changed"/>. If the operation has ended, also queues it for removal.</summary>
     public void Announce(LongOperation operation)
     {
         Changed?.Invoke(this, new OperationChangedEventArgs(operation));

@@ -9,8 +9,8 @@ namespace Rookery.Server.Raven.LongOperations;
 internal sealed class OperationRoutes(ServerContext context, OperationRegistry operations)
 {
     /// <summary>
-    /// Answers with a new number and this node's tag. The client sends its bulk insert to the node with that tag,
-    /// because the number is known only there.
+    /// Answers with a new number and this node's tag. The client sends its bulk insert to the node with that tag, which
+    /// alone knows the number.
     /// </summary>
     public Task NextIdAsync(HttpContext http, Database database) =>
         JsonAnswer.SendAsync(
@@ -68,7 +68,7 @@ internal sealed class OperationRoutes(ServerContext context, OperationRegistry o
 
         json.WriteEndObject();
 
-        // Check after writing: a result that is forgotten from now on was written completely.
+        // Check after writing: if the result is still kept now, it was written completely.
         if (operation.IsForgotten)
         {
             throw RefusedException.BadRequest(

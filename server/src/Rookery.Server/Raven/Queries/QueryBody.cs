@@ -5,10 +5,12 @@ using Rookery.Queries.Language;
 
 namespace Rookery.Server.Raven.Queries;
 
-/// <summary>The planned query of a request, and the room that it holds until it is answered.</summary>
+/// <summary>
+/// The planned query of a request, and the memory ("room") that the request holds until it is answered.
+/// </summary>
 /// <param name="plan">Plan of the query.</param>
 /// <param name="tag">ETag of a non-stale answer; null if the answer differs each time.</param>
-/// <param name="room">Room for the body, which grows for the answer; null if the body is small.</param>
+/// <param name="room">Room of the body, which the answer extends; null if the body is small.</param>
 internal sealed class QueryBody(QueryPlan plan, string? tag, LargeRequests.Lease? room) : IDisposable
 {
     public QueryPlan Plan => plan;
@@ -46,7 +48,8 @@ internal sealed class QueryBody(QueryPlan plan, string? tag, LargeRequests.Lease
                 room ??= context.LargeRequests.Begin(http);
                 if (!room.TryGrow(request.HeldBytes))
                 {
-                    // Release the room before waiting: otherwise two requests could each wait for what the other holds.
+                    // Release the room before waiting for more. Otherwise two requests could each wait for the room of
+                    // the other.
                     room.Dispose();
                     await room.GrowAsync(request.HeldBytes);
                 }
@@ -58,7 +61,7 @@ internal sealed class QueryBody(QueryPlan plan, string? tag, LargeRequests.Lease
         }
         catch
         {
-            // The room's deadline would close the connection later, which may serve another request by then.
+            // Release the room: its deadline would close the connection later, which may serve another request by then.
             room?.Dispose();
             throw;
         }

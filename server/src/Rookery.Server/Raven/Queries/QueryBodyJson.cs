@@ -9,8 +9,8 @@ namespace Rookery.Server.Raven.Queries;
 /// <summary>Parses the bodies of queries.</summary>
 internal static class QueryBodyJson
 {
-    // Members that change no answer: DisableCaching concerns the client's cache, the next two allow the server to skip
-    // work, and PageSizeSet only notes that PageSize was set.
+    // Members that change no answer. DisableCaching is about the client's cache, the next two allow the server to skip
+    // work, and PageSizeSet only tells that PageSize was set.
     private static readonly string[] Harmless =
     [
         "DisableCaching",

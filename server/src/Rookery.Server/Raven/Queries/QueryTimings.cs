@@ -4,7 +4,8 @@ using System.Text;
 namespace Rookery.Server.Raven.Queries;
 
 /// <summary>
-/// Measures the consecutive parts of one query, without the time that its client takes. Not thread-safe.
+/// Measures the parts of one query, which follow each other. <see cref="Pause"/> excludes the time in which the client
+/// reads. Not thread-safe.
 /// </summary>
 internal sealed class QueryTimings
 {

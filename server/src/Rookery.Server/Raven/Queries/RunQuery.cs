@@ -13,7 +13,9 @@ using Rookery.Server.Raven.Indexes;
 
 namespace Rookery.Server.Raven.Queries;
 
-/// <summary>POST queries. The answer reports whether its index is stale; an answer from a scan never is.</summary>
+/// <summary>
+/// POST queries. The answer reports whether the index that it used is stale; an answer from a scan is never stale.
+/// </summary>
 internal sealed class RunQuery(ServerContext context)
 {
     private const int LongestNumber = 20;
@@ -119,7 +121,7 @@ internal sealed class RunQuery(ServerContext context)
             WriteStatistics(output.Buffer, answer, total, timings);
         }
 
-        // The snapshot is disposed first: a slow client must not hold it while it takes the last part.
+        // The snapshot is disposed before this, so that a slow client does not hold it while it reads the last part.
         await output.SendAsync();
     }
 

@@ -15,7 +15,7 @@ namespace Rookery.Server.Raven.SetBased;
 /// </summary>
 internal sealed class ChangeByQuery(ServerContext context, OperationRegistry operations)
 {
-    // Each operation reads documents and writes batches; running more at once would not be faster.
+    // More operations at once would not be faster: each reads documents and writes batches.
     private const int MostRunning = 4;
 
     private int _running;

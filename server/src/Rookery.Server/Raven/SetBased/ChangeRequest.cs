@@ -9,7 +9,7 @@ using QueryValues = Rookery.Queries.Conditions.QueryParameters;
 
 namespace Rookery.Server.Raven.SetBased;
 
-/// <summary>A change by query, parsed and planned; it runs once.</summary>
+/// <summary>A parsed and planned DELETE or PATCH of queries. It is executed once.</summary>
 internal sealed class ChangeRequest : IDisposable
 {
     /// <summary>
@@ -17,16 +17,16 @@ internal sealed class ChangeRequest : IDisposable
     /// </summary>
     private static readonly TimeSpan UsualWait = TimeSpan.FromMinutes(1);
 
-    /// <summary>Selects the documents.</summary>
+    /// <summary>The plan of the query that selects the documents.</summary>
     public required QueryPlan Plan { get; init; }
 
-    /// <summary>The encoded patch for each document; null if they are deleted.</summary>
+    /// <summary>The encoded patch for each document; null to delete the documents.</summary>
     public required byte[]? Patch { get; init; }
 
     /// <summary>Whether the outcome of each document is recorded.</summary>
     public required bool WantsDetails { get; init; }
 
-    /// <summary>Documents to change in a second at most; 0 means no limit.</summary>
+    /// <summary>Maximum number of documents to change in a second; 0 means no limit.</summary>
     public required long MostPerSecond { get; init; }
 
     /// <summary>Bytes of memory that the query takes while it runs.</summary>

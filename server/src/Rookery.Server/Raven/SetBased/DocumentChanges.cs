@@ -12,9 +12,9 @@ using Rookery.Server.Raven.LongOperations;
 namespace Rookery.Server.Raven.SetBased;
 
 /// <summary>
-/// Changes the documents that a query finds, in batches proposed like any write. No snapshot is held while a batch is
-/// proposed, and the batch changes each document's version at apply. Documents that are written meanwhile are found in
-/// their new version or not at all; no document is changed twice.
+/// Changes the documents that a query finds, in batches that are proposed like any write. No snapshot is held while a
+/// batch is proposed, so a batch changes the version of each document that it finds at apply. A document that another
+/// client writes meanwhile may be missed, or found in its new version. No document is changed twice.
 /// </summary>
 /// <param name="context">The server.</param>
 /// <param name="database">The database.</param>
@@ -31,11 +31,11 @@ internal sealed class DocumentChanges(
 {
     private const int MostDocuments = 256;
 
-    // A batch holds several copies of a patched document while it is applied.
+    // Kept small, because apply holds several copies of each patched document.
     private const long MostDocumentBytes = 512 << 10;
     private const int MostCommandBytes = 896 << 10;
 
-    // How long a batch is proposed again while the node is overloaded, and the time between two attempts.
+    // How long an overloaded node's refusals of a batch are retried, and the time between two attempts.
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(30);
     private static readonly TimeSpan Pause = TimeSpan.FromMilliseconds(100);
 
@@ -60,7 +60,7 @@ internal sealed class DocumentChanges(
     /// <exception cref="QueryException">The query would cost more than one query may.</exception>
     public async Task RunAsync(CancellationToken ending)
     {
-        // The request has ended. The query needs a context only for its cancellation token.
+        // The HTTP request has ended. The query needs a context only for its cancellation token.
         var detached = new DefaultHttpContext { RequestAborted = ending };
         using var sink = new DocumentAnswer(detached, context.LargeRequests);
         using var answer = await context.Queries.ExecuteAsync(database, request.Plan, sink);
@@ -113,7 +113,7 @@ internal sealed class DocumentChanges(
     }
 
     /// <summary>
-    /// Stores a part of the batch. If it is too large or a patch in it fails, its halves are stored one after the
+    /// Stores a part of the batch. If the part is too large or a patch in it fails, stores its halves one after the
     /// other, so that all documents before the failing one are changed.
     /// </summary>
     private async Task StoreAsync(int start, int count, CancellationToken ending)
@@ -135,8 +135,8 @@ internal sealed class DocumentChanges(
     }
 
     /// <summary>
-    /// Proposes a part of the batch, and again while the node is overloaded. In a cluster the batch has an idempotency
-    /// key, so that it is applied once even if the leader changes.
+    /// Proposes a part of the batch, and retries while the node is overloaded. In a cluster the batch has an
+    /// idempotency key, so that it is applied once even if the leader changes.
     /// </summary>
     private async Task<CommandOutcome> ProposeAsync(int start, int count, CancellationToken ending)
     {

@@ -5,10 +5,10 @@ using Rookery.Server.Raven.LongOperations;
 namespace Rookery.Server.Raven.SetBased;
 
 /// <summary>One change by query: its progress and result.</summary>
-/// <param name="database">Number of its database.</param>
-/// <param name="id">Its number.</param>
+/// <param name="database">Number of the operation's database.</param>
+/// <param name="id">The operation's number.</param>
 /// <param name="query">Text of the query, for the result.</param>
-/// <param name="memory">Reserves the memory of the details while the operation is remembered.</param>
+/// <param name="memory">Reserves the memory of the details while the operation is kept.</param>
 internal sealed class SetOperation(uint database, long id, string query, MemoryShare memory)
     : LongOperation(database, id)
 {
@@ -19,7 +19,7 @@ internal sealed class SetOperation(uint database, long id, string query, MemoryS
     private long _processed;
     private long _heldBytes;
 
-    /// <summary>Documents that the query matched when it was counted; at least <see cref="Processed"/>.</summary>
+    /// <summary>Number of matching documents when they were counted; at least <see cref="Processed"/>.</summary>
     public long Total
     {
         get => Math.Max(Interlocked.Read(ref _total), Processed);

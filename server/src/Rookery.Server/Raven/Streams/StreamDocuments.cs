@@ -20,7 +20,7 @@ internal sealed class StreamDocuments(ServerContext context)
             await WriteAsync(answer, walk, database, isLines, turns);
         }
 
-        // The snapshot is disposed first: a slow client must not hold it while it takes the last part.
+        // The snapshot is disposed before this, so that a slow client does not hold it while it reads the last part.
         answer.Write(isLines ? ""u8 : "]}"u8);
         await answer.SendAsync();
     }

@@ -2,7 +2,9 @@ using Microsoft.AspNetCore.Http;
 
 namespace Rookery.Server.Raven.Streams;
 
-/// <summary>Framing of a stream: one JSON value a line (RavenDB 7.x), or one object with "Results" (5.4).</summary>
+/// <summary>
+/// Form of a streamed answer: one JSON value a line (clients of RavenDB 7.x), or one object with "Results" (5.4).
+/// </summary>
 internal enum StreamFormat
 {
     JsonLines,

@@ -56,7 +56,7 @@ internal sealed class StreamQuery(ServerContext context)
             await WriteAsync(output, answer, total, isLines, new WorkTurns(context, http));
         }
 
-        // The snapshot is disposed first: a slow client must not hold it while it takes the last part.
+        // The snapshot is disposed before this, so that a slow client does not hold it while it reads the last part.
         await output.SendAsync();
     }
 
