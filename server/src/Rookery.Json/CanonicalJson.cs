@@ -3,9 +3,9 @@ using Rookery.Platform;
 namespace Rookery.Json;
 
 /// <summary>
-/// Writes JSON in canonical form, so that equal values are equal bytes: numbers as <see cref="NumberKey"/> writes them,
-/// texts with only the escapes that JSON needs, and members of objects ordered by name. Elements of arrays keep their
-/// order.
+/// Writes JSON in canonical form, so that equal values have equal bytes. Numbers are written as by
+/// <see cref="NumberKey"/>, texts with only the escapes that JSON needs, and members of objects ordered by name.
+/// Elements of arrays keep their order.
 /// </summary>
 public static class CanonicalJson
 {
@@ -68,7 +68,7 @@ public static class CanonicalJson
         ReadOnlySpan<byte> text = memory.Span[..JsonText.Unescape(json[1..^1], memory.Span)];
         output.Append((byte)'"');
 
-        // In pieces: the worst case for a whole text would need six times its length.
+        // Long texts are written in pieces, because in the worst case the output is six times as long.
         while (!text.IsEmpty)
         {
             var piece = text[..Math.Min(text.Length, BytesPerPiece)];

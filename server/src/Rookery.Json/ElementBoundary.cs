@@ -3,9 +3,9 @@ using System.Buffers;
 namespace Rookery.Json;
 
 /// <summary>
-/// Finds the end of an object that arrives in pieces. Looks at each byte once, so that a document of megabytes is not
-/// parsed again for each small chunk. Counts brackets outside of strings and checks nothing: the parser does that once
-/// the object is complete.
+/// Finds the end of an object that arrives in pieces. Reads each byte once, so that a large document is not parsed
+/// again for each piece. Counts brackets outside of strings and checks nothing else. The parser checks the object when
+/// it is complete.
 /// </summary>
 public struct ElementBoundary
 {
@@ -17,7 +17,7 @@ public struct ElementBoundary
 
     /// <summary>Scans the next bytes of the object.</summary>
     /// <param name="bytes">The bytes. The first call begins at the object's opening brace.</param>
-    /// <param name="taken">How many of the bytes belong to the object.</param>
+    /// <param name="taken">Number of bytes that belong to the object.</param>
     /// <returns>Whether the object ends within these bytes.</returns>
     public bool TryFind(ReadOnlySpan<byte> bytes, out int taken)
     {

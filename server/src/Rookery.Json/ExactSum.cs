@@ -5,8 +5,8 @@ using System.Text;
 namespace Rookery.Json;
 
 /// <summary>
-/// An exact sum of JSON numbers, with all their digits. Its text is read back exactly, so neither the order of addition
-/// nor a split into partial sums matters.
+/// An exact sum of JSON numbers, with all their digits. The order of addition does not matter, nor does adding partial
+/// sums that were written and read back.
 /// </summary>
 /// <remarks>
 /// Digits after the 340th place of the fraction are dropped from each number; no double has one there. A number of
@@ -15,12 +15,12 @@ namespace Rookery.Json;
 public struct ExactSum
 {
     /// <summary>
-    /// The most bytes that <see cref="Write"/>, <see cref="WriteReal"/> and <see cref="WriteWhole"/> need.
+    /// Maximum bytes that <see cref="Write"/>, <see cref="WriteReal"/> and <see cref="WriteWhole"/> write.
     /// </summary>
     public const int MostBytes = 768;
 
-    // Numbers with up to 19 digits before the point, as in a long, and 36 after it avoid BigInteger, which took 2 µs
-    // each. 0.0051234567890123456 has 19.
+    // Numbers with up to 19 digits before the point, as in a long, and up to 36 after it are added without BigInteger,
+    // which takes 2 µs for each. A double such as 0.0051234567890123456 has 19 digits after the point.
     private const int WholeDigits = 19;
     private const int PartDigits = 18;
     private const long PartUnits = 1_000_000_000_000_000_000;
@@ -29,7 +29,7 @@ public struct ExactSum
     private const int MostPlaces = 340;
     private const int MostWholeDigits = 330;
 
-    // The most digits of one number, and of a sum of very many of the largest numbers.
+    // Maximum digits of one number, and of a sum of very many of the largest numbers.
     private const int MostDigits = MostPlaces + MostWholeDigits + 1;
     private const int MostDigitsOfSum = 720;
 
@@ -159,8 +159,8 @@ public struct ExactSum
     }
 
     /// <summary>
-    /// Returns the parts of the sum, normalised: the fractions are below one unit of the part before, and all parts
-    /// have the sign of the sum.
+    /// Returns the parts of the sum in normal form: each fraction is less than one unit of the part before it, and all
+    /// parts have the sign of the sum.
     /// </summary>
     private readonly (Int128 Whole, long Fraction, long Fine) Carried()
     {

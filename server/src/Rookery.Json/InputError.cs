@@ -8,20 +8,20 @@ public enum InputErrorKind : byte
     /// <summary>The request is wrong: HTTP 400.</summary>
     BadRequest = 0,
 
+    /// <summary>A document or batch exceeds its limit: HTTP 413.</summary>
+    TooLarge = 1,
+
     /// <summary>
     /// The request needs something that this server does not support: HTTP 501. The message names it.
     /// </summary>
-    TooLarge = 1,
-
-    /// <summary>The request asks for something this server does not do: HTTP 501, and the text names it.</summary>
     NotSupported = 2,
 }
 
 /// <summary>
-/// Why bytes from a client are rejected. A value rather than an exception, because rejecting is ordinary work and must
-/// be cheap.
+/// The reason why bytes from a client are rejected. A value and not an exception, because rejections are frequent and
+/// must be cheap.
 /// </summary>
-/// <param name="Code">The machine-readable reason; <see cref="InputErrorCode.None"/> when there is no error.</param>
+/// <param name="Code">The machine-readable reason; <see cref="InputErrorCode.None"/> if there is no error.</param>
 /// <param name="What">What is wrong: a sentence without a full stop.</param>
 /// <param name="Where">Where the error was found.</param>
 /// <param name="Advice">What the sender can do: a sentence without a full stop.</param>
@@ -47,15 +47,13 @@ public readonly record struct InputError(InputErrorCode Code, string What, Input
 }
 
 /// <summary>A position in the bytes that a client sent.</summary>
-/// <param name="ByteOffset">
-/// Number of bytes before the position in the body, line or stream; -1 if the error is not in the bytes but, say, in a
-/// query parameter.
-/// </param>
+/// <param name="ByteOffset">Number of bytes before the position in the body, line or stream; -1 if the error is
+/// elsewhere, for example in a query parameter.</param>
 /// <param name="Line">The line, from 1; 0 if lines do not apply.</param>
-/// <param name="Path">
-/// The JSON path, such as "$.lines[2].product", or the name of the parameter; empty at the top.
-/// </param>
-/// <param name="Element">The number of the stream's element or the batch's command, from 0; -1 outside of one.</param>
+/// <param name="Path">The JSON path, such as "$.lines[2].product", or the name of the parameter; empty at the
+/// top.</param>
+/// <param name="Element">The number of the stream's element or the batch's command, from 0; -1 if the position is in
+/// none.</param>
 public readonly record struct InputPlace(long ByteOffset, long Line = 0, string? Path = null, long Element = -1)
 {
     /// <summary>Returns the position in words: "element 3, $.Document.a, line 1, byte 42".</summary>

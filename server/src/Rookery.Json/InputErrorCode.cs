@@ -21,7 +21,7 @@ public enum InputErrorCode : byte
     /// <summary>A backslash that does not start a JSON escape.</summary>
     InvalidEscape,
 
-    /// <summary>A \u escape that is half of a surrogate pair: no such character exists.</summary>
+    /// <summary>A \u escape that is half of a surrogate pair, which is no character.</summary>
     LoneSurrogate,
 
     /// <summary>A number that does not follow JSON's grammar.</summary>
@@ -30,7 +30,7 @@ public enum InputErrorCode : byte
     /// <summary>Bytes that are not UTF-8.</summary>
     InvalidUtf8,
 
-    /// <summary>An object has a key twice.</summary>
+    /// <summary>A key that an object has twice.</summary>
     DuplicateKey,
 
     /// <summary>More than 128 levels.</summary>
@@ -42,7 +42,7 @@ public enum InputErrorCode : byte
     /// <summary>A batch over the limit.</summary>
     BatchTooLarge,
 
-    /// <summary>A document must be an object.</summary>
+    /// <summary>A document that is not an object.</summary>
     NotAnObject,
 
     /// <summary>A member of the wrong JSON type.</summary>

@@ -3,13 +3,13 @@ using System.Text;
 
 namespace Rookery.Json;
 
-/// <summary>Writes numbers as JavaScript does. The same on every processor and in every culture.</summary>
+/// <summary>Writes numbers as JavaScript does, independent of processor and culture.</summary>
 public static class JsonNumber
 {
-    /// <summary>The most bytes of a written double.</summary>
+    /// <summary>Maximum bytes of a written double.</summary>
     public const int MostBytes = 32;
 
-    /// <summary>The most bytes of a written decimal.</summary>
+    /// <summary>Maximum bytes of a written decimal.</summary>
     public const int MostDecimalBytes = 40;
 
     /// <summary>
@@ -66,7 +66,8 @@ public static class JsonNumber
     /// </summary>
     /// <param name="isNegative">Whether the number is negative.</param>
     /// <param name="digits">The digits as characters, without leading or trailing zeros.</param>
-    /// <param name="point">The number of digits before the decimal point; zero or negative for zeros after it.</param>
+    /// <param name="point">The number of digits before the decimal point. If it is not positive, as many zeros follow
+    /// the point.</param>
     /// <param name="destination">Room for the digits and <see cref="MostBytes"/> more.</param>
     public static int Write(bool isNegative, ReadOnlySpan<byte> digits, int point, Span<byte> destination)
     {
@@ -80,8 +81,8 @@ public static class JsonNumber
     }
 
     /// <summary>
-    /// Reads the digits of a number in .NET's format, without leading or trailing zeros. <paramref name="point"/> of
-    /// them stand before the decimal point.
+    /// Reads the digits of a number in .NET's format, without leading or trailing zeros. <paramref name="point"/> is
+    /// the number of digits before the decimal point.
     /// </summary>
     private static int ReadDigits(ReadOnlySpan<byte> text, Span<byte> digits, out int point)
     {

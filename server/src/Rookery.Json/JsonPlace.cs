@@ -4,17 +4,17 @@ using System.Text;
 namespace Rookery.Json;
 
 /// <summary>
-/// Describes positions in JSON for error messages. Only errors need this, so the text is scanned again instead of
-/// tracking the path while parsing.
+/// Describes positions in JSON for error messages. Parsers do not track the path; after an error, the text is scanned
+/// again.
 /// </summary>
 public static class JsonPlace
 {
-    /// <summary>The longest path in an error message.</summary>
+    /// <summary>Maximum characters of a path in an error message.</summary>
     private const int MaxPathCharacters = 256;
 
     /// <summary>
-    /// The most levels of the path. Rejected text may open millions of brackets; an envelope with the deepest document
-    /// fits.
+    /// Maximum levels of the path, because rejected text may open millions of brackets. The deepest document in a
+    /// request fits.
     /// </summary>
     private const int MaxLevels = JsonLimits.MaxDepth + 8;
 

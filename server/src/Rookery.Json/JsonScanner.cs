@@ -39,8 +39,8 @@ public ref struct JsonScanner(ReadOnlySpan<byte> json, int position, ObjectKeys 
         return Position < Json.Length ? Json[Position] : (byte)0;
     }
 
-    /// <summary>Records an error at <paramref name="position"/>.</summary>
-    /// <returns>False, for the caller to return.</returns>
+    /// <summary>Records an error at <paramref name="position"/>, and always returns false.</summary>
+    /// <returns>False.</returns>
     public bool Fail(InputErrorCode error, int position)
     {
         Error = error;
@@ -48,14 +48,14 @@ public ref struct JsonScanner(ReadOnlySpan<byte> json, int position, ObjectKeys 
         return false;
     }
 
-    /// <summary>Skips whitespace, after which the text must end.</summary>
+    /// <summary>Skips whitespace. Fails unless the text ends there.</summary>
     public bool TryEnd()
     {
         SkipWhitespace();
         return Position == Json.Length || Fail(InputErrorCode.TrailingData, Position);
     }
 
-    /// <summary>Takes an object's opening brace; members follow by <see cref="TryNextMember"/>.</summary>
+    /// <summary>Takes an object's opening brace. Call <see cref="TryNextMember"/> for its members.</summary>
     public bool TryOpenObject()
     {
         if (!TryTake((byte)'{'))
@@ -162,7 +162,7 @@ public ref struct JsonScanner(ReadOnlySpan<byte> json, int position, ObjectKeys 
     }
 
     /// <summary>Takes one value of any type, and checks all of it.</summary>
-    /// <param name="levels">The most levels of objects and arrays in the value.</param>
+    /// <param name="levels">Maximum levels of objects and arrays in the value.</param>
     public bool TrySkipValue(int levels)
     {
         UInt128 inObject = 0; // one bit per open container, the innermost lowest
@@ -394,7 +394,7 @@ public ref struct JsonScanner(ReadOnlySpan<byte> json, int position, ObjectKeys 
             return true;
         }
 
-        // A first half of a pair: the second half must follow, or UTF-8 cannot represent the text.
+        // After the first half of a surrogate pair, the second half must follow, or UTF-8 cannot represent the text.
         ReadOnlySpan<byte> rest = Json[Position..];
         if (first > 0xDBFF || (rest.Length >= 1 && rest[0] != (byte)'\\') || (rest.Length >= 2 && rest[1] != (byte)'u'))
         {

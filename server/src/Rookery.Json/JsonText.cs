@@ -20,7 +20,8 @@ public static class JsonText
 
     /// <summary>Writes the content of a string with its escapes resolved.</summary>
     /// <param name="raw">The content of the string.</param>
-    /// <param name="destination">At least as long as <paramref name="raw"/>: resolving escapes never lengthens.</param>
+    /// <param name="destination">At least as long as <paramref name="raw"/>, because the result is never
+    /// longer.</param>
     /// <returns>Number of bytes written.</returns>
     public static int Unescape(ReadOnlySpan<byte> raw, Span<byte> destination)
     {
@@ -134,7 +135,7 @@ public static class JsonText
         output.Advance(end + 1);
     }
 
-    /// <summary>Returns the most bytes that a text takes as the content of a JSON string.</summary>
+    /// <summary>Returns the maximum bytes of a text as the content of a JSON string.</summary>
     public static int EscapedBytes(ReadOnlySpan<byte> text) => IsPlain(text) ? text.Length : text.Length * 6;
 
     /// <summary>Returns whether a text needs no escapes in JSON.</summary>

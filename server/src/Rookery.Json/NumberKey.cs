@@ -3,9 +3,8 @@ using System.Buffers.Binary;
 namespace Rookery.Json;
 
 /// <summary>
-/// Encodes numbers as bytes that sort like the numbers. They keep the decimal digits of the JSON rather than a double:
-/// integers beyond 2^53 remain distinct, <c>1</c>, <c>1.0</c> and <c>1e0</c> are equal, and so are <c>-0</c> and
-/// <c>0</c>.
+/// Encodes numbers as bytes that sort like the numbers. The bytes contain the decimal digits of the JSON, so integers
+/// beyond 2^53 are distinct. <c>1</c>, <c>1.0</c> and <c>1e0</c> are equal, and so are <c>-0</c> and <c>0</c>.
 /// </summary>
 /// <remarks>
 /// A number is <c>0.d1d2d3… × 10^exponent</c> with d1 not 0. Key: <c>[sign u8][exponent u16, biased, big-endian][pairs
@@ -15,10 +14,10 @@ namespace Rookery.Json;
 /// </remarks>
 public static class NumberKey
 {
-    /// <summary>The most bytes of a key.</summary>
+    /// <summary>Maximum bytes of a key.</summary>
     public const int MaxBytes = 1 + 2 + (MaxDigits / 2) + 1;
 
-    /// <summary>The most bytes of a key's JSON text.</summary>
+    /// <summary>Maximum bytes of a key's JSON text.</summary>
     public const int MaxJsonBytes = MaxDigits + 16;
 
     /// <summary>The first byte of a negative number's key.</summary>

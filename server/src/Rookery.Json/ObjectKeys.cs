@@ -5,17 +5,17 @@ using System.Security.Cryptography;
 namespace Rookery.Json;
 
 /// <summary>
-/// Detects duplicate keys in the objects that are open during a parse. Keys are kept on a stack, so the keys of one
-/// object are adjacent. The hashes of a small object are searched linearly with vector instructions; a large object
-/// gets a hash table.
+/// Detects duplicate keys in the objects that are open during a parse. The keys are on a stack, so those of one object
+/// are adjacent. The hashes of a small object are searched linearly with vector instructions. A large object gets a
+/// hash table.
 /// </summary>
-/// <remarks>Hashes are seeded per process, so that no document can be made to collide.</remarks>
+/// <remarks>Each process has a random hash seed, so nobody can construct documents whose keys collide.</remarks>
 public sealed class ObjectKeys
 {
-    /// <summary>Up to this many keys a linear search over the hashes is faster than a table.</summary>
+    /// <summary>Up to this number of keys, a linear search over the hashes is faster than a table.</summary>
     private const int LinearKeys = 32;
 
-    /// <summary>Keys that stay allocated between parses; larger arrays are released.</summary>
+    /// <summary>Maximum keys for which arrays stay allocated between parses. Larger arrays are released.</summary>
     private const int IdleKeys = 4096;
 
     private static readonly ulong SeedA =

@@ -2,7 +2,9 @@ using System.Buffers;
 
 namespace Rookery.Json;
 
-/// <summary>Reads JSON that was validated and minimised when it was stored: no checks, no whitespace.</summary>
+/// <summary>
+/// Reads JSON that was validated when it was stored. Checks nothing, and expects no whitespace between tokens.
+/// </summary>
 public static class StoredJson
 {
     private static readonly SearchValues<byte> Structure = SearchValues.Create("\"{}[]"u8);
@@ -94,7 +96,7 @@ public static class StoredJson
     /// <param name="container">The offset of the array's opening bracket.</param>
     /// <param name="index">The index of the element.</param>
     /// <param name="element">The range of the element.</param>
-    /// <param name="count">Number of elements before it; of all elements if it does not exist.</param>
+    /// <param name="count">Number of elements before it; if it does not exist, the number of all elements.</param>
     public static bool TryFindElement(
         ReadOnlySpan<byte> json,
         int container,

@@ -28,7 +28,7 @@ public static class WireDate
     }
 
     /// <summary>
-    /// Reads a date with up to seven fractional digits, and with Z, an offset or neither. A date with neither is UTC,
+    /// Reads a date with up to seven fractional digits. Z or an offset may follow. Without them the date is UTC,
     /// because the log must not depend on a node's time zone.
     /// </summary>
     public static bool TryParse(ReadOnlySpan<byte> text, out long utcTicks)
@@ -104,7 +104,7 @@ public static class WireDate
         return true;
     }
 
-    /// <summary>Reads the zone: nothing, Z, or an offset such as +02:00.</summary>
+    /// <summary>Reads the time zone: nothing, Z, or an offset such as +02:00.</summary>
     private static bool TryReadOffset(ReadOnlySpan<byte> rest, out long ticks)
     {
         ticks = 0;
