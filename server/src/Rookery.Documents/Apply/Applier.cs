@@ -9,9 +9,9 @@ using Rookery.Storage;
 namespace Rookery.Documents.Apply;
 
 /// <summary>
-/// Applies the journal's frames in order, on one thread at a time. Apply is deterministic: the same frames on the same
-/// tables produce the same rows and outcomes on every node, because nothing here reads a clock, draws a random number
-/// or enumerates an unordered collection.
+/// Applies the frames of the log to the tables, in order, on one thread at a time. Apply is deterministic: the same
+/// frames on the same tables produce the same rows and outcomes on every node. Code in this folder therefore reads no
+/// clock, draws no random numbers, and enumerates no unordered collection.
 /// </summary>
 public sealed class Applier : IDisposable
 {
@@ -44,8 +44,8 @@ public sealed class Applier : IDisposable
     }
 
     /// <summary>
-    /// When set, a damaged document counts as missing, and this callback receives a message for each command that is
-    /// refused because of it. Only for exports: a node that keeps its data must stop at damage instead.
+    /// Set only for exports. Then a damaged document counts as missing, and this callback receives a message for each
+    /// command that is refused because of it. If null, apply stops at damage.
     /// </summary>
     internal Action<string>? CommandSkipped
     {
@@ -65,9 +65,9 @@ public sealed class Applier : IDisposable
     public bool HasEverHadDatabase => _node.Record.LastDatabaseNumber > 0;
 
     /// <summary>
-    /// Log time of the last frame whose time was not steady, in UTC ticks; 0 if all were. A time is steady if the
-    /// leader trusted its clock and the clock had not jumped since the previous frame, so the difference between the
-    /// two log times is time that really passed.
+    /// Log time of the last frame whose time was not steady, in UTC ticks; 0 if all were steady. A time is steady if
+    /// the leader trusted its clock and the clock did not jump since the previous frame. The difference of two steady
+    /// log times is time that really passed.
     /// </summary>
     public long AgesFromTicks => _node.AgesFromTicks;
 
@@ -77,10 +77,10 @@ public sealed class Applier : IDisposable
     /// </summary>
     public long OutcomeHash => _node.OutcomeHash;
 
-    /// <summary>Applies a frame and publishes it: snapshots opened afterwards contain all of it.</summary>
+    /// <summary>Applies a frame and publishes it. Snapshots opened afterwards contain the whole frame.</summary>
     /// <param name="position">Position of the frame in the log.</param>
     /// <param name="content">The decoded payload; empty for a frame without commands.</param>
-    /// <param name="outcomes">Receives one outcome per command; empty during replay, when no caller waits.</param>
+    /// <param name="outcomes">Receives one outcome for each command; empty during replay, when no caller waits.</param>
     public void Apply(in FramePosition position, ReadOnlySpan<byte> content, Span<CommandOutcome> outcomes)
     {
         var batch = _storage.Begin(position.Index, position.Term, content.Length);
@@ -298,8 +298,8 @@ public sealed class Applier : IDisposable
     }
 
     /// <summary>
-    /// Returns one result for the whole command: no client needs one per document, and a bulk insert would otherwise
-    /// allocate a hundred thousand of them. Low counts stored documents, High unchanged ones.
+    /// Returns one result for the whole command. A result for each document would allocate a hundred thousand of them,
+    /// and no client needs them. Low is the number of stored documents, High of unchanged ones.
     /// </summary>
     private CommandOutcome BulkPut(long index, ref CommandReader command)
     {

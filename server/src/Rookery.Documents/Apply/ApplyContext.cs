@@ -29,7 +29,7 @@ internal sealed class ApplyContext
     /// </summary>
     public IReadOnlyList<DocumentChange> Changes => _changes;
 
-    /// <summary>Costs of the patches of the current frame and command.</summary>
+    /// <summary>Limits the costs of patches in the current frame and command.</summary>
     public PatchBudget Patches { get; } = new();
 
     /// <summary>Whether a caller waits for the outcomes of the frame; false during replay.</summary>

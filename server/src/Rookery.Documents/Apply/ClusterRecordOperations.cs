@@ -13,8 +13,8 @@ internal sealed class ClusterRecordOperations(ClusterRecords records)
     private readonly List<ClusterRecordChange> _changes = [];
 
     /// <summary>
-    /// When set, a damaged record counts as missing, and this callback receives a message about it. See
-    /// <see cref="Applier.CommandSkipped"/>.
+    /// Set only for exports, as <see cref="Applier.CommandSkipped"/>. Then a damaged record counts as missing, and this
+    /// callback receives a message about it.
     /// </summary>
     public Action<string>? RecordSkipped { get; set; }
 
@@ -37,7 +37,7 @@ internal sealed class ClusterRecordOperations(ClusterRecords records)
         return new CommandOutcome(index, scope.LogTicks, results);
     }
 
-    /// <summary>Announces the changes of the frame, once readers can see it.</summary>
+    /// <summary>Publishes the changes of the frame to subscribers, after readers can see the frame.</summary>
     public void Publish()
     {
         foreach (var change in _changes)

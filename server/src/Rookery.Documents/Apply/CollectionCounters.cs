@@ -5,8 +5,8 @@ using Rookery.Documents.Databases;
 namespace Rookery.Documents.Apply;
 
 /// <summary>
-/// Counters of one collection, as apply holds them in memory. Stored as <c>[u8 format][i64 documents][i64
-/// bytes][name]</c>; an empty collection has no row.
+/// Number and bytes of a collection's documents, as apply keeps them in memory. Stored as <c>[u8 format][i64
+/// documents][i64 bytes][name]</c>; an empty collection has no row.
 /// </summary>
 internal sealed class CollectionCounters
 {

@@ -5,8 +5,8 @@ using Rookery.Storage;
 namespace Rookery.Documents.Apply;
 
 /// <summary>
-/// Counters of one database and its collections, as apply holds them in memory. They equal the stored rows after each
-/// frame. Only the apply thread uses this type.
+/// Counters of one database and its collections, as apply keeps them in memory. After each frame they equal the stored
+/// rows. Used only by the apply thread.
 /// </summary>
 internal sealed class DatabaseState
 {
@@ -20,7 +20,7 @@ internal sealed class DatabaseState
 
     /// <summary>Creates the state of a database without documents.</summary>
     /// <param name="database">The database.</param>
-    /// <param name="isExact">Whether the counters match the rows; false if some rows could not be read.</param>
+    /// <param name="isExact">Whether the counters equal the rows; false if some rows could not be read.</param>
     public DatabaseState(Database database, bool isExact = true)
     {
         _isExact = isExact;
@@ -36,8 +36,8 @@ internal sealed class DatabaseState
     public ref DatabaseCounters Counters => ref _counters;
 
     /// <summary>
-    /// Place of the idempotency key that was removed last; null after a start. Log time only rises, so no older key
-    /// exists. This only tells the search where to start and never changes an outcome.
+    /// Position of the idempotency key that was removed last; null after a start. No older key exists, so the search
+    /// for the oldest key starts here. It never changes an outcome.
     /// </summary>
     public (long LogTicks, long Etag)? LastForgottenKey { get; set; }
 

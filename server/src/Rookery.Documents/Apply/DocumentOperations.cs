@@ -10,8 +10,8 @@ using Rookery.Documents.Stored;
 namespace Rookery.Documents.Apply;
 
 /// <summary>
-/// Puts, deletes and patches documents, and maintains all their rows: the document by id, the orders by etag and by
-/// collection, the expiry, the tombstone and the chunks. Results depend only on the log and the tables.
+/// Puts, deletes and patches documents, and maintains all their rows: in the tables by id, by etag, by collection, of
+/// expiry and of tombstones, and the chunks of large documents. Results depend only on the log and the tables.
 /// </summary>
 internal sealed class DocumentOperations : IDisposable
 {
@@ -107,7 +107,7 @@ internal sealed class DocumentOperations : IDisposable
             return;
         }
 
-        // Like RavenDB: skips numbers whose document exists already because a client stored it under that very id.
+        // As in RavenDB, skips a number if a client already stored a document under that id.
         Span<byte> name = stackalloc byte[DocumentId.MaxBytes];
         name = name[..id.WriteLowerName(name)];
         long number = FreeNumber(context, id, IdentityOperations.Last(context, name));
@@ -116,8 +116,8 @@ internal sealed class DocumentOperations : IDisposable
     }
 
     /// <summary>
-    /// Returns the next number without a document. After 64 taken numbers it searches exponentially, then by bisection,
-    /// and may skip free numbers: a million taken numbers must not delay every other write.
+    /// Returns the next number without a document. After 64 taken numbers, searches exponentially, then by bisection.
+    /// This may skip free numbers, but a million taken numbers do not delay other writes.
     /// </summary>
     private long FreeNumber(ApplyContext context, in CommandId id, long last)
     {
@@ -220,8 +220,8 @@ internal sealed class DocumentOperations : IDisposable
         out OperationResult result
     )
     {
-        // Slightly more than the rest of the budget: a script that exceeds it is then refused by the budget, not for
-        // its own steps.
+        // The script may copy slightly more than the rest of the budget. A script that exceeds the budget is then
+        // refused by the budget and not for its number of steps.
         const int Surplus = 1024;
         _patches.CopiedBytesLeft = context.Patches.CopiedBytesLeft + Surplus;
         var status = previous.Exists ? _patches.Apply(patch, previous.View) : _patches.ApplyToMissing(patch);
@@ -385,7 +385,7 @@ internal sealed class DocumentOperations : IDisposable
 
     /// <summary>
     /// Removes the previous version from the counters, the expiry table and the chunks. Its rows by etag and by
-    /// collection remain: readers recognise them as stale, and merges drop them.
+    /// collection remain. Readers skip them as stale, and merges drop them.
     /// </summary>
     private static void Supersede(
         ApplyContext context,

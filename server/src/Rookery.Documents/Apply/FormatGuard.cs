@@ -19,6 +19,6 @@ internal static class FormatGuard
     }
 }
 
-/// <summary>A row passed its checksum, but its format is unknown to this program.</summary>
+/// <summary>Thrown if a row's checksum is right but this program does not know its format.</summary>
 /// <param name="message">One sentence that names the row.</param>
 public sealed class RowFormatException(string message) : IOException(message);

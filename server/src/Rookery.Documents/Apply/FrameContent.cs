@@ -5,7 +5,7 @@ namespace Rookery.Documents.Apply;
 
 /// <summary>
 /// Reads the payload of a frame of commands: <c>[u64 log time][u32 count]([u32 length][command])*</c>, little-endian.
-/// The highest bit of the log time marks a time that is not steady.
+/// The highest bit of the log time is set if the time is not steady (<see cref="IsSteady"/>).
 /// </summary>
 public ref struct FrameContent
 {

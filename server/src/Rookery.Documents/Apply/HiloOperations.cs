@@ -12,9 +12,9 @@ using Rookery.Json;
 namespace Rookery.Documents.Apply;
 
 /// <summary>
-/// Hands out id ranges to the HiLo generators of clients. The state is an ordinary document <c>Raven/Hilo/TAG</c>
-/// <c>{"Max":n}</c>, which users may read and write. As in RavenDB's HiLoHandler, ranges grow for clients that return
-/// soon and shrink for clients that return late.
+/// Assigns ranges of numbers to clients that build ids themselves (RavenDB's HiLo). The state is an ordinary document
+/// <c>Raven/Hilo/TAG</c> <c>{"Max":n}</c>, which users may read and write. As in RavenDB's HiLoHandler, ranges grow for
+/// clients that return soon and shrink for clients that return late.
 /// </summary>
 internal sealed class HiloOperations(DocumentOperations documents)
 {
@@ -33,9 +33,9 @@ internal sealed class HiloOperations(DocumentOperations documents)
 
     private static ReadOnlySpan<byte> Collection => "@hilo"u8;
 
-    /// <summary>Hands out the next range.</summary>
-    /// <returns>The reason for a refusal, or null. Beyond 2^53 JavaScript clients cannot tell numbers apart, and a
-    /// wrapped counter would give two documents one id, so such ranges are refused.</returns>
+    /// <summary>Assigns the next range.</summary>
+    /// <returns>The reason for a refusal, or null. Ranges beyond 2^53 are refused, because JavaScript clients cannot
+    /// tell such numbers apart, and two documents would get the same id.</returns>
     public Rejection? Next(ApplyContext context, in HiloNextCommand command, out OperationResult result)
     {
         var id = IdOf(command.Tag, command.LowerTag, out var lower);
@@ -66,7 +66,7 @@ internal sealed class HiloOperations(DocumentOperations documents)
         return null;
     }
 
-    /// <summary>Takes back the unused end of a range, if no later range was handed out.</summary>
+    /// <summary>Frees the unused end of a range, if no later range was assigned.</summary>
     public OperationResult Return(ApplyContext context, in HiloReturnCommand command)
     {
         var id = IdOf(command.Tag, command.LowerTag, out var lower);

@@ -7,9 +7,9 @@ using Rookery.Storage;
 namespace Rookery.Documents.Apply;
 
 /// <summary>
-/// Stores the outcomes of commands that carry an idempotency key, so that a retry is applied once. An outcome is kept
+/// Stores the outcomes of commands with an idempotency key, so that a retry is not applied again. An outcome is kept
 /// for 24 hours of log time, unless the database stored <see cref="KeysPerDatabase"/> newer ones. A jump of the clock
-/// expires none.
+/// expires no outcome.
 /// </summary>
 internal static class IdempotencyKeys
 {
@@ -18,7 +18,7 @@ internal static class IdempotencyKeys
 
     private const long LifetimeTicks = 24 * TimeSpan.TicksPerHour;
 
-    // Each command adds one key and removes up to two: a backlog shrinks, and no command pays for many.
+    // Each command adds one key and removes up to two. So a backlog shrinks, and no command removes many at once.
     private const int ForgottenPerCommand = 2;
 
     private const int OrderKeyBytes = Key.PrefixBytes + (2 * sizeof(long));
@@ -35,7 +35,7 @@ internal static class IdempotencyKeys
         Key.Numbers(buffer, database, Table.Idempotency, (long)key.High, (long)key.Low);
 
     /// <summary>
-    /// Looks up the outcome of an earlier command with this key: that command's outcome if the request was the same,
+    /// Looks up the outcome of an earlier command with this key. Returns that outcome if the request was the same;
     /// otherwise a refusal.
     /// </summary>
     public static bool TryFind(ApplyContext context, IdempotencyKey key, UInt128 request, out CommandOutcome outcome)
@@ -152,9 +152,9 @@ internal static class IdempotencyKeys
         return true;
     }
 
-    // Starts after the last removed key: its tombstones remain until a merge, and skipping all of them for each command
-    // would become slower with every command. After a start only the log time of the last removed key is known, and all
-    // keys of one frame share it.
+    // The search starts after the last removed key. The tombstones of removed keys remain until a merge, and skipping
+    // all of them for each command would take longer and longer. After a start, only the log time of the last removed
+    // key is known, which all keys of one frame have.
     private static ReadOnlySpan<byte> OldestKey(ApplyContext context, Span<byte> buffer)
     {
         var database = context.Database;

@@ -3,7 +3,7 @@ using System.Buffers.Binary;
 namespace Rookery.Documents.Apply;
 
 /// <summary>
-/// The node's row, as apply maintains it: <c>[u8 format][u32 last database number][i64 last log time][i64 outcome
+/// The row with the state of the node itself: <c>[u8 format][u32 last database number][i64 last log time][i64 outcome
 /// chain][i64 ages from]</c>.
 /// </summary>
 internal readonly record struct NodeRecord(

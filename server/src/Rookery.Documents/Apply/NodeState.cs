@@ -25,9 +25,8 @@ internal sealed class NodeState
     /// <summary>Loads the state from the tables.</summary>
     /// <param name="storage">The tables.</param>
     /// <param name="catalog">Receives the databases for readers.</param>
-    /// <param name="passedOver">Receives each damage in the rows that loading needs. Older rows then replace the
-    /// damaged ones, or the rows are missing. Null: damage fails loading. Only for exports: a node that keeps its data
-    /// must stop at damage instead.</param>
+    /// <param name="passedOver">Set only for exports. Receives each damage in the rows that loading needs. Then older
+    /// rows replace the damaged ones, or the rows are missing. If null, damage fails loading.</param>
     public NodeState(StorageEngine storage, DatabaseCatalog catalog, Action<DamageEvent>? passedOver = null)
     {
         _storage = storage;
@@ -37,12 +36,12 @@ internal sealed class NodeState
     }
 
     /// <summary>
-    /// Loads the state again, after all tables were replaced. Updates the catalog for readers and ends the
-    /// subscriptions to all earlier databases, because their subscribers missed changes.
+    /// Loads the state again after all tables were replaced. Updates the catalog for readers. Ends the subscriptions to
+    /// all earlier databases, because their subscribers missed changes.
     /// </summary>
     public void Reload()
     {
-        // The catalog, not this object: an abandoned frame may have changed the state here.
+        // The earlier databases are read from the catalog, because an abandoned frame may have changed this object.
         Database[] before = [.. _catalog.All];
         _byNumber.Clear();
         _byName.Clear();
@@ -99,8 +98,8 @@ internal sealed class NodeState
                 var record = DatabaseRecord.Decode((uint)Key.NumberOf(rows.Key), rows.Value);
                 if (_lacksRecords && _byName.Remove(record.LowerName, out var dropped))
                 {
-                    // Two records with one name: the first database was deleted, but the record of its deletion is
-                    // damaged.
+                    // Two records have the same name, so the first database was deleted and the record of its deletion
+                    // is damaged.
                     _byNumber.Remove(dropped.Number);
                 }
 
@@ -137,7 +136,7 @@ internal sealed class NodeState
             ? snapshot.Seek(from, toExclusive)
             : snapshot.SeekReadable(from, toExclusive, _passedOver, mayBeOld: true);
 
-    // Finds databases whose records cannot be read by their documents; a deleted database has none. Damage in those
+    // Finds databases whose records cannot be read, by their documents. A deleted database has no documents. Damage in
     // documents is reported when they are read.
     private void AddNameless(in Snapshot snapshot)
     {
@@ -178,7 +177,8 @@ internal sealed class NodeState
     public long LastLogTicks { get; set; }
 
     /// <summary>
-    /// Log time of the last frame whose time was not steady, in UTC ticks; 0 if all were. Other threads may read it.
+    /// Log time of the last frame whose time was not steady, in UTC ticks; 0 if all were steady. Any thread may read
+    /// it.
     /// </summary>
     public long AgesFromTicks
     {
@@ -193,8 +193,8 @@ internal sealed class NodeState
         _byName.TryGetValue(lowerName, out database);
 
     /// <summary>
-    /// Finds a database by number. If some database records cannot be read, an unknown number that the journal names is
-    /// registered as a database named recovered-NUMBER.
+    /// Finds a database by number. If some database records cannot be read, registers an unknown number as a database
+    /// named recovered-NUMBER.
     /// </summary>
     public bool TryFind(uint number, [NotNullWhen(true)] out DatabaseState? database)
     {
@@ -227,8 +227,8 @@ internal sealed class NodeState
     }
 
     /// <summary>
-    /// Continues a database under a new record. Readers see the record once the frame is published; subscriptions to
-    /// the old history end.
+    /// Gives a database a new record. Readers see the record when the frame is published. Subscriptions to the old
+    /// history end.
     /// </summary>
     public void Replace(DatabaseState database, DatabaseRecord record)
     {
@@ -241,7 +241,7 @@ internal sealed class NodeState
     /// <summary>The node's row after the current frame.</summary>
     public NodeRecord Record => new(_lastDatabaseNumber, LastLogTicks, OutcomeHash, AgesFromTicks);
 
-    /// <summary>Publishes created, replaced and deleted databases, once the frame is visible to readers.</summary>
+    /// <summary>Publishes created, replaced and deleted databases, after readers can see the frame.</summary>
     public void PublishDatabases()
     {
         if (_changes.Count == 0)

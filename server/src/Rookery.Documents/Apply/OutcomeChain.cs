@@ -4,15 +4,15 @@ namespace Rookery.Documents.Apply;
 
 /// <summary>
 /// Running hash of the outcomes of commands: refusals, results, etags and numbers. Members compare it to detect that
-/// they diverged. It continues from the value in the tables, so it detects both undetected damage of rows and code that
-/// applies differently. Not cryptographic, because members trust each other.
+/// their data diverged. The tables store it. It shows damage of rows that no checksum found, and program versions that
+/// apply a command differently. Not cryptographic, because members trust each other.
 /// </summary>
 internal static class OutcomeChain
 {
     /// <summary>The value before the first command.</summary>
     public const long Start = 1;
 
-    /// <summary>Unknown; stays unknown whatever is added.</summary>
+    /// <summary>Unknown. Adding an outcome leaves it unknown.</summary>
     public const long Unknown = 0;
 
     public static long Add(long chain, in CommandOutcome outcome)

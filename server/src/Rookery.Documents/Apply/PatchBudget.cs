@@ -5,13 +5,13 @@ using Rookery.Platform;
 namespace Rookery.Documents.Apply;
 
 /// <summary>
-/// Bounds the cost of patches in apply, identically on every node. A patch of a hundred bytes can rewrite a document of
-/// megabytes, so the length of a command or frame does not bound the memory and time that its patches need. A frame
-/// that cannot be applied could not be replayed either.
+/// Limits the cost of patches in apply, identically on every node. A short patch can rewrite a large document, so the
+/// length of a command does not bound the memory and time that its patches need. Without the limit, a frame could be
+/// too costly to apply, and then also to replay.
 /// </summary>
 internal sealed class PatchBudget
 {
-    /// <summary>Document bytes that the patches of one command may store: the same limit as for puts.</summary>
+    /// <summary>Document bytes that the patches of one command may store. The limit for puts is the same.</summary>
     public const long StoredBytesPerCommand = DocumentLimits.MaxBatchBytes;
 
     /// <summary>Document bytes that all patches of one frame may store.</summary>

@@ -36,7 +36,7 @@ internal static class Table
     /// <summary>Hash of an idempotency key → <see cref="OutcomeEncoding"/>.</summary>
     public const byte Idempotency = 8;
 
-    /// <summary>Log time, etag → hash of the idempotency key used then: the order in which keys expire.</summary>
+    /// <summary>Log time, etag → hash of the idempotency key. It is the order in which keys expire.</summary>
     public const byte IdempotencyOrder = 9;
 
     /// <summary>Node only: database number → <see cref="Databases.DatabaseRecord"/>.</summary>

@@ -4,8 +4,8 @@ using Rookery.Storage;
 namespace Rookery.Documents.Apply;
 
 /// <summary>
-/// Removes the tombstones of deletions up to an etag. A reader that follows changes from an earlier etag must start
-/// over.
+/// Removes the tombstones of deletions up to an etag, the horizon. A reader that follows changes from an earlier etag
+/// must start over.
 /// </summary>
 internal static class TombstoneHorizon
 {

@@ -1,9 +1,11 @@
 namespace Rookery.Documents.Backups;
 
-/// <summary>A backup failed, is incomplete or is damaged. The message says what, where and what to do.</summary>
+/// <summary>
+/// Thrown if a backup fails, is incomplete or is damaged. The message states what, where and what to do.
+/// </summary>
 /// <param name="message">One or two sentences.</param>
 public sealed class BackupException(string message) : IOException(message);
 
-/// <summary>A directory that must be empty is not. Nothing was written to it.</summary>
+/// <summary>Thrown if a directory that must be empty is not. Nothing was written to it.</summary>
 /// <param name="message">One sentence.</param>
 public sealed class DirectoryNotEmptyException(string message) : IOException(message);

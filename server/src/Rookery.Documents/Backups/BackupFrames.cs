@@ -39,7 +39,7 @@ internal static class BackupFrames
         output.Write(frame.Payload.Span);
     }
 
-    /// <summary>Reads all entries. Each has an array of its own, so it stays valid.</summary>
+    /// <summary>Reads all entries. Each has its own array, so it stays valid.</summary>
     /// <exception cref="BackupException">The file is damaged or of another version.</exception>
     public static IEnumerable<JournalFrame> Read(IDiskFile file)
     {
@@ -71,7 +71,7 @@ internal static class BackupFrames
                 throw Damaged(file, offset);
             }
 
-            // Before it is allocated: a rotten length must not ask for the memory of the whole rest.
+            // The length is checked before the payload is allocated, because a damaged length could be huge.
             if (length > file.Length - offset - HeaderBytes)
             {
                 throw Truncated(file, offset);

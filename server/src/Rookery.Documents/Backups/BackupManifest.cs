@@ -12,8 +12,8 @@ internal sealed record BackupFile(string Name, long Bytes, uint Checksum);
 
 /// <summary>
 /// The file <c>backup.manifest</c>: lines of text, "key value". The first line names the format, the last has the
-/// CRC-32C of the lines before. It is written once all other files are durable and were read back, so a directory
-/// without it contains no backup.
+/// CRC-32C of the lines before. It is written last, after all other files were synced and read back. A directory
+/// without it contains no complete backup.
 /// </summary>
 internal sealed record BackupManifest(IReadOnlyList<string> Heading, IReadOnlyList<BackupFile> Files)
 {

@@ -6,8 +6,8 @@ using Rookery.Storage;
 namespace Rookery.Documents.Backups;
 
 /// <summary>
-/// Writes the pieces of a backup into an empty directory. It writes the manifest last, once all files are durable and
-/// were read back; without it the directory contains no backup.
+/// Writes the pieces of a backup into an empty directory. Writes the manifest last, after all files were synced and
+/// read back. Without the manifest the directory contains no complete backup.
 /// </summary>
 public sealed class BackupWriter : IDisposable
 {
@@ -109,8 +109,7 @@ public sealed class BackupWriter : IDisposable
     /// <inheritdoc/>
     public void Dispose() => _file?.Dispose();
 
-    // The checksums of the transfer cannot detect damage on the node itself; this check does, so that a backup never
-    // hides it.
+    // The checksums of the transfer cannot detect damage on the node itself. This check does.
     private void CheckRuns(MemoryBudget memory, IIoRecorder io, TimeProvider time)
     {
         var options = new NodeOptions { DataDirectory = Directory }.ToStorageOptions(

@@ -56,8 +56,8 @@ internal static class DurableFiles
     }
 
     /// <summary>
-    /// Reads a file in pieces of at most 256 KiB and returns its CRC-32C. Reads only up to the length at the start of
-    /// the call, so it also ends on a device of unbounded length.
+    /// Reads a file in pieces of at most 256 KiB and returns its CRC-32C. Reads up to the file's length at the start of
+    /// the call, so it ends even if the file grows.
     /// </summary>
     public static uint Read(IDiskFile file, Action<ReadOnlyMemory<byte>>? take)
     {

@@ -9,9 +9,9 @@ using Rookery.Storage;
 namespace Rookery.Documents.Backups;
 
 /// <summary>
-/// Turns copied data of a node into the data of a new cluster: creates a journal that continues after them, removes the
-/// members of the old cluster, and gives every database a new history id, so that an old change vector never matches
-/// other content.
+/// Converts copied data of a node to the data of a new cluster. Creates a journal that continues after the data,
+/// removes the members of the old cluster, and gives every database a new history id, so that no old change vector
+/// matches a new document.
 /// </summary>
 internal sealed class NewHistory(
     IDisk disk,
@@ -121,7 +121,7 @@ internal sealed class NewHistory(
         int bytes = 0;
         foreach (var frame in frames)
         {
-            // The new node is a cluster of its own, so configurations of the old cluster are dropped.
+            // The new node is its own cluster, so configurations of the old cluster are dropped.
             gathered.Add(
                 frame.Type == FrameType.Configuration ? frame with { Type = FrameType.NoOp, Payload = default } : frame
             );

@@ -7,9 +7,9 @@ using Rookery.Platform;
 namespace Rookery.Documents.Backups;
 
 /// <summary>
-/// A running backup of an open node: hard links to the runs of one manifest, and the journal entries after that
-/// manifest's index, through the last entry that is durable when the backup begins. Writes continue meanwhile.
-/// Disposing the backup removes the hard links and so frees their space.
+/// A running backup of an open node. It contains hard links to the runs of one manifest, and the journal entries after
+/// the manifest's index, up to the last entry that is durable when the backup begins. Writes continue meanwhile.
+/// Disposing it removes the hard links and so frees their space.
 /// </summary>
 public sealed class NodeBackup : IDisposable
 {

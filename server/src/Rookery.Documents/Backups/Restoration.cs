@@ -6,8 +6,8 @@ namespace Rookery.Documents.Backups;
 
 /// <summary>
 /// Restores a backup into a data directory: copies and checks the files, creates a journal that continues after them,
-/// and gives every database a new history id, so that an old change vector never matches other content. Until the last
-/// step the directory is marked as unfinished, and no node opens it.
+/// and gives every database a new history id, so that no old change vector matches a new document. Until the last step,
+/// the directory is marked as unfinished, and no node opens it.
 /// </summary>
 /// <param name="disk">The disk of both directories.</param>
 /// <param name="options">The new data directory and its settings.</param>
@@ -34,7 +34,7 @@ public sealed class Restoration(IDisk disk, NodeOptions options, MemoryBudget me
     /// was written.</exception>
     /// <exception cref="BackupException">The backup is incomplete or damaged, or does not contain the
     /// database.</exception>
-    /// <exception cref="IOException">The disk refused. If the data directory was begun, no node opens it.</exception>
+    /// <exception cref="IOException">The disk refused. No node opens a data directory that was begun.</exception>
     public IReadOnlyList<(string Name, long Documents)> Run(string from, string? onlyDatabase)
     {
         var backup = BackupManifest.Read(disk, from);

@@ -1,6 +1,8 @@
 namespace Rookery.Documents.Changes;
 
-/// <summary>Publishes changes to all subscribers. Without subscribers, publishing costs one volatile read.</summary>
+/// <summary>
+/// Publishes changes to all subscribers. Thread-safe. Without subscribers, publishing costs one volatile read.
+/// </summary>
 /// <typeparam name="TChange">The type of a change.</typeparam>
 public sealed class ChangeHub<TChange>
     where TChange : struct

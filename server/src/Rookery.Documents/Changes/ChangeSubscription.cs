@@ -4,8 +4,8 @@ using Rookery.Documents.Databases;
 namespace Rookery.Documents.Changes;
 
 /// <summary>
-/// A bounded queue of changes for one subscriber, who reads them on one thread at a time. Publishers never wait: a
-/// subscriber that reads too slowly loses changes, and <see cref="TakeLagged"/> reports it.
+/// A bounded queue of changes for one subscriber, which reads it on one thread at a time. Publishers never wait. A
+/// subscriber that reads too slowly loses changes, which <see cref="TakeLagged"/> reports.
 /// </summary>
 /// <typeparam name="TChange">The type of a change.</typeparam>
 public sealed class ChangeSubscription<TChange> : IDisposable

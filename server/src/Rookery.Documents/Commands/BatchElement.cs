@@ -280,15 +280,15 @@ internal sealed class BatchElement(DocumentParser parser, BatchWriter writer, in
             return TryReadFlag(ref scanner, "IdPrefixed", out _isIdPrefix);
         }
 
-        // The change vector that the session loaded; only cluster-wide transactions compare it.
+        // OriginalChangeVector is ignored: the session sends it, but only cluster-wide transactions compare it.
         return member.SequenceEqual("OriginalChangeVector"u8)
             ? scanner.TrySkipValue(JsonLimits.MaxDepth)
             : TrySkipUnknown(ref scanner, member);
     }
 
     /// <summary>
-    /// Skips an unknown member and records its name unless its value is null. The refusal waits for the command's type,
-    /// which may follow and gives a better message.
+    /// Skips an unknown member, and records its name unless its value is null. The refusal comes later, because the
+    /// command's type, which may follow, gives a better message.
     /// </summary>
     private bool TrySkipUnknown(scoped ref JsonScanner scanner, ReadOnlySpan<byte> member)
     {
@@ -317,7 +317,9 @@ internal sealed class BatchElement(DocumentParser parser, BatchWriter writer, in
             );
     }
 
-    /// <summary>Returns the first member that has a value but no meaning for this kind of command, or null.</summary>
+    /// <summary>
+    /// Returns the first member that has a value but is not allowed for this kind of command, or null.
+    /// </summary>
     private string? FindMeaninglessMember() =>
         _unknown
         ?? (

@@ -106,7 +106,7 @@ public sealed class BatchWriter : IDisposable
         RequestHash.Seal(complete);
         foreach (int offset in _generatedIdOffsets ?? [])
         {
-            // After the hash: a retry gets another GUID and is still the same request.
+            // GUIDs are written after the hash, so a retry with another GUID is still the same request.
             GuidId.Create(complete.WrittenSpan[offset..]);
         }
 

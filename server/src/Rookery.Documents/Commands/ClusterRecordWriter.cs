@@ -7,10 +7,10 @@ using Rookery.Platform;
 namespace Rookery.Documents.Commands;
 
 /// <summary>
-/// Encodes a <see cref="CommandKind.SetClusterRecords"/>: stores and deletes cluster records, all or none. A record
-/// with another version than expected refuses the command with <see cref="RejectionKind.ConcurrencyConflict"/>;
-/// <see cref="Rejection.Actual"/> is then its version, in digits. The <see cref="OperationResult.Etag"/> of a result is
-/// the record's new version.
+/// Encodes a <see cref="CommandKind.SetClusterRecords"/>: stores and deletes cluster records, all or none. If a record
+/// has another version than expected, the command is refused with <see cref="RejectionKind.ConcurrencyConflict"/>, and
+/// <see cref="Rejection.Actual"/> is that version in digits. The <see cref="OperationResult.Etag"/> of a result is the
+/// record's new version.
 /// </summary>
 /// <remarks>
 /// A record: <c>[flags u8: 1 value, 2 expectation][expected version i64 if flag 2][key][value if flag 1]</c>. A varint

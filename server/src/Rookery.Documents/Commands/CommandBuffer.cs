@@ -5,8 +5,8 @@ using Rookery.Platform;
 namespace Rookery.Documents.Commands;
 
 /// <summary>
-/// Pooled memory with one encoded command. It has one owner at a time, who disposes it exactly once. Proposing the
-/// command passes the ownership on.
+/// Pooled memory with one encoded command. It has one owner at a time, which must dispose it exactly once. Proposing
+/// the command transfers the ownership.
 /// </summary>
 public sealed class CommandBuffer : IBufferWriter<byte>, IDisposable
 {
@@ -24,12 +24,12 @@ public sealed class CommandBuffer : IBufferWriter<byte>, IDisposable
     public ReadOnlyMemory<byte> Written => _memory.Memory[..Length];
 
     /// <summary>
-    /// Whether the proposer wants to know which members synced the command (<see cref="CommandOutcome.Receipt"/>).
+    /// Whether the outcome must contain the members that synced the command (<see cref="CommandOutcome.Receipt"/>).
     /// </summary>
     public bool WantsReceipt { get; set; }
 
     /// <summary>
-    /// Term of the leader that a follower sent the command to: no other leader may propose it. 0 for a command from a
+    /// Term of the leader to which a follower sent the command. Only that leader may propose it. 0 for a command from a
     /// client of this node.
     /// </summary>
     public long LeaderTerm { get; set; }

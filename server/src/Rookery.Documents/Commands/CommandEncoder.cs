@@ -97,7 +97,8 @@ public static class CommandEncoder
     }
 
     /// <summary>
-    /// Encodes a request for the next value of an identity. Clients retry it with one request id: pass that as the key.
+    /// Encodes a request for the next value of an identity. Clients retry it with the same request id. Pass that id as
+    /// the key.
     /// </summary>
     /// <param name="database">The database's number.</param>
     /// <param name="name">The identity's name, lower-cased, including the bar.</param>
@@ -157,7 +158,7 @@ public static class CommandEncoder
         return buffer;
     }
 
-    /// <summary>Permits removal of tombstones up to an etag.</summary>
+    /// <summary>Encodes the removal of tombstones up to an etag.</summary>
     public static CommandBuffer SetTombstoneHorizon(uint database, long etag)
     {
         CommandBuffer buffer = Begin(CommandKind.SetTombstoneHorizon, database, default);
@@ -173,7 +174,7 @@ public static class CommandEncoder
         return buffer;
     }
 
-    /// <summary>Gives a database a new history id, so that change vectors from before match no document.</summary>
+    /// <summary>Encodes a new history id of a database, so that earlier change vectors match no document.</summary>
     /// <param name="database">The database's number.</param>
     /// <param name="historyId">22 random characters, from <see cref="HistoryId.Create"/>.</param>
     public static CommandBuffer RenewHistory(uint database, string historyId)
@@ -196,7 +197,7 @@ public static class CommandEncoder
         return buffer;
     }
 
-    // Text beyond ASCII is lower-cased here, as for ids: nodes may use different versions of Unicode.
+    // Text beyond ASCII is lower-cased here and not in apply, because nodes may use different versions of Unicode.
     private static void WriteTag(CommandBuffer buffer, ReadOnlySpan<byte> tag)
     {
         Span<byte> lower = stackalloc byte[2 * DocumentId.MaxBytes];

@@ -20,8 +20,8 @@ public enum CommandIdKind : byte
 }
 
 /// <summary>
-/// The id of an operation, with its lower-cased form. The proposer lower-cases it, so that nodes with different Unicode
-/// tables agree.
+/// The id of an operation, and its lower-cased form. The proposer lower-cases it, because nodes may use different
+/// versions of Unicode.
 /// </summary>
 public readonly ref struct CommandId
 {

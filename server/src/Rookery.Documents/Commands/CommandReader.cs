@@ -5,7 +5,7 @@ using Rookery.Platform;
 
 namespace Rookery.Documents.Commands;
 
-/// <summary>Decodes a command in apply, without allocation. It checks every length.</summary>
+/// <summary>Decodes a command in apply, without allocation. Checks every length.</summary>
 public ref struct CommandReader
 {
     private readonly ReadOnlySpan<byte> _command;
@@ -13,8 +13,8 @@ public ref struct CommandReader
 
     /// <summary>Reads a command's header.</summary>
     /// <param name="command">The encoded command.</param>
-    /// <exception cref="CommandFormatException">The command does not decode: either its checksum missed damage, or a
-    /// newer version wrote it.</exception>
+    /// <exception cref="CommandFormatException">The command does not decode. Either a newer version wrote it, or it is
+    /// damaged although its checksum is right.</exception>
     public CommandReader(ReadOnlySpan<byte> command)
     {
         _command = command;
@@ -319,6 +319,6 @@ public ref struct CommandReader
         );
 }
 
-/// <summary>A command from the journal does not decode.</summary>
+/// <summary>Thrown if a command from the journal does not decode.</summary>
 /// <param name="message">The problem, in one sentence.</param>
 public sealed class CommandFormatException(string message) : Exception(message);

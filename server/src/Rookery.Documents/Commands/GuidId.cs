@@ -3,7 +3,8 @@ using System.Security.Cryptography;
 namespace Rookery.Documents.Commands;
 
 /// <summary>
-/// Ids for documents stored without one: a random GUID (version 4), created by the encoder, never by apply.
+/// Creates the ids of documents that are stored without one: random GUIDs (version 4). Called by the encoder, never by
+/// apply.
 /// </summary>
 internal static class GuidId
 {

@@ -7,8 +7,8 @@ public readonly struct CommandOutcome
     private readonly OperationResult[]? _all;
 
     /// <summary>
-    /// Creates the outcome of a refused command. Nothing of it was stored, except possibly with
-    /// <see cref="RejectionKind.OutcomeUnknown"/>.
+    /// Creates the outcome of a refused command. Nothing of the command was stored; with
+    /// <see cref="RejectionKind.OutcomeUnknown"/>, it may have been stored.
     /// </summary>
     public CommandOutcome(Rejection rejection)
     {

@@ -29,12 +29,12 @@ public sealed record ConsensusStatistics(
     IReadOnlyList<MemberStatistics> Members
 )
 {
-    /// <summary>Role of a node that was refused, removed or halted.</summary>
+    /// <summary>Role of a node that was removed, that the cluster refused, or that was halted.</summary>
     public const string NoRole = "None";
 
     /// <summary>
-    /// Why this healthy node is not ready to serve documents, in one sentence: it joined and does not have them yet.
-    /// Null if it is ready.
+    /// Why a new member is not ready to serve documents, in one sentence: it does not have them yet. Null if it is
+    /// ready.
     /// </summary>
     public string? Unready { get; init; }
 
@@ -74,8 +74,8 @@ public readonly record struct ClockStatistics(
 );
 
 /// <summary>Free space of a majority of the voters.</summary>
-/// <param name="LimitedBy">Letter of the limiting voter: the one with the most free space among those without which no
-/// majority has room.</param>
+/// <param name="LimitedBy">Letter of the limiting voter: the one with the least free space in the majority of voters
+/// with the most.</param>
 /// <param name="SpareBytes">That voter's free bytes beyond its reserve; negative below it.</param>
 /// <param name="Refusal">Why writes that grow the data are refused, in one sentence; null if they are accepted.</param>
 public sealed record ClusterCapacity(string LimitedBy, long SpareBytes, string? Refusal);

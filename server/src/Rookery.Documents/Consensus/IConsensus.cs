@@ -8,26 +8,25 @@ namespace Rookery.Documents.Consensus;
 /// </summary>
 public interface IConsensus
 {
-    /// <summary>
-    /// Proposes a command and waits until it is durable, committed and applied.
-    /// </summary>
+    /// <summary>Proposes a command and waits until it is durable, committed and applied.</summary>
     /// <param name="command">The encoded command. The call takes ownership, whatever the outcome: the caller must not
     /// use it afterwards.</param>
-    /// <param name="cancellationToken">Cancels only the wait for admission. A queued command always runs to its
-    /// outcome, because the journal cannot take it back.</param>
+    /// <param name="cancellationToken">Cancels only the wait for admission. A queued command is always carried
+    /// out.</param>
     /// <returns>The results per operation, or a <see cref="Rejection"/>. A refusal is a value, never an
     /// exception.</returns>
     ValueTask<CommandOutcome> ProposeAsync(CommandBuffer command, CancellationToken cancellationToken);
 
     /// <summary>
-    /// Waits until this node has applied every write that was acknowledged before the call. True: a snapshot opened
-    /// afterwards contains those writes. False: this node cannot guarantee that now (see <see cref="Refusal"/>).
+    /// Waits until this node has applied every write that was acknowledged before the call. Returns true if snapshots
+    /// opened afterwards contain those writes. Returns false if this node cannot guarantee that now (see
+    /// <see cref="Refusal"/>).
     /// </summary>
     ValueTask<bool> ReadBarrierAsync();
 
     /// <summary>
-    /// Ends all waits of <see cref="ReadBarrierAsync"/>: it returns false from now on if it would have to wait. Called
-    /// when the node stops.
+    /// Ends all waits of <see cref="ReadBarrierAsync"/>. From now on it returns false instead of waiting. Called when
+    /// the node stops.
     /// </summary>
     void EndWaitingReads();
 

@@ -3,14 +3,14 @@ using Rookery.Documents.Nodes;
 namespace Rookery.Documents.Consensus;
 
 /// <summary>
-/// Consensus, as its node controls it: created by an <see cref="OpenConsensus"/>, started by <see cref="Start"/>, ended
-/// by <see cref="Stop"/>.
+/// Consensus with the methods by which its node controls it. An <see cref="OpenConsensus"/> creates it,
+/// <see cref="Start"/> starts and <see cref="Stop"/> ends it.
 /// </summary>
 public interface IConsensusHost : IConsensus, IDisposable
 {
     /// <summary>
-    /// Receives one sentence when the journal or apply fails, at most once. No write is acknowledged afterwards. Set it
-    /// before <see cref="Start"/>.
+    /// Called at most once, with a sentence, when the journal or apply fails. No write is acknowledged afterwards. Set
+    /// it before <see cref="Start"/>.
     /// </summary>
     Action<string>? DiagnosisModeEntered { get; set; }
 
@@ -31,8 +31,8 @@ public interface IConsensusHost : IConsensus, IDisposable
 }
 
 /// <summary>
-/// Creates consensus on an open store. On return a single node has become leader durably and applied its whole journal;
-/// a member of a cluster is ready to follow a leader.
+/// Creates consensus on an open store. On return, a single node has durably become leader and applied its whole
+/// journal. A member of a cluster is ready to follow a leader.
 /// </summary>
 /// <param name="store">The store. The caller keeps ownership and disposes it after the consensus.</param>
 /// <exception cref="UnappliedDamageException">A committed entry needs a row that is damaged.</exception>

@@ -2,7 +2,7 @@ using Rookery.Documents.Commands;
 
 namespace Rookery.Documents.Consensus;
 
-/// <summary>What one operation of a command did.</summary>
+/// <summary>The effect of one operation of a command.</summary>
 public enum OperationStatus : byte
 {
     /// <summary>
@@ -23,15 +23,15 @@ public enum OperationStatus : byte
     /// <summary>A patch created a document ("Created").</summary>
     Created = 4,
 
-    /// <summary>A patch or an unchanged overwrite left a document, and its etag, as it was ("NotModified").</summary>
+    /// <summary>A patch or an identical put left the document and its etag unchanged ("NotModified").</summary>
     NotModified = 5,
 
     /// <summary>A patch was skipped because of another change vector, as the caller requested ("Skipped").</summary>
     Skipped = 6,
 
     /// <summary>
-    /// A range of numbers or an identity value was handed out or set: see <see cref="OperationResult.Low"/> and
-    /// <see cref="OperationResult.High"/>.
+    /// A range of numbers was assigned, or an identity was incremented or set: see <see cref="OperationResult.Low"/>
+    /// and <see cref="OperationResult.High"/>.
     /// </summary>
     Numbered = 7,
 
@@ -42,7 +42,7 @@ public enum OperationStatus : byte
 /// <summary>The result of one operation.</summary>
 public readonly record struct OperationResult
 {
-    /// <summary>What the operation did.</summary>
+    /// <summary>The effect of the operation.</summary>
     public OperationStatus Status { get; init; }
 
     /// <summary>The document's etag after the operation (its sequence); 0 if there is no document.</summary>
@@ -52,8 +52,8 @@ public readonly record struct OperationResult
     public long LastModifiedTicks { get; init; }
 
     /// <summary>
-    /// The document's id if apply chose it ("users/" and "users|") or if it is stored in another casing. Otherwise
-    /// null: it is the id in the command.
+    /// The document's id, if apply chose it ("users/" and "users|") or if it is stored in another casing. Null if it is
+    /// the id in the command.
     /// </summary>
     public string? Id { get; init; }
 
@@ -66,10 +66,10 @@ public readonly record struct OperationResult
     public CommandBuffer? Document { get; init; }
 
     /// <summary>
-    /// The first number handed out, or the identity's value. For a bulk put: the number of stored documents.
+    /// The first number of the range, or the identity's value. For a bulk put: the number of stored documents.
     /// </summary>
     public long Low { get; init; }
 
-    /// <summary>The last number handed out. For a bulk put: the number of unchanged documents.</summary>
+    /// <summary>The last number of the range. For a bulk put: the number of unchanged documents.</summary>
     public long High { get; init; }
 }

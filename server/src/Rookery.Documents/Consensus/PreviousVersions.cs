@@ -6,19 +6,18 @@ using Rookery.Storage;
 namespace Rookery.Documents.Consensus;
 
 /// <summary>
-/// Reads the blocks that apply will need for a command, on the caller's thread, before the command is queued. Apply
-/// then finds the previous versions in memory, and a command whose rows cannot be read is refused. Many callers read in
-/// parallel what the single apply thread would read one by one.
+/// Reads the rows that apply will need for a command, on the caller's thread, before the command is queued. Apply then
+/// finds the previous versions in memory. A command whose rows cannot be read is refused. Many callers read in
+/// parallel, whereas the single apply thread would read one block after another.
 /// </summary>
 /// <remarks>
-/// Ids that only apply can number cannot be read ahead: the command is refused if damage is known in the range of its
+/// A document whose id apply completes cannot be read ahead. Its command is refused if damage is known in the range of
 /// possible ids. While rows of idempotency keys are damaged, every command with a key is refused, because each one
 /// removes the oldest keys.
 /// </remarks>
 internal sealed class PreviousVersions(StorageEngine storage)
 {
-    // A cache smaller than the data in flight would evict blocks before apply uses them. Blocks held beyond its
-    // capacity are limited to this.
+    // A small cache would evict blocks before apply uses them, so blocks are held, too, up to this limit.
     private const long HeldBytesLimit = 4 << 20;
 
     private long _heldBytes;
@@ -118,8 +117,8 @@ internal sealed class PreviousVersions(StorageEngine storage)
     }
 
     /// <summary>
-    /// Checks that apply can read its part of a large document: the part before the body, and for a patch or a
-    /// comparison the body too.
+    /// Checks that apply can read a large document: the part before the body, and for a patch or a comparison also the
+    /// body.
     /// </summary>
     private static void Check(in Row row, bool isWhole)
     {
@@ -246,7 +245,8 @@ internal sealed class PreviousVersions(StorageEngine storage)
 }
 
 /// <summary>
-/// Holds the block of a previous version in memory for apply. The default value holds nothing. Dispose it once.
+/// Keeps the block of a previous version in memory until apply has used it. The default value keeps nothing. Dispose it
+/// once.
 /// </summary>
 public readonly struct LoadedVersion : IDisposable
 {

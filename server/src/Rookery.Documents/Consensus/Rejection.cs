@@ -1,6 +1,6 @@
 namespace Rookery.Documents.Consensus;
 
-/// <summary>Why a command or a read was refused. Each kind maps to one HTTP status.</summary>
+/// <summary>Why a command or a read is refused. Each kind maps to one HTTP status.</summary>
 public enum RejectionKind : byte
 {
     /// <summary>
@@ -28,7 +28,7 @@ public enum RejectionKind : byte
     Overloaded = 7,
 
     /// <summary>
-    /// The space reserve is reached (507): writes that grow the data are refused, deletes are accepted.
+    /// The free space is below the reserve (507). Writes that grow the data are refused; deletes are accepted.
     /// </summary>
     InsufficientSpace = 8,
 
@@ -87,7 +87,7 @@ public sealed record Rejection(RejectionKind Kind, string Message)
     public string? Database { get; init; }
 
     /// <summary>
-    /// Position of the refused operation in its command, counted from 0; -1 if the refusal concerns no single one.
+    /// Position of the refused operation in its command, counted from 0; -1 if no single operation is the reason.
     /// </summary>
     public int Operation { get; init; } = -1;
 }

@@ -2,7 +2,9 @@ using Rookery.Documents.Commands;
 
 namespace Rookery.Documents.Consensus;
 
-/// <summary>Consensus of a node that cannot take part: it refuses everything with one rejection.</summary>
+/// <summary>
+/// Consensus of a node in diagnosis mode or opened only for reading. It refuses every command and every read barrier.
+/// </summary>
 internal sealed class SilentConsensus(Rejection refusal, string nodeTag) : IConsensus
 {
     /// <inheritdoc/>

@@ -28,7 +28,7 @@ public sealed class ChangeCursor : IDisposable
     public long Etag { get; private set; }
 
     /// <summary>
-    /// Etag of the last operation, of any database, in the snapshot. At its end the cursor has covered all changes
+    /// Etag of the last operation, of any database, in the snapshot. At its end, the cursor has returned all changes
     /// through this etag.
     /// </summary>
     public long Sequence => _reader.Sequence;
@@ -45,7 +45,7 @@ public sealed class ChangeCursor : IDisposable
     public Tombstone Tombstone { get; private set; }
 
     /// <summary>
-    /// Moves to the next change. A document that moved to another collection gives two changes with one etag: the
+    /// Moves to the next change. A document that moved to another collection is two changes with the same etag: the
     /// tombstone in the old collection, then the document.
     /// </summary>
     /// <returns>False at the end.</returns>
@@ -106,7 +106,7 @@ public sealed class ChangeCursor : IDisposable
             Key.Prefix(to, _reader.Database.Number, Table.Tombstones + 1)
         );
 
-        // The first rows may be damaged. Both cursors are assigned before they move, so Dispose closes them.
+        // The first move may throw because of damage. Both cursors are assigned before it, so Dispose closes them.
         _documentWaits = _documents.MoveNext();
         _tombstoneWaits = _tombstones.MoveNext();
     }

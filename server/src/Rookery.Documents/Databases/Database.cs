@@ -62,7 +62,7 @@ public sealed class Database
         var snapshot = _storage.OpenSnapshot();
         if (_isLeft || _storage.Installs != _installs)
         {
-            // Checked after opening the snapshot: whatever the snapshot contains was announced before.
+            // Checked after opening the snapshot, because Leave is called before any snapshot contains the deletion.
             snapshot.Dispose();
             throw new DatabaseGoneException(Name, _isDeleted);
         }
@@ -83,8 +83,8 @@ public sealed class Database
     public ChangeSubscription<IndexChange> SubscribeToIndexes() => IndexChanges.Subscribe();
 
     /// <summary>
-    /// Prevents further readers. Called before any snapshot contains the deletion or replacement, so that a reader
-    /// finds the whole database or is refused.
+    /// Prevents further readers. Called before any snapshot contains the deletion or replacement, so that a reader sees
+    /// the whole database or is refused.
     /// </summary>
     internal void Leave(bool isDeleted)
     {

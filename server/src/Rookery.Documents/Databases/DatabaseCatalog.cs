@@ -21,8 +21,8 @@ public sealed class DatabaseCatalog
     public IReadOnlyList<Database> All => Volatile.Read(ref _state).Ordered;
 
     /// <summary>
-    /// The highest database number given out. Read it before <see cref="All"/>: a number up to it that is missing there
-    /// belongs to a deleted database.
+    /// The highest database number assigned so far. If it is read before <see cref="All"/>, a lower number that is
+    /// missing there belongs to a deleted database.
     /// </summary>
     public uint LastNumber
     {
@@ -68,7 +68,7 @@ public sealed class DatabaseCatalog
             }
             catch (Exception passed) when (passed is DamagedException or DatabaseGoneException)
             {
-                // Damage stays as it is, and a deleted database needs no work.
+                // Damage was already reported, and a deleted database needs no work.
             }
         }
     }

@@ -1,6 +1,8 @@
 namespace Rookery.Documents.Databases;
 
-/// <summary>A database was deleted or replaced while a reader used it. Its results would be incomplete.</summary>
+/// <summary>
+/// Thrown if a database was deleted or replaced while it was read, because results would be incomplete.
+/// </summary>
 /// <param name="name">Name of the database.</param>
 /// <param name="isDeleted">Whether it was deleted; otherwise it was restored with a new history, or the node installed
 /// another member's snapshot.</param>

@@ -10,8 +10,7 @@ namespace Rookery.Documents.Databases;
 
 /// <summary>
 /// A snapshot of a database. Ids are UTF-8 in any casing. Dispose documents and cursors before the reader; dispose the
-/// reader once. A read of bytes whose checksum does not match throws <see cref="DamagedException"/>, so results are
-/// never wrong.
+/// reader once. Reading bytes whose checksum does not match throws <see cref="DamagedException"/>.
 /// </summary>
 public readonly struct DatabaseReader : IDisposable
 {
@@ -30,13 +29,13 @@ public readonly struct DatabaseReader : IDisposable
     public long Sequence => _snapshot.Sequence;
 
     /// <summary>
-    /// Cancelled when the snapshot must be released, because it pins more memory or files than readers may. Pass it to
+    /// Cancelled when the snapshot must be released, because it pins too much memory or too many files. Pass it to
     /// every wait while the reader is open.
     /// </summary>
     public CancellationToken Ended => _snapshot.Ended;
 
     /// <summary>Throws if the snapshot must be released. Cursors call it themselves.</summary>
-    /// <exception cref="SnapshotEndedException">The snapshot pins more memory or files than readers may.</exception>
+    /// <exception cref="SnapshotEndedException">The snapshot pins too much memory or too many files.</exception>
     public void ThrowIfEnded() => _snapshot.ThrowIfEnded();
 
     internal Snapshot Snapshot => _snapshot;
@@ -168,14 +167,14 @@ public readonly struct DatabaseReader : IDisposable
     }
 
     /// <summary>
-    /// Reads the highest index number given out. A number up to it that no index has belongs to a deleted or replaced
-    /// definition.
+    /// Reads the highest index number assigned so far. A lower number that no index has belongs to a deleted or
+    /// replaced definition.
     /// </summary>
     public long ReadLastIndexNumber() => ReadIndexCounts().LastNumber;
 
     /// <summary>
-    /// Reads the highest index number and the number of indexes, without reading the indexes. Together they change with
-    /// every change of definitions: a new definition raises the number, a deletion lowers the count.
+    /// Reads the highest index number and the number of indexes, without reading the indexes. Every change of
+    /// definitions changes one of them: a new definition raises the number, a deletion lowers the count.
     /// </summary>
     public (long LastNumber, int Count) ReadIndexCounts()
     {

@@ -6,7 +6,7 @@ using Rookery.Storage;
 namespace Rookery.Documents.Databases;
 
 /// <summary>
-/// A document that was read. It pins memory: dispose it once, after use. The default value is no document.
+/// A document that was read. It pins memory. Dispose it once, after use. The default value stands for no document.
 /// </summary>
 public readonly struct Document : IDisposable
 {

@@ -14,7 +14,7 @@ namespace Rookery.Documents.Databases;
 /// </summary>
 public sealed class DocumentCursor : IDisposable
 {
-    // Whether the rows are of the table by etag or by collection, which contain the document's id.
+    // Whether the rows are those by etag or by collection, which contain only the document's id.
     private readonly bool _isIndirect;
     private readonly bool _backward;
 
@@ -50,8 +50,8 @@ public sealed class DocumentCursor : IDisposable
     }
 
     /// <summary>
-    /// Receives each damaged range that is skipped, possibly more than once; null: damage throws. Only for cursors in
-    /// id order.
+    /// Receives each damaged range that is skipped, possibly more than once. If null, damage throws. Only for cursors
+    /// in id order.
     /// </summary>
     private Action<DamageEvent>? DamagePassedOver { get; init; }
 
@@ -131,7 +131,7 @@ public sealed class DocumentCursor : IDisposable
     /// <summary>Moves to the next document.</summary>
     /// <returns>False at the end.</returns>
     /// <exception cref="DamagedException">The rows that follow are damaged.</exception>
-    /// <exception cref="SnapshotEndedException">The snapshot pins more memory or files than readers may.</exception>
+    /// <exception cref="SnapshotEndedException">The snapshot pins too much memory or too many files.</exception>
     public bool MoveNext()
     {
         while (NextRow())

@@ -8,8 +8,8 @@ namespace Rookery.Documents.Databases;
 internal delegate void ValueCopy(IBufferWriter<byte> target, long offset, long count);
 
 /// <summary>
-/// A document stored in chunks. The part before its body is assembled on first use. The body is copied from the chunks
-/// straight to the output; it is assembled only for callers that need the whole document at once.
+/// A document stored in chunks. The part before its body is assembled on first use. The body is copied chunk by chunk
+/// to the output. It is assembled only if a caller needs the whole document at once.
 /// </summary>
 internal sealed class LargeDocument(long length, ValueCopy copy) : IDisposable
 {

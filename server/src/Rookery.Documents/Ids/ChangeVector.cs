@@ -4,7 +4,7 @@ using Rookery.Documents.Commands;
 namespace Rookery.Documents.Ids;
 
 /// <summary>
-/// Writes change vectors in their form for clients: <c>A:&lt;etag&gt;-&lt;history id&gt;</c>. The history is linear, so
+/// Writes change vectors in their form for clients: <c>A:&lt;etag&gt;-&lt;history id&gt;</c>. A cluster has one log, so
 /// one entry suffices.
 /// </summary>
 public static class ChangeVector

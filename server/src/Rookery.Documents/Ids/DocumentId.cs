@@ -12,7 +12,9 @@ public static class DocumentId
     /// <summary>Maximum length of an id in UTF-8, as written and lower-cased.</summary>
     public const int MaxBytes = JsonLimits.MaxIdBytes;
 
-    /// <summary>Maximum length that the server appends: 19 digits and the tag, or an identity's value.</summary>
+    /// <summary>
+    /// Maximum length of what the server appends to an id: 19 digits and the tag, or an identity's value.
+    /// </summary>
     internal const int MaxSuffixBytes = 21;
 
     /// <summary>
@@ -57,8 +59,8 @@ public static class DocumentId
 
     /// <summary>Lower-cases a valid id by Unicode's simple mapping, independent of culture.</summary>
     /// <remarks>
-    /// Unicode's stability policy keeps the mapping of assigned characters, so a newer runtime finds the rows that an
-    /// older one wrote.
+    /// By Unicode's stability policy, the mapping of assigned characters never changes, so a newer runtime finds the
+    /// rows that an older one wrote.
     /// </remarks>
     /// <param name="id">A valid id or prefix.</param>
     /// <param name="destination">At least <see cref="MaxBytes"/> bytes.</param>

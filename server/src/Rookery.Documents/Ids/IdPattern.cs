@@ -39,7 +39,8 @@ public sealed class IdPattern
     }
 
     /// <summary>
-    /// Matches greedily and backtracks to the last star only, which suffices: earlier stars never need to match more.
+    /// Matches greedily and backtracks to the last star only. This suffices, because earlier stars never need to match
+    /// more.
     /// </summary>
     private static bool IsMatch(ReadOnlySpan<byte> pattern, ReadOnlySpan<byte> text)
     {

@@ -14,7 +14,9 @@ public sealed record IndexRecord
     /// <summary>Maximum length of a definition in bytes.</summary>
     public const int MaxDefinitionBytes = 256 << 10;
 
-    /// <summary>Maximum number of indexes in a database; each one follows every write of its collections.</summary>
+    /// <summary>
+    /// Maximum number of indexes in a database, because each of them reads every write of its collections.
+    /// </summary>
     public const int MaxCount = 1000;
 
     /// <summary>The name, in the casing of its definition. Names are compared without regard to casing.</summary>

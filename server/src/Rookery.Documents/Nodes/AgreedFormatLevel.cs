@@ -5,8 +5,8 @@ using Rookery.Storage;
 namespace Rookery.Documents.Nodes;
 
 /// <summary>
-/// The format level of one node: the level that the members agreed on, as of the last applied entry, also stored in a
-/// file of the data directory.
+/// The format level on which the members agreed, as of the last applied entry. Also stored in a file of the data
+/// directory.
 /// </summary>
 internal sealed class AgreedFormatLevel
 {
@@ -33,7 +33,7 @@ internal sealed class AgreedFormatLevel
     /// <summary>The formats that this node may write.</summary>
     public FormatLevel Current { get; private set; }
 
-    /// <summary>Writes a level into the data directory, durably, and puts it in force.</summary>
+    /// <summary>Writes a level into the data directory, durably, and makes it <see cref="Current"/>.</summary>
     /// <exception cref="DiskException">The disk refused.</exception>
     public void Note(FormatLevel level)
     {
@@ -65,7 +65,7 @@ internal sealed class AgreedFormatLevel
         }
         catch (DamagedException)
         {
-            // The level written before stays in force; it never falls.
+            // The present level stays, because it never falls.
             return Current;
         }
     }

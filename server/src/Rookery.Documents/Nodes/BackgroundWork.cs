@@ -10,7 +10,7 @@ namespace Rookery.Documents.Nodes;
 /// </summary>
 public sealed class BackgroundWork : IDisposable
 {
-    // If a start would read more segments than this, the memtable is flushed although it is not full.
+    // If a start would have to read more segments than this, the memtable is flushed although it is not full.
     private const int SegmentsToReplay = 8;
 
     private readonly StorageEngine _storage;
@@ -34,10 +34,10 @@ public sealed class BackgroundWork : IDisposable
         Pacer = pacer;
     }
 
-    /// <summary>Paces background work: a share of 1 until a thread of its own does that work.</summary>
+    /// <summary>Paces background work. The share is 1 until the maintenance thread does the work.</summary>
     internal DutyCyclePacer Pacer { get; }
 
-    /// <summary>Runs work between two steps, never beside one.</summary>
+    /// <summary>Runs work between two steps, never at the same time as one.</summary>
     /// <returns>The result of <paramref name="work"/>, once it ran. The task fails with the exception that
     /// <paramref name="work"/> throws, or with an <see cref="IOException"/> if the node stops first.</returns>
     public Task<T> DoAsync<T>(Func<T> work)
@@ -57,8 +57,7 @@ public sealed class BackgroundWork : IDisposable
             return true;
         }
 
-        // If the journal lacks room, a flush helps once it releases a whole segment; an earlier one would write runs
-        // and release nothing.
+        // If the journal lacks room, a flush helps only if it releases a whole segment.
         int segments = _space.IsJournalLow ? 1 : SegmentsToReplay;
         bool isJournalLong = _journal.BytesAbove(_storage.Durable.Index) > segments * _segmentBytes;
         if (isJournalLong && _storage.AppliedIndex > _storage.Durable.Index)

@@ -28,7 +28,7 @@ internal sealed class DataDirectory : IDisposable
     /// <summary>The name of the storage engine's directory.</summary>
     public const string StorageName = "storage";
 
-    /// <summary>Directory of the indexes. Rookery.Server writes it once the node serves.</summary>
+    /// <summary>Directory of the indexes. Rookery.Server creates it when the node serves.</summary>
     public const string IndexesName = "indexes";
 
     /// <summary>
@@ -76,7 +76,7 @@ internal sealed class DataDirectory : IDisposable
     public string InboxPath => System.IO.Path.Combine(StoragePath, "incoming");
 
     /// <summary>
-    /// Whether no first start was completed here: the format file is missing. It is written once journal and storage
+    /// Whether no first start was completed here: the format file is missing. It is written when journal and storage
     /// exist.
     /// </summary>
     public bool IsNew => IsNewAt(_disk, Path);
@@ -201,9 +201,9 @@ internal sealed class DataDirectory : IDisposable
     }
 
     /// <summary>
-    /// Creates a directory and its missing parents, and syncs the parents: otherwise a power cut could remove the
+    /// Creates a directory and its missing parents, and syncs the parents. Otherwise a power cut could remove the
     /// directory with everything synced in it. Also syncs the parent of an existing directory, because a killed process
-    /// may have created it a moment ago.
+    /// may just have created it.
     /// </summary>
     public static void CreateDurably(IDisk disk, string path)
     {
@@ -262,7 +262,7 @@ internal sealed class DataDirectory : IDisposable
         }
     }
 
-    /// <summary>Writes the format file if the directory is new; called once journal and storage exist.</summary>
+    /// <summary>Writes the format file if the directory is new. Called when journal and storage exist.</summary>
     /// <param name="ids">The ids of a new directory; ignored for others.</param>
     public void Complete(NodeIds ids)
     {
@@ -346,7 +346,8 @@ internal sealed class DataDirectory : IDisposable
     /// <inheritdoc/>
     public void Dispose() => _lock.Dispose();
 
-    // Returns a path that proves a use: an interrupted first start, before it wrote the format file, never leaves it.
+    // Returns a path that proves that a node ran here. A first start that was interrupted before it wrote the format
+    // file never leaves such a path.
     private static string? TraceOfUse(IDisk disk, string directory)
     {
         string[] later =
@@ -409,7 +410,7 @@ internal sealed class DataDirectory : IDisposable
     public static string CheckLine(string content) => $"check {Checksum.Of(Encoding.ASCII.GetBytes(content)):x8}\n";
 }
 
-/// <summary>This program cannot read a data directory. The message says why and what to do.</summary>
+/// <summary>Thrown if this program cannot read a data directory. The message states why and what to do.</summary>
 /// <param name="message">One sentence.</param>
 public sealed class DataFormatException(string message) : IOException(message)
 {

@@ -1,6 +1,6 @@
 namespace Rookery.Documents.Nodes;
 
-/// <summary>Another process has locked a directory of this node.</summary>
+/// <summary>Thrown if another process has locked a directory of this node.</summary>
 /// <param name="directory">The directory.</param>
 public sealed class DataDirectoryInUseException(string directory)
     : IOException($"{directory} is in use by another process: stop that first.")

@@ -42,11 +42,9 @@ internal sealed class Expiration(DatabaseCatalog databases, IConsensus consensus
     /// </summary>
     /// <param name="database">The database.</param>
     /// <param name="nowTicks">The current time, in UTC ticks.</param>
-    /// <param name="from">
-    /// Where the search starts: empty for the first command of a round, then the key after the previous command's last
-    /// document. Starting at the table's beginning would walk over all rows that the earlier commands deleted. A
-    /// document stored meanwhile with an earlier expiry is deleted in the next round.
-    /// </param>
+    /// <param name="from">The key at which the search starts: empty for the first command of a round, then the key
+    /// after the previous command's last document. The search need not skip the rows that earlier commands deleted. A
+    /// document stored meanwhile with an earlier expiry is deleted in the next round.</param>
     /// <param name="found">Number of documents in the command.</param>
     internal static CommandBuffer? NextCommand(Database database, long nowTicks, ref byte[] from, out int found)
     {

@@ -6,19 +6,19 @@ using Rookery.Platform;
 namespace Rookery.Documents.Nodes;
 
 /// <summary>
-/// The level of formats that a cluster's members may write, one number for all formats. A new program writes only
-/// formats of the current level, so that the old program can be put back. Only the last step of an upgrade (<c>rookery
-/// cluster finalize-upgrade</c>) raises the level. Members agree on it by a cluster record. On applying that record
-/// each node writes the level into a file in its data directory; every program reads that file first, and stops there
-/// if it is too old.
+/// The level of file and log formats that a cluster's members may write, one number for all formats. A new program
+/// writes only formats of the current level, so that the old program can still be put back. Only the last step of an
+/// upgrade (<c>rookery cluster finalize-upgrade</c>) raises the level. Members agree on it by a cluster record. When a
+/// node applies that record, it writes the level into a file in its data directory. Every program reads that file
+/// first, and stops if it does not know the level.
 /// </summary>
 /// <param name="Level">The level. A program reads all levels up to the newest that it knows.</param>
 /// <param name="Program">The first program version that knows the level.</param>
 public sealed record FormatLevel(int Level, string Program)
 {
     /// <summary>
-    /// The newest level that this program knows. Raise it together with the first format that the previous program
-    /// cannot read.
+    /// The newest level that this program knows. Raise it whenever a format is added that the previous program cannot
+    /// read.
     /// </summary>
     public const int Newest = 2;
 

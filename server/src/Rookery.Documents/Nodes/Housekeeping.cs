@@ -3,21 +3,19 @@ using Rookery.Storage;
 namespace Rookery.Documents.Nodes;
 
 /// <summary>
-/// The maintenance thread's work of every 15 s: scrubs 2 MiB and releases idle memory. On an idle node it also flushes
-/// a memtable above 4 MiB once, because its memory is worth more than the write that a later flush would save. After
-/// that an idle node writes nothing.
+/// The work that the maintenance thread does every 15 s: scrubs 2 MiB and releases idle memory. On an idle node it also
+/// flushes a memtable above 4 MiB, to free its memory. After that an idle node writes nothing.
 /// </summary>
 internal sealed class Housekeeping(StorageEngine storage)
 {
     /// <summary>
-    /// Time between two calls of <see cref="DoRound"/>. Idle memory is released after two rounds at the latest, so
-    /// within a minute.
+    /// Time between two calls of <see cref="DoRound"/>. Idle memory is released after at most two rounds.
     /// </summary>
     public static readonly TimeSpan Interval = TimeSpan.FromSeconds(15);
 
     private const long IdleMemtableBytes = 4 << 20;
 
-    // 32 GB in three days. Reading 2 MiB takes about 10 ms.
+    // At this rate, 32 GB are scrubbed in three days. Reading 2 MiB takes about 10 ms.
     private const int ScrubBytes = 2 << 20;
 
     private long _appliedBefore = -1;
@@ -42,7 +40,9 @@ internal sealed class Housekeeping(StorageEngine storage)
         storage.TrimIdle();
     }
 
-    /// <summary>Releases memory that flushes and merges used, once they end on an idle node.</summary>
+    /// <summary>
+    /// Releases memory that flushes and merges used. Called when they end; does nothing on a busy node.
+    /// </summary>
     public void WorkEnded()
     {
         if (_isIdle)

@@ -22,7 +22,8 @@ public abstract class Node : IDisposable
     public virtual string? Diagnosis => null;
 
     /// <summary>
-    /// Whether the data was opened at the start. Then the node still knows its cluster if the disk fails later.
+    /// Whether the data was opened at the start. If so, the node still knows its cluster after a later failure of the
+    /// disk.
     /// </summary>
     public virtual bool HasOpened => false;
 
@@ -50,9 +51,9 @@ public abstract class Node : IDisposable
     public abstract FormatLevel FormatLevel { get; }
 
     /// <summary>
-    /// Share of one core that background work may take beyond the work that writers wait for, 0 to 1. The temperature
-    /// control sets it repeatedly; 0 pauses merges and scrubs. The default is 0.25. Ignored by nodes that do no
-    /// background work.
+    /// Share of one core that background work may take, 0 to 1, in addition to work that writers wait for. 0 pauses
+    /// merges and scrubs. The default is 0.25. The temperature control changes it. Ignored by nodes without background
+    /// work.
     /// </summary>
     public virtual double BackgroundShare
     {
@@ -79,8 +80,8 @@ public abstract class Node : IDisposable
         || DataDirectory.WhyNoFormat(disk, directory) is not null;
 
     /// <summary>
-    /// Returns why a first start is not allowed in the directory or its journal's directory: for instance an unfinished
-    /// restore or foreign files. Null if it is allowed or not the first.
+    /// Returns why a first start is not allowed in the directory or its journal's directory, for instance because of an
+    /// unfinished restore or foreign files. Null if it is allowed, or if a node was started here before.
     /// </summary>
     public static string? WhyNotNew(IDisk disk, NodeOptions options) =>
         DataDirectory.WhyNotNew(disk, options.DataDirectory, options.JournalDirectory);

@@ -4,9 +4,9 @@ using Rookery.Storage;
 namespace Rookery.Documents.Nodes;
 
 /// <summary>
-/// The node's low-priority maintenance thread. It flushes, merges and prepares journal segments; every 15 s it scrubs a
-/// little and releases idle memory. Beyond the work that writers wait for it takes the share of a core set by
-/// <see cref="Node.BackgroundShare"/>. It sleeps and writes nothing when there is no work.
+/// The node's low-priority maintenance thread. It flushes, merges and prepares journal segments. Every 15 s it scrubs a
+/// little and releases idle memory. <see cref="Node.BackgroundShare"/> limits its share of a core, except for work that
+/// writers wait for. Without work it sleeps and writes nothing.
 /// </summary>
 internal sealed class NodeMaintenance : IDisposable
 {
@@ -103,7 +103,8 @@ internal sealed class NodeMaintenance : IDisposable
             ReportFailure();
             if (failed || _core.Storage.Failure is not null)
             {
-                // Waiting writers keep requesting work; without this pause a full disk would be retried without end.
+                // Waiting writers request work again and again. Without this pause, a full disk would be retried all
+                // the time.
                 _stopping.Wait(RetryInterval);
             }
             else
@@ -140,8 +141,8 @@ internal sealed class NodeMaintenance : IDisposable
         return done;
     }
 
-    // Reports each failure once, until it is over: the failed step is retried every second, each time with another file
-    // name.
+    // Reports a failure once and not again until it is over, because the failed step is retried every second, each time
+    // with another file name.
     private void ReportFailure()
     {
         string? failure = _core.Storage.Failure;

@@ -7,8 +7,8 @@ namespace Rookery.Documents.Nodes;
 /// <summary>Settings to open a node's data.</summary>
 public sealed record NodeOptions
 {
-    // A replay that skips damage must not reach a run. The memtable can hold all of it, because BackgroundWork flushes
-    // long before the journal is that long.
+    // Memtable size for a replay that skips damage, whose result must not be written to a run. The memtable can hold
+    // the whole journal, because BackgroundWork limits the journal's length by flushes.
     private const long NeverFull = 1L << 40;
 
     /// <summary>The data directory, an absolute path. Created if it is missing.</summary>
@@ -39,14 +39,14 @@ public sealed record NodeOptions
     public long RunBytes { get; init; } = 64 << 20;
 
     /// <summary>
-    /// Only with peers: number of deletions that each group of tables retains although they hide no rows, so that a
-    /// lagging member can receive changes instead of all rows. If an eighth of the group's rows is more, that many are
-    /// retained. Each takes about 20 bytes; walking over 260,000 takes 40 ms on a desktop core.
+    /// Only with peers: minimum number of deletions that each group of tables retains although they hide no rows, so
+    /// that a lagging member can receive changes instead of all rows. An eighth of the group's rows is retained if that
+    /// is more. Each deletion takes about 20 bytes. Walking over 260,000 takes 40 ms on a desktop core.
     /// </summary>
     public long KeptDeletions { get; init; } = 64 << 10;
 
     /// <summary>
-    /// Maximum bytes of commands in flight; further callers wait briefly and are then refused. 0 means an eighth of the
+    /// Maximum bytes of commands in flight. Further callers wait briefly and are then refused. 0 means an eighth of the
     /// memory budget, at least 8 MiB.
     /// </summary>
     public long InFlightBytes { get; init; }
@@ -61,10 +61,10 @@ public sealed record NodeOptions
     public Action<string>? TroubleFound { get; init; }
 
     /// <summary>
-    /// For exports only. If set, opening skips damage, and this callback receives a message for each command that is
-    /// left out. Replay then treats a damaged document as missing, older rows replace damaged ones that a start needs,
-    /// and the whole journal is replayed although its end may not be committed. Such a node accepts no writes and keeps
-    /// no result of the replay.
+    /// Set only for exports. Then opening skips damage, and this callback receives a message for each command that is
+    /// left out. Replay treats a damaged document as missing. Older rows replace damaged ones that a start needs. The
+    /// whole journal is replayed although its end may not be committed. Such a node accepts no writes and stores no
+    /// result of the replay.
     /// </summary>
     public Action<string>? CommandLeftOut { get; init; }
 

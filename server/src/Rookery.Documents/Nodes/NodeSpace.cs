@@ -10,8 +10,8 @@ namespace Rookery.Documents.Nodes;
 /// </summary>
 public sealed class NodeSpace
 {
-    // Segments that writes may fill before a flush releases any. Without room for a new segment the journal accepts no
-    // writes.
+    // Segments for which the journal's reserve has room. Writes may fill that many before a flush releases one. Without
+    // room for a new segment, the journal accepts no writes.
     private const int SegmentsInReserve = 4;
 
     private static readonly TimeSpan Interval = TimeSpan.FromSeconds(1);

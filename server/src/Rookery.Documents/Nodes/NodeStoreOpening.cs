@@ -10,8 +10,8 @@ using Rookery.Storage;
 namespace Rookery.Documents.Nodes;
 
 /// <summary>
-/// Opens a data directory: the order of its parts, and what is refused. Used once. The resulting
-/// <see cref="NodeStore"/> owns all opened parts; if opening fails, they are closed.
+/// Opens the parts of a data directory in the right order, and refuses inconsistent directories. Used once. The
+/// resulting <see cref="NodeStore"/> owns all opened parts. If opening fails, they are closed.
 /// </summary>
 internal sealed class NodeStoreOpening(
     NodeOptions options,
@@ -98,7 +98,7 @@ internal sealed class NodeStoreOpening(
         return part;
     }
 
-    // The journal begins where the last manifest ended: with an empty storage directory, everything before would be
+    // The journal begins where the last manifest ended. With an empty storage directory, everything before would be
     // lost.
     private void RefuseWithoutStorage(DataDirectory directory)
     {
@@ -221,8 +221,8 @@ internal sealed class NodeStoreOpening(
     }
 
     /// <summary>
-    /// Records in both manifests that a node ran here. If the directory has data already, a full disk must not prevent
-    /// reading them: the next flush records it too.
+    /// Records in both manifests that a node ran here. If the directory already has data, a full disk is no error,
+    /// because the next flush records it, too.
     /// </summary>
     private static void MarkUsed(StorageEngine storage, bool isNew)
     {
@@ -232,7 +232,7 @@ internal sealed class NodeStoreOpening(
         }
         catch (DiskException) when (!isNew)
         {
-            // Both slots stay as they were.
+            // Both manifests stay unchanged.
         }
     }
 }

@@ -6,9 +6,9 @@ using Rookery.Documents.Databases;
 namespace Rookery.Documents.Nodes;
 
 /// <summary>
-/// Raises the tombstone horizon past old deletions, by proposing a new horizon. Writes nothing if no deletion is old
-/// enough. Deletions are kept for 24 hours, as long as retries are recognised, for readers that follow the changes; a
-/// reader that was away longer starts over (docs/explanation/storage.md).
+/// Removes old tombstones, by proposing a new tombstone horizon. Proposes nothing if no deletion is old enough.
+/// Tombstones are kept for 24 hours, for readers that follow the changes. A reader that was away longer starts over
+/// (docs/explanation/storage.md).
 /// </summary>
 internal sealed class TombstoneCleaning(NodeStore store, IConsensus consensus)
 {
@@ -16,12 +16,12 @@ internal sealed class TombstoneCleaning(NodeStore store, IConsensus consensus)
     public static readonly TimeSpan Lifetime = TimeSpan.FromHours(24);
 
     /// <summary>
-    /// Time by which the oldest deletion must exceed <see cref="Lifetime"/> before the horizon rises. Raising it
-    /// deletes a range, which forces a flush, so it rises at most about once an hour.
+    /// The horizon rises only when the oldest deletion is older than <see cref="Lifetime"/> and this time together.
+    /// Raising it deletes a range, which forces a flush, so it rises at most about once an hour.
     /// </summary>
     public static readonly TimeSpan Slack = TimeSpan.FromHours(1);
 
-    // Apply counts them, which takes about 5 ms per command, so other writes are applied in between.
+    // Apply counts the tombstones, which takes about 5 ms for each command, so other writes are applied in between.
     private const int TombstonesPerCommand = 16_384;
 
     /// <summary>Raises the horizon of all databases, once.</summary>

@@ -3,7 +3,7 @@ using Rookery.Storage;
 namespace Rookery.Documents.Nodes;
 
 /// <summary>
-/// A durable write in the journal needs a document that is damaged. The node can neither apply nor skip it.
+/// Thrown if a write in the journal needs a damaged document. The node can neither apply nor skip the write.
 /// </summary>
 /// <param name="damaged">The damage.</param>
 public sealed class UnappliedDamageException(DamagedException damaged)

@@ -1,8 +1,8 @@
 namespace Rookery.Documents.Nodes;
 
 /// <summary>
-/// A stopped member of a cluster cannot know which entries after its last applied entry are committed: only a running
-/// majority knows.
+/// Thrown if an export of a stopped member would need the entries after its last applied entry. Only a running majority
+/// knows which of them are committed.
 /// </summary>
 /// <param name="tables">Index of the last entry that the tables contain.</param>
 /// <param name="journal">Index of the last entry in the journal.</param>

@@ -111,7 +111,7 @@ internal sealed class BulkInsertElement : IDisposable
         _id.Release();
     }
 
-    // Recorded and refused later: the element's type, which may follow, gives a better message.
+    // An unknown member is refused later, because the element's type, which may follow, gives a better message.
     private bool TrySkipUnknown(scoped ref JsonScanner scanner, ReadOnlySpan<byte> member)
     {
         if (scanner.Peek() != (byte)'n' && _unknown is null)
@@ -142,8 +142,7 @@ internal sealed class BulkInsertElement : IDisposable
             return true;
         }
 
-        // If this fails because of invalid UTF-8, the check of the whole element replaces the error by one with its
-        // place.
+        // If the cause is invalid UTF-8, the check of the whole element replaces this error by one with its position.
         return Refuse(error.Code, scanner, start, error.What, error.Advice);
     }
 

@@ -14,7 +14,7 @@ public enum StreamRead : byte
     Item = 1,
 
     /// <summary>
-    /// The array's closing bracket was read. RavenDB's client never ends the request, so the bracket is the end.
+    /// The array's closing bracket was read. It is the end, because RavenDB's client does not end the request.
     /// </summary>
     End = 2,
 
@@ -67,8 +67,7 @@ public sealed class BulkInsertReader : IDisposable
     public int CollectedBytes => _state == State.InElement ? _collected.Length : 0;
 
     /// <summary>
-    /// Passes the next bytes. They must not change until <see cref="Read"/> has returned
-    /// <see cref="StreamRead.NeedMore"/>.
+    /// Sets the next bytes. They must not change until <see cref="Read"/> returns <see cref="StreamRead.NeedMore"/>.
     /// </summary>
     public void Feed(ReadOnlyMemory<byte> chunk)
     {
@@ -80,7 +79,7 @@ public sealed class BulkInsertReader : IDisposable
     /// <summary>Reads the next document and skips heartbeats.</summary>
     /// <param name="id">The id as sent, without escapes, checked for a put; valid until the next call.</param>
     /// <param name="document">The document; valid until the next call.</param>
-    /// <param name="error">Set with <see cref="StreamRead.Error"/>, then by every later call too.</param>
+    /// <param name="error">Set with <see cref="StreamRead.Error"/>, and by every later call.</param>
     public StreamRead Read(out ReadOnlySpan<byte> id, out ParsedDocument document, out InputError error)
     {
         id = default;

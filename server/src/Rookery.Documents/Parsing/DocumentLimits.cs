@@ -15,8 +15,7 @@ public static class DocumentLimits
     public const int MaxBatchBytes = 32 * 1024 * 1024;
 
     /// <summary>
-    /// Memory for the result and answer of one command in a batch, however short the command is; measured: about 250
-    /// bytes.
+    /// Memory for the result and response of one command in a batch, even of a short one. Measured: about 250 bytes.
     /// </summary>
     public const int BytesPerBatchCommand = 256;
 

@@ -9,9 +9,9 @@ namespace Rookery.Documents.Parsing;
 /// dispose it.
 /// </summary>
 /// <remarks>
-/// White space between tokens is not stored, because it would cost space on disk, in the cache and in every answer.
-/// Clients send none: the parser counts it, and copies the document only if there was some. Otherwise the stored
-/// members are spans of the input.
+/// White space between tokens is not stored, because it would cost space on disk, in the cache and in every response.
+/// Most clients send none. The parser copies the document only if it found some. Otherwise the stored members are spans
+/// of the input.
 /// </remarks>
 public sealed class DocumentParser : IDisposable
 {
@@ -107,7 +107,8 @@ public sealed class DocumentParser : IDisposable
     }
 
     /// <summary>
-    /// Returns why the scanner stopped. Separate from reading: a stream that only needs more bytes builds no message.
+    /// Returns why the scanner stopped. Not part of <see cref="TryRead"/>, so that a stream which only needs more bytes
+    /// builds no message.
     /// </summary>
     internal InputError Explain(JsonScanner scanner) =>
         _metadata.Error.IsError ? _metadata.Error : InputErrors.InJson(scanner.Error, scanner.Json, scanner.Position);

@@ -3,7 +3,7 @@ using Rookery.Platform;
 
 namespace Rookery.Documents.Parsing;
 
-/// <summary>What a <c>@metadata</c> object belongs to.</summary>
+/// <summary>Whether a <c>@metadata</c> object belongs to a document or to a merge patch.</summary>
 internal enum MetadataUse
 {
     /// <summary>A document: members that the server computes are dropped.</summary>
@@ -48,7 +48,7 @@ internal sealed class MetadataReader
     /// <summary>The collection's name; empty if there is none.</summary>
     public ReadOnlySpan<byte> Collection => _collection.Written;
 
-    /// <summary>Whether the collection was named, and whether with a value.</summary>
+    /// <summary>Whether the collection is missing, null or a name.</summary>
     public MemberChange CollectionChange { get; private set; }
 
     /// <summary>The id in the metadata; empty if there is none.</summary>
@@ -60,7 +60,7 @@ internal sealed class MetadataReader
     /// <summary>Time at which the document expires, in UTC ticks; 0 if never.</summary>
     public long ExpiresAtTicks { get; private set; }
 
-    /// <summary>Whether the expiry was named, and whether with a value.</summary>
+    /// <summary>Whether the expiry is missing, null or a date.</summary>
     public MemberChange ExpiryChange { get; private set; }
 
     /// <summary>Returns the kept members, without braces.</summary>
@@ -123,8 +123,8 @@ internal sealed class MetadataReader
     }
 
     /// <summary>
-    /// Keeps a member. Adjacent kept members stay one span of the input; after a dropped member the kept ones are
-    /// copied.
+    /// Keeps a member. As long as no member is dropped between kept ones, they are one span of the input. Otherwise
+    /// they are copied.
     /// </summary>
     private void Keep(ReadOnlySpan<byte> json, int from, int to, bool gap)
     {

@@ -4,8 +4,8 @@ using Rookery.Platform;
 namespace Rookery.Documents.Parsing;
 
 /// <summary>
-/// Reads newline-delimited documents, which arrive in chunks of any size. A bad line gives a
-/// <see cref="StreamRead.Error"/> with its number, and reading continues after it.
+/// Reads newline-delimited documents, which arrive in chunks of any size. For an invalid line, <see cref="Read"/>
+/// returns <see cref="StreamRead.Error"/> with its number, and continues after it.
 /// </summary>
 public sealed class NdjsonReader : IDisposable
 {
@@ -26,8 +26,7 @@ public sealed class NdjsonReader : IDisposable
     private static ReadOnlySpan<byte> ByteOrderMark => [0xEF, 0xBB, 0xBF];
 
     /// <summary>
-    /// Passes the next bytes. They must not change until <see cref="Read"/> has returned
-    /// <see cref="StreamRead.NeedMore"/>.
+    /// Sets the next bytes. They must not change until <see cref="Read"/> returns <see cref="StreamRead.NeedMore"/>.
     /// </summary>
     public void Feed(ReadOnlyMemory<byte> chunk)
     {

@@ -25,7 +25,7 @@ public readonly ref struct ParsedDocument
     /// <summary>The id in <c>@metadata.@id</c>, without escapes, which imports use; empty if there is none.</summary>
     public ReadOnlySpan<byte> MetadataId { get; init; }
 
-    /// <summary>Whether <c>@metadata.@id</c> is neither a string nor null, so that it names no document.</summary>
+    /// <summary>Whether <c>@metadata.@id</c> is invalid: neither a string nor null.</summary>
     public bool IsIdNoText { get; init; }
 
     /// <summary>Time of <c>@expires</c>, in UTC ticks; 0 if the document never expires.</summary>

@@ -13,7 +13,9 @@ namespace Rookery.Documents.Patching;
 /// </summary>
 public sealed class PatchEvaluator : IDisposable
 {
-    /// <summary>Cost of one interpreter step, as the number of bytes that could be copied in that time.</summary>
+    /// <summary>
+    /// Cost of one step of the script interpreter, as the number of bytes that could be copied in the same time.
+    /// </summary>
     private const int BytesPerStep = 16;
 
     private readonly MergePatch _merge = new();
@@ -51,8 +53,8 @@ public sealed class PatchEvaluator : IDisposable
     internal long CopiedBytesLeft { get; set; } = long.MaxValue;
 
     /// <summary>
-    /// Whether a failed patch is charged for what it copied: true for interpreted scripts, false for scripts of simple
-    /// operations, whose accounting all members must keep unchanged.
+    /// Whether a failed patch is charged for the bytes that it copied. True for interpreted scripts. False for scripts
+    /// of simple operations, because all versions must account for those in the same way.
     /// </summary>
     internal bool CountsFailure { get; private set; }
 

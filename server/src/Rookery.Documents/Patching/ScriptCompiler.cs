@@ -7,8 +7,8 @@ using Rookery.Platform;
 namespace Rookery.Documents.Patching;
 
 /// <summary>
-/// Compiles the scripts of typed session patches into a list of operations, so that apply never parses script text.
-/// Refuses any other JavaScript, which <see cref="PatchScript"/> then compiles.
+/// Compiles the simple scripts of typed session patches to a list of operations, so that apply never parses script
+/// text. Refuses any other JavaScript, which <see cref="PatchScript"/> then compiles.
 /// </summary>
 /// <remarks>
 /// An operation: <c>[operation u8][path varint+bytes][value varint+JSON]</c>. A path is a list of segments, each

@@ -6,13 +6,13 @@ using Rookery.Platform;
 namespace Rookery.Documents.Patching;
 
 /// <summary>
-/// Runs compiled lists of operations on a document's bytes. Each operation copies the document once, because scripts
-/// are short and documents small.
+/// Runs compiled lists of operations on a document's bytes. Each operation copies the document once, which is fast
+/// enough because scripts are short and documents small.
 /// </summary>
 internal sealed class ScriptMachine
 {
     /// <summary>
-    /// Bytes that all operations of a script may copy; a script beyond it would delay every other write.
+    /// Bytes that all operations of a script together may copy. A script beyond it would delay all other writes.
     /// </summary>
     private const long MaxCopiedBytes = 256L * 1024 * 1024;
 

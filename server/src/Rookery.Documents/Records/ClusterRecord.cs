@@ -2,11 +2,13 @@ using System.Buffers;
 
 namespace Rookery.Documents.Records;
 
-/// <summary>A small replicated key-value record on which all members agree, beyond the Raft configuration.</summary>
+/// <summary>
+/// A small replicated key-value record on which all members agree, for example about a member or a token.
+/// </summary>
 /// <param name="Key">1 to <see cref="MaxKeyBytes"/> printable ASCII characters without blanks, such as <c>member/</c>
 /// with a node's id (<see cref="ClusterRecordPrefix"/>).</param>
 /// <param name="Value">0 to <see cref="MaxValueBytes"/> bytes, which this project does not interpret.</param>
-/// <param name="Version">Etag of the write that stored the record, above 0; a change may expect it.</param>
+/// <param name="Version">Etag of the write that stored the record, above 0. A change can require it.</param>
 public sealed record ClusterRecord(string Key, ReadOnlyMemory<byte> Value, long Version)
 {
     /// <summary>Maximum length of a key.</summary>

@@ -10,8 +10,8 @@ using Rookery.Storage;
 namespace Rookery.Documents.Records;
 
 /// <summary>
-/// The cluster records as applied on this node: a small ordered table beside the databases, written by
-/// <see cref="Commands.ClusterRecordWriter"/>. Backups contain them. Thread-safe; reads take no lock.
+/// The cluster records as applied on this node: a small ordered table that belongs to no database.
+/// <see cref="Commands.ClusterRecordWriter"/> encodes its changes. Backups contain it. Thread-safe; reads take no lock.
 /// </summary>
 public sealed class ClusterRecords
 {
@@ -99,7 +99,7 @@ public sealed class ClusterRecords
     /// <summary>Sets the storage to read from. Before this call there are no records.</summary>
     internal void Open(StorageEngine storage) => _storage = storage;
 
-    /// <summary>Announces a change that readers can see, without waiting.</summary>
+    /// <summary>Publishes a change to subscribers, without waiting. Readers can already see it.</summary>
     internal void Announce(in ClusterRecordChange change)
     {
         Volatile.Write(ref _revision, _revision + 1);
@@ -128,7 +128,7 @@ public sealed class ClusterRecords
         }
     }
 
-    /// <summary>Announces each record whose version differs from <paramref name="before"/>.</summary>
+    /// <summary>Publishes a change for each record whose version differs from <paramref name="before"/>.</summary>
     internal void AnnounceChangesSince(IReadOnlyDictionary<string, long> before)
     {
         var now = ReadVersions();

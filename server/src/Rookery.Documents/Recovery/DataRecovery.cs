@@ -6,10 +6,10 @@ using Rookery.Platform;
 namespace Rookery.Documents.Recovery;
 
 /// <summary>
-/// Turns the data of a stopped node, the last that is left of a cluster, into the data of a new node of a new cluster,
-/// in the same directory. It builds and checks the new data beside the old data. The old data are in force until
-/// <see cref="Decide"/> and are kept under other names afterwards. A power cut at any moment leaves the old data or the
-/// new data.
+/// Recovers from the loss of all other members: converts the data of a stopped node to the data of a new node of a new
+/// cluster, in the same directory. The new data is built and checked in a subdirectory. The old data stays valid until
+/// <see cref="Decide"/>, and is kept under other names afterwards. A power cut at any moment leaves either the old data
+/// or the new data.
 /// </summary>
 /// <param name="disk">The disk.</param>
 /// <param name="options">The directories and settings.</param>
@@ -53,10 +53,10 @@ public sealed class DataRecovery(
     /// Builds the new data: all entries that the old data contain, committed or not, with new histories and without the
     /// old members.
     /// </summary>
-    /// <param name="old">The old data, which stay open and locked until after <see cref="Decide"/>.</param>
+    /// <param name="old">The old data, which stays open and locked until after <see cref="Decide"/>.</param>
     /// <param name="ids">The ids of the new node and cluster.</param>
     /// <exception cref="UnappliedDamageException">A journal entry needs a row that is damaged.</exception>
-    /// <exception cref="IOException">The disk refused. The old data stay in force.</exception>
+    /// <exception cref="IOException">The disk refused. The old data stays valid.</exception>
     public RecoveredData Build(StoppedStore old, NodeIds ids)
     {
         _ids = ids;
@@ -94,7 +94,7 @@ public sealed class DataRecovery(
         return new RecoveredData(data.Databases, data.Damage);
     }
 
-    /// <summary>Puts the new data in force, and renames the old data.</summary>
+    /// <summary>Replaces the old data by the new data, and keeps the old data under other names.</summary>
     /// <returns>The suffix of the old directories and of the old journal's files.</returns>
     public string Decide()
     {

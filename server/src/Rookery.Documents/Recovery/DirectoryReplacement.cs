@@ -6,10 +6,10 @@ using Rookery.Platform;
 namespace Rookery.Documents.Recovery;
 
 /// <summary>
-/// Replaces the data in a data directory by data that a recovery built beside them. One file decides. While
-/// <c>format.recovered</c> does not exist, the old data are in force and the next opening deletes the new data. Once it
-/// exists, the new data are in force and the next opening completes the renames. The old data are kept under other
-/// names.
+/// Replaces the data in a data directory by data that a recovery built in a subdirectory. The file
+/// <c>format.recovered</c> decides. While it does not exist, the old data is valid, and the next opening deletes the
+/// new data. When it exists, the new data is valid, and the next opening completes the renames. The old data is kept
+/// under other names.
 /// </summary>
 internal static class DirectoryReplacement
 {
@@ -27,11 +27,11 @@ internal static class DirectoryReplacement
     /// <summary>Returns the suffix for the names of the replaced data.</summary>
     public static string KeptSuffixOf(NodeIds replaced) => ".before-" + replaced.ClusterId;
 
-    /// <summary>Returns whether new data are in force but not all renamed yet.</summary>
+    /// <summary>Returns whether the new data is valid but not yet renamed completely.</summary>
     public static bool IsDecided(IDisk disk, string directory) => disk.Exists(Path.Combine(directory, Decision));
 
     /// <summary>
-    /// Puts the new data in force, durably: those in <see cref="WorkPathOf"/> and the prepared journal.
+    /// Makes the new data valid, durably: the data in <see cref="WorkPathOf"/> and the prepared journal.
     /// <see cref="Settle"/> completes the renames.
     /// </summary>
     public static void Decide(IDisk disk, string directory, NodeIds ids)
@@ -48,7 +48,8 @@ internal static class DirectoryReplacement
     }
 
     /// <summary>
-    /// Completes a decided replacement; deletes what an undecided one left. The caller holds the directory's lock.
+    /// Completes a decided replacement. Deletes the new data of an undecided one. The caller holds the directory's
+    /// lock.
     /// </summary>
     /// <exception cref="DataFormatException">The prepared journal is not in
     /// <paramref name="journalDirectory"/>.</exception>
@@ -116,7 +117,7 @@ internal static class DirectoryReplacement
             return;
         }
 
-        // The journal's files first: once the others are deleted, no start would look for them.
+        // The journal's files are deleted first, because without the other files no start would look for them.
         JournalReplacement.Discard(disk, journalDirectory);
         foreach (string path in waiting)
         {

@@ -12,7 +12,7 @@ using Rookery.Storage;
 namespace Rookery.Documents.Recovery;
 
 /// <summary>
-/// The data of a stopped node, opened to see how far they reach and to recover from them. It changes none of them.
+/// The data of a stopped node, opened without changes: to see up to which entry it reaches, and to recover it.
 /// </summary>
 public sealed class StoppedStore : IDisposable
 {
@@ -60,7 +60,8 @@ public sealed class StoppedStore : IDisposable
         _journal is { } journal && journal.Position.Index > Tables.Index ? journal.Position : Tables;
 
     /// <summary>
-    /// What the journal lost by damage, in one sentence; null if it contains every entry that this node acknowledged.
+    /// The entries that the journal lost by damage, in one sentence; null if it contains every entry that this node
+    /// acknowledged.
     /// </summary>
     public string? Damage { get; }
 
@@ -283,7 +284,7 @@ public sealed class StoppedStore : IDisposable
 
     private void Read(FrameContent content)
     {
-        // A log whose entries never had a time counts from the year 1.
+        // The log time of a log without a time counts from the year 1.
         LastWritten =
             content.LogTicks > TimeSpan.TicksPerDay ? new DateTimeOffset(content.LogTicks, TimeSpan.Zero) : null;
         for (int i = 0; i < content.Count; i++)

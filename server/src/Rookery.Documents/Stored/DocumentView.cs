@@ -119,6 +119,8 @@ public readonly ref struct DocumentView
         );
 }
 
-/// <summary>Bytes that passed their checksum are no stored document: a newer version or a bug wrote them.</summary>
+/// <summary>
+/// Thrown if bytes whose checksum is right are no stored document. A newer version or a bug wrote them.
+/// </summary>
 /// <param name="message">The problem, in one sentence.</param>
 public sealed class StoredDocumentException(string message) : Exception(message);

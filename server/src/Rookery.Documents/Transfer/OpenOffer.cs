@@ -55,7 +55,7 @@ internal sealed class OpenOffer(string directory, long index, IDisposable kept)
             }
             catch (Exception failure)
             {
-                // Any failure: members that request the offer must learn that it will not come.
+                // Any failure is recorded, because members that request the offer must learn that it will not come.
                 Refusal = $"what changed could not be written ({failure.Message.TrimEnd('.')})";
             }
 
@@ -88,7 +88,7 @@ internal sealed class OpenOffer(string directory, long index, IDisposable kept)
         }
         catch (DiskException)
         {
-            // See above.
+            // The files that remain are deleted later.
         }
     }
 }

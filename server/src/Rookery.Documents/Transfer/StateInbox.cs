@@ -9,7 +9,7 @@ using Rookery.Storage.Repair;
 namespace Rookery.Documents.Transfer;
 
 /// <summary>
-/// Receives the files of a snapshot offer, in a directory beside the storage's. The directory survives a restart, so an
+/// Receives the files of another member's snapshot, in a directory of its own. The directory survives a restart, so an
 /// interrupted fetch resumes. One thread at a time.
 /// </summary>
 public sealed class StateInbox
@@ -17,7 +17,7 @@ public sealed class StateInbox
     private const string OfferName = "offer.json";
     private const string RowsName = "repair-rows";
 
-    // Bytes at the end of a file that a power cut may have damaged; everything before was synced.
+    // Bytes at the end of a file that a power cut may have damaged. Everything before them was synced.
     private const int DoubtfulBytes = 1 << 20;
 
     private readonly StorageEngine _storage;
@@ -104,7 +104,7 @@ public sealed class StateInbox
         return new InboxFile(_disk, path, offset: 0, Statistics, StateTransferKind.Repairs);
     }
 
-    /// <summary>Deletes the rows of a repair, unless a state that came meanwhile has cleared them away.</summary>
+    /// <summary>Deletes the rows of a repair, unless the directory was cleared meanwhile.</summary>
     /// <exception cref="DiskException">The disk refused.</exception>
     internal void DropRows(RepairRows rows)
     {
@@ -170,7 +170,7 @@ public sealed class StateInbox
         return note.Read(bytes, 0) == bytes.Length && bytes.AsSpan().SequenceEqual(NoteOf(offer));
     }
 
-    // The same files may be offered for another reason or in a later term.
+    // The reason and the term are ignored, because the same files may be offered for another reason or in a later term.
     private static byte[] NoteOf(StateOffer offer) => (offer with { Why = null, CommittedBy = 0 }).Encode();
 
     private long LengthOf(StateFile file)

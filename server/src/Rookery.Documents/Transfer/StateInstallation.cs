@@ -68,8 +68,8 @@ public sealed class StateInstallation
     /// <exception cref="ReceivedStateException">The snapshot is older than the applied state, or cannot be read.
     /// Nothing changed.</exception>
     /// <exception cref="DiskException">The disk refused. Nothing changed.</exception>
-    /// <exception cref="StateInDoubtException">Only the next start shows which state is in force. This node must not
-    /// write until then.</exception>
+    /// <exception cref="StateInDoubtException">Only the next start shows whether the old or the new state is valid.
+    /// This node must not write until then.</exception>
     /// <exception cref="JournalLatchedException">The snapshot is installed, but the journal could not be reset. The
     /// next start resets it. After this and any other exception the node must stop.</exception>
     public ManifestPosition Install(FetchedState fetched, bool tailIsKept)
@@ -132,8 +132,8 @@ public sealed class StateInstallation
     }
 
     /// <summary>
-    /// Removes the mark, after the journal was reset. A mark that remains because the disk refuses does no harm: the
-    /// journal's files carry its number too.
+    /// Removes the mark after the journal was reset. If the disk refuses, the mark remains without effect, because the
+    /// journal's files contain its number.
     /// </summary>
     internal static void Complete(StorageEngine storage)
     {
@@ -143,7 +143,7 @@ public sealed class StateInstallation
         }
         catch (DiskException)
         {
-            // See above.
+            // A mark that remains has no effect.
         }
     }
 
@@ -167,7 +167,7 @@ public sealed class StateInstallation
         }
         catch (DiskException)
         {
-            // A segment that could not be deleted is out of use anyway; the next start deletes it.
+            // A segment that could not be deleted is no longer used. The next start deletes it.
         }
     }
 

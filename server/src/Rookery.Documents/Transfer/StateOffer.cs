@@ -5,8 +5,8 @@ using Rookery.Journal;
 namespace Rookery.Documents.Transfer;
 
 /// <summary>
-/// A snapshot of a node, or the changes since an earlier one, as files that members can fetch until the offer is
-/// withdrawn.
+/// The description of a snapshot, or of the changes since an earlier one, whose files members can fetch until the offer
+/// is withdrawn.
 /// </summary>
 public sealed record StateOffer
 {
@@ -45,7 +45,10 @@ public sealed record StateOffer
     /// <summary>For changes: length of a full snapshot, for comparison.</summary>
     public long WholeBytes { get; init; }
 
-    /// <summary>Why the offer is a full snapshot although changes were requested; part of a sentence.</summary>
+    /// <summary>
+    /// Why the offer is a full snapshot although changes were requested, as a clause without a subject; null if there
+    /// is no reason.
+    /// </summary>
     public string? Why { get; init; }
 
     /// <summary>The snapshot's position in the log.</summary>
@@ -99,7 +102,7 @@ public sealed record StateFile(string Name, long Bytes)
 }
 
 /// <summary>
-/// A snapshot could not be offered, fetched or installed. Nothing changed; the message states the reason.
+/// Thrown if a snapshot could not be offered, fetched or installed. Nothing changed. The message states the reason.
 /// </summary>
 /// <param name="message">One sentence.</param>
 /// <param name="cause">The exception that caused it.</param>

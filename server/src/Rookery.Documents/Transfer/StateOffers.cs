@@ -10,18 +10,18 @@ using Rookery.Storage.Repair;
 namespace Rookery.Documents.Transfer;
 
 /// <summary>
-/// Offers snapshots to members that lag behind the first entry of this node's journal: the changes since their last
-/// etag, if those are known completely and are much smaller, otherwise a full snapshot. Each offer pins the journal
-/// entries after it, so that a member which fetched the snapshot can continue with the log. An offer is withdrawn when
-/// no member fetched from it for a while, or when it pins too much of the journal.
+/// Offers snapshots to members that need entries which this node's journal no longer has. An offer contains the changes
+/// since the member's last etag, if all of them are known and they are much smaller; otherwise a full snapshot. Each
+/// offer pins the journal entries after it, so that the member can continue with the log. An offer is withdrawn if no
+/// member fetches from it for a while, or if it pins too much of the journal.
 /// </summary>
 public sealed class StateOffers : IDisposable
 {
     /// <summary>Time after the last request for an offer until it is withdrawn.</summary>
     public static readonly TimeSpan Patience = TimeSpan.FromMinutes(5);
 
-    // Maximum number of open offers of changes; further members get a full snapshot. Each offer pins files that merges
-    // have replaced.
+    // Maximum number of open offers of changes, because each pins files that merges have replaced. Further members get
+    // a full snapshot.
     private const int MostChanges = 4;
 
     private readonly StorageEngine _storage;
@@ -52,8 +52,8 @@ public sealed class StateOffers : IDisposable
     }
 
     /// <summary>
-    /// Journal bytes that an offer may pin. An offer beyond them is withdrawn even while a member fetches it: a slow
-    /// member must not fill the journal's device.
+    /// Journal bytes that an offer may pin. An offer that pins more is withdrawn even while a member fetches it,
+    /// because a slow member must not fill the journal's device.
     /// </summary>
     public long MostKeptBytes { get; init; } = 1L << 30;
 
@@ -281,8 +281,9 @@ public sealed class StateOffers : IDisposable
             : null;
     }
 
-    // Changes since an earlier etag serve too, but a refusal only for its own etag: later there may be few changes. A
-    // refused member continues with a full snapshot, so a refusal's last use is not updated.
+    // Changes since an earlier etag can be used, too. A refusal counts only for its own etag, because after a later
+    // etag there may be few changes. Its last use is not updated, because a refused member continues with a full
+    // snapshot.
     private OpenOffer? FindChanges(long since, long through)
     {
         lock (_gate)
@@ -328,8 +329,8 @@ public sealed class StateOffers : IDisposable
 
     private OpenOffer BeginWhole()
     {
-        // Pinned before the files are linked: the entries after the current manifest's index stay, and a later manifest
-        // needs fewer.
+        // The journal is pinned before the files are linked. It keeps the entries after the current manifest's index; a
+        // later manifest needs fewer.
         var kept = _journal.KeepAbove(_storage.Durable.Index);
         try
         {
