@@ -7,8 +7,8 @@ using Rookery.Server.Support;
 namespace Rookery.Hosting;
 
 /// <summary>
-/// Limits a node's background work by the sensors' readings, and logs once when the board gets into trouble and once
-/// when it is well again.
+/// Limits a node's background work by the board's temperature and throttling. Logs once when the board gets into
+/// trouble and once when it has recovered.
 /// </summary>
 internal sealed class BackgroundThrottle : IDisposable
 {
@@ -30,8 +30,8 @@ internal sealed class BackgroundThrottle : IDisposable
     public Func<bool> IsIndexing { get; set; } = static () => false;
 
     /// <summary>
-    /// The share of a core that indexing may take now, 0 to 1. While indexing and maintenance both work, each gets half
-    /// of what the board allows.
+    /// The share of a core that indexing may take now, 0 to 1. While indexing and maintenance both run, each gets half
+    /// of the share that the board's state allows.
     /// </summary>
     public double IndexingShare => BoardPolicy.BackgroundShareOf(_watch.Reading) / (_node.IsMaintaining ? 2 : 1);
 

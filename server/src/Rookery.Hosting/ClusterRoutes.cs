@@ -15,11 +15,11 @@ using Rookery.Server.Support;
 namespace Rookery.Hosting;
 
 /// <summary>
-/// The /admin/cluster routes of a running member, for its owner. POST tokens {"LifetimeSeconds"} creates a join token.
-/// nodes lists and changes the members. POST clock/confirm confirms the voters' clocks. POST finalize-upgrade raises
-/// the format level, and GET upgrade shows which level each member supports. GET authority shows the certificate
-/// authorities, POST authority/rotate begins to replace the authority, and POST authority/retire ends the trust in the
-/// old one.
+/// The /admin/cluster routes of a node, for administrators. POST tokens {"LifetimeSeconds"} creates a join token. nodes
+/// lists and changes the members. POST clock/confirm confirms the voters' clocks. POST finalize-upgrade raises the
+/// format level, and GET upgrade shows which level each member supports. GET authority shows the certificate
+/// authorities, POST authority/rotate begins to replace the authority. POST authority/retire ends the trust in the old
+/// one.
 /// </summary>
 /// <param name="log">The log, which gets a line for each change.</param>
 internal sealed class ClusterRoutes(ILogger log)
@@ -166,11 +166,13 @@ internal sealed class ClusterRoutes(ILogger log)
             return;
         }
 
-        // Once begun, an order is completed even if the client leaves.
+        // An order that has begun is completed even if the client leaves.
         await TellAsync(http, await membership.AskAsync(order, http.Request.Query["name"], CancellationToken.None));
     }
 
-    /// <summary>Works for a node without a cluster as well, because it writes data formats too.</summary>
+    /// <summary>
+    /// Raises the format level. Works also for a node without a cluster, because that node's data have formats too.
+    /// </summary>
     private async Task FinalizeUpgradeAsync(HttpContext http)
     {
         if (Alone is { } alone)
@@ -184,7 +186,8 @@ internal sealed class ClusterRoutes(ILogger log)
     }
 
     /// <summary>
-    /// Works for a node without a cluster as well, and without a leader: it shows what this node knows.
+    /// Shows which format level each member supports, as far as this node knows. Works also for a node without a
+    /// cluster, and without a leader.
     /// </summary>
     private Task ShowUpgradeAsync(HttpContext http)
     {
@@ -238,7 +241,7 @@ internal sealed class ClusterRoutes(ILogger log)
         await SendAsync(http, StatusCodes.Status200OK, json => json.WriteString("Message"u8, answer.Text));
     }
 
-    /// <summary>Works for a node without a cluster as well.</summary>
+    /// <summary>Confirms the voters' clocks. Works also for a node without a cluster.</summary>
     private async Task ConfirmClockAsync(HttpContext http)
     {
         if (Alone is not { } alone)
@@ -324,7 +327,7 @@ internal sealed class ClusterRoutes(ILogger log)
         }
     }
 
-    // Clients retry after 503, which would be wrong for a change that may have been made.
+    // Not 503 if the change may have been made: clients retry after 503.
     private static int StatusOf(Rejection refusal) =>
         refusal.Kind switch
         {
@@ -343,7 +346,7 @@ internal sealed class ClusterRoutes(ILogger log)
         );
 
     /// <summary>
-    /// Returns the life time of the token; null if the body is invalid, the default if the body has none.
+    /// Reads the lifetime of the token from the body: the default if the body names none, null if the body is invalid.
     /// </summary>
     private static async Task<TimeSpan?> ReadLifeAsync(HttpContext http)
     {

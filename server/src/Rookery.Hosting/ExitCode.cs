@@ -21,7 +21,7 @@ public static class ExitCode
     public const int NotFound = 66;
 
     /// <summary>
-    /// EX_UNAVAILABLE: the operation that the command waited for was stopped and does not continue by itself.
+    /// EX_UNAVAILABLE: the operation that the command waited for was stopped, and resumes only on request.
     /// </summary>
     public const int Stopped = 69;
 
@@ -29,8 +29,8 @@ public static class ExitCode
     public const int Conflict = 75;
 
     /// <summary>
-    /// EX_CONFIG: the command cannot do what was asked: an option, setting or address is invalid, or another process
-    /// holds the directory.
+    /// EX_CONFIG: the command cannot begin: an option, setting or address is invalid, or another process holds the
+    /// directory.
     /// </summary>
     public const int Configuration = 78;
 

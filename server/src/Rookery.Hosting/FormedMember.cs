@@ -11,8 +11,8 @@ using Rookery.Server.Support;
 namespace Rookery.Hosting;
 
 /// <summary>
-/// Forms a cluster with other nodes automatically, as the configuration says, and joins it once the others have
-/// admitted this node.
+/// Forms a cluster with other nodes automatically if the configuration contains the setting <c>form</c>, and joins the
+/// cluster once the other nodes have admitted this one.
 /// </summary>
 internal static class FormedMember
 {
@@ -26,7 +26,7 @@ internal static class FormedMember
     /// <summary>Returns the options for forming a cluster; null if the configuration does not ask for it.</summary>
     /// <param name="configuration">The configuration.</param>
     /// <param name="announcement">The mDNS announcement; null without one.</param>
-    /// <param name="secrets">Hides the phrase in everything that is logged or shown.</param>
+    /// <param name="secrets">Gets the phrase, so that logs and debug packages do not contain it.</param>
     /// <param name="letIn">Completes when the other nodes have admitted this one.</param>
     public static FormingOptions? OptionsFor(
         ServeConfiguration configuration,
@@ -165,7 +165,8 @@ internal static class FormedMember
     }
 
     /// <summary>
-    /// Returns the addresses that members of the cluster announce now: all may have changed while the power was off.
+    /// Returns the addresses that members of the cluster announce now. The addresses in the token may be outdated after
+    /// a power cut.
     /// </summary>
     private static async Task<IReadOnlyList<string>> AnnouncedAsync(string clusterId, CancellationToken stopping)
     {
@@ -180,7 +181,7 @@ internal static class FormedMember
         }
         catch (IOException)
         {
-            // The addresses in the token remain.
+            // Without mDNS only the addresses in the token are tried.
             return [];
         }
     }

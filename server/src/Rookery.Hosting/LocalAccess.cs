@@ -11,9 +11,9 @@ using Rookery.Server.Support;
 namespace Rookery.Hosting;
 
 /// <summary>
-/// How commands on the node's own machine reach it. The file <c>local-access</c> in the data directory, readable by
-/// root and the node's user, contains the node's address and, over TLS, a token that is valid until the process ends.
-/// The file <c>claim-code</c> beside it exists while the node has no owner.
+/// How commands on the node's own machine reach the node: the file <c>local-access</c> in its data directory, readable
+/// by root and the node's user. It contains the node's address and, over TLS, a token that is valid until the process
+/// ends. The file <c>claim-code</c> beside it exists while the node has no owner.
 /// </summary>
 /// <param name="Address">The node's address on this machine.</param>
 /// <param name="Token">A token with all rights; null over plain HTTP, which needs none.</param>
@@ -26,10 +26,10 @@ public sealed record LocalAccess(Uri Address, string? Token)
     private static readonly TimeSpan Pause = TimeSpan.FromSeconds(1);
 
     /// <summary>
-    /// Writes these files for a node that now serves. Over TLS, also announces its state by mDNS and logs how to claim
-    /// the node if it has no owner. For that it first waits until the node has applied all acknowledged writes, because
-    /// a member that has just joined may not know yet that the cluster was claimed. Returns when the node has an owner
-    /// or the server stops.
+    /// Writes both files for a node that now serves. Over TLS it then waits until the node has applied all acknowledged
+    /// writes, because a member that has just joined may not know yet that the cluster has an owner. After that it
+    /// announces the node's state by mDNS and, without an owner, logs how to claim the node. Returns when the node has
+    /// an owner or the server stops.
     /// </summary>
     internal static async Task TellAsync(
         IDisk disk,
@@ -82,7 +82,7 @@ public sealed record LocalAccess(Uri Address, string? Token)
         }
         catch (OperationCanceledException)
         {
-            // The node stops without an owner. The next start writes another code.
+            // The node stops without an owner. The next start writes a new code.
         }
         catch (DiskException refused)
         {
@@ -152,7 +152,7 @@ public sealed record LocalAccess(Uri Address, string? Token)
     }
 
     /// <summary>
-    /// Replaces a file in a directory by one rename. It is not synced, because the next start writes it again.
+    /// Replaces a file in a directory by one rename. Does not sync it, because the next start writes it again.
     /// </summary>
     /// <exception cref="DiskException">The file could not be written. The old one is intact.</exception>
     public static void Write(IDisk disk, string directory, string name, string text)

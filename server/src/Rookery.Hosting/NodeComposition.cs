@@ -33,7 +33,9 @@ internal static class NodeComposition
             setting.Time
         );
 
-    /// <summary>Creates what all routes share: the memory budget, the timeline of disk work, the options.</summary>
+    /// <summary>
+    /// Creates the state that all routes share: the memory budget, the timeline of disk work, the options.
+    /// </summary>
     public static ServerContext ContextOf(
         NodeSetting setting,
         ShownIdentity? identity,
@@ -57,7 +59,7 @@ internal static class NodeComposition
     }
 
     /// <summary>
-    /// Loads the node as a member of its cluster, by the identity beside its data; returns null for a node without a
+    /// Loads the node's membership of its cluster, from the identity beside its data; returns null for a node without a
     /// cluster.
     /// </summary>
     public static ClusterMember? MemberOf(
@@ -207,8 +209,8 @@ internal static class NodeComposition
             ClaimCode = configuration.IsSecure ? secrets.ClaimCode : null,
             BatchBytesLimit = (int)Math.Min(32 << 20, configuration.MemoryBytes / 8),
             QueryBytesLimit = (int)Math.Min(4 << 20, configuration.MemoryBytes / 64),
-            // A connection whose client does not read its response pins 64 KiB of it, and about as much in buffers.
-            // Connections may take a quarter of the memory budget.
+            // Connections may take a quarter of the memory budget. One whose client does not read pins 64 KiB of its
+            // response, and about as much in buffers.
             ConnectionsLimit = (int)Math.Clamp(configuration.MemoryBytes / 4 / (128 << 10), 256, 16_384),
             AdminRoutes = cluster.All,
             Board = watch,

@@ -1,8 +1,8 @@
 namespace Rookery.Hosting;
 
 /// <summary>
-/// The parts of a node. Disposes them in the reverse of the order in which they were added, also if a later part could
-/// not start, and continues if the disposal of one fails.
+/// The started parts of a node. Disposes them in reverse order, also if a later part could not start. If the disposal
+/// of a part fails, disposes the remaining ones all the same.
 /// </summary>
 internal sealed class NodeParts : IAsyncDisposable
 {
@@ -31,7 +31,8 @@ internal sealed class NodeParts : IAsyncDisposable
     }
 
     /// <summary>Disposes the parts.</summary>
-    /// <exception cref="Exception">A disposal failed; the exception is that of the last one that did.</exception>
+    /// <exception cref="Exception">A disposal failed. If several did, this is the exception of the last
+    /// one.</exception>
     public async ValueTask DisposeAsync()
     {
         if (_disposals.TryPop(out var dispose))

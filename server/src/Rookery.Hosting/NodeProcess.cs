@@ -11,7 +11,8 @@ using Rookery.Server.Support;
 namespace Rookery.Hosting;
 
 /// <summary>
-/// Runs a node's process: bounds its memory, joins the cluster that has admitted the node, serves, stops on a signal.
+/// Runs a node in this process: bounds the memory, joins the cluster that has admitted the node, serves, and stops on a
+/// signal.
 /// </summary>
 public static class NodeProcess
 {
@@ -35,8 +36,8 @@ public static class NodeProcess
         using var systemd = new SystemdNotifier(disk, time);
         SettleRecovery(configuration, disk);
 
-        // A node that is admitted to a cluster while it serves stops, joins, and serves again as a member in the same
-        // process. The claim code is kept, because a screen may show it.
+        // A node that is admitted to a cluster while it serves stops, joins, and serves again as a member, all in this
+        // process. It keeps its claim code, because a screen may show it.
         var secrets = AccessSecrets.Create(PresetClaimCode(configuration.ClaimCodeFile));
         log.Recent.Secrets.Hide(secrets.ClaimCode);
         log.Recent.Secrets.Hide(secrets.LocalToken);
@@ -74,8 +75,8 @@ public static class NodeProcess
         return isJoining;
     }
 
-    // Runs before the node's identity is read: a newer program may have written the data, and an interrupted recovery
-    // must be completed first.
+    // Completes an interrupted `rookery cluster recover`, and refuses data of a newer program. Runs before the node's
+    // identity is read.
     private static void SettleRecovery(ServeConfiguration configuration, PosixDisk disk)
     {
         try
@@ -109,8 +110,8 @@ public static class NodeProcess
             : code.Trim();
     }
 
-    // A lone writer waits for the disk on its request's thread, and a reader may as well. The thread pool adds threads
-    // beyond its minimum (one per core) only after a delay.
+    // Raises the minimum of the thread pool (one per core), beyond which it adds threads only after a delay. Requests
+    // can block threads: a lone writer waits for the disk on its request's thread, and a reader may as well.
     private static void LeaveThreadsForOthers()
     {
         ThreadPool.GetMinThreads(out int workers, out int completions);

@@ -7,7 +7,7 @@ using Rookery.Server.Support;
 
 namespace Rookery.Hosting;
 
-/// <summary>What stays the same when a process serves its node again after a join.</summary>
+/// <summary>The settings of a process that stay the same when it serves its node again after a join.</summary>
 /// <param name="Configuration">The configuration.</param>
 /// <param name="Secrets">The claim code and the token for commands on this machine.</param>
 /// <param name="WebhookToken">The bearer token of the alert webhook; null for none.</param>

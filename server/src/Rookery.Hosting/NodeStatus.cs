@@ -61,8 +61,8 @@ internal static class NodeStatus
     }
 
     /// <summary>
-    /// Updates the status line of systemd, which a card's screen shows too, every two seconds until the node stops:
-    /// with which members the node is in a cluster, or what it waits for.
+    /// Updates the status line of systemd every two seconds until the node stops: the members of its cluster, or what
+    /// it waits for. The screen of a card image shows that line too.
     /// </summary>
     public static async Task TellAsync(
         NodeSetting setting,

@@ -14,7 +14,7 @@ public static partial class ProcessMemory
     // An option of prctl(2), from linux/prctl.h: PR_SET_THP_DISABLE.
     private const int WithoutHugePages = 41;
 
-    // Code, stacks and the runtime of a program that only starts Kestrel.
+    // Resident bytes of code, stacks and runtime in a program that only starts Kestrel.
     private const long RuntimeBytes = 36 << 20;
 
     /// <summary>
@@ -24,25 +24,25 @@ public static partial class ProcessMemory
     /// <param name="budgetBytes">The budget of the whole process.</param>
     public static void Bound(long budgetBytes)
     {
-        // Half of the budget is the most that the managed heap may commit; near it the GC collects and compacts harder.
-        // The other half is for native memory (memtables, block cache), code, stacks and the runtime.
+        // The managed heap may commit half of the budget; near that limit the GC collects and compacts harder. The
+        // other half is for native memory (memtables, block cache), code, stacks and the runtime.
         AppContext.SetData("GCHeapHardLimit", (ulong)(budgetBytes / 2));
         GC.RefreshMemoryLimit();
 
-        // By default glibc keeps an arena per thread with the freed memory inside it. Two arenas and early trimming
-        // keep the resident memory close to the memory in use.
+        // By default glibc keeps an arena of memory per thread, and freed memory stays in it. Two arenas and early
+        // trimming keep the resident memory close to the memory in use.
         _ = SetAllocatorOption(ArenaMaximum, 2);
         _ = SetAllocatorOption(MapThreshold, 128 << 10);
         _ = SetAllocatorOption(TrimThreshold, 256 << 10);
 
-        // A kernel that gives transparent huge pages to all programs, as Debian's does, makes each 2 MiB with one page
-        // in use resident as a whole within minutes, even after it was returned.
+        // Debian's kernel gives transparent huge pages to all programs. Within minutes it makes each 2 MiB with one
+        // page in use resident as a whole, even after the other pages were returned.
         _ = SetProcessOption(WithoutHugePages, 1, 0, 0, 0);
     }
 
     /// <summary>
-    /// Reserves in the budget what code, stacks, the runtime and the managed heap usually take, so that caches use only
-    /// the rest. Without this a node of 128 MiB reached 200 MiB on a slow card.
+    /// Reserves the usual memory of code, stacks, the runtime and the managed heap in the budget, so that caches use
+    /// only the rest. Without this a node of 128 MiB reached 200 MiB on a slow card.
     /// </summary>
     public static void Charge(MemoryBudget memory)
     {

@@ -78,8 +78,7 @@ internal sealed class ServedNode
         var member = NodeComposition.MemberOf(setting, identity, forming, context, watch);
         cluster.Member = member is null ? null : parts.AddSlow(member);
 
-        // Opening the data takes longer the longer the journal is. The address answers meanwhile that the data is being
-        // opened.
+        // A long journal makes opening the data slow. Meanwhile the address answers that the data is being opened.
         var opening = Task.Run(() => NodeComposition.OpenNode(setting, member, cluster, context));
         await ListenAsync(() => app.StartAsync(), configuration.Url, opening);
         if (configuration.Welcome is { } place)
@@ -107,10 +106,11 @@ internal sealed class ServedNode
         return served;
     }
 
-    /// <summary>Stops the parts in order, and names each to the deadline while it is awaited.</summary>
+    /// <summary>Stops the parts in order. Sets the name of each part in the deadline while it is awaited.</summary>
     public async Task StopAsync(StopDeadline deadline)
     {
-        // Readers are refused before leadership is handed over, which takes seconds if no other member can take it.
+        // Refuses reads before leadership is handed over: the handover takes seconds if no other member can become
+        // leader.
         _context.Readiness.MarkStopping();
         _app.Lifetime.StopApplication();
         _member?.BeginStop();
@@ -158,8 +158,8 @@ internal sealed class ServedNode
         }
     }
 
-    // If the address is taken by another process of the same node, its directory is in use as well. Opening reports
-    // that first, because it is the better reason.
+    // If another process of the same node has the address, it also holds the directory. The failed opening is then
+    // reported, because it is the better reason.
     private static async Task ListenAsync(Func<Task> listen, string where, Task<Node> opening)
     {
         try

@@ -9,8 +9,8 @@ using Rookery.Server.Configuration;
 namespace Rookery.Hosting;
 
 /// <summary>
-/// The identity that the node presents to clients over TLS: its certificate as a member, which the cluster's authority
-/// has signed. A renewed certificate is presented from the next handshake on.
+/// The identity that the node presents to clients over TLS: its certificate as a member, signed by the cluster's
+/// authority. A renewed certificate is presented from the next handshake on.
 /// </summary>
 internal sealed class ShownIdentity
 {
@@ -65,7 +65,7 @@ internal sealed class ShownIdentity
     /// <summary>Presents a renewed certificate or new authorities from now on.</summary>
     public void Show(NodeIdentity identity) => Volatile.Write(ref _shown, new Shown(identity));
 
-    // Never disposed, because connections that began with it still use it. A process has few of them.
+    // Never disposed, because open connections still use it. A process creates few of them.
     private sealed class Shown(NodeIdentity identity) : IServerIdentity
     {
         private readonly ClientCertificateRule _rule = identity.ClientRule;
@@ -74,7 +74,7 @@ internal sealed class ShownIdentity
 
         public X509Certificate2Collection Authorities { get; } = [.. identity.Authorities];
 
-        // Without a trusted time, 1970 is used: then no certificate counts as expired.
+        // Without a trusted time the comparison uses 1970, so that no certificate counts as expired.
         public string? WhyRefused(X509Certificate2 client, ClusterTime now) =>
             _rule.WhyRefused(client, now is { IsSure: true, Known: { } sure } ? sure : DateTimeOffset.UnixEpoch);
 

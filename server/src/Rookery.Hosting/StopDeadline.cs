@@ -4,8 +4,8 @@ using Rookery.Server.Support;
 namespace Rookery.Hosting;
 
 /// <summary>
-/// Limits how long the process takes to stop. With a disk that no longer answers, systemd would kill it without an
-/// explanation; this logs what did not end and exits.
+/// Limits how long the process takes to stop. If a disk does not answer, systemd would kill the process without an
+/// explanation. At the deadline this class logs which part did not end and exits.
 /// </summary>
 /// <remarks>No acknowledged write is lost by the exit: all are in the journal, and synced.</remarks>
 internal sealed class StopDeadline : IDisposable

@@ -2,7 +2,7 @@ using System.Runtime.InteropServices;
 
 namespace Rookery.Hosting;
 
-/// <summary>Turns SIGTERM and SIGINT into a task, so that they do not end the process at once.</summary>
+/// <summary>Handles SIGTERM and SIGINT by completing a task, so that they do not end the process at once.</summary>
 public sealed class StopSignal : IDisposable
 {
     private readonly TaskCompletionSource _received = new(TaskCreationOptions.RunContinuationsAsynchronously);

@@ -12,7 +12,7 @@ internal static class Webhook
 
     /// <summary>
     /// Reads the token; null for none. Also registers the token and the path of the webhook's URL as secrets, so that
-    /// they are hidden in what is logged or shown.
+    /// logs and debug packages do not contain them.
     /// </summary>
     /// <exception cref="ConfigurationException">The file cannot be read, other users may read it, or it contains no
     /// token.</exception>
@@ -23,9 +23,9 @@ internal static class Webhook
             return null;
         }
 
-        // Knowing the path of the URL, such as a topic of ntfy, is enough to send to it, so the path is secret. A path
-        // shorter than 12 characters can be guessed, and hiding it could blank an ordinary word such as `rookery`
-        // everywhere.
+        // The path of the URL is secret, because it is enough for sending (a topic of ntfy, for example). A path
+        // shorter than 12 characters can be guessed anyway, and hiding it could blank an ordinary word such as
+        // `rookery` everywhere.
         string path = webhook.Url.PathAndQuery.TrimStart('/');
         if (path.Length >= LeastSecret)
         {

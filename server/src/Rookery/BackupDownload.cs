@@ -8,7 +8,8 @@ namespace Rookery;
 /// <summary>Downloads a backup from a running node.</summary>
 internal sealed class BackupDownload : IDisposable
 {
-    // The node pauses at most 2 s between two pieces. A longer silence means a stalled disk or a lost connection.
+    // The node pauses at most 2 s between two pieces. A silence of this length means a stalled disk or a lost
+    // connection.
     private static readonly TimeSpan LongestSilence = TimeSpan.FromMinutes(2);
 
     private readonly HttpClient _client;

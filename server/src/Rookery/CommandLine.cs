@@ -14,7 +14,9 @@ using Rookery.Transfer;
 
 namespace Rookery;
 
-/// <summary>The command line. An invalid command line ends with one message and exit code 78.</summary>
+/// <summary>
+/// Parses the command line and runs the command. An invalid command line ends with one message and exit code 78.
+/// </summary>
 internal static class CommandLine
 {
     private static readonly (string Name, Func<Command> Create)[] Commands =
@@ -59,8 +61,8 @@ internal static class CommandLine
     {
         var parsed = Tree(arguments).Parse(arguments);
 
-        // An unknown word is the cause of other errors, such as a missing command or value. The library takes an
-        // unknown option for a missing positional argument.
+        // Report an unknown word first, because it causes other errors, such as a missing command or value. The library
+        // reads an unknown option as a positional argument.
         string? unknown = parsed.UnmatchedTokens is [var unmatched, ..]
             ? unmatched
             : parsed

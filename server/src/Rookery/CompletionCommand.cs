@@ -75,8 +75,8 @@ internal static class CompletionCommand
 
     private static IEnumerable<string> NamesOf(Command command) => [command.Name, .. command.Aliases];
 
-    // The script follows the words as long as they name commands, and offers what may come next; otherwise it offers
-    // file names.
+    // The script follows the words as long as they name commands, then offers the subcommands and options of the last
+    // one. If there are none, it offers file names.
     private static IEnumerable<string> Bash(List<Node> nodes)
     {
         yield return "# bash completion of rookery: source <(rookery completion bash)";
@@ -187,7 +187,7 @@ internal static class CompletionCommand
     private static string InFish(string text) =>
         $"'{text.Replace("\\", "\\\\", StringComparison.Ordinal).Replace("'", "\\'", StringComparison.Ordinal)}'";
 
-    /// <summary>A command. <c>Path</c> is the words that lead to it, each after a space.</summary>
+    /// <summary>A command. <c>Path</c> contains the words that lead to it, each after a space.</summary>
     private sealed record Node(
         string Path,
         IReadOnlyList<(string Name, string Description)> Commands,

@@ -4,8 +4,8 @@ using System.Runtime.InteropServices;
 namespace Rookery;
 
 /// <summary>
-/// Sends one request over plain HTTP to a numeric IPv4 address by system calls, because loading and compiling .NET's
-/// sockets takes longer than the whole exchange.
+/// Sends one request over plain HTTP to a numeric IPv4 address, by system calls: loading and compiling .NET's sockets
+/// would take longer than the whole exchange.
 /// </summary>
 internal static unsafe partial class PlainQuestion
 {
@@ -98,8 +98,8 @@ internal static unsafe partial class PlainQuestion
         length = 0;
         while (true)
         {
-            // The time-out covers the remaining time. Otherwise a server that sends a byte now and then would be waited
-            // for without end.
+            // Each receive gets only the remaining time. Otherwise a server that sends a byte now and then could hold
+            // the command without end.
             long left = (long)(patience - TimeProvider.System.GetElapsedTime(begun)).TotalMilliseconds;
             if (left <= 0 || !SetTimeout(socket, ReceiveTimeout, left))
             {

@@ -7,15 +7,15 @@ namespace Rookery;
 
 /// <summary>
 /// A fast path of `rookery status` for a node on plain HTTP, because scripts and prompts call it often. It avoids the
-/// command-line library, the HTTP client, TLS and JSON, each of which takes longer to load than everything else; the
-/// node formats the text. Any other case, and any error, is left to <see cref="StatusCommand"/>.
+/// command-line library, the HTTP client, TLS and JSON, each of which takes longer to load than all the rest. The node
+/// formats the text. <see cref="StatusCommand"/> handles all other cases and all errors.
 /// </summary>
 internal static class QuickStatus
 {
     // After this time <see cref="StatusCommand"/> takes over, which waits longer and reports what it waited for.
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(5);
 
-    /// <summary>Runs the command if it is the plain case.</summary>
+    /// <summary>Runs the command if this fast path can handle it.</summary>
     /// <param name="arguments">The whole command line.</param>
     /// <returns>The exit code; null if nothing was printed and <see cref="StatusCommand"/> must run.</returns>
     public static int? TryRun(string[] arguments)
@@ -97,8 +97,8 @@ internal static class QuickStatus
     }
 
     /// <summary>
-    /// Asks the node for its status. Returns the text to print and the exit code; null if the node does not answer or
-    /// <see cref="StatusCommand"/> has more to ask.
+    /// Asks the node for its status. Returns the text to print and the exit code; null if the node does not answer, or
+    /// if <see cref="StatusCommand"/> must send further requests.
     /// </summary>
     private static ReadOnlyMemory<byte>? TryAsk(string place, uint address, ushort port, bool isJson, out int code)
     {

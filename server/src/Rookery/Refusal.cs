@@ -25,7 +25,7 @@ internal static class Refusal
         }
         catch (OutputClosedException)
         {
-            // The reader of the output has closed it; a message would only disturb.
+            // No message: the user ended the reader of the output.
             return ExitCode.OutputClosed;
         }
         catch (UnauthorizedAccessException refused)
@@ -49,8 +49,8 @@ internal static class Refusal
     }
 
     /// <summary>
-    /// Returns whether another path or user would help. A failing card is not such a case: the kernel makes its file
-    /// system read-only.
+    /// Returns whether another path or user would help. That is not so for a failing card, whose file system the kernel
+    /// makes read-only.
     /// </summary>
     private static bool IsOfConfiguration(IOException failure) =>
         failure

@@ -2,7 +2,7 @@ using System.CommandLine;
 
 namespace Rookery;
 
-/// <summary>Suggests the command or option that a misspelt word was meant to be.</summary>
+/// <summary>Suggests the command or option that the user probably meant by a misspelt word.</summary>
 internal static class Spelling
 {
     /// <summary>Returns a question to append to the error message; empty if no name is similar.</summary>

@@ -43,8 +43,8 @@ internal static class StatusCommand
     }
 
     /// <summary>
-    /// Describes where the node looks for members that it does not reach. Only --data or an admin's token may see
-    /// addresses.
+    /// Describes at which addresses the node looks for members that it does not reach. Needs --data or an admin token,
+    /// because others may not see addresses.
     /// </summary>
     private static async Task<IEnumerable<string>> DescribeUnreachedAsync(AdminClient client, JsonElement status)
     {

@@ -26,7 +26,7 @@ internal static class StoppedNode
     /// <param name="directory">The data directory.</param>
     /// <param name="journal">The journal directory; null if the journal is in the data directory.</param>
     /// <param name="work">The work; its result is the exit code.</param>
-    /// <param name="commandLeftOut">See <see cref="NodeOptions.CommandLeftOut"/>; if null, data whose journal cannot be
+    /// <param name="commandLeftOut">See <see cref="NodeOptions.CommandLeftOut"/>. If null, data whose journal cannot be
     /// replayed because of damage are refused.</param>
     /// <returns>The exit code of the work, or of the reason why it could not begin.</returns>
     public static Task<int> UseAsync(

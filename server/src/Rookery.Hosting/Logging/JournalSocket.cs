@@ -8,9 +8,9 @@ using Microsoft.Extensions.Logging;
 namespace Rookery.Hosting.Logging;
 
 /// <summary>
-/// The native protocol of journald (https://systemd.io/JOURNAL_NATIVE_PROTOCOL): a datagram of fields per line, so that
-/// `journalctl -u rookery ROOKERY_EVENT=1103` selects one event. Used if systemd connected stderr to the journal. A
-/// line that the socket does not take goes to stderr.
+/// Sends log lines to systemd's journal, each as a datagram of fields (https://systemd.io/JOURNAL_NATIVE_PROTOCOL), so
+/// that `journalctl -u rookery ROOKERY_EVENT=1103` selects one event. Used if systemd connected stderr to the journal.
+/// The caller writes a line to stderr if the socket does not accept it.
 /// </summary>
 internal sealed class JournalSocket : IDisposable
 {
@@ -37,7 +37,8 @@ internal sealed class JournalSocket : IDisposable
     /// <summary>Connects to a socket; returns null if nothing listens on it.</summary>
     internal static JournalSocket? TryConnect(string place)
     {
-        // A stalled journal must not block the caller: a line that the socket does not take at once is not sent to it.
+        // Non-blocking, because a stalled journal must not block the caller: a line that the socket does not accept at
+        // once is not sent.
         var socket = new Socket(AddressFamily.Unix, SocketType.Dgram, ProtocolType.Unspecified) { Blocking = false };
         try
         {
@@ -52,7 +53,7 @@ internal sealed class JournalSocket : IDisposable
     }
 
     /// <summary>Sends a line.</summary>
-    /// <returns>False if the socket did not take it.</returns>
+    /// <returns>False if the socket did not accept the line.</returns>
     public bool TrySend(LogLevel level, EventId id, string text)
     {
         try

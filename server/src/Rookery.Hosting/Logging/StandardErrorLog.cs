@@ -5,12 +5,11 @@ using Rookery.Server.Support;
 namespace Rookery.Hosting.Logging;
 
 /// <summary>
-/// The log: one line per event. systemd's journal gets each line with its level and event number as fields. Otherwise
-/// lines go to stderr, with a time stamp unless systemd adds one. The last lines are also kept in memory, for the
-/// node's log routes.
+/// The node's log. Each line goes to systemd's journal, with level and event number as fields, or else to stderr, with
+/// a time stamp unless systemd adds one. The last lines are also kept in memory, for the route /admin/logs.
 /// </summary>
 /// <param name="time">The clock.</param>
-/// <param name="stream">The stream for lines that the journal does not take; null for stderr.</param>
+/// <param name="stream">The stream for lines that the journal does not accept; null for stderr.</param>
 /// <param name="journal">systemd's journal; null if stderr is not connected to it.</param>
 internal sealed class StandardErrorLog(TimeProvider time, StandardStream? stream, JournalSocket? journal) : ILogger
 {
@@ -26,7 +25,7 @@ internal sealed class StandardErrorLog(TimeProvider time, StandardStream? stream
     public StandardErrorLog(TimeProvider time)
         : this(time, stream: null, JournalSocket.TryOpen()) { }
 
-    /// <summary>The last lines.</summary>
+    /// <summary>The last lines of the log, in memory.</summary>
     public LogRing Recent { get; } = new();
 
     public IDisposable? BeginScope<TState>(TState state)
@@ -48,7 +47,7 @@ internal sealed class StandardErrorLog(TimeProvider time, StandardStream? stream
         }
 
         var now = time.GetUtcNow();
-        // The text may contain names and reasons from clients, which must not begin a new line in the log.
+        // The text may contain strings from clients. A line break in them must not begin a new line of the log.
         string said = VisibleText.OfLine(formatter(state, exception));
         said = exception is null ? said : $"{said}: {VisibleText.OnOneLine(exception.ToString())}";
         Recent.Add(now, logLevel, eventId, said);
@@ -58,7 +57,8 @@ internal sealed class StandardErrorLog(TimeProvider time, StandardStream? stream
             return;
         }
 
-        // The journal takes the level of a line on stderr from a number before it (sd-daemon(3)).
+        // The journal reads the level of a line on stderr from a number in angle brackets before the line
+        // (sd-daemon(3)).
         string stamp =
             journal is not null ? $"<{JournalSocket.PriorityOf(logLevel)}>"
             : _stampedByOthers ? string.Empty
@@ -70,12 +70,12 @@ internal sealed class StandardErrorLog(TimeProvider time, StandardStream? stream
     }
 
     /// <summary>
-    /// Writes a line. A full disk must not end the node, and a reader that does not read must not block it. After one
-    /// second of waiting, lines are dropped until the reader continues; then their number is logged.
+    /// Writes a line to stderr. A failed write does not end the node, and a reader that does not read blocks it for at
+    /// most one second. Then lines are dropped until the reader continues, and their number is logged.
     /// </summary>
     private void Write(string stamp, string text)
     {
-        // Part of the first dropped line may have been written without its line end.
+        // The first dropped line may have been written in part, without its line end.
         string before =
             _lost == 0
                 ? string.Empty

@@ -3,10 +3,10 @@ using System.Text;
 
 namespace Rookery.Hosting.Logging;
 
-/// <summary>The reader of the output has closed it, as `head` does when it has enough lines.</summary>
+/// <summary>Thrown if the reader of the output has closed it, as `head` does when it has enough lines.</summary>
 public sealed class OutputClosedException() : IOException("The output is closed: its reader has ended.");
 
-/// <summary>The output could not be written, such as to a full disk, or is closed.</summary>
+/// <summary>Thrown if the output could not be written, for example to a full disk, or is closed.</summary>
 /// <param name="error">The error number (errno).</param>
 public sealed class OutputFailedException(int error)
     : IOException($"The output could not be written: {ReasonOf(error)}")
@@ -25,8 +25,8 @@ public sealed class OutputFailedException(int error)
 }
 
 /// <summary>
-/// Stdout or stderr without a buffer. .NET's own console stream ignores a closed pipe, so a command would go on for
-/// ever without a reader.
+/// Stdout or stderr without a buffer. .NET's own console stream ignores a closed pipe, so a command without a reader
+/// would never end.
 /// </summary>
 public sealed partial class StandardStream : Stream
 {
@@ -103,9 +103,9 @@ public sealed partial class StandardStream : Stream
         return ValueTask.CompletedTask;
     }
 
-    /// <summary>Writes a text as far as the reader takes it in time.</summary>
-    /// <returns>False only if a reader that may go on reading lost a part of the text, so the caller counts a dropped
-    /// line. True also if the output is closed or fails.</returns>
+    /// <summary>Writes a text, or the part of it that the reader reads in time.</summary>
+    /// <returns>False if the time was over and a part of the text was dropped. True if all was written, and also if the
+    /// output is closed or fails, because then no reader misses the text.</returns>
     public bool TryWriteWithin(string text, TimeSpan patience)
     {
         byte[] bytes = Encoding.UTF8.GetBytes(text);
@@ -119,7 +119,9 @@ public sealed partial class StandardStream : Stream
         }
     }
 
-    /// <summary>Writes what the reader takes in time, for a caller that must not wait for a stalled reader.</summary>
+    /// <summary>
+    /// Writes the bytes that the reader reads in time, for a caller that must not wait for a stalled reader.
+    /// </summary>
     /// <param name="buffer">The bytes.</param>
     /// <param name="patience">How long to wait for the reader, in all.</param>
     /// <returns>The number of bytes written.</returns>
@@ -180,7 +182,10 @@ public sealed partial class StandardStream : Stream
         }
     }
 
-    /// <summary>Throws if the reader has closed the output: for a command that writes nothing for a while.</summary>
+    /// <summary>
+    /// Throws if the reader has closed the output. A command that writes nothing for a while calls it, so that it ends
+    /// when its reader does.
+    /// </summary>
     /// <exception cref="OutputClosedException">The reader has closed the output.</exception>
     public void EndIfUnread()
     {
@@ -192,8 +197,8 @@ public sealed partial class StandardStream : Stream
     }
 
     /// <summary>
-    /// Waits until the descriptor is writable or has failed. A signal does not end the wait, because the line being
-    /// written, often the one that reports the signal, would be lost.
+    /// Waits until the descriptor is writable or has failed. A signal does not end the wait: the line being written
+    /// would be lost, and often it is the one that reports the signal.
     /// </summary>
     /// <returns>False if the time is over: a write could block for ever.</returns>
     private bool HasRoomWithin(TimeSpan patience, long begun)
@@ -216,8 +221,8 @@ public sealed partial class StandardStream : Stream
         return found < 0 && Marshal.GetLastPInvokeError() == Interrupted ? null : found > 0;
     }
 
-    // If a standard descriptor is closed, .NET's own files get its number. Those are closed on exec, and inherited
-    // descriptors are not.
+    // If a standard descriptor is closed, a file of .NET can have its number. Such files have the flag close-on-exec,
+    // and inherited descriptors do not.
     private static bool IsInherited(int descriptor) =>
         Control(descriptor, GetDescriptorFlags) is >= 0 and var flags && (flags & ClosesOnExecute) == 0;
 

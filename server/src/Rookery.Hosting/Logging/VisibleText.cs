@@ -5,9 +5,9 @@ using System.Text;
 namespace Rookery.Hosting.Logging;
 
 /// <summary>
-/// Makes foreign text (names, values, server messages) safe for a terminal or table. Characters that control a
-/// terminal, change the direction of text or are invisible become visible escapes (<c>\u202e</c>). Inside JSON the
-/// escape means the same text.
+/// Makes text of unknown origin (names, values, server messages) safe for a terminal or table. Characters that control
+/// a terminal, change the direction of text or are invisible become visible escapes (<c>\u202e</c>). In JSON the escape
+/// stands for the same text.
 /// </summary>
 public static class VisibleText
 {

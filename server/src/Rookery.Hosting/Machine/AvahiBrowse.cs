@@ -47,8 +47,7 @@ public static class AvahiBrowse
             }
             catch (OperationCanceledException)
             {
-                // One service that cannot be resolved keeps avahi-browse waiting. What it has printed until then
-                // counts.
+                // avahi-browse waits for a service that cannot be resolved. Use the services that it printed before.
                 process.Kill();
                 cancellationToken.ThrowIfCancellationRequested();
                 return (NetworkTables.Services(await output), null, false);

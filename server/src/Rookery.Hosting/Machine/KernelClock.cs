@@ -15,8 +15,8 @@ public static partial class KernelClock
     private const int TimexBytes = 256;
 
     /// <summary>
-    /// Returns whether a time service keeps the clock synchronised. Costs one system call of half a microsecond, which
-    /// needs no privilege.
+    /// Returns whether a time service keeps the clock synchronised. Costs one unprivileged system call of half a
+    /// microsecond.
     /// </summary>
     public static bool IsSynchronised()
     {

@@ -5,7 +5,8 @@ using Rookery.Server.Alerts;
 namespace Rookery.Hosting.Machine;
 
 /// <summary>
-/// Reads what other programs wrote for node_exporter, in the directory where Debian's node_exporter reads such files.
+/// Reads the reports that other programs on this machine write for node_exporter, in the directory where Debian's
+/// node_exporter looks for them.
 /// </summary>
 /// <param name="disk">The disk.</param>
 internal sealed class MachineFiles(PosixDisk disk)

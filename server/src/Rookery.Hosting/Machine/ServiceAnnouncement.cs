@@ -8,8 +8,8 @@ using Rookery.Server.Support;
 namespace Rookery.Hosting.Machine;
 
 /// <summary>
-/// The mDNS announcement of the node: a service file of Avahi (avahi.service(5)) in $RUNTIME_DIRECTORY, which systemd
-/// creates for the time that the service runs. `rookery-announce.service` of the package copies it to
+/// The mDNS announcement of the node: a service file of Avahi (avahi.service(5)) in $RUNTIME_DIRECTORY. systemd creates
+/// that directory while the service runs. `rookery-announce.service` of the package copies the file to
 /// /etc/avahi/services, where only root may write. Without systemd nothing is announced.
 /// </summary>
 internal sealed class ServiceAnnouncement
@@ -83,7 +83,8 @@ internal sealed class ServiceAnnouncement
     }
 
     /// <summary>
-    /// Announces the mark by which nodes that form a cluster with this one recognise it; null if it forms none.
+    /// Announces the mark by which nodes that form a cluster together recognise each other; null if this node forms
+    /// none.
     /// </summary>
     public void TellMark(string? mark)
     {

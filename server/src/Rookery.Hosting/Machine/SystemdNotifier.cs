@@ -7,9 +7,8 @@ namespace Rookery.Hosting.Machine;
 
 /// <summary>
 /// Reports the state of the service to systemd by datagrams to $NOTIFY_SOCKET (sd_notify(3)); does nothing without that
-/// variable. If $WATCHDOG_USEC is set for this process, it sends a keep-alive twice per period. The status line is also
-/// written to the file <c>status</c> in $RUNTIME_DIRECTORY, which a path unit can watch: the card image shows it on the
-/// screen.
+/// variable. If $WATCHDOG_USEC is set for this process, sends a keep-alive twice per period. The status line is also
+/// written to the file <c>status</c> in $RUNTIME_DIRECTORY, from which the card image shows it on the screen.
 /// </summary>
 internal sealed class SystemdNotifier : IDisposable
 {
@@ -32,7 +31,7 @@ internal sealed class SystemdNotifier : IDisposable
             return;
         }
 
-        // A leading @ stands for the zero byte with which a name in the abstract namespace begins.
+        // A leading @ stands for the zero byte that begins a name in the abstract namespace.
         _socket = new Socket(AddressFamily.Unix, SocketType.Dgram, ProtocolType.Unspecified);
         _socket.Connect(new UnixDomainSocketEndPoint(path[0] == '@' ? '\0' + path[1..] : path));
         if (WatchdogPeriod() is { } period)
@@ -65,7 +64,7 @@ internal sealed class SystemdNotifier : IDisposable
 
         _told = status;
 
-        // The status may contain foreign text: a line end would begin another assignment.
+        // The status may contain text of other machines, and a line end in it would begin another assignment.
         string line = string.Concat(status.Select(static letter => char.IsControl(letter) ? ' ' : letter));
         Send("STATUS=" + line);
         try
@@ -77,7 +76,7 @@ internal sealed class SystemdNotifier : IDisposable
         }
         catch (DiskException)
         {
-            // The screen shows the old status. The log has the same information.
+            // The screen keeps the old status. The log has the same information.
         }
     }
 

@@ -5,8 +5,8 @@ using Rookery.Server.Configuration;
 namespace Rookery.Access;
 
 /// <summary>
-/// Reads answers of a server that may not be a node of this version: another program, a router's page. No such answer
-/// may end a command with a stack trace or fill the machine's memory.
+/// Reads answers of a server that may be no node of this version, for example a router. No such answer may end a
+/// command with a stack trace or fill the machine's memory.
 /// </summary>
 internal static class ForeignAnswer
 {
@@ -14,14 +14,15 @@ internal static class ForeignAnswer
     private const long LargestBound = 256 << 20;
 
     /// <summary>
-    /// The longest answer that is kept whole, in bytes: an eighth of the machine's memory, between 64 MiB and 256 MiB.
+    /// The longest answer that is read into memory, in bytes: an eighth of the machine's memory, between 64 MiB and 256
+    /// MiB.
     /// </summary>
     public static long MostBytes { get; } = Math.Clamp(MemorySize.DefaultBytes() / 2, LeastBound, LargestBound);
 
-    /// <summary>Runs work with a node's answers.</summary>
-    /// <param name="address">Whose answers they are.</param>
+    /// <summary>Runs work that reads a node's answers.</summary>
+    /// <param name="address">Returns the node's address, for the message.</param>
     /// <param name="work">The work.</param>
-    /// <exception cref="AdminException">An answer had not the form that the work reads.</exception>
+    /// <exception cref="AdminException">An answer has another form than expected.</exception>
     public static async Task<int> GuardAsync(Func<Uri> address, Func<Task<int>> work)
     {
         try
@@ -41,10 +42,11 @@ internal static class ForeignAnswer
         }
     }
 
-    /// <summary>Reads a body whole.</summary>
-    /// <exception cref="AdminException">It is longer than <see cref="MostBytes"/>, or <paramref name="mostBytes"/>
-    /// where that is said.</exception>
-    /// <exception cref="HttpRequestException">It broke off.</exception>
+    /// <summary>Reads a whole body into memory.</summary>
+    /// <exception cref="AdminException">
+    /// The body is longer than <paramref name="mostBytes"/>, or than <see cref="MostBytes"/> if that is null.
+    /// </exception>
+    /// <exception cref="HttpRequestException">The connection broke.</exception>
     public static async Task<byte[]> ReadAsync(
         HttpContent body,
         Uri address,

@@ -132,8 +132,8 @@ internal static class LoginCommand
     }
 
     /// <summary>
-    /// Throws if the node rejects the token. Other refusals are fine, because a token for metrics only may not list
-    /// databases.
+    /// Throws if the node rejects the token. A refusal for lack of rights is accepted: a token for metrics only may not
+    /// list databases.
     /// </summary>
     private static async Task ProveAsync(NodeConnection node)
     {

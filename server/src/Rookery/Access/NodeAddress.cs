@@ -11,7 +11,7 @@ namespace Rookery.Access;
 /// with --token-file and --ca. Defaults come from the environment, then from the <see cref="UserSettings">user's
 /// file</see>.
 /// </summary>
-/// <param name="isRemote">Whether the command uses --data in another sense, and has no --json.</param>
+/// <param name="isRemote">Whether the command has neither --data for a running node nor --json.</param>
 internal sealed class NodeAddress(bool isRemote = false)
 {
     /// <summary>The address of a node with the default configuration.</summary>
@@ -96,7 +96,7 @@ internal sealed class NodeAddress(bool isRemote = false)
     public static bool IsAddress(string text) =>
         Uri.TryCreate(text, UriKind.Absolute, out var address) && address.Scheme is "http" or "https";
 
-    /// <summary>Returns the database that a name stands for: `.` is the user's default database.</summary>
+    /// <summary>Returns the database that an argument names. `.` is the user's default database.</summary>
     /// <exception cref="AdminException">The user has no default database.</exception>
     public string DatabaseOf(string name) =>
         name is not "." ? name
@@ -235,8 +235,8 @@ internal sealed class NodeAddress(bool isRemote = false)
 
     private string? TokenOf(ParseResult parsed, Uri[] addresses, bool isDefault, bool isOfFile)
     {
-        // The token of the environment is not sent to the default address, and that of the user's file only to its own
-        // addresses, because another server could listen there.
+        // Another server could listen at an address. So the environment's token is not sent to the default address, and
+        // the token of the user's file only to the addresses in that file.
         string? tokenFile = parsed.GetValue(_tokenFile);
         string? variable = isDefault ? null : Environment.GetEnvironmentVariable(TokenVariable);
         string? token =
@@ -290,7 +290,7 @@ internal sealed class NodeAddress(bool isRemote = false)
     }
 }
 
-/// <summary>A command failed.</summary>
+/// <summary>Thrown if a command fails.</summary>
 /// <param name="message">One sentence for the user.</param>
 /// <param name="code">The exit code.</param>
 internal sealed class AdminException(string message, int code) : Exception(message)

@@ -7,8 +7,7 @@ internal static class NodeChoice
 {
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(5);
 
-    // Nodes are asked in the order in which they were named. Each is given this head start before the next one is asked
-    // too.
+    // Nodes are asked in the order in which they were named. Each has this head start before the next one is asked too.
     private static readonly TimeSpan HeadStart = TimeSpan.FromMilliseconds(300);
 
     /// <summary>Returns the first node that answers. A single node is returned without asking it.</summary>

@@ -10,7 +10,7 @@ namespace Rookery.Access;
 /// An HTTP client for documents, queries and indexes. Responses may take any time and need not fit into memory.
 /// </summary>
 /// <param name="node">The node.</param>
-/// <param name="named">All nodes that were named, including this one. A long operation may continue at another of
+/// <param name="named">All nodes that the user named, including this one. A long operation may continue at another of
 /// them.</param>
 internal sealed class NodeClient(NodeConnection node, IReadOnlyList<NodeConnection>? named = null) : IDisposable
 {
@@ -27,7 +27,7 @@ internal sealed class NodeClient(NodeConnection node, IReadOnlyList<NodeConnecti
     /// <summary>The node's address.</summary>
     public Uri Address => _node.Address;
 
-    /// <summary>Whether more than one node was named.</summary>
+    /// <summary>Whether the user named more than one node.</summary>
     public bool HasOthers => named is { Count: > 1 };
 
     /// <summary>Returns the URL path of a database.</summary>
@@ -115,8 +115,8 @@ internal sealed class NodeClient(NodeConnection node, IReadOnlyList<NodeConnecti
     }
 
     /// <summary>
-    /// Switches to the next of the named nodes that answers, because a node that refuses or is silent may be cut off
-    /// from the others. Stays with this node if no other answers. No request may be in progress.
+    /// Switches to the next of the named nodes that answers. For use after a refusal or silence, because this node may
+    /// be cut off from the other members. Stays with this node if no other answers. No request may be in progress.
     /// </summary>
     public async Task LookElsewhereAsync()
     {
@@ -226,7 +226,7 @@ internal sealed class NodeClient(NodeConnection node, IReadOnlyList<NodeConnecti
         }
         catch (AdminException)
         {
-            // There is no message in the body: the status is reported.
+            // The body has no message, so the status is reported.
         }
 
         return new AdminException(

@@ -21,8 +21,8 @@ internal sealed record NodeConnection(Uri Address, string? Token, X509Certificat
     private const int AskTimes = 6;
 
     /// <summary>
-    /// Whether the command accepts --data for a running node. For `backup` and `export` it names a stopped node, and
-    /// some commands have no such option.
+    /// Whether the command accepts --data for a running node. For `backup` and `export` that option names a stopped
+    /// node, and some commands do not have it.
     /// </summary>
     public bool IsFoundByData { get; init; }
 
@@ -30,7 +30,7 @@ internal sealed record NodeConnection(Uri Address, string? Token, X509Certificat
     public bool HasLocalReads { get; init; }
 
     /// <summary>
-    /// How long to wait for a connection. The system waits more than two minutes for a machine that is off. A machine
+    /// How long to wait for a connection. The kernel waits more than two minutes for a machine that is off. A machine
     /// that is on answers at once or, if two packets are lost, after 3 seconds.
     /// </summary>
     public TimeSpan ConnectPatience { get; init; } = TimeSpan.FromSeconds(10);

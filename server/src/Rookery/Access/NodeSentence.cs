@@ -3,10 +3,12 @@ using Rookery.Server.Raven;
 
 namespace Rookery.Access;
 
-/// <summary>Rewrites a node's messages for the user of a command, who sees no HTTP headers and parameters.</summary>
+/// <summary>
+/// Rewrites a node's messages for the user of a command: replaces HTTP headers and parameters by options of commands.
+/// </summary>
 internal static class NodeSentence
 {
-    /// <summary>Returns the message with options of commands in place of HTTP headers and parameters.</summary>
+    /// <summary>Returns the message with options of commands instead of HTTP headers and parameters.</summary>
     /// <param name="said">The node's message.</param>
     /// <param name="node">How the command connects to the node.</param>
     public static string ForOwner(string said, NodeConnection node) =>

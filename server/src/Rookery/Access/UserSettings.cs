@@ -4,8 +4,8 @@ using Rookery.Hosting;
 namespace Rookery.Access;
 
 /// <summary>
-/// The settings in the user's file, which are the defaults of commands: ~/.config/rookery/config.json, or below
-/// XDG_CONFIG_HOME. `rookery login` writes it.
+/// The user's settings, which are the defaults of commands. Their file is ~/.config/rookery/config.json, or the same
+/// below XDG_CONFIG_HOME; `rookery login` writes it.
 /// </summary>
 /// <param name="Urls">The addresses of the cluster's nodes.</param>
 /// <param name="Token">The token to send to these addresses only.</param>

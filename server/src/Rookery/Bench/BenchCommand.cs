@@ -16,7 +16,7 @@ internal static class BenchCommand
 {
     private const string NamePrefix = "rookery-bench-";
 
-    // The least time from one request of a connection to its next one, if a sync took no time: measured on a PC.
+    // The least time between two requests of a connection if a sync took no time, measured on a PC.
     private const double LeastRoundSeconds = 0.0003;
 
     public static Command Create()
@@ -120,9 +120,9 @@ internal static class BenchCommand
     }
 
     /// <summary>
-    /// Returns a warning with an upper bound of the written bytes. All connections share a sync, and each sync writes
-    /// blocks of 4 KiB; the sync time of the disk limits how many there are. For a disk that only claims to sync, the
-    /// path through node and client is the limit.
+    /// Returns a warning with an upper bound of the bytes that the load writes. All connections share a sync, and each
+    /// sync writes blocks of 4 KiB. The disk's sync time limits the number of syncs. For a disk that only claims to
+    /// sync, the time of a request through client and node limits it.
     /// </summary>
     private static string Warning(BenchKind kind, WrittenBytes? before, int seconds, int connections)
     {

@@ -6,8 +6,8 @@ using Rookery.Access;
 namespace Rookery.Bench;
 
 /// <summary>
-/// Sends requests over many connections at once; each connection sends its next request as soon as it has the last
-/// response.
+/// Sends requests over many connections at once. Each connection sends its next request as soon as it has the response
+/// to the previous one.
 /// </summary>
 /// <param name="client">The node.</param>
 /// <param name="database">The temporary database.</param>

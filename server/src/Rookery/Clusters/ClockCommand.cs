@@ -11,7 +11,7 @@ namespace Rookery.Clusters;
 /// <summary>`rookery cluster clock`: confirms the cluster's time by the operator.</summary>
 internal static class ClockCommand
 {
-    // A larger difference means that the clock of one of the two machines is wrong; the user sees which.
+    // A larger difference means that the clock of one of the two machines is wrong. The user decides which.
     private static readonly TimeSpan NearEnough = TimeSpan.FromMinutes(1);
 
     public static Command Create() => new("clock", "The time that documents expire by.") { Confirm() };

@@ -5,8 +5,8 @@ using Rookery.Hosting;
 namespace Rookery.Clusters;
 
 /// <summary>
-/// `rookery cluster finalize-upgrade`: the last step of an upgrade. After it the previous program can no longer be
-/// installed.
+/// `rookery cluster finalize-upgrade`: the last step of an upgrade. After it the data cannot be opened by the previous
+/// version.
 /// </summary>
 internal static class FinalizeUpgradeCommand
 {

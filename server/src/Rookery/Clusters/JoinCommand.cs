@@ -160,8 +160,8 @@ internal static class JoinCommand
             );
         }
 
-        // Printed last: while the owner is asked, this process holds the directory, and a started node would be
-        // refused.
+        // Printed after the question to the owner: during the question this process holds the directory, and a started
+        // node would be refused.
         if (!isJson)
         {
             await Console.Out.WriteLineAsync(
@@ -174,8 +174,7 @@ internal static class JoinCommand
     }
 
     /// <summary>
-    /// Removes the data of a node that nobody has claimed. Returns why another node's data are kept; null if the
-    /// directory is free.
+    /// Removes the data of a node without an owner. Returns why other data are kept; null if the directory is free now.
     /// </summary>
     private static string? WhyKept(PosixDisk disk, string directory, JoinToken token)
     {
@@ -197,8 +196,9 @@ internal static class JoinCommand
     }
 
     /// <summary>
-    /// Two members can lose either none or only the second without consequences, so the owner chooses. The question
-    /// comes after the join: if the terminal closes, the node is a standby.
+    /// Asks the owner of a cluster of two whether the new member votes. If both vote, writes stop when either is off;
+    /// if not, only when the first is off. The question comes after the join: if the terminal closes, the node stays a
+    /// standby.
     /// </summary>
     private static async Task ChooseOfTwoAsync(
         PosixDisk disk,

@@ -21,7 +21,7 @@ internal static class MemberTable
         "ID",
     ];
 
-    /// <summary>Returns the table, followed by the note and the unreached voters.</summary>
+    /// <summary>Returns the table, followed by the node's note and the lines of <see cref="Unreached"/>.</summary>
     public static string Of(JsonElement cluster)
     {
         string[][] rows = [Heads, .. cluster.GetProperty("Members").EnumerateArray().Select(Row)];
@@ -33,7 +33,8 @@ internal static class MemberTable
     }
 
     /// <summary>
-    /// Returns, while there is no leader, where the node looks for each voter that it does not reach, and why it fails.
+    /// Returns, while there is no leader, a line for each voter that the node does not reach: the addresses that it
+    /// tries, and why they fail.
     /// </summary>
     public static IEnumerable<string> Unreached(JsonElement cluster) =>
         cluster.TryGetProperty("Unreached", out var sentences)

@@ -177,7 +177,7 @@ internal static class NodeCommand
     private static async Task PrintAsync(JsonElement answer, bool isJson) =>
         await Console.Out.WriteLineAsync(isJson ? answer.GetRawText() : answer.GetProperty("Message").GetString());
 
-    /// <summary>Shows how many members may fail afterwards, and asks for confirmation.</summary>
+    /// <summary>Shows how many members may fail after the removal, and asks for confirmation.</summary>
     private static async Task<bool> ConfirmAsync(AdminClient client, string node)
     {
         var cluster = await client.SendAsync(HttpMethod.Get, Path);
@@ -203,8 +203,8 @@ internal static class NodeCommand
         ];
         if (voters.Length == 1 && left.Length == 0)
         {
-            // Refused here, not by the node: another member may vote by the time the node checks, and the user would
-            // not have seen the consequences.
+            // Refused here, not by the node: until the node checks, another member may become a voter, and the user
+            // would not have seen the consequences.
             string other =
                 members
                     .Where(IsLearner)
@@ -236,7 +236,7 @@ internal static class NodeCommand
 
     private static bool IsLearner(JsonElement member) => member.GetProperty("Role").ValueEquals("learner");
 
-    /// <summary>Describes how many members vote, and with how many more of them off writes go on.</summary>
+    /// <summary>Describes how many members vote, and how many of them may fail before writes stop.</summary>
     private static string Bears(JsonElement[] voters)
     {
         int off = voters.Count(static member =>

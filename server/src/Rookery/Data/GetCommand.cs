@@ -11,7 +11,7 @@ namespace Rookery.Data;
 /// <summary>`rookery get`: prints documents by id or by id prefix.</summary>
 internal static class GetCommand
 {
-    // Bounds the memory that a response takes on both sides.
+    // Ids in one request: bounds the memory of a response at the node and here.
     private const int IdsAtOnce = 256;
 
     public static Command Create()
@@ -89,7 +89,9 @@ internal static class GetCommand
             : throw await client.RefusalOfAsync(answer);
     }
 
-    /// <summary>Returns the query parameter by which a read takes the node's own state.</summary>
+    /// <summary>
+    /// Returns the query parameter that makes a read use the node's own state; empty if it should not.
+    /// </summary>
     public static string Local(bool isLocal) => isLocal ? "&consistency=local" : string.Empty;
 
     private static JsonElement Nothing()

@@ -144,7 +144,7 @@ internal sealed class QueryChange(NodeClient client, string database, AskedQuery
         }
     }
 
-    /// <summary>Returns the query without its clause `update`, so that it can be run to count.</summary>
+    /// <summary>Returns the query without its clause `update`, to count the documents.</summary>
     private string Without(ScriptText update)
     {
         int clause = asked.Text.LastIndexOf("update", update.Position, StringComparison.OrdinalIgnoreCase);
@@ -204,7 +204,9 @@ internal sealed class QueryChange(NodeClient client, string database, AskedQuery
         return state;
     }
 
-    /// <summary>Stops the operation at the node. The response to its start may not have arrived yet.</summary>
+    /// <summary>
+    /// Stops the operation at the node and returns the message. The response to the start may not have arrived yet.
+    /// </summary>
     private string Stop()
     {
         using var patience = new CancellationTokenSource(StopPatience, TimeProvider.System);

@@ -103,7 +103,7 @@ internal static class QueryCommand
         }
 
         var reasons = answer.GetProperty("Results").EnumerateArray().ToArray();
-        // A node of an older version marks no reason as chosen, and names the chosen index in every row.
+        // A node of an older version marks no row as chosen, and names the chosen index in every row.
         bool isMarked = Array.Exists(reasons, static reason => reason.TryGetProperty("IsChosen", out _));
         var of = isMarked ? Array.Find(reasons, IsChosen) : reasons.FirstOrDefault();
         string? chosen = of.ValueKind == JsonValueKind.Object ? of.GetProperty("Index").GetString() : null;

@@ -4,12 +4,12 @@ using Rookery.Hosting;
 namespace Rookery.Data;
 
 /// <summary>
-/// Bounds how long a node may send nothing in the middle of a response. TCP keep-alive detects a machine without power;
-/// it does not detect a process that hangs.
+/// Bounds how long a node may send nothing in the middle of a response. It detects a process that hangs. TCP keep-alive
+/// only detects a machine without power.
 /// </summary>
 internal static class Silence
 {
-    /// <summary>The longest silence. A disk that stalls longer is not waited for.</summary>
+    /// <summary>The longest silence. It also bounds the wait for a disk that stalls.</summary>
     public static readonly TimeSpan Longest = TimeSpan.FromMinutes(2);
 
     /// <summary>Awaits work at a node for at most <see cref="Longest"/>.</summary>

@@ -15,7 +15,7 @@ internal static class DoctorCommand
     // The path of the installed package's configuration.
     private const string InstalledConfiguration = "/var/lib/rookery/config.json";
 
-    // People read this JSON as well: the strict encoder would escape the back quotes around commands.
+    // People read this JSON too. The strict encoder would escape the back quotes around commands.
     private static readonly JsonWriterOptions Indented = new()
     {
         Indented = true,

@@ -10,13 +10,13 @@ namespace Rookery.Doctor;
 /// <param name="Connection">How to connect to the node, if it runs.</param>
 internal sealed record ExaminedNode(NodeConnection Connection)
 {
-    /// <summary>Its data directory; null if only its address is known.</summary>
+    /// <summary>The node's data directory; null if only its address is known.</summary>
     public string? DataDirectory { get; private init; }
 
-    /// <summary>Its journal directory; null if the journal is in the data directory.</summary>
+    /// <summary>The node's journal directory; null if the journal is in the data directory.</summary>
     public string? JournalDirectory { get; private init; }
 
-    /// <summary>Its known ports and their purposes.</summary>
+    /// <summary>The node's known ports and their purposes.</summary>
     public IReadOnlyList<(int Port, string Purpose, bool IsForMembers)> Ports { get; private init; } = [];
 
     /// <summary>A sentence on how to name the node if nothing answers; empty if its address is certain.</summary>
@@ -30,7 +30,8 @@ internal sealed record ExaminedNode(NodeConnection Connection)
         bool isMember =
             disk.Exists(configuration.DataDirectory) && IdentityDirectory.ExistsIn(disk, configuration.DataDirectory);
 
-        // The file local-access of an earlier start without TLS has another address.
+        // Use the file local-access only if its address fits the configuration: a file of an earlier start without TLS
+        // does not.
         var known =
             configuration.IsSecure && Known(disk, configuration.DataDirectory) is { Address.Scheme: "https" } written
                 ? written

@@ -142,7 +142,8 @@ internal static class FactGathering
         string sockets
     )
     {
-        // A claimed node may wait for others as well, but the cluster's status shows that.
+        // Only for a node without an owner. An owned node may wait for other members too, but the cluster's status
+        // shows that.
         bool isUnclaimed =
             node.DataDirectory is { } directory && LocalAccess.TryReadClaimCode(disk, directory) is not null;
         var cluster = Member(status, "Cluster");
@@ -207,7 +208,7 @@ internal static class FactGathering
     }
 
     /// <summary>
-    /// Returns the flags that the running node has seen since it started, because firmware and kernel forget them.
+    /// Returns the throttling flags that the running node has seen since it started. Firmware and kernel forget them.
     /// </summary>
     private static Throttling SeenBy(JsonElement status)
     {

@@ -17,14 +17,14 @@ internal static class NetworkFactGathering
 
     private static readonly TimeSpan CallingPatience = TimeSpan.FromSeconds(3);
 
-    // The kernel decides about a neighbour after 8 s: it waits 5 s for traffic, then sends three requests, one per
-    // second.
+    // The kernel decides after 8 s whether a neighbour is reachable: it waits 5 s for traffic, then sends three
+    // requests, one per second.
     private const int MostLooks = 7;
     private static readonly TimeSpan LookInterval = TimeSpan.FromSeconds(1);
 
     private enum Reach
     {
-        /// <summary>Nothing is heard from the machine.</summary>
+        /// <summary>The machine does not answer at all.</summary>
         Silent,
 
         /// <summary>It accepts no connection; whether its machine is on could not be determined.</summary>
@@ -55,7 +55,7 @@ internal static class NetworkFactGathering
                     && !address.IsIPv6LinkLocal
                 );
 
-        // Nodes of other clusters count as well: if they answer, the network does not isolate its clients.
+        // Includes nodes of other clusters: if they answer, the network does not isolate its clients.
         var own = PeerAddresses
             .OfThisMachine()
             .Select(static address => address.ToString())
@@ -116,8 +116,8 @@ internal static class NetworkFactGathering
         address.Contains(':', StringComparison.Ordinal) ? $"[{address}]:{port}" : $"{address}:{port}";
 
     /// <summary>
-    /// Connects to all places at once. For silent ones the kernel's neighbour table shows whether the machine answered
-    /// address resolution; reading it needs no privilege, unlike a ping.
+    /// Connects to all places at once. For those that do not answer, the kernel's neighbour table shows whether the
+    /// machine answered address resolution. Unlike a ping, reading that table needs no privilege.
     /// </summary>
     private static async Task<Dictionary<string, Reach>> ReachAllAsync(
         IReadOnlyList<string> places,

@@ -12,7 +12,7 @@ namespace Rookery.Indexes;
 /// <summary>`rookery index wait`: waits until indexes are up to date.</summary>
 internal static class WaitCommand
 {
-    // The node prefers an index that a client waits for.
+    // The parameter makes the node index first what a client waits for.
     private const string AwaitedProgress = "/indexes/progress?wait=500";
 
     private const string Replacement = "ReplacementOf/";
@@ -62,7 +62,7 @@ internal static class WaitCommand
     {
         if (name is not null)
         {
-            // Fails if there is no index of that name.
+            // Throws if there is no index of that name.
             await client.GetJsonAsync(HttpMethod.Get, IndexCommand.With($"{path}/indexes/staleness", name));
         }
 
@@ -114,7 +114,8 @@ internal static class WaitCommand
 
     private static string NameOf(JsonElement index) => VisibleText.OfLine(index.GetProperty("Name").GetString()!);
 
-    // A replacement that is being built belongs to the index, whose old definition answers until it is complete.
+    // Whether an index is the named one or its replacement. Queries use the old definition until the replacement is
+    // complete.
     private static bool IsNamed(JsonElement index, string? name) =>
         name is null
         || index.GetProperty("Name").ValueEquals(name)

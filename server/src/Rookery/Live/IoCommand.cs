@@ -73,7 +73,9 @@ internal static class IoCommand
             HelpName = "LETTER",
         };
 
-    /// <summary>Returns the query parameter that names a member; empty for the node itself.</summary>
+    /// <summary>
+    /// Returns the query parameter that names a member, after the separator; empty for the node itself.
+    /// </summary>
     public static string Of(string? tag, char before) =>
         tag is null ? string.Empty : $"{before}node={Uri.EscapeDataString(tag)}";
 

@@ -3,13 +3,13 @@ using System.Text.Json;
 namespace Rookery.Live;
 
 /// <summary>One disk operation.</summary>
-/// <param name="Kind">Its kind, such as journal_sync.</param>
-/// <param name="Start">Its start, in microseconds since 1970 UTC.</param>
-/// <param name="Duration">Its duration, in microseconds.</param>
+/// <param name="Kind">The operation's kind, such as journal_sync.</param>
+/// <param name="Start">When the operation began, in microseconds since 1970 UTC.</param>
+/// <param name="Duration">The operation's duration, in microseconds.</param>
 /// <param name="Bytes">The bytes read or written.</param>
 internal readonly record struct IoEvent(string Kind, long Start, long Duration, long Bytes)
 {
-    /// <summary>Its end, in microseconds since 1970 UTC.</summary>
+    /// <summary>When the operation ended, in microseconds since 1970 UTC.</summary>
     public long End => Start + Duration;
 }
 
@@ -26,7 +26,7 @@ internal sealed record IoKindSummary(
 /// <summary>Parses and summarises the response of /debug/io.</summary>
 internal static class IoPage
 {
-    /// <summary>Parses the events of a list with columns and rows.</summary>
+    /// <summary>Parses a list of events, which is JSON with names of columns and rows of values.</summary>
     public static List<IoEvent> Read(JsonElement list)
     {
         string[] columns =

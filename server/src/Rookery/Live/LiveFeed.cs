@@ -15,7 +15,7 @@ internal sealed class LiveFeed(NodeClient client, TimeProvider time)
 {
     private const int PartLength = 8 << 10;
 
-    // Of nine members with hundreds of indexes and alerts a state has some hundred kilobytes.
+    // A state of nine members with hundreds of indexes and alerts has some hundred kilobytes.
     private const int LongestLine = 16 << 20;
 
     private static readonly TimeSpan Pause = TimeSpan.FromSeconds(1);

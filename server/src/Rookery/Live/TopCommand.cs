@@ -89,7 +89,7 @@ internal static class TopCommand
 
     private static async Task<int> WatchAsync(NodeClient client, TimeProvider time)
     {
-        // Keys, states and window sizes are handled one after the other, each followed by a redraw.
+        // Keys, states and window sizes are queued and handled one after the other. A redraw follows each.
         var happenings = Channel.CreateUnbounded<Action<TopScreen>>(
             new UnboundedChannelOptions { SingleReader = true }
         );

@@ -15,7 +15,7 @@ internal sealed class TopScreen(Paint paint)
     /// <summary>The newest state; null before the first one.</summary>
     public LiveView? View { get; set; }
 
-    /// <summary>Why there is no newer state; null if there is.</summary>
+    /// <summary>Why there is no newer state; null if there is one.</summary>
     public string? Trouble { get; set; }
 
     /// <summary>The disk operations of the chosen node in the last minute.</summary>

@@ -9,7 +9,7 @@ internal sealed class MetricSamples
 
     private MetricSamples(string? silence) => Silence = silence;
 
-    /// <summary>Why there are no samples; null if there are.</summary>
+    /// <summary>Why there are no samples; null if there are some.</summary>
     public string? Silence { get; }
 
     /// <summary>Creates the result without samples, with its reason.</summary>

@@ -3,9 +3,9 @@ using System.Globalization;
 namespace Rookery.Snmp;
 
 /// <summary>One SNMP object.</summary>
-/// <param name="Id">Its object identifier.</param>
-/// <param name="Type">Its type in snmpd's pass_persist: "integer", "gauge", "counter64", "string".</param>
-/// <param name="Value">Its value as text, in one line.</param>
+/// <param name="Id">The object's identifier.</param>
+/// <param name="Type">The object's type in snmpd's pass_persist: "integer", "gauge", "counter64", "string".</param>
+/// <param name="Value">The object's value as text, in one line.</param>
 internal sealed record SnmpObject(ObjectId Id, string Type, string Value);
 
 /// <summary>An object identifier: numbers from the root of the tree. They are ordered number by number.</summary>

@@ -9,8 +9,8 @@ namespace Rookery.Snmp;
 internal static class SnmpTable
 {
     /// <summary>
-    /// netSnmpPlaypen, which NET-SNMP-MIB reserves for objects without an assigned number, with a number of our own
-    /// below it.
+    /// netSnmpPlaypen, which NET-SNMP-MIB reserves for objects without an assigned number, followed by a number that
+    /// this project chose.
     /// </summary>
     public const string Root = ".1.3.6.1.4.1.8072.9999.9999.7667";
 

@@ -24,7 +24,7 @@ internal static class DebugPackageCommand
     private const string Readme = "README.txt";
     private const string UsualName = "rookery-debug.tar.gz";
 
-    // The node examines its network for the package.
+    // Long, because the node examines its network for the package.
     private static readonly TimeSpan Patience = TimeSpan.FromMinutes(2);
 
     public static Command Create()
@@ -180,8 +180,8 @@ internal static class DebugPackageCommand
     }
 
     /// <summary>
-    /// Returns the file name that the node suggests if it has the usual form, otherwise a name of our own: the
-    /// suggestion comes from another machine and could be a path or a file that a shell reads.
+    /// Returns the file name that the node suggests if it has the expected form, otherwise a default name. The
+    /// suggestion comes from another machine: it could be a path, or a file that a shell reads.
     /// </summary>
     internal static string NameOf(string? told)
     {
@@ -239,7 +239,7 @@ internal static class DebugPackageCommand
     }
 
     /// <summary>
-    /// Writes one file of the archive, or its description and the list of files. Control characters are escaped,
+    /// Writes one file of the archive, or the archive's description and list of files. Escapes control characters,
     /// because the archive may come from a stranger.
     /// </summary>
     internal static async Task<int> ShowAsync(

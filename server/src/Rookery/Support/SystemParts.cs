@@ -9,7 +9,8 @@ using Rookery.Server.Support;
 namespace Rookery.Support;
 
 /// <summary>
-/// The parts of a debug package about the machine and the node's files: names and sizes, never their content.
+/// The parts of a debug package about the machine and the node's files. Of files they contain names and sizes, never
+/// the content.
 /// </summary>
 internal static class SystemParts
 {

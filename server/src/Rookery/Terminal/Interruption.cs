@@ -4,8 +4,8 @@ using Rookery.Hosting;
 namespace Rookery.Terminal;
 
 /// <summary>
-/// Ends a long command at Ctrl+C or SIGTERM with a message on what is done and how to continue. A second signal ends it
-/// at once.
+/// Ends a long command at Ctrl+C or SIGTERM, with a message about what was done and how to continue. A second signal
+/// ends the command at once.
 /// </summary>
 internal sealed class Interruption : IDisposable
 {

@@ -5,8 +5,8 @@ using Rookery.Hosting.Logging;
 namespace Rookery.Terminal;
 
 /// <summary>
-/// Stderr for messages that contain foreign text: written through <see cref="VisibleText"/>. A message that cannot be
-/// written is lost and does not end the work; a command reports the loss at its end, and a node goes on.
+/// Stderr for messages. They are written through <see cref="VisibleText"/>, because they may contain text of other
+/// machines. A message that cannot be written is lost, and the work continues. A command reports the loss at its end.
 /// </summary>
 internal sealed class Messages : TextWriter
 {

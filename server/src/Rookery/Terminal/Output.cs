@@ -8,7 +8,7 @@ namespace Rookery.Terminal;
 /// <summary>Writes results to stdout as bytes, so that large ones do not become strings first.</summary>
 internal static class Output
 {
-    // People read this JSON as well; the strict encoder would escape every umlaut.
+    // People read this JSON too. The strict encoder would escape every umlaut.
     private static readonly JsonWriterOptions Indented = new()
     {
         Indented = true,
@@ -18,7 +18,9 @@ internal static class Output
     /// <summary>Stdout without escaping.</summary>
     public static StandardStream Stream => StandardStream.Output;
 
-    /// <summary>Stdout for foreign text: control characters are escaped, and JSON stays equivalent JSON.</summary>
+    /// <summary>
+    /// Stdout for text of other machines: control characters are escaped, and JSON stays equivalent JSON.
+    /// </summary>
     public static Stream Visible { get; } = new VisibleStream(Stream);
 
     /// <summary>Writes a line of text through <see cref="VisibleText"/>.</summary>
@@ -28,7 +30,7 @@ internal static class Output
     public static void Lines(IEnumerable<string> lines) => Painted(lines.Select(VisibleText.Of));
 
     /// <summary>
-    /// Writes lines with colours; foreign text in them must have been through <see cref="VisibleText"/>.
+    /// Writes lines with colours. The caller has escaped text of other machines by <see cref="VisibleText"/>.
     /// </summary>
     public static void Painted(IEnumerable<string> lines)
     {

@@ -39,7 +39,7 @@ internal sealed class Progress(string? what, TimeProvider time) : IDisposable
     /// <summary>The number of items done.</summary>
     public long Items => (long)_items.Done;
 
-    /// <summary>Starts after items and bytes that were done earlier.</summary>
+    /// <summary>Starts at a number of items and bytes that were done earlier.</summary>
     public void BeginAt(long items, long bytes)
     {
         _items.BeginAt(items);

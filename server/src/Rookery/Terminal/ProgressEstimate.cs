@@ -41,7 +41,7 @@ internal sealed class ProgressEstimate(TimeProvider time)
             ? TimeSpan.FromSeconds(Math.Max(0, seconds))
             : null;
 
-    /// <summary>Starts after an amount that was done earlier, which does not count for the rate.</summary>
+    /// <summary>Starts at an amount that was done earlier. It does not count for the rate.</summary>
     public void BeginAt(double done)
     {
         Done = done;

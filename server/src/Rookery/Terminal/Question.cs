@@ -10,7 +10,7 @@ internal static class Question
     /// <param name="what">What will be done, as a sentence.</param>
     /// <param name="name">The name to type.</param>
     /// <param name="instead">The option that confirms without a terminal.</param>
-    /// <exception cref="AdminException">Another name was typed, or there is no terminal. Nothing must be done
+    /// <exception cref="AdminException">Another name was typed, or there is no terminal. The caller must not act
     /// then.</exception>
     public static void Confirm(string what, string name, string instead)
     {

@@ -100,7 +100,7 @@ internal sealed unsafe partial class RawTerminal : IDisposable
     }
 
     /// <summary>
-    /// Takes the first key of the bytes read: with fast typing or a slow line several arrive at once.
+    /// Takes the first key of the bytes read. With fast typing or a slow line, several keys arrive at once.
     /// </summary>
     internal static Key TakeKey(ref ReadOnlySpan<byte> bytes)
     {

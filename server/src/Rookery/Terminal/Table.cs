@@ -18,7 +18,7 @@ internal sealed class Table(params string[] columns)
 
     public int Rows => _rows.Count;
 
-    /// <summary>Adds a row. Names and cells may be foreign text.</summary>
+    /// <summary>Adds a row. Escapes control characters in its cells.</summary>
     public void Add(params string[] cells) => _rows.Add([.. cells.Select(VisibleText.OfLine)]);
 
     /// <summary>Returns the lines, the heading first.</summary>

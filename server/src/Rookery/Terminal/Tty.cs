@@ -15,7 +15,7 @@ internal static partial class Tty
     /// <summary>Whether lines on stderr can be redrawn.</summary>
     public static bool CanRedraw => !Console.IsErrorRedirected && !IsDumb;
 
-    /// <summary>Whether the user can be asked.</summary>
+    /// <summary>Whether the user can answer questions: stdin and stderr are a terminal.</summary>
     public static bool CanAsk => !Console.IsInputRedirected && !Console.IsErrorRedirected;
 
     /// <summary>Whether stdout is a terminal.</summary>
@@ -31,7 +31,7 @@ internal static partial class Tty
     /// <summary>Whether the terminal supports no control sequences.</summary>
     public static bool IsDumb => Environment.GetEnvironmentVariable("TERM") is null or "" or "dumb";
 
-    /// <summary>Returns columns and rows, from the kernel or else from the environment.</summary>
+    /// <summary>Returns the terminal's columns and rows, from the kernel or else from the environment.</summary>
     public static (int Width, int Height) Size()
     {
         WindowSize size = default;

@@ -1,6 +1,8 @@
 namespace Rookery.Transfer;
 
-/// <summary>Reads a stream through a window of bytes that grows when a larger value must be seen at once.</summary>
+/// <summary>
+/// Reads a stream through a window of bytes. The window grows if the caller needs a larger value in one piece.
+/// </summary>
 /// <param name="stream">The stream.</param>
 internal sealed class ByteSource(Stream stream)
 {

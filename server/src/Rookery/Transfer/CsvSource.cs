@@ -6,7 +6,7 @@ using Rookery.Hosting.Logging;
 
 namespace Rookery.Transfer;
 
-/// <summary>How the rows of a table become documents.</summary>
+/// <summary>How the rows of a CSV table become documents.</summary>
 /// <param name="Collection">The collection of the documents.</param>
 /// <param name="IdColumn">The column with the ids; null to generate ids.</param>
 /// <param name="Infers">Whether numbers, true, false and empty fields become JSON numbers, booleans and null; otherwise
@@ -17,7 +17,7 @@ internal sealed record CsvOptions(string Collection, string? IdColumn, bool Infe
 /// <summary>Reads a CSV table with a heading. Each row becomes a document, and each column a member of it.</summary>
 internal sealed class CsvSource : IRecordSource
 {
-    // A noncharacter, which occurs in no exchanged text, unlike the usual U+FFFD.
+    // Stands for an invalid byte. Unlike the usual U+FFFD, a noncharacter occurs in no exchanged text.
     private const char Undecodable = '\uFDD0';
 
     private static readonly JsonWriterOptions Writing = new()
@@ -195,7 +195,7 @@ internal sealed class CsvSource : IRecordSource
     }
 
     /// <summary>
-    /// Returns whether a text is a JSON number. With a leading zero it is not, because it is a postcode or a telephone
+    /// Returns whether a text is a JSON number. A text with a leading zero is none: it may be a postcode or a telephone
     /// number.
     /// </summary>
     private static bool IsNumber(string text)

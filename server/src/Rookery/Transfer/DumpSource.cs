@@ -7,9 +7,9 @@ namespace Rookery.Transfer;
 
 /// <summary>
 /// Reads a dump of RavenDB (.ravendbdump): one object
-/// {"BuildVersion":…,"DatabaseRecord":{…},"Docs":[…],"Indexes":[…],"Identities":[…],…}. The object of an attachment or
-/// time series is followed by its raw bytes, in the middle of the JSON. Documents are returned one by one and
-/// identities in batches; index definitions are kept for the end; everything else is counted and skipped.
+/// {"BuildVersion":…,"DatabaseRecord":{…},"Docs":[…],"Indexes":[…],"Identities":[…],…}. In the middle of the JSON, raw
+/// bytes follow the object of an attachment or time series. Documents are returned one by one, and identities in
+/// batches. Index definitions are kept for the end. All other parts are counted and skipped.
 /// </summary>
 internal sealed class DumpSource : IRecordSource
 {
@@ -62,10 +62,11 @@ internal sealed class DumpSource : IRecordSource
     }
 
     /// <summary>
-    /// Reads to the end of the input, after the whole dump was read and stored. Of a packed dump the checksum is
-    /// compared only there.
+    /// Reads to the end of the input, after the whole dump was read and stored. Only there is the checksum of a
+    /// compressed dump compared.
     /// </summary>
-    /// <exception cref="BadInputException">More follows, such as a second dump, or the input is damaged.</exception>
+    /// <exception cref="BadInputException">More data follow the dump, such as a second dump, or the input is
+    /// damaged.</exception>
     public void RequireEnd()
     {
         if (_json.TryPeek(out _))
@@ -214,7 +215,7 @@ internal sealed class DumpSource : IRecordSource
 
     private bool IsDocument(JsonElement element)
     {
-        // Entries without an id are no documents but conflicts and other entries of older builds.
+        // Entries without an id are no documents: conflicts, and other entries of older builds.
         bool isDocument =
             element.ValueKind == JsonValueKind.Object
             && element.TryGetProperty("@metadata", out var metadata)

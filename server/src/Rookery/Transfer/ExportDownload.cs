@@ -94,7 +94,7 @@ internal static class ExportDownload
         catch (Exception failure)
             when (failure is IOException or UnauthorizedAccessException && WhyNotTo(path, replaces) is not null)
         {
-            // The target appeared during the export. The result is kept, because the export took long.
+            // The target appeared during the export. The partial file is kept, because the export took long.
             throw new AdminException(
                 $"{WhyNotTo(path, replaces)} The complete export is in {partial}: rename it, "
                     + $"because the next export to {path} deletes it.",

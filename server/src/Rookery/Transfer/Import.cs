@@ -10,7 +10,8 @@ namespace Rookery.Transfer;
 /// <param name="begun">The starting point: the beginning, or the end of an earlier import.</param>
 /// <param name="journalPath">The file that records how far the import has come; null for none.</param>
 /// <param name="progress">Shows the progress.</param>
-/// <param name="atPause">Takes what the source contains besides documents. No part is being sent at that time.</param>
+/// <param name="atPause">Called at each pause of the source: takes the identities that it contains. No part is being
+/// sent at that time.</param>
 internal sealed class Import(
     ImportUpload upload,
     ImportJournal begun,
@@ -38,12 +39,12 @@ internal sealed class Import(
     /// <summary>Whether a part was sent whose result is not known yet.</summary>
     public bool IsUnanswered { get; private set; }
 
-    /// <summary>Whether another import can continue where this one ends.</summary>
+    /// <summary>Whether a later import can continue where this one ends.</summary>
     public bool IsNoted => File.Exists(journalPath);
 
     /// <summary>
-    /// Sends all records after the starting point. If the input becomes unreadable, sends the records before that
-    /// place, and then throws.
+    /// Sends all records after the starting point. If the input cannot be read to its end, sends the records before
+    /// that place and throws.
     /// </summary>
     /// <param name="source">The records.</param>
     /// <param name="bytesRead">Returns how many bytes of the input were read.</param>
@@ -189,8 +190,8 @@ internal sealed class Import(
     }
 
     /// <summary>
-    /// Writes the record to disk. A failure does not end the import: an older record is good enough, because records
-    /// that are sent again overwrite themselves.
+    /// Writes the import's journal to disk. A failure does not end the import. An older journal is good enough, because
+    /// documents that are sent again overwrite themselves.
     /// </summary>
     private void NoteOnDisk(string path)
     {

@@ -63,7 +63,7 @@ internal static class ImportCommand
 
     private static async Task<int> RunAsync(NodeClient client, Order order, bool isJson)
     {
-        // Before the input is opened, because opening stdin waits for it.
+        // Checked before the input is opened, because opening stdin waits for data.
         string history = await ReadHistoryAsync(client, order.Database);
         using var input = ImportInput.Open(order.File);
         using var progress = new Progress("documents", TimeProvider.System);
@@ -132,7 +132,7 @@ internal static class ImportCommand
     }
 
     /// <summary>
-    /// Reads the database's history id, which a database created later under the same name does not have.
+    /// Reads the database's history id. A database that is created later under the same name has another one.
     /// </summary>
     private static async Task<string> ReadHistoryAsync(NodeClient client, string database)
     {
@@ -151,7 +151,7 @@ internal static class ImportCommand
     private static string ToldOfStopped(Import import) =>
         import.IsUnanswered ? $"At least {Told(import.Result)}" : Told(import.Result);
 
-    /// <summary>Describes how to continue after an interrupted import.</summary>
+    /// <summary>Returns the command that continues the interrupted import.</summary>
     private static string HowToGoOn(Order order, Import import) =>
         order.File is "-"
             ? "An import from a pipe cannot be resumed. If it is sent again, documents with ids are overwritten and "
@@ -171,7 +171,7 @@ internal static class ImportCommand
             _ => new JsonSource(input.Bytes),
         };
 
-    /// <summary>Creates the record of a new import or, with --resume, reads that of the last one.</summary>
+    /// <summary>Creates the journal of a new import or, with --resume, reads the journal of the last one.</summary>
     private static ImportJournal Begin(Order order, string history, out string? path)
     {
         path = null;
@@ -336,7 +336,7 @@ internal static class ImportCommand
         bool Restarts
     )
     {
-        /// <summary>The part of the options that determines the records.</summary>
+        /// <summary>The options that determine which records the input contains, as text.</summary>
         public string Reading => Csv is null ? Format : $"{Format} {Csv}";
     }
 

@@ -16,8 +16,7 @@ internal sealed record ImportJournal
     public required string Database { get; init; }
 
     /// <summary>
-    /// The database's history id, which a later database of the same name does not have; null in files of older
-    /// versions.
+    /// The database's history id; null in files of older versions. A later database of the same name has another one.
     /// </summary>
     public required string? History { get; init; }
 
@@ -91,8 +90,8 @@ internal sealed record ImportJournal
     }
 
     /// <summary>
-    /// Replaces the file by one rename. After a power cut an older version may be there: records sent since are sent
-    /// again and overwrite themselves.
+    /// Replaces the file by one rename. After a power cut the file may be an older one. The records after it are then
+    /// sent again and overwrite themselves.
     /// </summary>
     public void Write(string path)
     {

@@ -1,12 +1,15 @@
 namespace Rookery.Transfer;
 
 /// <summary>One record of an input.</summary>
-/// <param name="Json">Its JSON on one line; valid until the next record is read.</param>
+/// <param name="Json">The record's JSON on one line; valid until the next record is read.</param>
 /// <param name="Place">The number of its line or, in formats without lines, of the document, from 1.</param>
-/// <param name="Error">Why it is no document; null if the node must judge it.</param>
+/// <param name="Error">Why the record is no document; null if the node must validate it.</param>
 internal readonly record struct ImportRecord(ReadOnlyMemory<byte> Json, long Place, string? Error = null)
 {
-    /// <summary>No record: the source contains something else that must be taken from it before it continues.</summary>
+    /// <summary>
+    /// Returned instead of a record: before the next read, the caller must take what the source holds besides
+    /// documents.
+    /// </summary>
     public static ImportRecord Pause { get; } = new(default, 0);
 
     /// <summary>Whether this is <see cref="Pause"/>.</summary>
@@ -25,6 +28,6 @@ internal interface IRecordSource
     bool TryRead(out ImportRecord record);
 }
 
-/// <summary>An input cannot be read further.</summary>
+/// <summary>Thrown if an input cannot be read further.</summary>
 /// <param name="message">One sentence: what is wrong, and where.</param>
 internal sealed class BadInputException(string message) : Exception(message);

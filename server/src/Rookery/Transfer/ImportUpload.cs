@@ -24,11 +24,11 @@ internal sealed record PartResult(long Stored, long Bad, IReadOnlyList<(int Reco
 /// <param name="tell">Called with a sentence if a request takes longer than ten seconds.</param>
 internal sealed class ImportUpload(NodeClient client, string database, TimeProvider time, Action<string>? tell = null)
 {
-    // Also the limit of one attempt: the node may have lost its power during it and never respond.
+    // How long to retry. Also the limit of one attempt, because a node that loses its power during it never responds.
     private static readonly TimeSpan Patience = TimeSpan.FromMinutes(2);
     private static readonly TimeSpan Pause = TimeSpan.FromSeconds(1);
 
-    // Elections and syncs of a part end sooner, except on dying cards.
+    // An election or the sync of a part takes less time, except on dying cards.
     private static readonly TimeSpan QuietWait = TimeSpan.FromSeconds(10);
     private const int IdentitiesAtOnce = 16;
 
@@ -150,7 +150,7 @@ internal sealed class ImportUpload(NodeClient client, string database, TimeProvi
                 reason = $"The node at {client.Address} did not answer within {Patience.TotalSeconds:0} s.";
                 if (!wasSilent)
                 {
-                    // A new connection may work: this attempt took all the time, so nothing was retried yet.
+                    // This attempt took all the time, so begin the time again once: a new connection may work.
                     (wasSilent, begun) = (true, time.GetTimestamp());
                 }
             }
@@ -189,8 +189,8 @@ internal sealed class ImportUpload(NodeClient client, string database, TimeProvi
         return MayPass(answer) ? refusal.Message : throw new ImportRefusedException(refusal);
     }
 
-    // A node that takes no part in its cluster, because it was removed or is damaged, refuses until someone acts. Only
-    // another of the named nodes can help.
+    // Whether a retry may succeed. A node that was removed from its cluster or is damaged refuses until the operator
+    // acts; then only another of the named nodes can help.
     private bool MayPass(HttpResponseMessage answer) =>
         answer.StatusCode is HttpStatusCode.TooManyRequests or HttpStatusCode.GatewayTimeout
         || (
@@ -224,7 +224,7 @@ internal sealed class ImportUpload(NodeClient client, string database, TimeProvi
     }
 }
 
-/// <summary>The node refuses the request permanently.</summary>
+/// <summary>Thrown if the node refuses a request permanently.</summary>
 internal sealed class ImportRefusedException(AdminException refusal) : Exception(refusal.Message)
 {
     public AdminException Refusal { get; } = refusal;

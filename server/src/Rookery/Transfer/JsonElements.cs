@@ -13,7 +13,7 @@ internal sealed class JsonElements(ByteSource bytes)
 
     private int _taken;
 
-    /// <summary>Options to parse a taken value.</summary>
+    /// <summary>Options to parse a value of <see cref="TakeValue"/>.</summary>
     public static JsonDocumentOptions Parsing => new() { MaxDepth = DeepestLevel };
 
     /// <summary>Skips white space and returns the next byte without taking it.</summary>
@@ -88,7 +88,7 @@ internal sealed class JsonElements(ByteSource bytes)
 
     /// <summary>Takes a whole value.</summary>
     /// <returns>The bytes of the value, valid until the next one is taken.</returns>
-    /// <exception cref="BadInputException">It is no JSON.</exception>
+    /// <exception cref="BadInputException">The input is no JSON.</exception>
     public ReadOnlyMemory<byte> TakeValue()
     {
         Peek();

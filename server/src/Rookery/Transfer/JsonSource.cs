@@ -4,7 +4,7 @@ using System.Text.Json;
 namespace Rookery.Transfer;
 
 /// <summary>
-/// Reads JSON documents that span any number of lines, in an array or one after the other. The node validates each.
+/// Reads JSON documents that may span lines, in an array or one after the other. The node validates each.
 /// </summary>
 /// <param name="bytes">The input.</param>
 internal sealed class JsonSource(ByteSource bytes) : IRecordSource
@@ -18,8 +18,8 @@ internal sealed class JsonSource(ByteSource bytes) : IRecordSource
     public string PlaceName => "document";
 
     /// <summary>
-    /// Returns whether an input has this form: it begins with an array, or its first value is not alone on its line.
-    /// Consumes nothing.
+    /// Returns whether an input is of this format and not lines of JSON: it begins with an array, or its first value is
+    /// not alone on its line. Consumes nothing.
     /// </summary>
     public static bool IsOne(ByteSource bytes)
     {
@@ -62,7 +62,7 @@ internal sealed class JsonSource(ByteSource bytes) : IRecordSource
         return true;
     }
 
-    /// <summary>Decides by the beginning of the input; returns null if more of it is needed.</summary>
+    /// <summary>Decides by the beginning of the input; returns null if that is too short.</summary>
     private static bool? Judge(ReadOnlySpan<byte> input, bool isEnd)
     {
         bool mayHaveMark =
@@ -96,7 +96,7 @@ internal sealed class JsonSource(ByteSource bytes) : IRecordSource
         }
         catch (JsonException)
         {
-            // An invalid line: it is reported, and the other lines are imported.
+            // The input has lines of JSON, of which this one is invalid.
             return false;
         }
     }

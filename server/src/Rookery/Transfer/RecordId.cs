@@ -6,8 +6,8 @@ using System.Text.Json;
 namespace Rookery.Transfer;
 
 /// <summary>
-/// Generates ids for documents without one. They derive from the import and the number of the record, so that records
-/// sent again overwrite themselves.
+/// Generates ids for documents without one, from the import's seed and the number of the record. A record that is sent
+/// again has the same id and overwrites itself.
 /// </summary>
 /// <param name="seed">Identifies this import.</param>
 internal sealed class RecordId(string seed)
@@ -21,8 +21,8 @@ internal sealed class RecordId(string seed)
     private readonly ArrayBufferWriter<byte> _written = new();
 
     /// <summary>
-    /// Returns the document with an id. Returns it unchanged if it has one, or if it is no document, which the node
-    /// reports better.
+    /// Returns the document with an id. Returns it unchanged if it has one. Also returns input that is no document
+    /// unchanged, because the node reports that better.
     /// </summary>
     /// <param name="json">The document.</param>
     /// <param name="number">The number of the record in the input, from 1.</param>

@@ -4,8 +4,8 @@ using Rookery.Hosting;
 namespace Rookery.Transfer;
 
 /// <summary>
-/// Decompresses Zstandard (RFC 8878), the format of RavenDB's dumps since version 6, by the system's libzstd.so.1,
-/// which every Debian has.
+/// Decompresses Zstandard (RFC 8878), the compression of RavenDB's dumps since version 6. Uses the system's
+/// libzstd.so.1, which every Debian has.
 /// </summary>
 internal sealed partial class ZstdStream : Stream
 {
