@@ -3,14 +3,14 @@ using System.Collections.Concurrent;
 namespace Rookery.Search.Analysis;
 
 /// <summary>
-/// Splits texts into the tokens that are indexed and searched for. Thread-safe. Allocates nothing per token or text,
-/// and needs the same small buffer for a text of any length. Created by <see cref="AnalyzerCatalog"/>.
+/// Splits texts into the tokens that are indexed and searched for. Thread-safe. Allocates nothing for a text or token.
+/// <see cref="AnalyzerCatalog"/> creates analyzers.
 /// </summary>
 public sealed class Analyzer : IDisposable
 {
     /// <summary>
-    /// Maximum bytes of a token. A longer word is split into several tokens; a longer text that is one token ends in
-    /// its hash instead.
+    /// Maximum bytes of a token. A longer word is split into several tokens. If the whole text is one token, a longer
+    /// text is truncated and ends in a hash.
     /// </summary>
     public const int LongestTokenBytes = 255;
 
@@ -36,8 +36,8 @@ public sealed class Analyzer : IDisposable
     /// <summary>Passes the tokens of a text to a sink, in order.</summary>
     /// <param name="text">The text in UTF-8.</param>
     /// <param name="purpose">Whether the text is indexed or searched for.</param>
-    /// <param name="firstPosition">The position of the first word: 0, or for a further value of a field the last call's
-    /// result plus <see cref="ValueGap"/>.</param>
+    /// <param name="firstPosition">The position of the first word: 0 for the first value of a field, and the last
+    /// call's result plus <see cref="ValueGap"/> for each further value.</param>
     /// <param name="sink">Receives the tokens.</param>
     /// <returns>The position after the last word.</returns>
     public int Analyze<TSink>(ReadOnlySpan<byte> text, AnalysisPurpose purpose, int firstPosition, ref TSink sink)
@@ -69,7 +69,7 @@ public sealed class Analyzer : IDisposable
         }
     }
 
-    /// <summary>Folds a piece of a token for wildcards, without splitting or stemming it.</summary>
+    /// <summary>Folds a part of a word between wildcards. Does not split or stem it.</summary>
     public byte[] Fold(ReadOnlySpan<byte> piece) => Folder.Fold(piece, _rules.Folding);
 
     /// <summary>Releases the stemmers.</summary>

@@ -8,7 +8,7 @@ namespace Rookery.Search.Analysis;
 /// </summary>
 public static class AnalyzerCatalog
 {
-    /// <summary>The analyzer of full-text fields without a named one.</summary>
+    /// <summary>The analyzer of full-text fields that name none.</summary>
     public const string DefaultName = "StandardAnalyzer";
 
     private const int LongestGram = 16;

@@ -19,10 +19,10 @@ internal enum Segmentation
 /// <summary>The steps of an analyzer, in their order.</summary>
 internal sealed record AnalyzerRules
 {
-    /// <summary>How the text is split.</summary>
+    /// <summary>The places at which a text is split.</summary>
     public required Segmentation Segmentation { get; init; }
 
-    /// <summary>Which differences of letters are removed.</summary>
+    /// <summary>The differences between letters that are removed.</summary>
     public required Folding Folding { get; init; }
 
     /// <summary>Whether an English <c>'s</c> is removed from a word's end.</summary>
@@ -32,8 +32,8 @@ internal sealed record AnalyzerRules
     public bool DropsElision { get; init; }
 
     /// <summary>
-    /// Whether English stop words are removed. They still count as positions, so that a phrase matches only with a word
-    /// in their place.
+    /// Whether English stop words are removed. They still count as positions, so a phrase matches only texts with some
+    /// word there.
     /// </summary>
     public bool DropsStopWords { get; init; }
 
@@ -44,7 +44,7 @@ internal sealed record AnalyzerRules
     public string? StemmedLanguage { get; init; }
 
     /// <summary>
-    /// Letters of the shortest and the longest n-gram that words are split into; null for whole words.
+    /// The lengths of the shortest and the longest n-gram into which words are split, in letters; null for whole words.
     /// </summary>
     public (int Shortest, int Longest)? Grams { get; init; }
 }

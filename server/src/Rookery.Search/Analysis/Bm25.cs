@@ -7,10 +7,10 @@ namespace Rookery.Search.Analysis;
 /// </summary>
 public static class Bm25
 {
-    /// <summary>How fast the weight of a token's frequency saturates.</summary>
+    /// <summary>Parameter k₁: the greater, the more further occurrences of a token add to the weight.</summary>
     public const double K1 = 1.2;
 
-    /// <summary>How much the length of a text matters, from 0 to 1.</summary>
+    /// <summary>Parameter b, from 0 to 1: the greater, the more long texts are weighted down.</summary>
     public const double B = 0.75;
 
     /// <summary>

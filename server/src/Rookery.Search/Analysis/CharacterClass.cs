@@ -17,7 +17,7 @@ internal enum CharacterClass : byte
     /// <summary>A decimal digit: Numeric.</summary>
     Digit,
 
-    /// <summary>Attached to the previous character: Extend and Format.</summary>
+    /// <summary>A mark that belongs to the previous character: Extend and Format.</summary>
     Extend,
 
     /// <summary>The zero-width joiner: like <see cref="Extend"/>, and joins pictures.</summary>
@@ -53,7 +53,7 @@ internal static class CharacterClasses
 {
     internal const int Count = (int)CharacterClass.FlagLetter + 1;
 
-    // One mark for each character from U+0000: a = Letter, 0 = Digit, m = MidNumber, b = MidBoth, _ = Connector, . =
+    // One letter for each character from U+0000: a = Letter, 0 = Digit, m = MidNumber, b = MidBoth, _ = Connector, . =
     // Other.
     private const string AsciiPattern =
         "................................"

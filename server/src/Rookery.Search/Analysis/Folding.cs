@@ -2,7 +2,7 @@ using System.Text;
 
 namespace Rookery.Search.Analysis;
 
-/// <summary>Which differences between letters are ignored.</summary>
+/// <summary>The differences between letters that are ignored.</summary>
 internal enum Folding : byte
 {
     /// <summary>None.</summary>
@@ -11,7 +11,7 @@ internal enum Folding : byte
     /// <summary>Case.</summary>
     Case,
 
-    /// <summary>Case and marks: <c>É</c> becomes <c>e</c>, <c>ß</c> becomes <c>ss</c>.</summary>
+    /// <summary>Case and marks such as accents: <c>É</c> becomes <c>e</c>, <c>ß</c> becomes <c>ss</c>.</summary>
     CaseAndMarks,
 }
 

@@ -5,7 +5,8 @@ namespace Rookery.Search.Analysis;
 /// <summary>
 /// Maps letters to their form without marks: the compatibility decomposition of Unicode 14 without combining marks, for
 /// Latin, Greek, Cyrillic and Armenian letters below U+2200, and letters that Unicode does not decompose (ß, æ, ø, đ,
-/// ł). The table is fixed here, so that every version of the runtime finds the words that another has indexed.
+/// ł). The table is fixed here and not taken from the runtime, so that every version finds the words that another
+/// version indexed.
 /// </summary>
 internal static class FoldingTable
 {
@@ -91,7 +92,7 @@ internal static class FoldingTable
         .. Rows.SelectMany(static row => Encoding.UTF8.GetBytes(row[..row.IndexOf(' ', StringComparison.Ordinal)])),
     ];
 
-    // By letter: the offset and length of its replacement in Texts; 0 for letters without one.
+    // For each letter, the offset and length of its replacement in Texts; 0 if it has none.
     private static readonly ushort[] Places = MakePlaces();
 
     /// <summary>Returns the replacement of a lower-case letter in UTF-8; empty if it has none.</summary>

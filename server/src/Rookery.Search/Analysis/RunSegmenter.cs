@@ -2,7 +2,7 @@ using System.Text;
 
 namespace Rookery.Search.Analysis;
 
-/// <summary>Decides which characters belong to words.</summary>
+/// <summary>A rule that decides which characters belong to words.</summary>
 internal interface ICharacterRule
 {
     /// <summary>Whether an ASCII character belongs to words.</summary>

@@ -3,7 +3,8 @@ using System.Runtime.InteropServices;
 namespace Rookery.Search.Analysis;
 
 /// <summary>
-/// Calls of the Snowball library, Debian's <c>libstemmer.so.0d</c> (package libstemmer0d), which need not be installed.
+/// The functions of the Snowball library, Debian's <c>libstemmer.so.0d</c> (package libstemmer0d). The library is
+/// optional.
 /// </summary>
 internal static partial class StemmerLibrary
 {
@@ -14,7 +15,7 @@ internal static partial class StemmerLibrary
     );
 
     /// <summary>
-    /// Whether the library is installed. Determined once per process, so a later installation needs a restart.
+    /// Whether the library is installed. Checked once in each process, so a later installation needs a restart.
     /// </summary>
     internal static bool IsInstalled => Found.Value;
 

@@ -33,12 +33,12 @@ public interface ITokenSink
 /// <summary>The purpose of an analysis.</summary>
 public enum AnalysisPurpose
 {
-    /// <summary>The text belongs to a document: all tokens that can be searched for.</summary>
+    /// <summary>For a text of a document: returns all tokens that can be searched for.</summary>
     Index,
 
     /// <summary>
-    /// The text is searched for: only the tokens that must match. Differs from <see cref="Index"/> for n-grams, of
-    /// which only the longest are needed.
+    /// For a text to search for: returns only the tokens that must match. Differs from <see cref="Index"/> for n-grams,
+    /// of which only the longest are needed.
     /// </summary>
     Search,
 }

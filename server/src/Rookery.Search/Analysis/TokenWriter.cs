@@ -4,13 +4,13 @@ using Rookery.Platform;
 
 namespace Rookery.Search.Analysis;
 
-/// <summary>Analyzes one text.</summary>
+/// <summary>Analyzes one text for <see cref="Analyzer"/>, and passes its tokens to a sink.</summary>
 /// <typeparam name="TSink">The type that receives the tokens.</typeparam>
 internal ref struct TokenWriter<TSink>
     where TSink : struct, ITokenSink
 {
     /// <summary>
-    /// Size of the buffer, in bytes: the word before and after the last step, each with room for a slightly longer
+    /// Size of the buffer, in bytes. It contains the word before and after a step, each with room for a slightly longer
     /// stem.
     /// </summary>
     internal const int BufferBytes = 2 * WordBytes;
@@ -124,7 +124,9 @@ internal ref struct TokenWriter<TSink>
         return pieceStart > start ? Emit(_word[..length], pieceStart, end) : Refine(length, start, end);
     }
 
-    /// <summary>Removes elisions, possessives and stop words, stems, and emits a word that was not split.</summary>
+    /// <summary>
+    /// Emits a word that was not split: removes elisions and possessives, skips stop words, and stems.
+    /// </summary>
     private bool Refine(int length, int start, int end)
     {
         int offset = _rules.DropsElision ? Elision.Measure(_word[..length]) : 0;
@@ -221,8 +223,8 @@ internal ref struct TokenWriter<TSink>
     }
 
     /// <summary>
-    /// Emits the whole text as one token. A long text is truncated and ends in a hash of the whole, so that different
-    /// texts remain different.
+    /// Emits the whole text as one token. A long text is truncated and ends in a hash of the whole text, so different
+    /// texts have different tokens.
     /// </summary>
     private void TakeWhole()
     {

@@ -3,16 +3,16 @@ using System.Text;
 namespace Rookery.Search.Analysis;
 
 /// <summary>
-/// Finds the words of a text by the default boundaries of UAX #29. Letters, digits and connectors form words; an
-/// apostrophe or a dot may be within a word, a comma or a dot within a number; marks belong to their letter. Each Han
+/// Finds the words of a text by the default boundaries of UAX #29. Letters, digits and connectors form words. An
+/// apostrophe or a dot may be within a word, a comma or a dot within a number. Marks belong to their letter. Each Han
 /// or Hiragana character is a word, and so is a picture or a flag. Unlike in the annex, a colon is always a boundary.
-/// Text without letters, digits and pictures is skipped. Takes time linear in the text.
+/// Text without letters, digits and pictures is skipped.
 /// </summary>
 internal static class WordSegmenter
 {
     /// <summary>
-    /// What was read of a word so far. In the states from <see cref="LetterMid"/> on, the last character belongs to the
-    /// word only if more follows.
+    /// The kind of the characters read so far. In the states from <see cref="LetterMid"/> on, the last character
+    /// belongs to the word only if more of the word follows.
     /// </summary>
     private enum State : byte
     {

@@ -4,8 +4,8 @@ namespace Rookery.Search.Values;
 
 /// <summary>
 /// Normalises texts that are dates with a time: to UTC with seven fractional digits and without <c>Z</c>. So equal
-/// times are equal values however they are written, they sort as texts in the order of time, and a prefix of a date
-/// (<c>2026-11</c>) sorts correctly among them.
+/// times are equal texts, texts sort in the order of time, and a prefix of a date (<c>2026-11</c>) sorts correctly
+/// among them.
 /// </summary>
 public static class DateText
 {

@@ -5,16 +5,16 @@ using Rookery.Json;
 namespace Rookery.Search.Values;
 
 /// <summary>
-/// Encodes values as bytes whose order is the order of values, and which are equal when the values are: null, false,
-/// true, numbers by value, texts without case, exact texts, objects and arrays by their JSON text. Scans, dictionaries
-/// of indexes and sort columns use the same keys.
+/// Encodes values as bytes that compare like the values. The order is: null, false, true, numbers by value, texts
+/// without case, texts with case, objects and arrays by their JSON text. Scans, dictionaries of indexes and sort columns
+/// use the same keys.
 /// </summary>
 /// <remarks>
-/// <para>The first byte is the kind; numbers follow <see cref="NumberKey"/>, dates <see cref="DateText"/>, cases
-/// <see cref="TextFolding"/>.</para>
+/// <para>The first byte is the kind of value. Numbers are encoded by <see cref="NumberKey"/>, dates by
+/// <see cref="DateText"/>, and texts are folded by <see cref="TextFolding"/>.</para>
 /// <para>The key of a text longer than <see cref="MaxTextBytes"/> contains that many of its bytes, and 16 bytes of a
-/// hash (SHA-256) of the whole. Equal keys mean equal texts, but texts with the same first 512 bytes are ordered by the
-/// hash. To compare more of a text where <see cref="IsCut"/>, read the document.</para>
+/// hash (SHA-256) of the whole text. Equal keys mean equal texts, but long texts with the same first 512 bytes are
+/// ordered by the hash. For such keys <see cref="IsCut"/> is true, and only the document has the whole text.</para>
 /// </remarks>
 public static class TermKey
 {
@@ -67,7 +67,7 @@ public static class TermKey
         }
     }
 
-    /// <summary>Writes the key of null, by which a missing value is also sorted.</summary>
+    /// <summary>Writes the key of null, which is also the sort key of a missing value.</summary>
     public static int WriteNull(Span<byte> destination)
     {
         destination[0] = NullByte;
@@ -130,7 +130,7 @@ public static class TermKey
             _ => FirstByteOf(kind),
         };
 
-    /// <summary>Whether a key contains only the beginning of its text, and a hash.</summary>
+    /// <summary>Whether a key contains only the beginning of its text and a hash.</summary>
     public static bool IsCut(ReadOnlySpan<byte> key) => key.Length == MaxBytes;
 
     /// <summary>

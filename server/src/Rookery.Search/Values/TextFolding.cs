@@ -4,8 +4,8 @@ using System.Text;
 namespace Rookery.Search.Values;
 
 /// <summary>
-/// Converts texts to lower case: each character by Unicode's simple mapping, without culture; only <c>İ</c> is
-/// unchanged. One character remains one: <c>ß</c> does not become <c>ss</c>, and accents are kept.
+/// Converts texts to lower case: each character by Unicode's simple mapping, without culture, except that <c>İ</c> is
+/// unchanged. Each character becomes one character: <c>ß</c> does not become <c>ss</c>, and accents are kept.
 /// </summary>
 public static class TextFolding
 {

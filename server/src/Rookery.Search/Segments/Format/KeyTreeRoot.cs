@@ -3,7 +3,7 @@ using Rookery.Platform;
 namespace Rookery.Search.Segments.Format;
 
 /// <summary>The root of a key tree.</summary>
-/// <param name="Address">The address of the root block; meaningless if the tree is empty.</param>
+/// <param name="Address">The address of the root block; undefined if the tree is empty.</param>
 /// <param name="Height">Number of blocks from the root to a leaf, both included; 0 if the tree is empty.</param>
 /// <param name="Count">Number of keys.</param>
 internal readonly record struct KeyTreeRoot(long Address, int Height, long Count)

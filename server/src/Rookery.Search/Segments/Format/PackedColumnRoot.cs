@@ -2,7 +2,7 @@ using Rookery.Platform;
 
 namespace Rookery.Search.Segments.Format;
 
-/// <summary>The root of a packed column.</summary>
+/// <summary>The location and length of a packed column.</summary>
 /// <param name="Directory">The address of its directory; 0 if there is no column.</param>
 /// <param name="Count">Number of values.</param>
 internal readonly record struct PackedColumnRoot(long Directory, int Count)

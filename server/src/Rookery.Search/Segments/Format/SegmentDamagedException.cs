@@ -1,8 +1,8 @@
 namespace Rookery.Search.Segments.Format;
 
 /// <summary>
-/// Bytes of an index are damaged or of another format version. No user data is lost: the caller deletes the index's
-/// folder and builds the index again.
+/// Thrown if bytes of an index are damaged or of another format version. No user data is lost. The caller deletes the
+/// index's folder and builds the index again.
 /// </summary>
 /// <param name="file">The file's path.</param>
 /// <param name="reason">What is wrong, as a clause.</param>

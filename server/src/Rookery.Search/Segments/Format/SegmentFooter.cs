@@ -3,8 +3,8 @@ using Rookery.Platform;
 namespace Rookery.Search.Segments.Format;
 
 /// <summary>
-/// The table of contents at the end of a segment: numbers as varints in the order of the properties; fields as their
-/// number, then each field.
+/// The table of contents at the end of a segment. It contains the properties in order: numbers as varints, and the
+/// number of fields followed by each field.
 /// </summary>
 internal sealed record SegmentFooter
 {
@@ -90,8 +90,8 @@ internal sealed record SegmentFooter
 /// <summary>One field of a segment.</summary>
 /// <param name="Number">The field's number.</param>
 /// <param name="IsText">Whether its postings have frequencies and positions.</param>
-/// <param name="HasPlainKeys">Whether each entry's only term is its sort key, so that the column alone decides which
-/// entries have a term.</param>
+/// <param name="HasPlainKeys">Whether each entry has only one term, which is its sort key. Then the column alone
+/// decides which entries have a term.</param>
 /// <param name="Terms">The tree of terms, the dictionary.</param>
 /// <param name="SortOrdinals">For each entry, 1 + the ordinal of its sort key in the dictionary; 0 for none.</param>
 /// <param name="Lengths">For each entry, its length in tokens.</param>
@@ -141,7 +141,7 @@ internal sealed record SegmentFieldFooter(
     }
 }
 
-/// <summary>The immutable facts of a segment in the manifest.</summary>
+/// <summary>The part of a segment's record in the manifest that never changes.</summary>
 /// <param name="FileId">The file's number, which is part of its name.</param>
 /// <param name="FileBytes">The file's length in bytes.</param>
 /// <param name="Entries">Number of entries.</param>

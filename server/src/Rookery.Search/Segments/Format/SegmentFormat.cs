@@ -5,9 +5,9 @@ using Rookery.Search.Segments.Writing;
 namespace Rookery.Search.Segments.Format;
 
 /// <summary>
-/// Format version 2 of a segment; in version 1 some terms could not be found (<see cref="KeyTreeWriter"/>). The file
-/// consists of pages, each followed by its checksum. The contents of all pages, joined, form one sequence of bytes, in
-/// which everything has an address:
+/// The file format of a segment, version 2. (In version 1 some terms could not be found, see
+/// <see cref="KeyTreeWriter"/>.) The file consists of pages, each followed by its checksum. The contents of all pages,
+/// without checksums, form one sequence of bytes. An address is an offset in it. The parts are:
 /// <code>
 /// page *      16384 bytes (the last one may be shorter), u32 CRC-32C of file id, page number and bytes
 /// header      magic "RKRYIDX\n", u32 version, u32 0, u64 file id
@@ -16,8 +16,8 @@ namespace Rookery.Search.Segments.Format;
 /// stored      values by entry, compressed
 /// footer      see <see cref="SegmentFooter"/>, u32 its length
 /// </code>
-/// A unit (a block of a tree, of postings or of a column) never crosses the end of a page, so that it is one span; the
-/// rest of the page is zeros. Every byte is covered by a checksum.
+/// A unit (a block of a tree, of postings or of a column) is always within one page. The rest of the page is zeros. A
+/// checksum covers every byte.
 /// </summary>
 public static class SegmentFormat
 {

@@ -1,7 +1,8 @@
 namespace Rookery.Search.Segments.Postings;
 
 /// <summary>
-/// The entries that are in all cursors. The cursor with the fewest entries leads, and the others advance to it.
+/// Intersection: the entries that are in all of several cursors. The cursor with the fewest entries leads, and the
+/// others advance to its entries.
 /// </summary>
 public sealed class AndCursor : EntryCursor
 {

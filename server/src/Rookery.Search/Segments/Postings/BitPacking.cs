@@ -6,8 +6,8 @@ using System.Runtime.Intrinsics;
 namespace Rookery.Search.Segments.Postings;
 
 /// <summary>
-/// Packs 128 numbers of equal width. They are stored in four interleaved lanes (number i in lane i mod 4), so that four
-/// are unpacked at once by the same vector shifts. No branch depends on a number.
+/// Packs 128 numbers with the same number of bits each. They are stored in four interleaved lanes (number i in lane i
+/// mod 4), so vector instructions unpack four at once. No branch depends on a number.
 /// </summary>
 internal static class BitPacking
 {
@@ -75,8 +75,8 @@ internal static class BitPacking
             {
                 shift -= 32;
                 word++;
-                // With shift 0 the next word starts a new value: it adds nothing to this one, and after the last value
-                // there is no next word.
+                // With shift 0, the value ends with this word. The next word contains nothing of it, and after the last
+                // value there is no next word.
                 if (step + 1 < Steps || shift > 0)
                 {
                     current = Load(ref from, word);

@@ -5,7 +5,8 @@ using Rookery.Search.Segments.Reading;
 namespace Rookery.Search.Segments.Postings;
 
 /// <summary>
-/// The header of a block of postings, which also locates the next block. A value type, so that a copy can look ahead.
+/// The header of a block of postings, and the position of the next header. A copy of the struct can read ahead without
+/// moving the original.
 /// </summary>
 internal struct BlockHeader
 {

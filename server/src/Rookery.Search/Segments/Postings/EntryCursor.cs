@@ -10,7 +10,7 @@ public abstract class EntryCursor
     public int Current { get; protected set; } = -1;
 
     /// <summary>
-    /// Upper estimate of the number of entries. In an intersection, the cursor with the least cost leads.
+    /// Upper estimate of the number of entries. An intersection reads the cursor with the least cost first.
     /// </summary>
     public abstract long Cost { get; }
 
@@ -29,7 +29,7 @@ public abstract class EntryCursor
     public virtual bool CanTell => false;
 
     /// <summary>
-    /// Whether the cursor's set contains an entry, independently of the current position, which does not change. Cheap.
+    /// Whether the cursor's set contains an entry. Cheap. Neither depends on the current position nor changes it.
     /// </summary>
     public virtual bool Has(int entry) =>
         throw new InvalidOperationException("Only a walk says which entries there are.");

@@ -3,8 +3,8 @@ using Rookery.Platform;
 namespace Rookery.Search.Segments.Postings;
 
 /// <summary>
-/// Upper bound of what the postings of a block contribute to a score: the highest frequency together with the smallest
-/// length, although no entry need have both.
+/// Upper bound of the score that postings of a block contribute, as the highest frequency and the smallest length among
+/// them. Often no single entry has both.
 /// </summary>
 /// <param name="MostOften">The highest frequency.</param>
 /// <param name="Shortest">The smallest length of an entry, in tokens.</param>

@@ -1,6 +1,8 @@
 namespace Rookery.Search.Segments.Postings;
 
-/// <summary>The entries that are in any cursor. A heap keeps the cursor with the lowest current entry on top.</summary>
+/// <summary>
+/// Union: the entries that are in any of several cursors. A heap has the cursor with the lowest current entry on top.
+/// </summary>
 public sealed class OrCursor : EntryCursor
 {
     private readonly EntryCursor[] _heap;

@@ -35,7 +35,7 @@ internal sealed class PostingPositions(SegmentPages pages)
     {
         if (target.Length < count)
         {
-            // There cannot be more positions than bytes, so a wrong count cannot allocate unbounded memory.
+            // Each position has at least one byte, so the bytes bound the allocation even if the count is wrong.
             target =
                 count <= encoded.Length ? new int[Math.Max(count, 2 * target.Length)] : throw SegmentFormat.Malformed();
         }

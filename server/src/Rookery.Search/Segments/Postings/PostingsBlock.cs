@@ -46,7 +46,7 @@ internal sealed class PostingsBlock(bool isText)
             }
         }
 
-        // Lengths are not known here, and every entry has at least one token.
+        // The lengths of entries are not known here. Every entry has at least one token.
         Impact = new Impact(mostOften, 1);
         if (isText)
         {

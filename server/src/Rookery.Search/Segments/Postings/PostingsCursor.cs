@@ -5,14 +5,14 @@ using Rookery.Search.Segments.Reading;
 namespace Rookery.Search.Segments.Postings;
 
 /// <summary>
-/// A cursor over the postings of a term, reusable for one term after another (<see cref="Open"/>). Decodes a block when
-/// it is reached and skips the blocks between. Frequencies and positions are decoded on access.
+/// A cursor over the postings of a term. Reusable for further terms (<see cref="Open"/>). Decodes a block only when it
+/// is reached, and frequencies and positions on access.
 /// </summary>
 public sealed class PostingsCursor(SegmentPages pages, bool isText) : EntryCursor
 {
     private readonly PostingsBlock _block = new(isText);
 
-    // Most terms have few entries, whose postings are in the dictionary. Only other terms need these.
+    // Only terms with many entries need these. The postings of most terms are in the dictionary.
     private uint[] _entries = [];
     private PostingsGroups? _groups;
     private PostingPositions? _positions;
@@ -40,7 +40,7 @@ public sealed class PostingsCursor(SegmentPages pages, bool isText) : EntryCurso
     /// <inheritdoc/>
     public override bool CanTell => _column is not null;
 
-    /// <summary>Sets a column that decides which entries have the term, until another term is opened.</summary>
+    /// <summary>Sets the column that <see cref="Has"/> reads, until another term is opened.</summary>
     /// <param name="ordinals">For each entry, 1 + the ordinal of its only term.</param>
     /// <param name="term">The ordinal of the term.</param>
     public void TellBy(PackedColumn ordinals, long term) => (_column, _ordinal) = (ordinals, (ulong)term + 1);

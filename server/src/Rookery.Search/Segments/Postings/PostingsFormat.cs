@@ -1,10 +1,11 @@
 namespace Rookery.Search.Segments.Postings;
 
 /// <summary>
-/// Format of the postings of a term: the entries that contain it, ascending, and in text fields its frequency and
-/// positions in each. Parts in brackets exist in text fields only. Positions are varint distances. A gap is the
-/// distance to the previous entry, less 1. "Highest" and "smallest" are the highest frequency and the smallest length
-/// of an entry (<see cref="Impact"/>). The payload of a term in the dictionary is one of
+/// Format of the postings of a term: the entries that contain the term, ascending; in text fields also its frequency
+/// and positions in each entry. Parts in brackets exist only in text fields. A position is a varint, the distance from
+/// the previous position. A gap is the distance from the previous entry, minus 1. "Highest" and "smallest" are the
+/// highest frequency and the smallest length of an entry (<see cref="Impact"/>). The payload of a term in the
+/// dictionary is one of
 /// <code>
 /// few postings      varint postings * 2 + 1, the postings as in the last block, each followed by its positions
 /// up to 32 blocks   varint postings * 2, varint address, [varint highest, varint smallest, varint positions address]
@@ -19,7 +20,7 @@ namespace Rookery.Search.Segments.Postings;
 /// last block   0x40, the same numbers, varint postings, varint bytes, then each posting
 /// posting      varint gap; in text fields varint gap * 2 + (1 if the frequency is 1), otherwise then varint frequency
 /// </code>
-/// A zero instead of a block's first byte, or the end of the page, means that the block is on the next page.
+/// A zero instead of a block's first byte, or the end of the page, means that the block begins on the next page.
 /// </summary>
 internal static class PostingsFormat
 {

@@ -6,8 +6,8 @@ using Rookery.Search.Segments.Reading;
 namespace Rookery.Search.Segments.Postings;
 
 /// <summary>
-/// Walks over the blocks of one term's postings. Keeps the current block and one further block that was only inspected
-/// for its impact.
+/// Walks over the blocks of one term's postings. Has two positions: the current block, and a later block of which only
+/// the impact was read.
 /// </summary>
 internal sealed class PostingsGroups(SegmentPages pages, bool isText)
 {

@@ -57,7 +57,8 @@ public sealed class AllCursor(int entries) : EntryCursor
 }
 
 /// <summary>
-/// The entries whose sort key is in a range, found by testing every entry. Fast where another cursor leads.
+/// The entries whose sort key is in a range, found by testing every entry. Fast in an intersection in which another
+/// cursor leads.
 /// </summary>
 public sealed class OrdinalRangeCursor(PackedColumn column, long from, long toExclusive) : EntryCursor
 {

@@ -5,8 +5,8 @@ using Rookery.Search.Segments.Writing;
 namespace Rookery.Search.Segments.Reading;
 
 /// <summary>
-/// Reads ids and etags by entry. Reading ascending entries of a block continues from the last one. Has a buffer of its
-/// own for the id, so each thread needs its own instance.
+/// Reads ids and etags by entry. Fastest for ascending entries, because reading in a block continues after the last
+/// entry. Not thread-safe.
 /// </summary>
 public sealed class DocumentTable(SegmentPages pages, PackedColumn addresses, PackedColumn lengths, int entries)
 {

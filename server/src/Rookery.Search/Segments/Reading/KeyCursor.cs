@@ -38,7 +38,7 @@ public sealed class KeyCursor
     /// <summary>The payload of the current key, valid for as long as it is referenced.</summary>
     public ReadOnlyMemory<byte> PayloadMemory => _levels[0].PayloadMemory;
 
-    /// <summary>Number of lower keys; <see cref="Count"/> after the last key.</summary>
+    /// <summary>Number of keys before the current one; <see cref="Count"/> after the last key.</summary>
     public long Ordinal { get; private set; } = -1;
 
     /// <summary>Moves to the next key, or at the beginning to the first. Returns false after the last.</summary>
@@ -179,8 +179,7 @@ public sealed class KeyCursor
     }
 
     /// <summary>
-    /// Returns the last child whose separator is not greater than the key. The level then stands on it, before the next
-    /// item.
+    /// Returns the last child whose separator is not greater than the key. The level is then positioned on that child.
     /// </summary>
     private long ChildBelow(KeyTreeBlock block, ReadOnlySpan<byte> key)
     {

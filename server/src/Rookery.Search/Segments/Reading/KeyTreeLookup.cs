@@ -4,8 +4,8 @@ using Rookery.Search.Segments.Format;
 namespace Rookery.Search.Segments.Reading;
 
 /// <summary>
-/// Finds one key of a tree without assembling keys. The number of bytes that each key shares with the previous one
-/// often decides whether it is lower or greater than the wanted key. Allocates nothing.
+/// Finds one key of a tree without assembling keys, and so without allocation. The stored number of bytes that a key
+/// shares with the previous one often decides whether it is lower or greater than the wanted key.
 /// </summary>
 internal static class KeyTreeLookup
 {
@@ -13,7 +13,7 @@ internal static class KeyTreeLookup
     /// <param name="pages">The pages of the tree.</param>
     /// <param name="root">The root of the tree.</param>
     /// <param name="key">The key.</param>
-    /// <param name="ordinal">Number of lower keys.</param>
+    /// <param name="ordinal">The number of lower keys.</param>
     /// <param name="payload">The payload of the key, valid for as long as it is referenced.</param>
     public static bool TryFind(
         SegmentPages pages,

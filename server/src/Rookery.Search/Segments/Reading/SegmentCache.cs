@@ -3,9 +3,9 @@ using Rookery.Platform;
 namespace Rookery.Search.Segments.Reading;
 
 /// <summary>
-/// Cache of segment pages of all indexes of a node, within one memory share. A hit takes no lock. Eviction uses the
-/// clock algorithm: a page that was read since the hand last passed it is kept for another round. Pages are managed
-/// arrays, so a reader may use a page after its eviction. Thread-safe.
+/// Cache of the segment pages of all indexes of a node, within one memory share. A hit takes no lock. Eviction uses the
+/// clock algorithm: a page that was read since the hand last passed it is kept for another round. A reader may use a
+/// page after its eviction, because pages are garbage-collected arrays. Thread-safe.
 /// </summary>
 /// <param name="share">The share that pages are charged to. Its limit is the capacity.</param>
 public sealed class SegmentCache(MemoryShare share)
@@ -119,8 +119,8 @@ internal sealed class CachedPage(CachedPage?[] slots, int number, byte[] bytes)
     public byte[] Bytes => bytes;
 
     /// <summary>
-    /// Whether the page was read since the hand last passed it. A race may lose a mark, which affects only the order of
-    /// eviction.
+    /// Whether the page was read since the hand last passed it. A race may lose the mark, which changes only the order
+    /// of eviction.
     /// </summary>
     public bool WasRead { get; set; }
 

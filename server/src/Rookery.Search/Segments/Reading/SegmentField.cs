@@ -28,8 +28,8 @@ public sealed class SegmentField
     public bool IsText => _footer.IsText;
 
     /// <summary>
-    /// Whether each entry's only term is its sort key, so that <see cref="SortOrdinals"/> alone decides which entries
-    /// have a term of a range.
+    /// Whether each entry has only one term, which is its sort key. Then <see cref="SortOrdinals"/> alone decides which
+    /// entries have a term of a range.
     /// </summary>
     public bool HasPlainKeys => _footer.HasPlainKeys;
 
@@ -92,8 +92,8 @@ public sealed class SegmentField
     }
 
     /// <summary>
-    /// Returns the entries that have a term of a range: the term's postings if the range has one term, else by the
-    /// column of sort ordinals if that suffices, else the union of the postings of all its terms.
+    /// Returns the entries that have a term of a range. Uses the postings if the range has one term, otherwise the
+    /// column of sort ordinals if that suffices, otherwise the union of the postings of all terms.
     /// </summary>
     public EntryCursor Range(in TermRange range)
     {

@@ -163,7 +163,7 @@ internal sealed class SegmentFile : SegmentPages, IDisposable
         }
         catch (DiskException unreadable)
         {
-            // A page that the device cannot read is lost, like one whose checksum does not match.
+            // A page that the device cannot read counts as damaged, like a page whose checksum does not match.
             throw Damage(
                 $"the page at byte {offset} cannot be read, because {DiskException.Describe(unreadable.Error)}"
             );

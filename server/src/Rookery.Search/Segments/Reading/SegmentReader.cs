@@ -80,11 +80,12 @@ public sealed class SegmentReader : IDisposable
     }
 
     /// <summary>
-    /// Returns a reader of the same segment for reading all of it, which caches no pages. It is closed with this one.
+    /// Returns a reader of the same segment that adds no pages to the cache, for reading the whole segment. It is
+    /// closed with this one.
     /// </summary>
     internal SegmentReader Uncached(out UncachedPages pages) => new(_file, pages = new UncachedPages(_file), _footer);
 
-    /// <summary>Returns a field; null if no entry has anything in it.</summary>
+    /// <summary>Returns a field; null if no entry has a term, word or sort key in it.</summary>
     public SegmentField? Field(int number) => (uint)number < (uint)_fields.Length ? _fields[number] : null;
 
     /// <summary>Returns a reader of ids and etags by entry.</summary>
@@ -108,7 +109,7 @@ public sealed class SegmentReader : IDisposable
     /// </summary>
     public KeyCursor Ids() => new(_pages, _footer.Ids);
 
-    /// <summary>Returns the entries of the document that a cursor of <see cref="Ids"/> stands on.</summary>
+    /// <summary>Returns the entries of the current document of a cursor of <see cref="Ids"/>.</summary>
     public (int First, int Count) EntriesOf(KeyCursor ids)
     {
         int at = 0;

@@ -4,8 +4,7 @@ using Rookery.Search.Segments.Format;
 namespace Rookery.Search.Segments.Reading;
 
 /// <summary>
-/// Reads the stored values of a segment by entry. Keeps the group that it expanded last, so each thread needs its own
-/// instance.
+/// Reads the stored values of a segment by entry. Keeps the last decompressed group. Not thread-safe.
 /// </summary>
 public sealed class StoredValues(
     SegmentPages pages,

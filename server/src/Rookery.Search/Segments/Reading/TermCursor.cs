@@ -4,7 +4,7 @@ using Rookery.Search.Segments.Postings;
 namespace Rookery.Search.Segments.Reading;
 
 /// <summary>
-/// A cursor over the terms of a field in one segment, in the order of their bytes. Terms that are only sort keys have
+/// A cursor over the terms of a field in one segment, in the order of their bytes. A term that is only a sort key has
 /// no postings. Not thread-safe.
 /// </summary>
 public sealed class TermCursor(KeyCursor keys)

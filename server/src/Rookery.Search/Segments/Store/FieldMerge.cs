@@ -7,12 +7,12 @@ using Rookery.Search.Segments.Writing;
 namespace Rookery.Search.Segments.Store;
 
 /// <summary>
-/// Merges one field: its terms in order with the postings of live entries, and its columns. A term without live entries
-/// is omitted, unless it is a sort key. The iterator divides the work into steps.
+/// Merges one field of several segments: its terms in order, the postings of live entries, and its columns. Omits a
+/// term without live entries unless it is a sort key. The iterator divides the work into steps.
 /// </summary>
 internal sealed class FieldMerge : IDisposable
 {
-    // A step takes some milliseconds on a Raspberry Pi.
+    // Work of one step, which takes some milliseconds on a Raspberry Pi.
     private const int TermsPerPiece = 1024;
     private const int EntriesPerPiece = 8192;
 
@@ -64,7 +64,7 @@ internal sealed class FieldMerge : IDisposable
         PackedColumnRoot sortOrdinals = default;
         if (_isSorted && terms > 0)
         {
-            // One bit more, so that Rank accepts the position after the last term.
+            // One more bit is set, so that Rank accepts the position after the last term.
             _kept.Set(terms);
             _kept.Freeze();
             _parts.ForEach(static part => part.Present.Freeze());

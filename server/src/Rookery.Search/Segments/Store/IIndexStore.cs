@@ -18,12 +18,12 @@ public interface IIndexStore : IDisposable
     long Documents { get; }
 
     /// <summary>
-    /// Memory of changes that are not applied yet, in bytes; 0 for none. <see cref="long.MaxValue"/> if memory is so
-    /// short that they should be applied at once.
+    /// Memory of changes that are not applied yet, in bytes; 0 for none. <see cref="long.MaxValue"/> if memory is short
+    /// and they should be applied at once.
     /// </summary>
     long PendingBytes { get; }
 
-    /// <summary>Adds a document's entries, replacing those that it has.</summary>
+    /// <summary>Replaces the entries of a document.</summary>
     /// <param name="lowerId">The document's id in lower case; in a map-reduce index the key of a group.</param>
     /// <param name="etag">The document's etag; for a group the last etag that it includes.</param>
     /// <param name="entry">The entries.</param>
@@ -33,7 +33,7 @@ public interface IIndexStore : IDisposable
     void Delete(ReadOnlySpan<byte> lowerId);
 
     /// <summary>Makes the changes durable and visible.</summary>
-    /// <param name="watermark">The etag through which documents are indexed now.</param>
+    /// <param name="watermark">The etag through which documents are indexed after this call.</param>
     /// <exception cref="Rookery.Platform.DiskException">The disk failed. The changes are kept and can be applied
     /// again.</exception>
     /// <exception cref="SegmentDamagedException">The durable state cannot be read. The index must be built

@@ -4,8 +4,8 @@ using Rookery.Search.Segments.Writing;
 namespace Rookery.Search.Segments.Store;
 
 /// <summary>
-/// The entries of one document in an index. Each has terms, words of texts, sort keys and a stored value. Reused for
-/// one document after another, so that nothing is allocated for each.
+/// The entries of one document in an index. Each entry has terms, words of texts, sort keys and a stored value. One
+/// object is reused for all documents, to allocate nothing for each.
 /// </summary>
 /// <remarks>
 /// A map writes the parts of an entry in any order and calls <see cref="EndEntry"/> after each entry. In all entries of
@@ -13,7 +13,7 @@ namespace Rookery.Search.Segments.Store;
 /// </remarks>
 public sealed class IndexEntry
 {
-    // Without a limit, a document of 6 MB with three million elements would exceed the memory of a small node.
+    // Limits the memory of one document: 6 MB of JSON with three million elements would exceed that of a small node.
     private const int MostParts = 1 << 17;
     private const int MostBytes = 8 << 20;
     private const int FirstBytes = 4096;
@@ -76,7 +76,7 @@ public sealed class IndexEntry
 
     /// <summary>Records that the map loaded a document, or tried to.</summary>
     /// <param name="lowerId">The document's id in lower case.</param>
-    /// <param name="isElsewhere">Whether the document does not exist, and so may be created in any collection, or is in
+    /// <param name="isElsewhere">Whether the document does not exist (it may be created in any collection), or is in
     /// none of the collections that the map names.</param>
     public void AddLoaded(ReadOnlySpan<byte> lowerId, bool isElsewhere)
     {
@@ -193,7 +193,9 @@ public sealed class IndexEntry
             .Where(static part => part.Kind == PartKind.Term)
             .Select(part => (part.Field, _bytes.AsSpan(part.Offset, part.Length).ToArray()));
 
-    /// <summary>Announces consecutive words to a batch.</summary>
+    /// <summary>
+    /// Prefetches the memory for consecutive words in a batch, see <see cref="SegmentBuilder.Announce"/>.
+    /// </summary>
     /// <returns>The index of the first part after them.</returns>
     private int AnnounceWords(SegmentBuilder batch, int from, Span<uint> hashes)
     {

@@ -1,5 +1,5 @@
 namespace Rookery.Search.Segments.Store;
 
-/// <summary>A document's entries exceed the limits of an index.</summary>
+/// <summary>Thrown if a document cannot be indexed, for example because it exceeds the limits of an index.</summary>
 /// <param name="message">Why, in a sentence.</param>
 public sealed class IndexEntryException(string message) : Exception(message);

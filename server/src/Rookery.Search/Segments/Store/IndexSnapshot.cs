@@ -3,7 +3,7 @@ using Rookery.Search.Segments.Reading;
 namespace Rookery.Search.Segments.Store;
 
 /// <summary>
-/// A snapshot of an index. Keeps its files until it is disposed, even if they are merged meanwhile. Thread-safe.
+/// A snapshot of an index. Its files are kept until it is disposed, even if they are merged meanwhile. Thread-safe.
 /// </summary>
 public sealed class IndexSnapshot : IDisposable
 {

@@ -5,8 +5,8 @@ namespace Rookery.Search.Segments.Store;
 
 /// <summary>
 /// Chooses the segments to merge next. Eight segments of similar size (within a factor of eight) are merged into one.
-/// So an entry is rewritten once for each factor of eight by which the index exceeds a batch, and a query reads at most
-/// a few segments of each size. A segment of which half is dead is rewritten alone.
+/// So an entry is rewritten once each time the index grows by a factor of eight, and a query reads only a few segments
+/// of each size. A segment with half of its entries dead is rewritten alone.
 /// </summary>
 internal static class MergePolicy
 {

@@ -4,7 +4,8 @@ using Rookery.Platform;
 namespace Rookery.Search.Segments.Store;
 
 /// <summary>
-/// A growing bit vector with rank and select once it is frozen. Takes 12 bytes for 64 bits, charged to a share.
+/// A growing bit vector. After <see cref="Freeze"/> it supports rank (the number of set bits before a position) and
+/// select (the reverse). Takes 12 bytes for 64 bits, reserved from a share.
 /// </summary>
 internal sealed class RankedBits(MemoryShare share) : IDisposable
 {
@@ -61,8 +62,8 @@ internal sealed class RankedBits(MemoryShare share) : IDisposable
             word = ~word - 1;
         }
 
-        // A word without set bits has the same count before it as the next word, so the last of equal counts is the
-        // right one.
+        // If several words have the same count before them, the last of them contains the bit; the others have no set
+        // bits.
         while (word + 1 < _before.Length && _before[word + 1] <= ones)
         {
             word++;

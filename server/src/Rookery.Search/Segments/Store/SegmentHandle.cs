@@ -29,7 +29,7 @@ internal sealed class SegmentHandle
         }
     }
 
-    /// <summary>The facts of the segment in the manifest.</summary>
+    /// <summary>The part of the segment's record in the manifest that never changes.</summary>
     public SegmentSummary Summary { get; }
 
     /// <summary>The segment.</summary>
@@ -62,7 +62,7 @@ internal sealed class SegmentHandle
         }
     }
 
-    /// <summary>Removes the store as a holder. The file is deleted with the last holder.</summary>
+    /// <summary>Removes the store as a holder. The file is deleted when the last holder releases it.</summary>
     public void Supersede()
     {
         _isSuperseded = true;

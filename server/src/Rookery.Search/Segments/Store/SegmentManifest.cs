@@ -7,14 +7,15 @@ using Rookery.Search.Segments.Reading;
 namespace Rookery.Search.Segments.Store;
 
 /// <summary>An entry of the manifest: one segment.</summary>
-/// <param name="Summary">The immutable facts.</param>
+/// <param name="Summary">The part that never changes.</param>
 /// <param name="Live">Its live entries.</param>
 /// <param name="DeadDocuments">Number of documents without live entries.</param>
 internal readonly record struct ManifestSegment(SegmentSummary Summary, LiveEntries Live, long DeadDocuments);
 
 /// <summary>
-/// The manifest of an index: its watermark, its segments, and their dead entries. One small file, replaced as a whole
-/// after everything that it names is durable. So a crash leaves the index as it was at some watermark.
+/// The manifest of an index: its watermark, its segments, and their dead entries. It is one small file, which is
+/// replaced as a whole after everything that it names is durable. So after a crash the index is in the state of some
+/// watermark.
 /// </summary>
 /// <remarks>
 /// Format version 1: magic "RKRYIXM\n", u32 version, then varints: watermark, next file number, number of segments. For
@@ -76,8 +77,8 @@ internal sealed record SegmentManifest(long Watermark, long NextFileId, IReadOnl
     }
 
     /// <summary>
-    /// Writes a new manifest durably beside the current one, which stays valid until <see cref="Publish"/>. Everything
-    /// that the new one names must be durable before.
+    /// Writes a new manifest durably, under another name. The current one stays valid until <see cref="Publish"/>.
+    /// Everything that the new one names must already be durable.
     /// </summary>
     /// <exception cref="DiskException">The disk failed. The current manifest stays valid.</exception>
     public void Write(IDisk disk, string folder, IIoRecorder io)

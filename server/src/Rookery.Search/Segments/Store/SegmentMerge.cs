@@ -6,8 +6,8 @@ using Rookery.Search.Segments.Writing;
 namespace Rookery.Search.Segments.Store;
 
 /// <summary>
-/// Merges the live entries of segments into a new segment, step by step. Entries that die meanwhile are handled at the
-/// end (<see cref="Carry"/>). Disposing an unfinished merge deletes its file.
+/// Merges the live entries of segments into a new segment, step by step. <see cref="Carry"/> handles entries that die
+/// during the merge. Disposing an unfinished merge deletes its file.
 /// </summary>
 internal sealed class SegmentMerge : IDisposable
 {
@@ -23,7 +23,7 @@ internal sealed class SegmentMerge : IDisposable
     /// <param name="path">The path of the new file.</param>
     /// <param name="fileId">The number of the new file.</param>
     /// <param name="segments">The segments to merge.</param>
-    /// <param name="share">The share that memory is charged to.</param>
+    /// <param name="share">The share that memory is reserved from.</param>
     /// <param name="io">Records disk operations.</param>
     public SegmentMerge(
         IDisk disk,
@@ -50,7 +50,7 @@ internal sealed class SegmentMerge : IDisposable
     public IReadOnlyList<MergeSource> Sources => _sources;
 
     /// <summary>Does a step.</summary>
-    /// <returns>False when only <see cref="Finish"/> is left.</returns>
+    /// <returns>False if only <see cref="Finish"/> remains to be called.</returns>
     public bool Step() => _work.MoveNext();
 
     /// <summary>Completes the file and syncs it.</summary>

@@ -15,22 +15,22 @@ internal sealed record HeldSegment(SegmentHandle Handle, LiveEntries Live, long 
 /// <summary>Resources that the index stores of a node share.</summary>
 /// <param name="Disk">The disk.</param>
 /// <param name="Cache">The cache of pages.</param>
-/// <param name="Share">The share that batches and merges are charged to.</param>
+/// <param name="Share">The share that memory for batches and merges is reserved from.</param>
 /// <param name="Io">Records disk operations.</param>
 public sealed record SegmentStoreContext(IDisk Disk, SegmentCache Cache, MemoryShare Share, IIoRecorder Io);
 
 /// <summary>
 /// Stores one index in immutable segments in its own folder, with the files <c>segment-N</c> and <c>manifest</c>.
-/// Changes are buffered in memory and written as one segment; merges limit the number of segments. There is no journal:
-/// after a crash the index is as it was at its <see cref="Watermark"/>, and indexing continues from there. Only one
-/// thread at a time may change it; any thread may open snapshots.
+/// Changes are buffered in memory and written as one segment. Merges limit the number of segments. There is no journal:
+/// after a crash the index is in the state of its <see cref="Watermark"/>, and indexing continues from there. Only one
+/// thread at a time may change it. Any thread may open snapshots.
 /// </summary>
 public sealed class SegmentStore : IIndexStore
 {
     private const string FilePrefix = "segment-";
 
-    // A batch reaches this size even if memory is short, because its first document takes that much anyway. Otherwise
-    // each document would become a segment, and merging them would rewrite each again and again.
+    // A batch may reach this size even if memory is short. Otherwise each document would become a segment, which merges
+    // would rewrite again and again.
     private const long LeastBatchBytes = 64 << 10;
 
     private readonly SegmentStoreContext _context;
@@ -38,8 +38,8 @@ public sealed class SegmentStore : IIndexStore
     private readonly Lock _gate = new();
     private readonly SortedTerms _sortedIds = new();
 
-    // Segments of a manifest whose Publish failed, so that it may or may not survive a power cut. They are kept until a
-    // later manifest is durable.
+    // Segments of a manifest whose Publish failed. After a power cut that manifest may be the valid one, so they are
+    // kept until a later manifest is durable.
     private readonly List<SegmentHandle> _doubtful = [];
     private State _state;
     private SegmentBuilder? _batch;
@@ -146,7 +146,7 @@ public sealed class SegmentStore : IIndexStore
     /// <inheritdoc/>
     public IndexSnapshot OpenSnapshot()
     {
-        // Under the lock, so that no segment is released before the snapshot holds it.
+        // The lock prevents that a segment is released before the snapshot holds it.
         lock (_gate)
         {
             ObjectDisposedException.ThrowIf(_isClosed, this);
@@ -235,7 +235,7 @@ public sealed class SegmentStore : IIndexStore
         }
     }
 
-    /// <summary>Deletes segments that the manifest does not name, which a crash left.</summary>
+    /// <summary>Deletes segments that the manifest does not name. A crash may leave such segments.</summary>
     private static void RemoveOrphans(IDisk disk, string folder, List<HeldSegment> held)
     {
         var named = held.Select(segment => Path.GetFileName(PathOf(folder, segment.Handle.Summary.FileId)))
@@ -320,7 +320,7 @@ public sealed class SegmentStore : IIndexStore
     }
 
     /// <summary>
-    /// Returns the segments, in which entries of documents that the batch replaces or deletes are dead. Omits segments
+    /// Returns the segments after the batch: entries of documents that it replaces or deletes are dead. Omits segments
     /// without live entries.
     /// </summary>
     private List<HeldSegment> WithoutReplaced(IReadOnlyList<HeldSegment> segments)
@@ -346,8 +346,8 @@ public sealed class SegmentStore : IIndexStore
         var ids = segment.Handle.Reader.Ids();
         foreach (int term in _sortedIds.Numbers)
         {
-            // A first build adds documents in the order of ids, so its batches' ids are outside the range of earlier
-            // segments.
+            // Fast path for a first build, which adds documents in the order of ids: the ids of its batches are outside
+            // the range of earlier segments.
             var id = batch.Terms.KeyOf(term);
             if (id.SequenceCompareTo(segment.Handle.LastId) > 0)
             {

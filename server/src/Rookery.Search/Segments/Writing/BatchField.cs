@@ -9,7 +9,7 @@ internal sealed class BatchField
     /// <summary>Whether the field has positions; null until its first term.</summary>
     public bool? IsText { get; set; }
 
-    /// <summary>Whether, as far as known, each entry's only term is its sort key.</summary>
+    /// <summary>Whether each entry so far has only one term, which is its sort key.</summary>
     public bool HasPlainKeys { get; set; } = true;
 
     /// <summary>Whether any entry has a sort key.</summary>

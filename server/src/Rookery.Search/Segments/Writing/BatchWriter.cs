@@ -130,8 +130,8 @@ internal sealed class BatchWriter
     }
 
     /// <summary>
-    /// Whether every sort key is also a term. The caller knows that every term is the sort key of its entries, so
-    /// comparing the counts is enough.
+    /// Whether every sort key is also a term. Compares only counts, because the caller knows that every term is the
+    /// sort key of its entries.
     /// </summary>
     private bool AllKeysAreTerms(BatchField field)
     {

@@ -3,7 +3,7 @@ using Rookery.Platform;
 namespace Rookery.Search.Segments.Writing;
 
 /// <summary>
-/// Arena of bytes for one batch. Allocations have fixed addresses and are freed together. The memory is kept for the
+/// Allocates bytes for one batch. Allocations have fixed addresses and are freed together. The memory is kept for the
 /// next batch.
 /// </summary>
 internal sealed class ByteArena(MemoryShare share) : IDisposable
@@ -21,8 +21,8 @@ internal sealed class ByteArena(MemoryShare share) : IDisposable
     public long TakenBytes => _usedChunks == 0 ? 0 : ((long)(_usedChunks - 1) << ChunkShift) + _inChunk + _longBytes;
 
     /// <summary>
-    /// Whether the share's limit was exceeded. The memory is taken all the same, because a document is indexed as a
-    /// whole.
+    /// Whether the share's limit was exceeded. Memory is allocated nevertheless, because a document must be indexed as
+    /// a whole.
     /// </summary>
     public bool IsOverBudget { get; private set; }
 
@@ -36,7 +36,7 @@ internal sealed class ByteArena(MemoryShare share) : IDisposable
 
         int address = ((_usedChunks - 1) << ChunkShift) + _inChunk;
 
-        // Nothing else is allocated in a chunk longer than usual.
+        // A chunk for a longer allocation contains nothing else.
         _inChunk = Math.Min(_inChunk + bytes, ChunkBytes);
         return address;
     }

@@ -6,11 +6,11 @@ namespace Rookery.Search.Segments.Writing;
 /// <summary>
 /// Writes a tree of ascending keys, each with a payload, in one pass from the leaves up. A leaf has about 1 KiB: varint
 /// number of items, then for each item varint bytes shared with the previous key, varint further bytes, these bytes,
-/// varint payload bytes, the payload. A block above has the same form with an item for each child. The item's key is a
-/// separator: greater than the last key of the previous child, and at most the first key of this child. The level above
-/// leaves uses the shortest separator. The item's payload is varint address and varint number of keys below. Blocks of
-/// one level are buffered up to 128 KiB and written together, so that a walk over the keys does not read the postings
-/// between them.
+/// varint payload bytes, the payload. A block above the leaves has the same form, with an item for each child. The
+/// item's key separates the children: it is greater than the last key of the previous child, and not greater than the
+/// first key of this child. Directly above the leaves it is as short as possible. The item's payload is varint address
+/// and varint number of keys below. Up to 128 KiB of blocks of one level are written together, so that a walk over the
+/// keys does not read the postings between them.
 /// </summary>
 internal sealed class KeyTreeWriter
 {
@@ -66,12 +66,12 @@ internal sealed class KeyTreeWriter
         {
             SealBlock();
 
-            // Above leaves, the separator is not shortened. The last key added here is the separator of a child and not
-            // the last key below it, so a shorter key may be lower than keys in that child.
+            // Only separators of leaves are shortened. On higher levels the previous key is itself a separator, and the
+            // child below it has greater keys, so a shorter key might not separate them.
             _separator = (_isLeaf ? key[..(shared + 1)] : key).ToArray();
         }
 
-        // The first key of a block is complete, so that a block can be read alone.
+        // The first key of a block is stored whole, so that a block can be read alone.
         shared = _itemCount == 0 ? 0 : shared;
         _items.AppendVarint((ulong)shared);
         _items.AppendVarint((ulong)(key.Length - shared));

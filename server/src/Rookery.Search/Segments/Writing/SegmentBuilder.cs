@@ -6,10 +6,11 @@ using Rookery.Search.Segments.Format;
 namespace Rookery.Search.Segments.Writing;
 
 /// <summary>
-/// A batch of changes of one index in memory: documents with their entries, and deletions. A document replaces its
-/// earlier versions, in the batch and in older segments, by the order of calls and not of etags. For each document:
-/// <see cref="BeginDocument"/>, then for each entry <see cref="BeginEntry"/>, its terms, <see cref="EndEntry"/>. A
-/// document without entries is only removed. Not thread-safe. Reusable after <see cref="Clear"/>.
+/// A batch of changes of one index in memory: documents with their entries, and deletions. A later version of a
+/// document replaces earlier ones, in the batch and in older segments. The order of calls decides, not the etags. For
+/// each document: <see cref="BeginDocument"/>, then for each entry <see cref="BeginEntry"/>, its terms,
+/// <see cref="EndEntry"/>. A document without entries is only removed. Not thread-safe. Reusable after
+/// <see cref="Clear"/>.
 /// </summary>
 internal sealed class SegmentBuilder : IDisposable
 {
@@ -29,7 +30,7 @@ internal sealed class SegmentBuilder : IDisposable
     private bool _areIdsAscending = true;
 
     /// <summary>Creates an empty batch.</summary>
-    /// <param name="share">The share that memory is charged to.</param>
+    /// <param name="share">The share that memory is reserved from.</param>
     public SegmentBuilder(MemoryShare share)
     {
         _share = share;
@@ -43,7 +44,7 @@ internal sealed class SegmentBuilder : IDisposable
     /// <summary>Number of versions put or deleted. A document that was changed twice counts twice.</summary>
     public int Documents => _documents.Count;
 
-    /// <summary>Memory of the changes, in bytes, without spare capacity; 0 for none.</summary>
+    /// <summary>Memory of the changes, in bytes, without unused capacity; 0 if there are none.</summary>
     public long ContentBytes =>
         _documents.Count == 0
             ? 0
@@ -110,7 +111,7 @@ internal sealed class SegmentBuilder : IDisposable
     public void AddTerm(int field, ReadOnlySpan<byte> term) =>
         AddPending(field, term, TermTable.HashOf(field, term), 0, isText: false);
 
-    /// <summary>Announces the next tokens, so that they are looked up faster.</summary>
+    /// <summary>Prefetches the memory for the next tokens, so that looking them up is faster.</summary>
     /// <param name="hashes">The tokens' <see cref="TermTable.HashOf"/>, at most
     /// <see cref="TermTable.MostPrefetched"/>.</param>
     public void Announce(ReadOnlySpan<uint> hashes) => _terms.Prefetch(hashes);
@@ -237,8 +238,8 @@ internal sealed class SegmentBuilder : IDisposable
         }
     }
 
-    // A first build adds documents in the order of ids, so no id comes twice. Skipping the look-up and the sort of ids
-    // saved a quarter of the time to index short documents.
+    // As long as ids ascend, as in a first build, no id comes twice. Then the look-up and the sort of ids are skipped,
+    // which saves a quarter of the time to index short documents.
     private int NumberOfId(ReadOnlySpan<byte> id)
     {
         if (_areIdsAscending)

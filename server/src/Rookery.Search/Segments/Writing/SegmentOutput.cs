@@ -5,9 +5,8 @@ using Rookery.Search.Segments.Format;
 namespace Rookery.Search.Segments.Writing;
 
 /// <summary>
-/// Writes the bytes of a segment to disk sequentially, in writes of 16 pages. Syncs every 512 KiB, so that the
-/// journal's sync never waits for more. Adds the checksum of every page. Disposing it unfinished closes and deletes the
-/// file.
+/// Writes the bytes of a segment to disk sequentially, 16 pages at a time. Adds a checksum to every page. Syncs every
+/// 512 KiB, because a larger sync would delay the journal's. Disposing it unfinished deletes the file.
 /// </summary>
 internal sealed class SegmentOutput : IDisposable
 {
@@ -42,7 +41,7 @@ internal sealed class SegmentOutput : IDisposable
     /// <summary>Bytes written to the disk.</summary>
     public long WrittenBytes { get; private set; }
 
-    /// <summary>Writes a unit, all of whose bytes are in one page.</summary>
+    /// <summary>Writes a unit into one page.</summary>
     /// <returns>The address of the first byte.</returns>
     public long WriteUnit(ReadOnlySpan<byte> unit)
     {
@@ -109,8 +108,8 @@ internal sealed class SegmentOutput : IDisposable
             }
             catch (DiskException)
             {
-                // The exception that left the file unfinished is already being thrown. A file that no manifest names is
-                // deleted at the next start.
+                // The exception that interrupted the writing is already being thrown. The next start deletes a file
+                // that no manifest names.
             }
         }
     }

@@ -6,9 +6,9 @@ using Rookery.Search.Segments.Postings;
 namespace Rookery.Search.Segments.Writing;
 
 /// <summary>
-/// Writes one segment. The caller adds fields by ascending number, each with its terms in order and then its columns;
-/// then all document ids in order; then id, etag and value of every entry; then calls <see cref="Finish"/>. Disposing
-/// it unfinished deletes the file.
+/// Writes one segment. The caller first adds the fields by ascending number, each with its terms in order and then its
+/// columns. Next it adds all document ids in order, then id, etag and value of every entry. At the end it calls
+/// <see cref="Finish"/>. Disposing it unfinished deletes the file.
 /// </summary>
 internal sealed class SegmentWriter : IDisposable
 {
@@ -109,8 +109,8 @@ internal sealed class SegmentWriter : IDisposable
         Invariant.Holds(_entries < SegmentFormat.EntryLimit, "a segment has at most 2^28 entries");
         _documents.Add(id, etag);
 
-        // Most indexes store no values, so values are written from the first that is not empty; empty ones are added
-        // before it.
+        // Most indexes store no values. Values are written only from the first one on that is not empty, after as many
+        // empty ones as entries precede it.
         if (!_hasStored && !value.IsEmpty)
         {
             _hasStored = true;

@@ -3,8 +3,8 @@ using System.Buffers.Binary;
 namespace Rookery.Search.Segments.Writing;
 
 /// <summary>
-/// Sorts the term numbers of a batch by the terms' bytes. Sorts eight bytes at a time as a number, from where the terms
-/// begin to differ, because comparing two keys would miss the processor's cache twice.
+/// Sorts the term numbers of a batch by the terms' bytes. Compares eight bytes at a time as one number, which is stored
+/// next to the term number, because comparing whole keys would miss the processor's cache twice.
 /// </summary>
 internal sealed class SortedTerms
 {
@@ -18,7 +18,7 @@ internal sealed class SortedTerms
     /// <summary>Removes all numbers.</summary>
     public void Clear() => _count = 0;
 
-    /// <summary>Adds a term. Terms must be added in ascending order.</summary>
+    /// <summary>Adds a term. The caller adds terms in ascending order.</summary>
     public void Add(int number)
     {
         if (_count == _numbers.Length)
@@ -58,7 +58,7 @@ internal sealed class SortedTerms
 
         if (!TryPassShared(terms, numbers, ref from))
         {
-            // A key ends before this position, where heads were padded with zeros. Rare, so whole keys are compared.
+            // A key ends before this position, so its bytes here are padding. This is rare, so whole keys are compared.
             numbers.Sort(new Order(terms));
             return;
         }

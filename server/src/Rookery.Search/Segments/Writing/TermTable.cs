@@ -8,8 +8,8 @@ namespace Rookery.Search.Segments.Writing;
 /// <summary>
 /// Hash table of the terms of a batch, with the encoded postings of each. Postings are stored in slices that double
 /// from 8 bytes to 4 KiB, each with the address of the next at its end, so that a rare term is small and the postings
-/// of a frequent one are never copied. Buckets contain the hashes, so that one memory access usually decides that a
-/// term is missing.
+/// of a frequent one are never copied. Buckets contain the hashes, so usually one memory access shows that a term is
+/// missing.
 /// </summary>
 internal sealed class TermTable(ByteArena arena, MemoryShare share) : IDisposable
 {
@@ -22,7 +22,7 @@ internal sealed class TermTable(ByteArena arena, MemoryShare share) : IDisposabl
     /// <summary>Maximum terms of one <see cref="Prefetch"/>.</summary>
     public const int MostPrefetched = 64;
 
-    // Random for each process, so that no document can be crafted whose terms collide.
+    // Random in each process, so nobody can construct documents whose terms collide.
     private static readonly ulong[] Seeds =
     [
         .. System.Runtime.InteropServices.MemoryMarshal.Cast<byte, ulong>(
@@ -51,8 +51,8 @@ internal sealed class TermTable(ByteArena arena, MemoryShare share) : IDisposabl
     public ReadOnlySpan<byte> KeyOf(int number) => arena.At(_terms[number].KeyAddress)[.._terms[number].KeyLength];
 
     /// <summary>
-    /// Prefetches the memory that looking up some terms will read, for all terms at once. Otherwise each look-up waits
-    /// for memory up to three times in sequence, which took a third of a full-text build.
+    /// Prefetches the memory that looking up the terms will read, for all terms at once. Without this, each look-up
+    /// waits for memory up to three times, which took a third of a full-text build.
     /// </summary>
     /// <param name="hashes">The terms' <see cref="HashOf"/>, at most <see cref="MostPrefetched"/>.</param>
     public void Prefetch(ReadOnlySpan<uint> hashes)
@@ -81,7 +81,7 @@ internal sealed class TermTable(ByteArena arena, MemoryShare share) : IDisposabl
             seen += address >= 0 ? arena.At(address)[0] : 0;
         }
 
-        // Stored, so that the compiler does not remove the reads.
+        // The sum is stored so that the compiler does not remove the reads.
         _prefetched = seen;
     }
 
@@ -255,7 +255,8 @@ internal sealed class TermTable(ByteArena arena, MemoryShare share) : IDisposabl
         ulong[] before = _buckets;
         _buckets = new ulong[BucketsPerTerm * capacity];
 
-        // Rehashes from the old buckets, which contain the hashes. Reading the terms would miss the cache for each.
+        // The old buckets contain the hashes. Reading them from the terms would miss the processor's cache for each
+        // term.
         foreach (ulong bucket in before)
         {
             if (bucket != 0)
@@ -287,7 +288,9 @@ internal sealed class TermTable(ByteArena arena, MemoryShare share) : IDisposabl
         _buckets[at] = bucket;
     }
 
-    /// <summary>Returns the hash of a term: folded products of eight bytes and a random seed.</summary>
+    /// <summary>
+    /// Returns the hash of a term, computed from products of eight bytes at a time and a random seed.
+    /// </summary>
     public static uint HashOf(int field, ReadOnlySpan<byte> key)
     {
         ulong low;
