@@ -3,7 +3,7 @@ using Rookery.Scripting.Running;
 
 namespace Rookery.Scripting.CSharp;
 
-/// <summary>Aggregates of C# sequences.</summary>
+/// <summary>The aggregates of C# sequences: sum, minimum, maximum, average.</summary>
 internal static class CSharpAggregates
 {
     public static ScriptValue Aggregate(this ScriptContext context, ScriptFunction function, ScriptValue sequence)
@@ -36,8 +36,8 @@ internal static class CSharpAggregates
     }
 
     /// <summary>
-    /// Returns whether a value replaces the least or greatest so far. Of equal numbers with different text in
-    /// documents, the one with lesser bytes is kept, so that their order does not matter.
+    /// Returns whether a value replaces the least or greatest so far. If equal numbers have different text in
+    /// documents, the text with the lesser bytes is kept, so the order of numbers does not matter.
     /// </summary>
     private static bool IsBefore(ScriptHeap heap, ScriptValue value, ScriptValue extreme, bool isLeast)
     {

@@ -40,7 +40,7 @@ internal static class CSharpComparison
     /// <param name="left">The first value.</param>
     /// <param name="right">The second value.</param>
     /// <param name="level">Number of containers around them.</param>
-    /// <param name="isOperator">Whether to fail, as <c>==</c> does, on types that cannot be compared.</param>
+    /// <param name="isOperator">Whether types that cannot be compared make the script fail, as with <c>==</c>.</param>
     public static bool IsSame(
         this ScriptHeap heap,
         ScriptValue left,

@@ -99,7 +99,9 @@ internal static class CSharpConversions
         }
     }
 
-    /// <summary><c>Convert.To…</c> of a value that is no text. Halves are rounded to the even number.</summary>
+    /// <summary>
+    /// Computes <c>Convert.To…</c> of a value that is no text. Halves are rounded to the even number.
+    /// </summary>
     private static ScriptValue ConvertNumber(ScriptHeap heap, ScriptFunction function, ScriptValue value)
     {
         var number = value.Kind is ValueKind.True or ValueKind.False
@@ -159,7 +161,7 @@ internal static class CSharpConversions
         }
     }
 
-    /// <summary>Returns whether a conversion takes a <c>char</c> for its character code.</summary>
+    /// <summary>Returns whether a conversion reads a <c>char</c> as its character code.</summary>
     private static bool IsOfNumbers(ScriptFunction function) =>
         function
             is ScriptFunction.Negated

@@ -204,7 +204,8 @@ internal static class CSharpDates
     }
 
     /// <summary>
-    /// <c>date.AddDays(n)</c> and similar methods; <c>Add</c> and <c>Subtract</c> with time spans and dates.
+    /// Computes <c>date.AddDays(n)</c> and similar methods, and <c>Add</c> and <c>Subtract</c> with time spans and
+    /// dates.
     /// </summary>
     private static ScriptValue AddTo(ScriptHeap heap, ScriptValue target, ScriptValue amount, string unit)
     {
@@ -253,7 +254,9 @@ internal static class CSharpDates
         }
     }
 
-    /// <summary><c>DateTime.Parse</c>, for the date formats of documents, and <c>TimeSpan.Parse</c>.</summary>
+    /// <summary>
+    /// Computes <c>DateTime.Parse</c>, for the date formats of documents only, and <c>TimeSpan.Parse</c>.
+    /// </summary>
     private static ScriptValue ParseTime(ScriptHeap heap, ScriptFunction function, ScriptValue value)
     {
         if (function == ScriptFunction.ParseSpan)

@@ -3,13 +3,15 @@ using Rookery.Scripting.Running;
 
 namespace Rookery.Scripting.CSharp;
 
-/// <summary><c>string.Format</c>.</summary>
+/// <summary>The function <c>string.Format</c>.</summary>
 internal static class CSharpFormats
 {
-    /// <summary>The most characters to which a text is padded.</summary>
+    /// <summary>Maximum characters to which a text is padded.</summary>
     public const int MostPadding = 64 * 1024;
 
-    /// <summary><c>string.Format</c>: inserts values at <c>{index,width:format}</c>; <c>{{</c> gives a brace.</summary>
+    /// <summary>
+    /// Computes <c>string.Format</c>: inserts values at <c>{index,width:format}</c>, and writes <c>{{</c> as a brace.
+    /// </summary>
     public static ScriptValue FormatText(this ScriptHeap heap, string format, ScriptValue values)
     {
         int start = heap.Length;

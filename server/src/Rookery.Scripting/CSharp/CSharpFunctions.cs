@@ -4,7 +4,9 @@ using Rookery.Scripting.Running;
 
 namespace Rookery.Scripting.CSharp;
 
-/// <summary>The functions of C# in RavenDB's indexes. An argument that C# rejects makes the script fail.</summary>
+/// <summary>
+/// Calls the C# functions that RavenDB's indexes may use. An argument that C# rejects makes the script fail.
+/// </summary>
 internal static class CSharpFunctions
 {
     public static ScriptValue InvokeAsCSharp(
@@ -15,7 +17,7 @@ internal static class CSharpFunctions
     )
     {
         var heap = context.Heap;
-        // Strings of .NET count towards the script's memory until the function returns.
+        // .NET strings that the function creates count as memory of the script until the function returns.
         long held = heap.Budget.HeldBytes;
         try
         {

@@ -15,7 +15,8 @@ internal static class CSharpMath
         ReadOnlySpan<ScriptValue> arguments
     )
     {
-        // Null in, null out. A rounding mode is passed as text, as in Math.Round(x, MidpointRounding.AwayFromZero).
+        // If an argument is null, the result is null. A rounding mode such as MidpointRounding.AwayFromZero is passed
+        // as text.
         foreach (var argument in arguments)
         {
             if (argument.IsNothing)

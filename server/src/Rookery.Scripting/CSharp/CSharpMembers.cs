@@ -5,8 +5,8 @@ using Rookery.Scripting.Running;
 namespace Rookery.Scripting.CSharp;
 
 /// <summary>
-/// Members of C# values. An object's own members take precedence; one that it lacks is undefined. A missing member of
-/// any other value makes the script fail.
+/// Reads members of C# values. An object's own members take precedence, and a member that it lacks is undefined. A
+/// missing member of any other value makes the script fail.
 /// </summary>
 internal static class CSharpMembers
 {
@@ -23,8 +23,8 @@ internal static class CSharpMembers
                 : context.GetMember(target, name);
         }
 
-        // HasValue and Value of null, and of values whose type has a nullable form; arrays and strings have no such
-        // members.
+        // HasValue and Value exist for null and for values whose type has a nullable form. Arrays and strings have no
+        // such members.
         if (target.IsNothing)
         {
             return asksWhether ? ScriptValue.Of(false) : ScriptValue.Undefined;
@@ -67,7 +67,7 @@ internal static class CSharpMembers
         };
     }
 
-    /// <summary><c>a[b]</c>: an element, a character, or the value of a dictionary's key.</summary>
+    /// <summary>Computes <c>a[b]</c>: an element, a character, or the value of a dictionary's key.</summary>
     public static ScriptValue ElementAt(
         this ScriptContext context,
         ScriptValue target,

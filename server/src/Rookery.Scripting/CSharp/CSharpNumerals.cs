@@ -6,7 +6,7 @@ using Rookery.Scripting.Values;
 
 namespace Rookery.Scripting.CSharp;
 
-/// <summary>Numbers of C#, and conversions of script values to them.</summary>
+/// <summary>Converts script values to C# numbers and back.</summary>
 internal static class CSharpNumerals
 {
     /// <summary>Returns the character code of a <c>char</c>.</summary>
@@ -14,8 +14,8 @@ internal static class CSharpNumerals
         ScriptValue.OfInt(heap.NetText(character)[0]);
 
     /// <summary>
-    /// Returns the C# number of a numeric value. A number of a document is a <c>long</c> or a <c>double</c>, depending
-    /// on its text; a loop counter is an <c>int</c>.
+    /// Returns the C# number of a numeric value. A number from a document is a <c>long</c> or a <c>double</c>,
+    /// depending on its text. A loop counter is an <c>int</c>.
     /// </summary>
     public static CSharpNumber NumeralOf(this ScriptHeap heap, ScriptValue value)
     {
@@ -39,7 +39,7 @@ internal static class CSharpNumerals
         }
     }
 
-    /// <summary>Returns a number as a decimal; a number of a document with all its digits.</summary>
+    /// <summary>Returns a number as a decimal. A number from a document keeps all its digits.</summary>
     public static decimal DecimalOf(this ScriptHeap heap, ScriptValue value)
     {
         if (value.Kind is not (ValueKind.StoredNumber or ValueKind.Decimal))

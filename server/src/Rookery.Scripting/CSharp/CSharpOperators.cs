@@ -4,7 +4,9 @@ using Rookery.Scripting.Values;
 
 namespace Rookery.Scripting.CSharp;
 
-/// <summary>The operators of C#. Arithmetic with null gives null, and a comparison with null is false.</summary>
+/// <summary>
+/// The operators of C#. The result of arithmetic with null is null, and a comparison with null is false.
+/// </summary>
 internal static class CSharpOperators
 {
     public static ScriptValue OperateAsCSharp(
@@ -20,7 +22,7 @@ internal static class CSharpOperators
             return context.GetProperty(first, second);
         }
 
-        // A char counts as its code if the other operand is a number or a char.
+        // A char is converted to its code if the other operand is a number or a char.
         if (
             (first.Trait == ValueTrait.Character && (second.IsNumber || second.Trait == ValueTrait.Character))
             || (second.Trait == ValueTrait.Character && first.IsNumber)
@@ -76,7 +78,8 @@ internal static class CSharpOperators
     }
 
     /// <summary>
-    /// Rejects a decimal with a double, for which C# has no operator. A number of a document converts to either.
+    /// Rejects an operation on a decimal and a double, for which C# has no operator. A number from a document is
+    /// converted to either type.
     /// </summary>
     public static void RequireNoMix(ScriptValue first, ScriptValue second)
     {

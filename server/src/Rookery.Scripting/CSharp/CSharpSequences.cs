@@ -5,8 +5,7 @@ using Rookery.Scripting.Running;
 namespace Rookery.Scripting.CSharp;
 
 /// <summary>
-/// Sequence methods of C#. Null counts as an empty sequence, an object as the sequence of its members, like a
-/// dictionary.
+/// The sequence methods of C#. Null is an empty sequence. An object is the sequence of its members, like a dictionary.
 /// </summary>
 internal static class CSharpSequences
 {
@@ -137,7 +136,9 @@ internal static class CSharpSequences
         return -1;
     }
 
-    /// <summary>Returns the union, intersection or difference of two sequences, each value once.</summary>
+    /// <summary>
+    /// Returns the union, intersection or difference of two sequences. The result contains each value once.
+    /// </summary>
     private static ScriptValue Combine(ScriptHeap heap, ScriptFunction function, ScriptValue first, ScriptValue second)
     {
         var combined = heap.Containers.NewArray();

@@ -9,8 +9,9 @@ namespace Rookery.Scripting.CSharp;
 internal static class CSharpSorting
 {
     /// <summary>
-    /// Sorts arrays of an element and its keys, in stable order, and returns the elements. The directions are a text
-    /// with one letter for each key, <c>a</c> or <c>d</c>.
+    /// Sorts elements by their keys, in stable order, and returns the elements. Each item of <c>pairs</c> is an array
+    /// of an element and its keys. The directions are a text with one letter for each key: <c>a</c> (ascending) or
+    /// <c>d</c> (descending).
     /// </summary>
     public static ScriptValue SortByKeys(this ScriptHeap heap, ScriptValue pairs, int count, ScriptValue directions)
     {

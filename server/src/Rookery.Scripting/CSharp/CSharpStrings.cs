@@ -6,12 +6,14 @@ using Rookery.Scripting.Values;
 
 namespace Rookery.Scripting.CSharp;
 
-/// <summary>Strings of .NET, and C#'s <c>ToString()</c>.</summary>
+/// <summary>Converts between texts of scripts and .NET strings, and computes C#'s <c>ToString()</c>.</summary>
 internal static class CSharpStrings
 {
     public const int BytesPerString = 32;
 
-    /// <summary>Charges the memory of a .NET string before it is made, until the running C# function returns.</summary>
+    /// <summary>
+    /// Counts the memory of a .NET string before it is created, until the running C# function returns.
+    /// </summary>
     public static void HoldString(this ScriptHeap heap, long length) =>
         heap.Budget.Hold(BytesPerString + (sizeof(char) * length));
 
@@ -47,7 +49,9 @@ internal static class CSharpStrings
         return heap.TextFrom(start);
     }
 
-    /// <summary>Appends the <c>ToString()</c> text of a value in the invariant culture; nothing for null.</summary>
+    /// <summary>
+    /// Appends the text of a value's <c>ToString()</c> in the invariant culture. Appends nothing for null.
+    /// </summary>
     public static void AddCSharpText(this ScriptHeap heap, ScriptValue value)
     {
         switch (value.Kind)
@@ -140,7 +144,7 @@ internal static class CSharpStrings
             _ => number.Decimal.ToString(format, CultureInfo.InvariantCulture),
         };
 
-    /// <summary>Returns what error messages call a value.</summary>
+    /// <summary>Returns the name of a value's type for error messages.</summary>
     public static string NameOf(ScriptValue value) =>
         value.Kind switch
         {

@@ -6,19 +6,22 @@ using Rookery.Scripting.Values;
 
 namespace Rookery.Scripting.CSharp;
 
-/// <summary>Sums and averages of C#: computed in the widest type of the numbers, independent of their order.</summary>
+/// <summary>
+/// Sums and averages of C#. They are computed in the widest type of the numbers, and do not depend on the order of
+/// numbers.
+/// </summary>
 internal static class CSharpSums
 {
-    // The types of numbers, from narrow to wide: the widest determines how they are added.
+    // The types of numbers, from narrow to wide. The widest type determines how they are added.
     private enum Summed
     {
         Ints,
         Longs,
 
-        /// <summary>Numbers of documents without point and exponent, of any size.</summary>
+        /// <summary>A number from a document without point and exponent, of any size.</summary>
         StoredWhole,
 
-        /// <summary>Other numbers of documents.</summary>
+        /// <summary>Any other number from a document.</summary>
         Stored,
         Floats,
         Doubles,
@@ -26,10 +29,9 @@ internal static class CSharpSums
     }
 
     /// <summary>
-    /// Returns the sum of the numbers in the widest of their types, or their average, which is never an integer. As in
-    /// RavenDB, numbers of documents are added with all their digits. With computed ints and longs only the final sum
-    /// must fit the type. Doubles from a cast or computation are added as doubles, except in a reduce, where they are
-    /// added by their digits.
+    /// Returns the sum of the numbers in the widest of their types, or their average, whose type is never an integer.
+    /// As in RavenDB, numbers from documents are added with all their digits. For computed ints and longs, only the
+    /// final sum must fit the type. Computed doubles are added as doubles; in a reduce, by their digits.
     /// </summary>
     public static ScriptValue Sum(this ScriptContext context, ScriptValue sequence, int count, bool isAverage)
     {
@@ -131,7 +133,7 @@ internal static class CSharpSums
         return sum;
     }
 
-    /// <summary>Returns the sum as a double. C# also adds floats as doubles and converts the sum to a float.</summary>
+    /// <summary>Returns the sum as a double. C# adds floats as doubles, too, and converts the sum to a float.</summary>
     private static double SumOfReals(ScriptContext context, ScriptValue sequence, int count)
     {
         var heap = context.Heap;
@@ -152,7 +154,7 @@ internal static class CSharpSums
     }
 
     /// <summary>
-    /// Returns the sum as a decimal, with as many digits after the point as the number with the most.
+    /// Returns the sum as a decimal. It has as many digits after the point as the number that has the most.
     /// </summary>
     private static decimal SumOfDecimals(ScriptHeap heap, ScriptValue sequence, int count)
     {

@@ -9,7 +9,7 @@ namespace Rookery.Scripting.CSharp;
 /// <summary>String methods of C#. Characters are compared by code, independent of the culture.</summary>
 internal static class CSharpTexts
 {
-    // A character is held in a builder, a string and an array.
+    // Estimated copies of each character during a call: in a builder, a string and an array.
     private const int CopiesOfCharacters = 4;
 
     public static ScriptValue InvokeOnCSharpText(
@@ -159,14 +159,14 @@ internal static class CSharpTexts
         heap.Budget.SpendOnBytes(text.Length);
         int start = heap.Length;
 
-        // A letter of two bytes has at most three in the other case.
+        // A letter of two bytes has at most three bytes in the other case.
         var room = heap.Reserve((text.Length * 3 / 2) + Utf16Text.PairBytes);
         int written = 0;
         for (var rest = heap.Span(text); !rest.IsEmpty; )
         {
             int character = Utf16Text.Take(ref rest);
 
-            // The invariant culture does not change these two letters, whose upper case is ASCII.
+            // The invariant culture does not change these two letters, although their upper case is an ASCII letter.
             bool isKept = isUpper && character is ('ı' or 'ſ');
             written += Utf16Text.Write(isKept ? character : LetterCase.Map(character, isUpper), room[written..]);
         }
@@ -213,7 +213,7 @@ internal static class CSharpTexts
             : throw new ScriptFailure($"'{heap.Shown(heap.Plain(value))}' is no single character");
 
     /// <summary>
-    /// Returns the comparison in the last argument, where the compiler of the definition puts it; ordinal if there is
+    /// Returns the comparison in the last argument, where the parser of the definition puts it; ordinal if there is
     /// none.
     /// </summary>
     private static StringComparison ComparisonOf(ScriptHeap heap, ReadOnlySpan<ScriptValue> arguments) =>
@@ -262,7 +262,7 @@ internal static class CSharpTexts
         };
     }
 
-    /// <summary>Trims the characters in the arguments; without arguments white space.</summary>
+    /// <summary>Trims the characters in the arguments. Without arguments, trims white space.</summary>
     private static ScriptValue TrimAsCSharp(
         ScriptHeap heap,
         ScriptFunction function,
@@ -298,8 +298,7 @@ internal static class CSharpTexts
     }
 
     /// <summary>
-    /// Returns an estimate of the memory that .NET takes to split a text: positions of separators and a string for each
-    /// part.
+    /// Estimates the memory that .NET needs to split a text: the positions of separators and a string for each part.
     /// </summary>
     private static long BytesOfSplit(string text, string[] separators)
     {
@@ -310,13 +309,14 @@ internal static class CSharpTexts
             parts += separator.Length == 0 ? 0 : text.AsSpan().Count(separator);
         }
 
-        // Without separators every blank separates.
+        // Without separators, each blank is one.
         parts += separators.Length == 0 ? text.Length : 0;
         return (parts * BytesPerPart) + (2L * text.Length);
     }
 
     /// <summary>
-    /// Splits a text at separators. An option is a text such as <c>RemoveEmptyEntries</c>, or a number: the most parts.
+    /// Splits a text at separators. An option is a text such as <c>RemoveEmptyEntries</c>, or the maximum number of
+    /// parts.
     /// </summary>
     private static ScriptValue SplitAsCSharp(
         ScriptHeap heap,

@@ -7,31 +7,33 @@ using Rookery.Scripting.Values;
 namespace Rookery.Scripting.CSharp;
 
 /// <summary>
-/// Dates and time spans of C#. A text of a document that is written as a date or time span counts as one where C#
-/// expects one.
+/// Converts values to dates and time spans of C#. A text from a document that has the form of a date or time span is
+/// converted where C# expects one.
 /// </summary>
 internal static class CSharpTimes
 {
-    // TotalMilliseconds has 17 characters.
+    // Maximum characters of a name. The longest, TotalMilliseconds, has 17.
     private const int MostName = 32;
 
     /// <summary>
-    /// Returns the date or time span that a text of a document is written as; other values unchanged.
+    /// Converts a text from a document that has the form of a date or time span. Returns any other value unchanged.
     /// </summary>
     public static ScriptValue Temporal(this ScriptHeap heap, ScriptValue value) =>
         value.IsText && heap.TimeOf(value) is { IsTime: true } time ? heap.ValueOf(time) : value;
 
-    /// <summary>Does the same as <see cref="Temporal"/>, but leaves a day as a string, as RavenDB does.</summary>
+    /// <summary>
+    /// Converts as <see cref="Temporal"/> does, except that a date without a time stays a string, as in RavenDB.
+    /// </summary>
     public static ScriptValue AsRead(this ScriptHeap heap, ScriptValue value) =>
         value.IsText && heap.TimeOf(value) is { IsTime: true, IsDay: false } time ? heap.ValueOf(time) : value;
 
     /// <summary>
-    /// Returns the date or time span of a value, or of a text of a document written as one; default if there is none.
-    /// Leaves nothing in the heap.
+    /// Returns the date or time span of a value, or of a text from a document that has the form of one; default if
+    /// there is none. Adds nothing to the heap.
     /// </summary>
     public static CSharpTime TimeOf(this ScriptHeap heap, ScriptValue value)
     {
-        // Each byte of a text may be an escape of six bytes.
+        // Each character may be written as an escape of six bytes.
         const int MostBytes = 6 * CSharpDate.MostBytes;
         if (!value.IsText)
         {

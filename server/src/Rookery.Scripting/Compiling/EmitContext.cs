@@ -13,10 +13,10 @@ internal sealed class EmitContext(ScriptUse use, bool hasArguments)
     /// <summary>An internal name of <c>args</c>, which no variable of a script can hide.</summary>
     public const string ArgumentsName = "\0args";
 
-    /// <summary>The most variables of a function, including those that hold iterations.</summary>
+    /// <summary>Maximum variables of a function, including those for iterations.</summary>
     private const int MostLocals = 1000;
 
-    /// <summary>The most levels of nested expressions; a chain of operators counts a level for each.</summary>
+    /// <summary>Maximum levels of nested expressions. Each operator of a chain is a level.</summary>
     private const int MostDepth = 250;
 
     private int _locals;
@@ -31,7 +31,7 @@ internal sealed class EmitContext(ScriptUse use, bool hasArguments)
     /// <summary>The program being built.</summary>
     public ProgramBuilder Builder { get; } = new();
 
-    /// <summary>All targets that <see cref="NewTarget"/> has made.</summary>
+    /// <summary>All targets that <see cref="NewTarget"/> created.</summary>
     public List<JumpTarget> Targets { get; } = [];
 
     /// <summary>The functions that the script declares, by name.</summary>
@@ -61,7 +61,7 @@ internal sealed class EmitContext(ScriptUse use, bool hasArguments)
         Builder.Begin(number, parameters);
     }
 
-    /// <summary>Ends the function, which returns undefined if its end is reached.</summary>
+    /// <summary>Ends the function. It returns undefined if the run reaches this end.</summary>
     public void EndFunction(int number)
     {
         Builder.Emit(Opcode.PushUndefined);
@@ -80,7 +80,7 @@ internal sealed class EmitContext(ScriptUse use, bool hasArguments)
                 position
             );
 
-    /// <summary>Makes a jump target, to be positioned by <see cref="ProgramBuilder.Mark"/>.</summary>
+    /// <summary>Creates a jump target, whose position <see cref="ProgramBuilder.Mark"/> sets.</summary>
     public JumpTarget NewTarget()
     {
         var target = new JumpTarget();
@@ -92,7 +92,8 @@ internal sealed class EmitContext(ScriptUse use, bool hasArguments)
     /// <exception cref="ScriptException">The scope has a variable of this name.</exception>
     public int Declare(string name, bool isConstant, int position, bool isVar = false)
     {
-        // In JavaScript, var assigns to the outer variable; a variable of the block would hide that.
+        // In JavaScript, this var assigns to the outer variable. A new variable of the block would hide it, so the
+        // script is refused.
         if (isVar && Scope.TryFind(name, out _))
         {
             throw TokenCursor.NotSupported($"'var {name}' where '{name}' is declared already", position);
@@ -118,7 +119,7 @@ internal sealed class EmitContext(ScriptUse use, bool hasArguments)
             : variable.Local;
     }
 
-    /// <summary>Emits a push of <c>args</c>, which the script passes on to each of its functions.</summary>
+    /// <summary>Emits a push of <c>args</c>, which every function of the script gets as a parameter.</summary>
     public void EmitArguments()
     {
         Invariant.Holds(
@@ -140,7 +141,7 @@ internal sealed class EmitContext(ScriptUse use, bool hasArguments)
         return iteration;
     }
 
-    /// <summary>Enters a statement or expression, to be left by <see cref="Rise"/>.</summary>
+    /// <summary>Enters a statement or expression. <see cref="Rise"/> leaves it.</summary>
     /// <exception cref="ScriptException">The script nests too deep.</exception>
     public void Deepen(int position)
     {
@@ -164,6 +165,6 @@ internal sealed class EmitContext(ScriptUse use, bool hasArguments)
 internal readonly record struct DeclaredFunction(int Number, FunctionStatement Function);
 
 /// <summary>The jump targets of a loop.</summary>
-/// <param name="Next">Takes the next element.</param>
-/// <param name="End">Follows the loop.</param>
+/// <param name="Next">The code that takes the next element.</param>
+/// <param name="End">The code after the loop.</param>
 internal sealed record Loop(JumpTarget Next, JumpTarget End);

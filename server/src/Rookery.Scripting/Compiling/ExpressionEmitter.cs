@@ -5,7 +5,7 @@ namespace Rookery.Scripting.Compiling;
 /// <summary>Compiles expressions. Each leaves one value on the stack.</summary>
 internal sealed class ExpressionEmitter(EmitContext context, ScriptEmitter script)
 {
-    // Member names that RavenDB takes for settings of a field instead of a value.
+    // Member names that RavenDB reads as settings of a field, not as values.
     private static readonly string[] FieldSettings = ["$value", "$name", "$options", "$boost", "$vector"];
 
     /// <summary>Compiles an expression.</summary>
@@ -265,8 +265,8 @@ internal sealed class ExpressionEmitter(EmitContext context, ScriptEmitter scrip
     }
 
     /// <summary>
-    /// Emits <c>a++</c> as <c>(a -= -1) - 1</c>: subtraction converts its operand to a number, where addition would
-    /// join texts.
+    /// Emits <c>a++</c> as <c>(a -= -1) - 1</c>, because subtraction converts its operand to a number, and addition
+    /// would join texts.
     /// </summary>
     private void EmitUpdate(UpdateExpression update)
     {
@@ -295,7 +295,7 @@ internal sealed class ExpressionEmitter(EmitContext context, ScriptEmitter scrip
         }
     }
 
-    /// <summary>Rejects an expression that would change metadata: a script has only a copy of them.</summary>
+    /// <summary>Rejects an expression that would change metadata, of which a script has only a copy.</summary>
     public static void RefuseMetadata(Expression target)
     {
         for (var part = target; part is not null; )

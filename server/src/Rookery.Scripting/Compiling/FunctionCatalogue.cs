@@ -1,6 +1,8 @@
 namespace Rookery.Scripting.Compiling;
 
-/// <summary>Maps names of JavaScript to functions, with their numbers of arguments.</summary>
+/// <summary>
+/// Maps names of JavaScript functions and methods to built-in functions, with their numbers of arguments.
+/// </summary>
 internal static class FunctionCatalogue
 {
     private const int AnyCount = 16;
@@ -42,7 +44,9 @@ internal static class FunctionCatalogue
         ["sort"] = new(ScriptFunction.Sort, 0, 0),
     };
 
-    /// <summary>Functions called by name, with or without a carrier object: <c>Math.round(a)</c>.</summary>
+    /// <summary>
+    /// Functions called by name, alone or as a member of an object such as <c>Math</c>: <c>Math.round(a)</c>.
+    /// </summary>
     private static readonly Dictionary<string, Entry> Functions = new(StringComparer.Ordinal)
     {
         ["Math.round"] = new(ScriptFunction.Round, 1, 1),
@@ -73,7 +77,7 @@ internal static class FunctionCatalogue
         ["metadataFor"] = new(ScriptFunction.Metadata, 1, 1),
     };
 
-    /// <summary>Returns whether a name is an object that only carries functions, such as <c>Math</c>.</summary>
+    /// <summary>Returns whether a name is an object that has only functions, such as <c>Math</c>.</summary>
     public static bool IsCarrier(string name) => name is "Math" or "Number" or "String" or "Array" or "Object";
 
     /// <summary>Finds a method.</summary>
@@ -91,6 +95,6 @@ internal static class FunctionCatalogue
             .DefaultIfEmpty(function.ToString())
             .First();
 
-    /// <summary>A function with its least and most number of arguments, not counting the receiver.</summary>
+    /// <summary>A function with its minimum and maximum number of arguments, without the receiver.</summary>
     internal readonly record struct Entry(ScriptFunction Function, int Least, int Most);
 }

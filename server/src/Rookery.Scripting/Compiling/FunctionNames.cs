@@ -1,11 +1,11 @@
 namespace Rookery.Scripting.Compiling;
 
-/// <summary>Names of functions as authors of scripts know them, for error messages.</summary>
+/// <summary>Names of functions for error messages, as the authors of scripts write them.</summary>
 internal static class FunctionNames
 {
     /// <summary>
-    /// Returns a name of the function in the language of the script; of several JavaScript names the first in the
-    /// catalogue.
+    /// Returns a name of the function in the language of the script. If it has several JavaScript names, returns the
+    /// first in the catalogue.
     /// </summary>
     public static string Of(ScriptFunction function) =>
         function < ScriptFunction.Sum ? FunctionCatalogue.NameOf(function) : OfCSharp(function);

@@ -6,8 +6,8 @@ namespace Rookery.Scripting.Compiling;
 public static class JavaScript
 {
     /// <summary>
-    /// Compiles a patch: statements that change <c>this</c>, with <c>args</c>, whose members are also available as
-    /// <c>$name</c>.
+    /// Compiles a patch: statements that change <c>this</c>. They can use <c>args</c>, whose members are also available
+    /// as <c>$name</c>.
     /// </summary>
     /// <exception cref="ScriptException">The script has a syntax error or uses something unsupported.</exception>
     public static ScriptProgram CompilePatch(string text) => new QueryScript().CompileUpdate(new ScriptPart(text, 0));

@@ -39,8 +39,7 @@ internal sealed class LoopEmitter(EmitContext context, ScriptEmitter script)
     }
 
     /// <summary>
-    /// Compiles a method that loops over its receiver. The methods differ only in what they do with the callback's
-    /// result.
+    /// Compiles a method that loops over its receiver. The methods differ only in their use of the callback's result.
     /// </summary>
     public void EmitLoop(MemberExpression method, LambdaExpression callback)
     {
@@ -117,7 +116,7 @@ internal sealed class LoopEmitter(EmitContext context, ScriptEmitter script)
         context.Builder.Emit(Opcode.Jump, end);
     }
 
-    /// <summary>Emits what a method does with an element for which the callback is true.</summary>
+    /// <summary>Emits the code for an element for which the callback is true.</summary>
     private void EmitElement(string method, int iteration, int element)
     {
         if (method is "findIndex")
@@ -133,7 +132,7 @@ internal sealed class LoopEmitter(EmitContext context, ScriptEmitter script)
         }
     }
 
-    /// <summary>Compiles <c>reduce</c>; without an initial value it starts with the first element.</summary>
+    /// <summary>Compiles <c>reduce</c>. Without an initial value, it starts with the first element.</summary>
     public void EmitReduce(MemberExpression method, LambdaExpression callback, Expression? first)
     {
         JumpTarget next = context.NewTarget(),
@@ -165,7 +164,7 @@ internal sealed class LoopEmitter(EmitContext context, ScriptEmitter script)
     }
 
     /// <summary>
-    /// Emits the callback's body, with its parameters taken from locals, the last one from the index.
+    /// Emits the callback's body. Its parameters are locals; an additional last parameter is the index.
     /// </summary>
     private void EmitCallback(LambdaExpression callback, ReadOnlySpan<int> parameters, int iteration)
     {

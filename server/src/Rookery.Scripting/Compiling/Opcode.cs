@@ -1,8 +1,9 @@
 namespace Rookery.Scripting.Compiling;
 
 /// <summary>
-/// The instructions of the stack machine. Their numbers are part of the journal's format, which holds compiled patches.
-/// Operands are varints; a jump target is an offset of four bytes. "a, b → c" shows the stack before and after.
+/// The instructions of the stack machine. Their numbers are part of the journal's format, because the journal contains
+/// compiled patches. Operands are varints; a jump target is an offset of four bytes. "a, b → c" shows the stack before
+/// and after.
 /// </summary>
 internal enum Opcode : byte
 {
@@ -104,7 +105,7 @@ internal enum Opcode : byte
     /// <summary>Concatenates as <see cref="Add"/>, but always as texts. value, value → text.</summary>
     JoinTexts = 52,
 
-    /// <summary>Makes an empty array of null or undefined; fails on other values that are no array.</summary>
+    /// <summary>Replaces null and undefined by an empty array. Fails on other values that are no array.</summary>
     ToArray = 53,
 
     /// <summary>Appends a value, or the elements of a value that is an array. array, value → array.</summary>

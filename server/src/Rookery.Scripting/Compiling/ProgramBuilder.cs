@@ -68,7 +68,9 @@ internal sealed class ProgramBuilder
         _code.Advance(sizeof(double));
     }
 
-    /// <summary>Adds a push of a C# number: an integer, or a double if <paramref name="whole"/> is null.</summary>
+    /// <summary>
+    /// Adds a push of a C# number: <paramref name="whole"/>, or if that is null, <paramref name="value"/> as a double.
+    /// </summary>
     public void EmitNumber(double value, long? whole)
     {
         Emit(whole is null ? Opcode.PushReal : Opcode.PushWhole);
@@ -161,6 +163,6 @@ internal sealed class JumpTarget
     /// <summary>The offset of the target in the instructions.</summary>
     public int Offset { get; set; }
 
-    /// <summary>The offsets of instructions' operands that receive <see cref="Offset"/>.</summary>
+    /// <summary>The offsets of the operands to which <see cref="Offset"/> is written.</summary>
     public List<int> Uses { get; } = [];
 }

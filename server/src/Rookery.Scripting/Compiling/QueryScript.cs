@@ -13,15 +13,17 @@ public readonly record struct ScriptPart(string Text, int Position);
 /// <param name="Body">The text between the braces.</param>
 public sealed record ScriptDeclaration(string Name, IReadOnlyList<string> Parameters, ScriptPart Body);
 
-/// <summary>A named value of a query: <c>load company as c</c> names <c>load(this.company)</c>.</summary>
+/// <summary>
+/// A named value of a query. For example, <c>load company as c</c> gives <c>load(this.company)</c> the name <c>c</c>.
+/// </summary>
 /// <param name="Name">The name of the value.</param>
 /// <param name="Value">The expression of the value.</param>
 public sealed record ScriptDefinition(string Name, ScriptPart Value);
 
 /// <summary>
-/// Compiles the JavaScript parts of a query to one program. It receives the document as <c>this</c> and as
-/// <see cref="Alias"/>, and the query's parameters as <c>args</c>, each also as <c>$name</c>. Positions of errors are
-/// offsets in the query.
+/// Compiles the JavaScript parts of a query to one program. The program receives the document as <c>this</c> and as
+/// <see cref="Alias"/>, and the query's parameters as <c>args</c>. Each parameter is also available as <c>$name</c>.
+/// Positions of errors are offsets in the query.
 /// </summary>
 public sealed record QueryScript
 {
@@ -56,8 +58,8 @@ public sealed record QueryScript
     }
 
     /// <summary>
-    /// Compiles statements that change the document. Every member runs them and must get the same result, so they
-    /// cannot load documents, and <see cref="Definitions"/> are not used.
+    /// Compiles statements that change the document. Every cluster member runs them and must get the same result, so
+    /// they cannot load documents. <see cref="Definitions"/> are not used.
     /// </summary>
     /// <exception cref="ScriptException">A part has a syntax error or uses something unsupported.</exception>
     public ScriptProgram CompileUpdate(ScriptPart statements)

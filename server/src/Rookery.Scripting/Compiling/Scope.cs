@@ -14,7 +14,7 @@ internal sealed class Scope(Scope? outer)
     public bool TryDeclare(string name, int local, bool isConstant) =>
         _variables.TryAdd(name, new Variable(local, isConstant));
 
-    /// <summary>Returns whether the name was looked up from this block but not found in it.</summary>
+    /// <summary>Returns whether the block uses a variable of this name from an enclosing block.</summary>
     public bool IsUsedFromOutside(string name) => _usedFromOutside.Contains(name);
 
     /// <summary>Finds a variable in this block or an enclosing one.</summary>

@@ -5,7 +5,9 @@ namespace Rookery.Scripting.Compiling;
 /// <summary>The kind of script, which limits what it may do.</summary>
 internal enum ScriptUse
 {
-    /// <summary>Changes one document, with the same result on every member; cannot read other documents.</summary>
+    /// <summary>
+    /// Changes one document, with the same result on every cluster member. Cannot read other documents.
+    /// </summary>
     Patch,
 
     /// <summary>Reads documents.</summary>
@@ -42,7 +44,7 @@ internal sealed class ScriptEmitter
     /// <summary>Compiles a script.</summary>
     /// <param name="use">The kind of script.</param>
     /// <param name="parameters">Names of the parameters.</param>
-    /// <param name="statements">The statements of the script, with functions that it declares.</param>
+    /// <param name="statements">The statements of the script, including the functions that it declares.</param>
     /// <param name="fields">Member names of the object that the script returns.</param>
     /// <param name="alias">Another name of the first parameter; null for none.</param>
     public static ScriptProgram Compile(

@@ -1,9 +1,9 @@
 namespace Rookery.Scripting.Compiling;
 
 /// <summary>
-/// The built-in functions of scripts. Their numbers are part of the journal's format, which holds compiled patches.
-/// Functions with numbers from <see cref="Sum"/> on are those of C#; patches do not have them. A method's receiver is
-/// the first argument.
+/// The built-in functions of scripts. Their numbers are part of the journal's format, which holds compiled patches. The
+/// functions from <see cref="Sum"/> on are those of C#, which patches cannot call. A method's receiver is the first
+/// argument. The comments show arguments and result.
 /// </summary>
 internal enum ScriptFunction : byte
 {
@@ -74,7 +74,7 @@ internal enum ScriptFunction : byte
     /// <summary>array: its greatest number or text.</summary>
     Greatest = 82,
 
-    /// <summary>array: the mean of its numbers; null without any.</summary>
+    /// <summary>array: the mean of its numbers; null if it has none.</summary>
     Average = 83,
 
     /// <summary>array: each value once.</summary>
@@ -84,8 +84,8 @@ internal enum ScriptFunction : byte
     Count = 87,
 
     /// <summary>
-    /// value, name: a member of an object, or a C# property of another value, such as the length of a text or the year
-    /// of a date.
+    /// value, name: a member of an object, or a C# property of any other value, such as the length of a text or the
+    /// year of a date.
     /// </summary>
     Property = 90,
     Plus = 91,
@@ -101,7 +101,7 @@ internal enum ScriptFunction : byte
 
     Negated = 101,
 
-    /// <summary>Boolean or null, which is false.</summary>
+    /// <summary>Boolean or null: the Boolean; false for null.</summary>
     Condition = 102,
     CastToLong = 103,
     CastToInt = 104,
@@ -123,7 +123,7 @@ internal enum ScriptFunction : byte
     CSharpText = 118,
 
     /// <summary>
-    /// value: the cast to <c>string</c>. A string of a document stays a string even if written as a date.
+    /// value: the cast to <c>string</c>. A string from a document stays a string even if it has the form of a date.
     /// </summary>
     CastToText = 119,
 
@@ -194,11 +194,13 @@ internal enum ScriptFunction : byte
     ParseSpan = 166,
     CompareTo = 167,
 
-    /// <summary>Anything that C# enumerates: an array. An object, as a dictionary, gives its entries.</summary>
+    /// <summary>
+    /// array, null or object: an array. The elements of an object are its entries, as of a dictionary.
+    /// </summary>
     ToSequence = 180,
 
     /// <summary>
-    /// As <see cref="Property"/>; an object without such a member gives the property of a dictionary.
+    /// As <see cref="Property"/>. If an object has no such member, the result is the property of a dictionary.
     /// </summary>
     PropertyOfDictionary = 181,
     ElementAt = 182,
@@ -223,6 +225,6 @@ internal enum ScriptFunction : byte
     OrNothing = 199,
     IsSameSequence = 200,
 
-    /// <summary>array of arrays of an element and its keys, text of directions: the sorted elements.</summary>
+    /// <summary>array of arrays (an element and its keys), text of directions: the sorted elements.</summary>
     SortedByKeys = 201,
 }

@@ -11,7 +11,7 @@ namespace Rookery.Scripting.Compiling;
 /// </remarks>
 public sealed class ScriptProgram
 {
-    /// <summary>The most bytes of a program.</summary>
+    /// <summary>Maximum bytes of a program.</summary>
     public const int MostBytes = 512 * 1024;
 
     internal const byte Version = 1;
@@ -45,6 +45,6 @@ public sealed class ScriptProgram
         );
 }
 
-/// <summary>Bytes that should be a compiled script do not decode.</summary>
+/// <summary>Thrown if the bytes of a compiled script do not decode.</summary>
 /// <param name="message">The error in a sentence.</param>
 public sealed class ScriptFormatException(string message) : Exception(message);

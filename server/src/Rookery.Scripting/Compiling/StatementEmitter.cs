@@ -3,7 +3,7 @@ using Rookery.Scripting.Syntax;
 namespace Rookery.Scripting.Compiling;
 
 /// <summary>
-/// Compiles statements. Each leaves the stack unchanged, so that a jump out of a loop has nothing to pop.
+/// Compiles statements. After each statement the stack is as before, so a jump out of a loop has nothing to pop.
 /// </summary>
 internal sealed class StatementEmitter(EmitContext context, ScriptEmitter script)
 {
@@ -80,7 +80,7 @@ internal sealed class StatementEmitter(EmitContext context, ScriptEmitter script
         );
     }
 
-    /// <summary>Compiles a block, with a scope of its own if it opens one.</summary>
+    /// <summary>Compiles a block, in its own scope if it opens one.</summary>
     public void EmitBlock(BlockStatement block)
     {
         var outer = context.Scope;

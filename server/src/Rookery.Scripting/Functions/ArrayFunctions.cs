@@ -77,7 +77,7 @@ internal static class ArrayFunctions
         }
     }
 
-    /// <summary>Returns an index, from the end if negative, within the array.</summary>
+    /// <summary>Returns an index, limited to the bounds of the array. A negative index counts from the end.</summary>
     private static int Position(ScriptHeap heap, ScriptValue value, int count)
     {
         int index = heap.ToInteger(value, -count, count);

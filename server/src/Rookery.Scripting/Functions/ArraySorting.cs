@@ -4,10 +4,12 @@ using Rookery.Scripting.Running;
 
 namespace Rookery.Scripting.Functions;
 
-/// <summary>Sorts arrays, and charges the memory for it to the script.</summary>
+/// <summary>Sorts arrays. The memory for sorting counts as memory of the script.</summary>
 internal static class ArraySorting
 {
-    /// <summary>For each element: its value, its text, its index, and its index after the current merge pass.</summary>
+    /// <summary>
+    /// Memory for each element: its value, its text, its index, and its index after the current merge pass.
+    /// </summary>
     private const int BytesPerSorted = 40;
 
     /// <summary>
@@ -61,8 +63,8 @@ internal static class ArraySorting
     }
 
     /// <summary>
-    /// Sorts indexes by merging, bottom up: the number of comparisons is independent of the order of the input, and a
-    /// failing comparison may simply throw.
+    /// Sorts indexes by merging, bottom up. The number of comparisons does not depend on the order of the input, and a
+    /// comparison may throw.
     /// </summary>
     public static void MergeSort<TOrder>(this ScriptHeap heap, TOrder places, Span<int> order, Span<int> room)
         where TOrder : ISortOrder, allows ref struct

@@ -5,8 +5,8 @@ using Rookery.Scripting.Running;
 namespace Rookery.Scripting.Functions;
 
 /// <summary>
-/// Dispatches calls of built-in functions. On null or undefined, string methods return undefined, and array methods
-/// that change nothing treat it as an empty array.
+/// Dispatches calls of built-in functions. On null and undefined, string methods return undefined, and array methods
+/// that change nothing behave as on an empty array.
 /// </summary>
 internal static class BuiltIns
 {
@@ -78,7 +78,9 @@ internal static class BuiltIns
                 or ScriptFunction.LastIndexOf
                 or ScriptFunction.Concat;
 
-    /// <summary>Returns the result of a method on null or undefined; methods that would change it fail.</summary>
+    /// <summary>
+    /// Returns the result of a method on null or undefined. Methods that would change the receiver fail.
+    /// </summary>
     private static ScriptValue OfNothing(
         ScriptHeap heap,
         ScriptFunction function,

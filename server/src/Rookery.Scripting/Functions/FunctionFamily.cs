@@ -8,7 +8,7 @@ internal enum FunctionFamily : byte
     /// <summary>No function has this number.</summary>
     None,
 
-    /// <summary>Methods of <see cref="TextFunctions"/>, some of which arrays have too.</summary>
+    /// <summary>Methods of <see cref="TextFunctions"/>, some of which arrays have, too.</summary>
     Text,
 
     /// <summary>Methods of <see cref="ArrayFunctions"/>.</summary>

@@ -97,7 +97,7 @@ internal static class NumberFunctions
         return extreme;
     }
 
-    /// <summary>Rounds halves up, as JavaScript does; the largest number below 0.5 is rounded down.</summary>
+    /// <summary>Rounds halves up, as JavaScript does. The largest number below 0.5 is rounded down.</summary>
     private static double RoundHalfUp(double number)
     {
         double floor = Math.Floor(number);
@@ -117,7 +117,7 @@ internal static class NumberFunctions
             throw new ScriptFailure($"toFixed is asked for more than {NumberText.MostFixedDigits} digits");
         }
 
-        // All digits of a double, up to seventy, are computed with long arithmetic.
+        // The digits of a double, up to seventy, are computed with big integers, which takes this many steps.
         const int StepsPerFixed = 64;
         heap.Budget.Spend(StepsPerFixed);
         int start = heap.Length;

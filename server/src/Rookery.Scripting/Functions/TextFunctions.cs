@@ -112,7 +112,9 @@ internal static class TextFunctions
         return heap.Part(text, from, Math.Max(from, to));
     }
 
-    /// <summary>Returns the UTF-16 units of a text in a range; a surrogate pair that is cut gives one half.</summary>
+    /// <summary>
+    /// Returns the UTF-16 units of a text in a range. Of a surrogate pair at a bound, only one half is returned.
+    /// </summary>
     public static ScriptValue Part(this ScriptHeap heap, ScriptValue text, int from, int to)
     {
         heap.Budget.SpendOnBytes(text.Length);

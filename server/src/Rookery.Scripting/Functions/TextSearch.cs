@@ -58,8 +58,8 @@ internal static class TextSearch
     }
 
     /// <summary>
-    /// Rejects a text that begins or ends with half of a surrogate pair: its bytes would not be found inside whole
-    /// pairs.
+    /// Rejects a text that begins or ends with half of a surrogate pair, because its bytes would not be found inside
+    /// whole pairs.
     /// </summary>
     public static void RequireWholeCharacters(this ScriptHeap heap, ScriptValue wanted)
     {
@@ -69,7 +69,9 @@ internal static class TextSearch
         }
     }
 
-    /// <summary>Charges for a search. In the worst case it compares the whole searched text at each position.</summary>
+    /// <summary>
+    /// Counts the steps of a search. In the worst case, it compares the whole searched text at each position.
+    /// </summary>
     public static void SpendOnSearch(this ScriptHeap heap, int length, int wanted)
     {
         heap.Budget.Spend(
@@ -149,8 +151,8 @@ internal static class TextSearch
     }
 
     /// <summary>
-    /// Rejects <c>$`</c> and <c>$'</c> between halves of a pair: the text before or after a half is not a range of its
-    /// bytes.
+    /// Rejects <c>$`</c> and <c>$'</c> between the halves of a pair, because the text before or after a half is not a
+    /// range of bytes.
     /// </summary>
     private static void RefuseAroundHalf(ScriptHeap heap, ScriptValue replacement)
     {

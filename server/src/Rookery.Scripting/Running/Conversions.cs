@@ -35,7 +35,9 @@ internal static class Conversions
         }
     }
 
-    /// <summary>Returns a value as an integer within bounds, as methods read their indexes.</summary>
+    /// <summary>
+    /// Converts a value to an integer and limits it to the bounds, as JavaScript's methods do with indexes.
+    /// </summary>
     public static int ToInteger(this ScriptHeap heap, ScriptValue value, int least, int most)
     {
         double number = heap.ToNumber(value);
@@ -104,7 +106,7 @@ internal static class Conversions
         }
     }
 
-    /// <summary>Appends the texts of an array's elements, separated; null and undefined give an empty text.</summary>
+    /// <summary>Appends the texts of an array's elements, separated. The text of null and undefined is empty.</summary>
     public static void AddJoined(
         this ScriptHeap heap,
         ScriptValue array,

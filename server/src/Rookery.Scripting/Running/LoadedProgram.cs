@@ -4,7 +4,7 @@ using Rookery.Scripting.Compiling;
 namespace Rookery.Scripting.Running;
 
 /// <summary>
-/// A program that is loaded for running: its constants are in the heap, and the starts of its functions are known.
+/// A decoded program, ready to run: its constants are in the heap, and the start of each function is known.
 /// </summary>
 internal sealed class LoadedProgram
 {

@@ -4,12 +4,14 @@ using Rookery.Scripting.Values;
 
 namespace Rookery.Scripting.Running;
 
-/// <summary>Adds numbers; in a reduce by their digits, so that sums do not depend on the order.</summary>
+/// <summary>
+/// Adds numbers for scripts. In a reduce, adds by decimal digits, so that sums do not depend on the order.
+/// </summary>
 internal static class NumberAddition
 {
     /// <summary>
-    /// Adds or subtracts a number. In a reduce the sum keeps all its digits, even those that a double cannot hold,
-    /// because it is added to other sums again.
+    /// Adds or subtracts a number. In a reduce, the sum keeps all its digits, also beyond those of a double, because it
+    /// is added to other sums again.
     /// </summary>
     public static ScriptValue AddNumbers(
         this ScriptContext context,
@@ -63,8 +65,8 @@ internal static class NumberAddition
     }
 
     /// <summary>
-    /// Returns the digits of a number: all digits of a document's number; up to 15 of a computed one if a decimal holds
-    /// it.
+    /// Returns the digits of a number: all digits of a number from a document, or up to 15 digits of a computed one if
+    /// it fits into a decimal.
     /// </summary>
     public static ReadOnlySpan<byte> DigitsOf(this ScriptHeap heap, ScriptValue number, Span<byte> room)
     {

@@ -42,8 +42,9 @@ internal static class Operators
     }
 
     /// <summary>
-    /// Joins two texts. A left text at the end of the heap is extended in place: texts are immutable, so its bytes may
-    /// be shared. This is not done where halves of surrogate pairs may meet, because merging them would change its end.
+    /// Concatenates two texts. If the left text is at the end of the heap, it is extended in place, and both texts
+    /// share its bytes. Not done where halves of surrogate pairs may meet, because merging them would change the left
+    /// text.
     /// </summary>
     public static ScriptValue JoinTexts(this ScriptHeap heap, ScriptValue left, ScriptValue right)
     {
@@ -133,7 +134,8 @@ internal static class Operators
 
     public static int CompareTexts(this ScriptHeap heap, ScriptValue left, ScriptValue right)
     {
-        // Unescaped texts are removed from the heap again, because a sort compares one element many times.
+        // Texts that were unescaped for the comparison are removed from the heap again, because a sort compares each
+        // element many times.
         int kept = heap.Length;
         var (a, b) = (heap.Plain(left), heap.Plain(right));
         heap.Budget.SpendOnBytes(Math.Min(a.Length, b.Length));
@@ -149,7 +151,8 @@ internal static class Operators
     }
 
     /// <summary>
-    /// Charges for a remainder. The C library divides bit by bit, so numbers of very different magnitude take long.
+    /// Counts the steps of a remainder. The C library divides bit by bit, so numbers of very different magnitude take
+    /// long.
     /// </summary>
     public static void SpendOnRemainder(this ScriptHeap heap, double left, double right)
     {

@@ -8,8 +8,8 @@ using Rookery.Scripting.Values;
 namespace Rookery.Scripting.Running;
 
 /// <summary>
-/// Writes values as minimised JSON: containers that the script did not touch as stored, objects without undefined
-/// members.
+/// Writes values as minimised JSON. Arrays and objects that the script did not read are copied as stored. Undefined
+/// members are omitted.
 /// </summary>
 internal sealed class ResultWriter
 {
@@ -35,7 +35,7 @@ internal sealed class ResultWriter
     /// <summary>See <see cref="ScriptInterpreter.FiniteMembers"/>.</summary>
     public IReadOnlySet<string>? FiniteMembers { get; set; }
 
-    /// <summary>Writes a value; undefined as null.</summary>
+    /// <summary>Writes a value. Undefined is written as null.</summary>
     /// <returns>The JSON, valid until the next call.</returns>
     /// <exception cref="ScriptFailure">The result exceeds a limit or has no JSON form.</exception>
     public ReadOnlySpan<byte> Write(ScriptValue value)
@@ -113,7 +113,7 @@ internal sealed class ResultWriter
                 WriteNonFinite(value.Double, isRefused: true);
                 break;
             case ValueKind.Real:
-                // A float is written with its own digits, not with those of a double.
+                // A float is written with the digits of a float, not of the double with the same value.
                 double real =
                     value.Trait == ValueTrait.Single
                         ? double.Parse(
@@ -164,7 +164,7 @@ internal sealed class ResultWriter
         }
         else
         {
-            // In pieces: the worst case for a whole text would need six times its length.
+            // Long texts are written in pieces, because in the worst case the output is six times as long.
             while (!text.IsEmpty)
             {
                 var piece = text[..Math.Min(text.Length, BytesPerPiece)];

@@ -15,7 +15,7 @@ internal sealed class RunDocuments
 
     /// <summary>Makes an empty set.</summary>
     /// <param name="heap">The heap that documents are copied to.</param>
-    /// <param name="limits">Bounds the loads, and gives the steps that a loaded document adds.</param>
+    /// <param name="limits">Bounds the number of loads, and determines the steps that a loaded document adds.</param>
     public RunDocuments(ScriptHeap heap, ScriptLimits limits)
     {
         _heap = heap;
@@ -69,7 +69,7 @@ internal sealed class RunDocuments
         return _heap.Containers.FromJson(body, _heap.Length, _documents.Count - 1);
     }
 
-    /// <summary>Adds a document that is to be created: without an id, and with empty metadata.</summary>
+    /// <summary>Adds a document that the script creates. It has no id and empty metadata.</summary>
     public ScriptValue KeepNew()
     {
         int metadata = _heap.Length;
@@ -88,7 +88,7 @@ internal sealed class RunDocuments
         _heap.Add("\","u8);
     }
 
-    /// <summary>Returns the id of a value that is a document; null for others.</summary>
+    /// <summary>Returns the id of a value that is a document; null for any other value.</summary>
     public ScriptValue IdOf(ScriptValue value)
     {
         int document = _heap.Containers.DocumentOf(value);
@@ -96,7 +96,7 @@ internal sealed class RunDocuments
     }
 
     /// <summary>
-    /// Returns the metadata of a value that is a document; for other objects their member of that name.
+    /// Returns the metadata of a value that is a document. For any other object, returns its member <c>@metadata</c>.
     /// </summary>
     public ScriptValue MetadataOf(ScriptValue value)
     {
@@ -142,7 +142,7 @@ internal sealed class RunDocuments
             return ScriptValue.Null;
         }
 
-        // No document has a longer id, so such an id is neither copied nor compared with earlier ones.
+        // No document has a longer id, so a longer one is neither copied nor compared with earlier ones.
         id = _heap.Plain(id);
         if (id.Length is 0 or > JsonLimits.MaxIdBytes)
         {

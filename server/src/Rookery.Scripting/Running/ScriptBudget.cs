@@ -3,11 +3,13 @@ using Rookery.Platform;
 
 namespace Rookery.Scripting.Running;
 
-/// <summary>What one run may do and hold: its steps and its memory. Used again.</summary>
+/// <summary>
+/// The limits of one run: counts its steps and memory, and makes it fail beyond them. Reused for further runs.
+/// </summary>
 /// <param name="bytes">The texts and documents of the run.</param>
 internal sealed class ScriptBudget(PooledBytes bytes)
 {
-    /// <summary>Number of bytes whose processing counts as a step.</summary>
+    /// <summary>Number of bytes whose processing counts as one step.</summary>
     public const int BytesPerStep = 16;
 
     private const int BytesPerTake = 64 * 1024;
@@ -18,12 +20,12 @@ internal sealed class ScriptBudget(PooledBytes bytes)
     private long _heldBytes;
 
     /// <summary>
-    /// Reserves a number of bytes before more than <see cref="MemoryShare.FreeBytes"/> are held; returns false to
-    /// refuse. Null to apply only the limit of a run.
+    /// Called to reserve bytes before the run holds more than <see cref="MemoryShare.FreeBytes"/>. If it returns false,
+    /// the run fails. Null to apply only the limit of a run.
     /// </summary>
     public Func<long, bool>? MemorySource { get; set; }
 
-    /// <summary>The most bytes that the values of the run may take.</summary>
+    /// <summary>Maximum bytes for the values of the run.</summary>
     public int MemoryLimit { get; private set; }
 
     /// <summary>Memory of arrays and objects.</summary>
@@ -32,7 +34,7 @@ internal sealed class ScriptBudget(PooledBytes bytes)
     /// <summary>Number of steps taken.</summary>
     public long Steps => _stepsGiven - Math.Max(_stepsLeft, 0);
 
-    /// <summary>Begins a run without steps.</summary>
+    /// <summary>Begins a run. It has no steps until <see cref="Allow"/>.</summary>
     public void Reset(int memoryBytes)
     {
         MemoryLimit = memoryBytes;
@@ -47,7 +49,7 @@ internal sealed class ScriptBudget(PooledBytes bytes)
         _stepsGiven += steps;
     }
 
-    /// <summary>Charges steps; fails when none are left.</summary>
+    /// <summary>Counts steps. The run fails if too few are left.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public void Spend(int steps)
     {
@@ -57,10 +59,10 @@ internal sealed class ScriptBudget(PooledBytes bytes)
         }
     }
 
-    /// <summary>Charges the steps for processing bytes.</summary>
+    /// <summary>Counts the steps for processing bytes.</summary>
     public void SpendOnBytes(int count) => Spend(1 + (count / BytesPerStep));
 
-    /// <summary>Charges the steps for reading a number's digits, which takes longer than copying them.</summary>
+    /// <summary>Counts the steps for parsing a number's digits, which takes longer than copying them.</summary>
     public void SpendOnDigits(int count)
     {
         const int DigitsPerStep = 4;
@@ -68,7 +70,8 @@ internal sealed class ScriptBudget(PooledBytes bytes)
     }
 
     /// <summary>
-    /// Charges memory that work takes beside the values, until it is released; fails beyond the limit.
+    /// Counts memory that a function needs in addition to the values, until it is released. The run fails beyond the
+    /// limit.
     /// </summary>
     public void Hold(long more)
     {
@@ -76,16 +79,16 @@ internal sealed class ScriptBudget(PooledBytes bytes)
         _heldBytes += more;
     }
 
-    /// <summary>Releases charged memory.</summary>
+    /// <summary>Releases memory that <see cref="Hold"/> counted.</summary>
     public void GiveBack(long held) => _heldBytes -= held;
 
-    /// <summary>The memory charged by <see cref="Hold"/>, in bytes.</summary>
+    /// <summary>The memory counted by <see cref="Hold"/>, in bytes.</summary>
     public long HeldBytes => _heldBytes;
 
-    /// <summary>Releases memory charged since <see cref="HeldBytes"/> had this value.</summary>
+    /// <summary>Releases the memory counted since <see cref="HeldBytes"/> had this value.</summary>
     public void GiveBackTo(long held) => _heldBytes = held;
 
-    /// <summary>Allows so many bytes beside what the run holds, or fails.</summary>
+    /// <summary>Checks that the run may use this many bytes more; otherwise it fails.</summary>
     public void Require(long more)
     {
         long needed = MemoryBytes + more;

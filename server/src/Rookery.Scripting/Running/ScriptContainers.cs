@@ -5,11 +5,11 @@ using Rookery.Platform;
 namespace Rookery.Scripting.Running;
 
 /// <summary>
-/// The arrays and objects of one run, read from their JSON when something of them is asked for. An array has a slot for
-/// each element, an object two for each member: its name and its value.
+/// The arrays and objects of one run. Each is parsed from its JSON on first access, one level at a time. An array has a
+/// slot for each element. An object has two slots for each member: its name and its value.
 /// </summary>
 /// <param name="bytes">The texts and documents of the run.</param>
-/// <param name="budget">Its steps and its memory.</param>
+/// <param name="budget">The steps and memory of the run.</param>
 internal sealed class ScriptContainers(PooledBytes bytes, ScriptBudget budget)
 {
     private const int BytesPerSlot = 16;
@@ -20,17 +20,17 @@ internal sealed class ScriptContainers(PooledBytes bytes, ScriptBudget budget)
     private int _slotCount;
     private int _containerCount;
 
-    /// <summary>Bytes of memory of slots or of containers, whichever are more.</summary>
+    /// <summary>Memory of the slots or of the containers, whichever is more, in bytes.</summary>
     public long HeldBytes => Math.Max(_slots.Bytes, _containers.Bytes);
 
-    /// <summary>Forgets them.</summary>
+    /// <summary>Removes all arrays and objects.</summary>
     public void Clear()
     {
         _slotCount = _containerCount = 0;
         budget.ContainerBytes = 0;
     }
 
-    /// <summary>Gives their memory back.</summary>
+    /// <summary>Releases the memory.</summary>
     public void Release()
     {
         Clear();
@@ -38,10 +38,10 @@ internal sealed class ScriptContainers(PooledBytes bytes, ScriptBudget budget)
         _containers.Return();
     }
 
-    /// <summary>Makes a value of the JSON in a range of bytes.</summary>
+    /// <summary>Creates a value from the JSON in a range of bytes. An array or object is not parsed yet.</summary>
     /// <param name="start">The offset of its first byte.</param>
     /// <param name="end">The offset after its last byte.</param>
-    /// <param name="document">The number of the document that the value is, or -1.</param>
+    /// <param name="document">If the value is a document, its number; otherwise -1.</param>
     public ScriptValue FromJson(int start, int end, int document = -1)
     {
         var json = bytes.Written;
@@ -83,17 +83,17 @@ internal sealed class ScriptContainers(PooledBytes bytes, ScriptBudget budget)
         }
     }
 
-    /// <summary>Makes an empty array.</summary>
+    /// <summary>Creates an empty array.</summary>
     public ScriptValue NewArray() => NewContainer(ValueKind.Array, new Container { RawStart = -1, Document = -1 });
 
-    /// <summary>Makes an empty object.</summary>
+    /// <summary>Creates an empty object.</summary>
     public ScriptValue NewObject() => NewContainer(ValueKind.Object, new Container { RawStart = -1, Document = -1 });
 
-    /// <summary>Returns the number of the document that a value is; -1 if it is none.</summary>
+    /// <summary>Returns the document's number if a value is a document; otherwise -1.</summary>
     public int DocumentOf(ScriptValue value) =>
         value.Kind == ValueKind.Object ? _containers.Span[value.Start].Document : -1;
 
-    /// <summary>Returns whether a container is still unread JSON, and the range of that JSON.</summary>
+    /// <summary>Returns whether a container is not parsed yet, and the range of its JSON.</summary>
     public bool IsRaw(ScriptValue container, out int start, out int end)
     {
         ref var entry = ref _containers.Span[container.Start];
@@ -137,7 +137,7 @@ internal sealed class ScriptContainers(PooledBytes bytes, ScriptBudget budget)
             var known = members[at];
             if (CanBe(known, name.Length))
             {
-                // Names with a common prefix are compared up to their first difference: the steps for that are charged
+                // Names with a common prefix are compared up to their first difference. The steps for this are counted
                 // first.
                 budget.Spend(known.Length / ScriptBudget.BytesPerStep);
                 var text = json.Slice(known.Start, known.Length);
@@ -152,8 +152,8 @@ internal sealed class ScriptContainers(PooledBytes bytes, ScriptBudget budget)
     }
 
     /// <summary>
-    /// Returns whether a name may equal a text of a given length, judged by its own length: an escape is two to six
-    /// times as long as the character it stands for.
+    /// Returns whether a name may equal a text of a given length. An escape is two to six times as long as its
+    /// character, so the length of the name decides.
     /// </summary>
     private static bool CanBe(ScriptValue name, int length) =>
         name.Kind == ValueKind.Text ? name.Length == length : name.Length > length && name.Length <= 6L * length;
@@ -199,7 +199,7 @@ internal sealed class ScriptContainers(PooledBytes bytes, ScriptBudget budget)
     /// <summary>Removes elements.</summary>
     public void RemoveElements(ScriptValue array, int index, int count) => RemoveSlots(array, index, count);
 
-    /// <summary>Makes room for elements, whose values the caller must set.</summary>
+    /// <summary>Inserts elements, whose values the caller must set.</summary>
     public void InsertElements(ScriptValue array, int index, int count)
     {
         RequireChangeable(array);
@@ -257,7 +257,7 @@ internal sealed class ScriptContainers(PooledBytes bytes, ScriptBudget budget)
         return ref _containers.Span[container.Start];
     }
 
-    /// <summary>Reads one level of a container's JSON into slots; nested containers stay JSON.</summary>
+    /// <summary>Parses one level of a container's JSON into slots. Nested containers are not parsed yet.</summary>
     private void Expand(ScriptValue container)
     {
         var (start, end) = (_containers.Span[container.Start].RawStart, _containers.Span[container.Start].RawEnd);
@@ -292,7 +292,7 @@ internal sealed class ScriptContainers(PooledBytes bytes, ScriptBudget budget)
         _slots.Span[at] = value;
     }
 
-    /// <summary>Extends a container by slots, in place or by moving it, and returns the first of them.</summary>
+    /// <summary>Adds slots to a container, which may move it. Returns the first of them.</summary>
     private int Grow(ref Container entry, int more)
     {
         int needed = entry.Count + more;
@@ -330,14 +330,14 @@ internal sealed class ScriptContainers(PooledBytes bytes, ScriptBudget budget)
 
     private struct Container
     {
-        /// <summary>The offset of the container's JSON while unread; -1 afterwards.</summary>
+        /// <summary>The offset of the container's JSON until it is parsed; -1 afterwards.</summary>
         public int RawStart;
         public int RawEnd;
         public int First;
         public int Count;
         public int Capacity;
 
-        /// <summary>The number of the document that the container is, or -1.</summary>
+        /// <summary>If the container is a document, its number; otherwise -1.</summary>
         public int Document;
         public bool IsFrozen;
     }

@@ -1,9 +1,9 @@
 namespace Rookery.Scripting.Running;
 
-/// <summary>The state that the functions of a run share.</summary>
+/// <summary>The state that the built-in functions of a run share.</summary>
 internal sealed class ScriptContext
 {
-    /// <summary>Makes the state for runs.</summary>
+    /// <summary>Creates the state for runs.</summary>
     /// <param name="limits">The limits of a run.</param>
     public ScriptContext(ScriptLimits limits) => Documents = new RunDocuments(Heap, limits);
 

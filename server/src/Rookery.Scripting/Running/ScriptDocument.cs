@@ -1,6 +1,8 @@
 namespace Rookery.Scripting.Running;
 
-/// <summary>A document as scripts see it. The caller owns its bytes; they are valid during the call.</summary>
+/// <summary>
+/// A document as it is passed to a script. The caller owns its bytes, which are valid during the call.
+/// </summary>
 public readonly ref struct ScriptDocument
 {
     /// <summary>The id, in its original case.</summary>

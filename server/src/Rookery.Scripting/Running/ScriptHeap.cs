@@ -6,23 +6,24 @@ using Rookery.Scripting.Values;
 namespace Rookery.Scripting.Running;
 
 /// <summary>
-/// The values of one run: bytes of texts and documents in one place, and containers over them. Bounded, and used again.
+/// The memory for the values of one run: the bytes of texts and documents, and the arrays and objects. Bounded. Reused
+/// for further runs.
 /// </summary>
-/// <remarks>Spans of the heap become invalid when bytes are added: keep offsets instead.</remarks>
+/// <remarks>Spans of the heap become invalid when bytes are added. Keep offsets instead.</remarks>
 internal sealed class ScriptHeap
 {
     private const int IdleBytes = 64 * 1024;
 
     private readonly PooledBytes _bytes = new();
 
-    /// <summary>A heap without values.</summary>
+    /// <summary>Creates an empty heap.</summary>
     public ScriptHeap()
     {
         Budget = new ScriptBudget(_bytes);
         Containers = new ScriptContainers(_bytes, Budget);
     }
 
-    /// <summary>The steps and the memory that the run has left.</summary>
+    /// <summary>Counts the steps and memory of the run.</summary>
     public ScriptBudget Budget { get; }
 
     /// <summary>The arrays and objects.</summary>
@@ -31,7 +32,10 @@ internal sealed class ScriptHeap
     /// <summary>Number of bytes in use.</summary>
     public int Length => _bytes.Length;
 
-    /// <summary>Removes all values and bytes after the first ones, which are a program's constants.</summary>
+    /// <summary>
+    /// Removes all values and all bytes after the first <paramref name="keptBytes"/>, which are the program's
+    /// constants.
+    /// </summary>
     public void Reset(int keptBytes, int memoryBytes)
     {
         _bytes.Truncate(keptBytes);
@@ -47,7 +51,7 @@ internal sealed class ScriptHeap
         Containers.Release();
     }
 
-    /// <summary>Whether the heap holds more memory than small runs need.</summary>
+    /// <summary>Whether the heap uses more memory than small runs need.</summary>
     public bool IsLarge => Containers.HeldBytes > IdleBytes || _bytes.Length > IdleBytes;
 
     /// <summary>Returns bytes of the heap; valid until bytes are added.</summary>
@@ -84,7 +88,7 @@ internal sealed class ScriptHeap
         _bytes.Advance(length);
     }
 
-    /// <summary>Returns room after the bytes in use. Earlier spans are invalid afterwards.</summary>
+    /// <summary>Returns a buffer after the bytes in use. Earlier spans are invalid afterwards.</summary>
     public Span<byte> Reserve(int count)
     {
         Budget.Require(count);
@@ -98,13 +102,13 @@ internal sealed class ScriptHeap
     public void Truncate(int length) => _bytes.Truncate(length);
 
     /// <summary>
-    /// Whether a text was cut inside a surrogate pair in this run. As long as none was, texts need not be searched for
-    /// halves.
+    /// Whether a text was cut inside a surrogate pair in this run. If not, texts need not be searched for halves.
     /// </summary>
     public bool HasHalves { get; private set; }
 
     /// <summary>
-    /// Makes a text of all bytes from an offset on. If <see cref="HasHalves"/>, they must not belong to another text.
+    /// Creates a text of all bytes from an offset on. If <see cref="HasHalves"/> is set, no other text may use these
+    /// bytes.
     /// </summary>
     public ScriptValue TextFrom(int start)
     {
@@ -125,7 +129,7 @@ internal sealed class ScriptHeap
         _bytes.Advance(Utf16Text.WriteHalf(_bytes.Written.Slice(pair, Utf16Text.PairBytes), isSecond, room));
     }
 
-    /// <summary>Makes a text of bytes from outside the heap.</summary>
+    /// <summary>Creates a text from bytes outside the heap.</summary>
     public ScriptValue NewText(ReadOnlySpan<byte> source)
     {
         int start = _bytes.Length;
@@ -149,7 +153,7 @@ internal sealed class ScriptHeap
     }
 
     /// <summary>
-    /// Returns the double of a numeric value. A stored number is parsed, and its digits charged, at each call.
+    /// Returns a numeric value as a double. A stored number is parsed, and its digits counted as steps, at each call.
     /// </summary>
     public double NumberOf(ScriptValue value)
     {

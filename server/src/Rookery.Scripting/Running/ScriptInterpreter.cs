@@ -5,7 +5,7 @@ namespace Rookery.Scripting.Running;
 
 /// <summary>
 /// Runs compiled scripts over documents. Deterministic: independent of clock, randomness, culture and Unicode version.
-/// Steps and memory are counted and limited. Reusable; a run over a small document allocates nothing. Not thread-safe.
+/// Limits steps and memory. Reusable. A run over a small document allocates nothing. Not thread-safe.
 /// </summary>
 /// <remarks>
 /// Load a program. Then, for each document, call <see cref="Begin"/>, add the parameters in order, call
@@ -23,7 +23,7 @@ public sealed class ScriptInterpreter : IDisposable
     private ReadOnlyMemory<byte> _loaded;
     private ScriptValue _result;
 
-    /// <summary>Makes an interpreter.</summary>
+    /// <summary>Creates an interpreter.</summary>
     /// <param name="limits">The limits of a run; null for the default ones.</param>
     public ScriptInterpreter(ScriptLimits? limits = null)
     {
@@ -42,7 +42,7 @@ public sealed class ScriptInterpreter : IDisposable
     }
 
     /// <summary>
-    /// Reserves a number of bytes before a run holds more than 64 KiB; if it returns false, the run fails. The caller
+    /// Called to reserve bytes before a run holds more than 64 KiB. If it returns false, the run fails. The caller
     /// releases the reserved bytes after the run and <see cref="Trim"/>. Null to apply only the limits.
     /// </summary>
     public Func<long, bool>? MemorySource
@@ -54,15 +54,15 @@ public sealed class ScriptInterpreter : IDisposable
     /// <summary>Why the last run failed; null if it succeeded.</summary>
     public string? Failure { get; private set; }
 
-    /// <summary>A bound of the steps of a run, in addition to the limits.</summary>
+    /// <summary>Maximum steps of a run, in addition to the limits.</summary>
     public long StepsLeft { get; set; } = long.MaxValue;
 
     /// <summary>Number of steps of the last run.</summary>
     public long Steps => _heap.Budget.Steps;
 
     /// <summary>
-    /// Whether doubles are added by the digits of their text, as <see cref="DecimalSum"/> does. Reduces of indexes add
-    /// in any order, and three times 0.1 must always give 0.3.
+    /// Whether doubles are added by the digits of their text (<see cref="DecimalSum"/>). Set for reduces, which add in
+    /// any order: the sum of 0.1, 0.1 and 0.1 must always be 0.3.
     /// </summary>
     public bool AddsDecimals
     {
@@ -71,8 +71,8 @@ public sealed class ScriptInterpreter : IDisposable
     }
 
     /// <summary>
-    /// Whether a run fails if its result contains NaN or an infinity, which JSON cannot hold. Otherwise they become
-    /// null, which a reduce would add as 0.
+    /// Whether a run fails if its result contains NaN or an infinity, which JSON does not have. Otherwise they are
+    /// written as null, which a reduce would add as 0.
     /// </summary>
     public bool RefusesNonFinite
     {
@@ -81,8 +81,8 @@ public sealed class ScriptInterpreter : IDisposable
     }
 
     /// <summary>
-    /// The members of the result in which NaN and infinities are rejected; in others they become null. Null to reject
-    /// them in all members.
+    /// The members of the result in which NaN and infinities are rejected. In other members they are written as null.
+    /// Null to reject them in all members.
     /// </summary>
     public IReadOnlySet<string>? FiniteMembers
     {
@@ -93,7 +93,7 @@ public sealed class ScriptInterpreter : IDisposable
     /// <summary>Whether the result is neither null nor undefined.</summary>
     public bool HasResult => !_result.IsNothing;
 
-    /// <summary>Whether the result is an array, as of a map that returns several rows.</summary>
+    /// <summary>Whether the result is an array. A map may return an array of rows.</summary>
     public bool IsResultArray => _result.Kind == ValueKind.Array;
 
     /// <summary>Whether the result is an object.</summary>
@@ -122,7 +122,9 @@ public sealed class ScriptInterpreter : IDisposable
         _result = ScriptValue.Undefined;
     }
 
-    /// <summary>Adds JSON as the next parameter. It must be valid and minimised; empty for undefined.</summary>
+    /// <summary>
+    /// Adds JSON as the next parameter. It must be valid and minimised. Empty JSON stands for undefined.
+    /// </summary>
     public void AddJson(ReadOnlySpan<byte> json)
     {
         if (json.IsEmpty)
@@ -158,26 +160,23 @@ public sealed class ScriptInterpreter : IDisposable
     }
 
     /// <summary>
-    /// Adds a new document, which the run fills, as the next parameter: without members, and with metadata that cannot
-    /// be set.
+    /// Adds a new document as the next parameter, to which the script adds members. Its metadata cannot be set.
     /// </summary>
     public void AddNewDocument() => _parameters.Add(_context.Documents.KeepNew());
 
     /// <summary>Runs the program.</summary>
-    /// <returns>
-    /// False when the run failed or its parameters exceed the memory limit: see <see cref="Failure"/>.
-    /// </returns>
+    /// <returns>False if the run failed or its parameters exceed the memory limit, see <see cref="Failure"/>.</returns>
     public bool TryRun() => TryRun(_loaded.Span);
 
-    /// <summary>Writes the result; undefined as null.</summary>
+    /// <summary>Writes the result. Undefined is written as null.</summary>
     /// <param name="json">The JSON, valid until the next call.</param>
-    /// <returns>False when a limit is exceeded: see <see cref="Failure"/>.</returns>
+    /// <returns>False if a limit is exceeded, see <see cref="Failure"/>.</returns>
     public bool TryWriteResult(out ReadOnlySpan<byte> json) => TryWrite(_result, out json);
 
     /// <summary>Writes an element of an array result.</summary>
     /// <param name="index">The index of the element.</param>
     /// <param name="json">The JSON, valid until the next call; empty for null and undefined.</param>
-    /// <returns>False when a limit is exceeded: see <see cref="Failure"/>.</returns>
+    /// <returns>False if a limit is exceeded, see <see cref="Failure"/>.</returns>
     public bool TryWriteElement(int index, out ReadOnlySpan<byte> json)
     {
         json = default;
@@ -217,7 +216,7 @@ public sealed class ScriptInterpreter : IDisposable
         _machine.Trim();
     }
 
-    /// <summary>Writes a parameter as the script has left it.</summary>
+    /// <summary>Writes a parameter as it is after the run.</summary>
     internal bool TryWriteParameter(int index, out ReadOnlySpan<byte> json) => TryWrite(_parameters[index], out json);
 
     /// <summary>Loads an encoded program.</summary>

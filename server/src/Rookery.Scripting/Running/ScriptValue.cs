@@ -12,7 +12,7 @@ internal enum ValueKind : byte
     True,
     Number,
 
-    /// <summary>A number as its JSON has it: it keeps its digits as long as it is only copied.</summary>
+    /// <summary>A number as the text of its JSON. It keeps all its digits while it is only copied.</summary>
     StoredNumber,
 
     /// <summary>A text in UTF-8, in the heap.</summary>
@@ -42,12 +42,12 @@ internal enum ValueKind : byte
     Span,
 }
 
-/// <summary>What C# distinguishes beside the kind of a value.</summary>
+/// <summary>What C# distinguishes in addition to the kind of a value.</summary>
 internal enum ValueTrait : byte
 {
     None,
 
-    /// <summary>A text of a document: C# reads it as a date or time span if it is written as one.</summary>
+    /// <summary>A text from a document. In C#, it is a date or time span if it has that form.</summary>
     Stored,
 
     /// <summary>A text that is a <c>char</c>.</summary>

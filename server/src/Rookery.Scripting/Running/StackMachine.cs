@@ -5,7 +5,7 @@ using Rookery.Scripting.Functions;
 
 namespace Rookery.Scripting.Running;
 
-/// <summary>Executes instructions, with a stack of values and a stack of calls.</summary>
+/// <summary>Executes the instructions of a program, with a stack of values and a stack of calls.</summary>
 internal sealed class StackMachine
 {
     private const int MostFrames = 100;
@@ -20,7 +20,7 @@ internal sealed class StackMachine
     private ScriptValue[] _stack = new ScriptValue[256];
     private int _top;
 
-    /// <summary>Makes a machine.</summary>
+    /// <summary>Creates a machine.</summary>
     /// <param name="context">The state that functions share.</param>
     /// <param name="program">The program to run.</param>
     public StackMachine(ScriptContext context, LoadedProgram program)
@@ -30,7 +30,7 @@ internal sealed class StackMachine
         _program = program;
     }
 
-    /// <summary>Releases a stack that a deep run has enlarged.</summary>
+    /// <summary>Releases the stack if a run has enlarged it.</summary>
     public void Trim()
     {
         if (_stack.Length > IdleStack)
@@ -251,7 +251,7 @@ internal sealed class StackMachine
         }
     }
 
-    /// <summary>Enters a function whose arguments are on the stack; its other locals become undefined.</summary>
+    /// <summary>Enters a function whose arguments are on the stack. Its other locals are undefined at first.</summary>
     private void Enter(LoadedFunction function, ref int localsAt)
     {
         localsAt = _top - function.Parameters;

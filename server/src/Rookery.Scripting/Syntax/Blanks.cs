@@ -1,8 +1,8 @@
 namespace Rookery.Scripting.Syntax;
 
 /// <summary>
-/// The characters that JavaScript counts as white space. Listed here, so that a newer Unicode version does not change
-/// stored results.
+/// The characters that JavaScript counts as white space. They are listed here and not taken from the runtime, so that a
+/// newer Unicode version does not change results.
 /// </summary>
 internal static class Blanks
 {

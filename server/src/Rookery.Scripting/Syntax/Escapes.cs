@@ -9,7 +9,7 @@ internal static class Escapes
     /// <summary>Returns the text with its escapes resolved.</summary>
     /// <param name="inside">The text between the quotes.</param>
     /// <param name="position">The position of the text in the script.</param>
-    /// <exception cref="ScriptException">An escape is invalid, or gives half of a surrogate pair.</exception>
+    /// <exception cref="ScriptException">An escape is invalid, or stands for half of a surrogate pair.</exception>
     public static string Resolve(string inside, int position)
     {
         if (!inside.Contains('\\', StringComparison.Ordinal))
@@ -32,7 +32,7 @@ internal static class Escapes
         return Whole(result.ToString(), position);
     }
 
-    /// <summary>Returns the text; rejects half of a surrogate pair, which no document can hold.</summary>
+    /// <summary>Returns the text. Rejects half of a surrogate pair, which no document can contain.</summary>
     public static string Whole(string text, int position)
     {
         for (int at = 0; at < text.Length; at++)

@@ -2,7 +2,9 @@ using Rookery.Scripting.Compiling;
 
 namespace Rookery.Scripting.Syntax;
 
-/// <summary>An expression. JavaScript and C# are both parsed to these types, which have JavaScript's meaning.</summary>
+/// <summary>
+/// An expression. JavaScript and C# are both parsed to these types, whose meaning is that of JavaScript.
+/// </summary>
 /// <param name="Position">The offset in the text, in characters.</param>
 internal abstract record Expression(int Position);
 
@@ -28,7 +30,7 @@ internal sealed record WordLiteral(Opcode Push, int Position) : Expression(Posit
 /// <summary>A template literal: texts alternating with values.</summary>
 internal sealed record TemplateLiteral(IReadOnlyList<Expression> Parts, int Position) : Expression(Position);
 
-/// <summary>A variable or parameter; <c>this</c> counts as one.</summary>
+/// <summary>A variable or parameter, or <c>this</c>.</summary>
 internal sealed record NameExpression(string Name, int Position) : Expression(Position);
 
 /// <summary>
@@ -36,7 +38,7 @@ internal sealed record NameExpression(string Name, int Position) : Expression(Po
 /// </summary>
 internal sealed record MemberExpression(Expression Target, string Name, int Position) : Expression(Position)
 {
-    /// <summary>Whether its chain contains a <c>?.</c> before it.</summary>
+    /// <summary>Whether the chain contains a <c>?.</c> before this member.</summary>
     public bool IsOptional { get; init; }
 }
 
@@ -53,9 +55,7 @@ internal sealed record ArrayLiteral(IReadOnlyList<Expression> Elements, int Posi
 /// <summary><c>...a</c>, in array and object literals.</summary>
 internal sealed record SpreadExpression(Expression Inner, int Position) : Expression(Position);
 
-/// <summary>
-/// A member of an object literal: with a name, with a computed key, or with neither if its value is spread.
-/// </summary>
+/// <summary>A member of an object literal. It has a name or a computed key; neither if its value is spread.</summary>
 internal sealed record ObjectMember(string? Name, Expression? Key, Expression Value);
 
 /// <summary><c>{ a: 1, b, ...c }</c>.</summary>
@@ -97,6 +97,6 @@ internal sealed record UpdateExpression(Expression Target, Opcode Operator, bool
 /// <summary><c>delete a.b</c>.</summary>
 internal sealed record DeleteExpression(Expression Target, int Position) : Expression(Position);
 
-/// <summary>A call of a built-in function by its number; a receiver is the first argument.</summary>
+/// <summary>A call of a built-in function. The receiver of a method is the first argument.</summary>
 internal sealed record InvokeExpression(ScriptFunction Function, IReadOnlyList<Expression> Arguments, int Position)
     : Expression(Position);

@@ -48,7 +48,7 @@ internal sealed class JavaScriptExpressionParser(JavaScriptParser parser)
         return result;
     }
 
-    /// <summary>Parses an expression where JavaScript allows the comma operator, which is not supported.</summary>
+    /// <summary>Parses an expression, and refuses a comma operator after it.</summary>
     public Expression ParseSequence()
     {
         var expression = ParseExpression();

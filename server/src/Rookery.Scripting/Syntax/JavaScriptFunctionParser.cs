@@ -20,7 +20,7 @@ internal sealed class JavaScriptFunctionParser(JavaScriptParser parser)
             : parser.Cursor.Take().Text;
     }
 
-    /// <summary>Returns whether an arrow function begins here, recognised by its arrow.</summary>
+    /// <summary>Returns whether an arrow function begins here. Looks ahead for its arrow.</summary>
     public bool IsLambda()
     {
         if (parser.Cursor.Current.Kind == TokenKind.Name)

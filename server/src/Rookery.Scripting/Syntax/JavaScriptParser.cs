@@ -1,6 +1,6 @@
 namespace Rookery.Scripting.Syntax;
 
-/// <summary>Parses the supported subset of JavaScript; anything else is rejected by name.</summary>
+/// <summary>Parses the supported subset of JavaScript. Rejects anything else by name.</summary>
 internal sealed class JavaScriptParser
 {
     private static readonly Dictionary<string, int> OwnOperators = new(StringComparer.Ordinal)
@@ -60,7 +60,7 @@ internal sealed class JavaScriptParser
         "null",
     };
 
-    /// <summary>Starts to parse a text.</summary>
+    /// <summary>Creates a parser positioned at the start of a text.</summary>
     /// <param name="text">The text.</param>
     /// <param name="offset">The position of this text in the whole script.</param>
     /// <exception cref="ScriptException">The text has an invalid token.</exception>
@@ -92,7 +92,7 @@ internal sealed class JavaScriptParser
     /// <summary>Parses binary operators.</summary>
     public OperatorParser Operators { get; }
 
-    /// <summary>Whether the parser is inside a <c>function</c>, which has a <c>this</c> of its own.</summary>
+    /// <summary>Whether the parser is inside a <c>function</c>, which has its own <c>this</c>.</summary>
     public bool IsInFunction { get; set; }
 
     /// <summary>Whether all tokens are parsed.</summary>

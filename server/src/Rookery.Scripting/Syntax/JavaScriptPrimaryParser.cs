@@ -47,7 +47,7 @@ internal sealed class JavaScriptPrimaryParser(JavaScriptParser parser)
             case "undefined":
                 return Word(Opcode.PushUndefined);
             case "this":
-                // In a function, 'this' is not the document but the object that the function is called on.
+                // In a function, 'this' is not the document but the object on which the function is called.
                 return parser.IsInFunction
                     ? throw TokenCursor.NotSupported("'this' inside 'function'", token.Position)
                     : new NameExpression(parser.Cursor.Take().Text, token.Position);
@@ -163,7 +163,7 @@ internal sealed class JavaScriptPrimaryParser(JavaScriptParser parser)
         parser.Cursor.Expect(":");
     }
 
-    /// <summary>Splits a template into texts and values; each value is parsed as an expression of its own.</summary>
+    /// <summary>Splits a template into texts and values. Each value is parsed as a separate expression.</summary>
     private static TemplateLiteral ParseTemplate(Token token)
     {
         string inside = token.Text;

@@ -6,16 +6,14 @@ namespace Rookery.Scripting.Syntax;
 
 /// <summary>Splits a script into tokens. JavaScript and C# differ only in their text and number literals.</summary>
 /// <param name="text">The script.</param>
-/// <param name="isLinq">
-/// Whether the script is C#: then <c>@"…"</c> is a text, and <c>'a'</c> is a text of one character, whose token has the
-/// number 1.
-/// </param>
+/// <param name="isLinq">Whether the script is C#. Then <c>@"…"</c> is a text, and <c>'a'</c> is a character: a text
+/// token whose number is 1.</param>
 internal sealed class Lexer(string text, bool isLinq)
 {
-    /// <summary>The most characters of a script.</summary>
+    /// <summary>Maximum characters of a script.</summary>
     public const int MostCharacters = 64 * 1024;
 
-    /// <summary>Longest first, so that the first match is the longest.</summary>
+    /// <summary>The marks, longest first, so that the first match is the longest.</summary>
     private static readonly string[] Marks =
     [
         ">>>=",
@@ -184,7 +182,7 @@ internal sealed class Lexer(string text, bool isLinq)
         {
             if (string.CompareOrdinal(text, _position, mark, 0, mark.Length) == 0)
             {
-                // a?.5:b is a conditional.
+                // The mark ?. before a digit belongs to a conditional: a?.5:b.
                 if (
                     string.Equals(mark, "?.", StringComparison.Ordinal)
                     && _position + 2 < text.Length
@@ -210,7 +208,7 @@ internal sealed class Lexer(string text, bool isLinq)
         || value is '_' or '$'
         || (value >= 0x80 && !IsBlank(value) && value is not ('\u2028' or '\u2029'));
 
-    /// <summary>Returns whether a character is white space inside a line, as WhiteSpace of ECMA-262.</summary>
+    /// <summary>Returns whether a character is white space within a line (WhiteSpace of ECMA-262).</summary>
     private static bool IsBlank(char value) =>
         value
             is ' '
@@ -225,7 +223,7 @@ internal sealed class Lexer(string text, bool isLinq)
                 or '\u205F'
                 or '\u3000';
 
-    /// <summary>Skips blanks and comments; returns whether a line ended among them.</summary>
+    /// <summary>Skips blanks and comments. Returns whether they contain the end of a line.</summary>
     private bool SkipBlanks()
     {
         bool isAfterNewLine = false;

@@ -1,8 +1,8 @@
 namespace Rookery.Scripting.Syntax;
 
 /// <summary>
-/// Parses binary operators of JavaScript or C# by precedence climbing. The language provides the parsers of operands
-/// and operations.
+/// Parses binary operators of JavaScript or C# by precedence climbing. The parsers of operands and operations are
+/// parameters, because they differ between the languages.
 /// </summary>
 /// <param name="cursor">The tokens.</param>
 /// <param name="ownOperators">The operators of this language only, with their precedence.</param>
@@ -64,7 +64,7 @@ internal sealed class OperatorParser(
     /// <summary>
     /// Parses operands and the operators between them that bind more tightly than a given precedence.
     /// </summary>
-    /// <param name="least">Operators of this precedence or lower end the expression; 0 for none.</param>
+    /// <param name="least">Operators of this precedence or lower end the expression; 0 if no operator ends it.</param>
     public Expression Parse(int least = 0)
     {
         cursor.Enter();

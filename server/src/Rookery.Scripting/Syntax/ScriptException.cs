@@ -16,7 +16,10 @@ public enum ScriptFault
     TooLarge,
 }
 
-/// <summary>A script is rejected. The message names the construct; <see cref="Describe"/> shows its position.</summary>
+/// <summary>
+/// Thrown if a script is rejected when it is compiled. The message names the construct. <see cref="Describe"/> shows
+/// its position.
+/// </summary>
 /// <param name="fault">The kind of fault.</param>
 /// <param name="message">A sentence without a full stop.</param>
 /// <param name="position">The offset of the fault in the text, in characters.</param>

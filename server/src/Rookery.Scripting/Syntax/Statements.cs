@@ -7,12 +7,12 @@ internal abstract record Statement(int Position);
 /// <summary>An expression whose value is dropped.</summary>
 internal sealed record ExpressionStatement(Expression Expression, int Position) : Statement(Position);
 
-/// <summary><c>let a = b</c>; one declaration of a line that may have several.</summary>
+/// <summary><c>let a = b</c>: one declaration. A statement may have several.</summary>
 internal sealed record VariableStatement(string Name, Expression? Value, bool IsConstant, int Position)
     : Statement(Position)
 {
     /// <summary>
-    /// Whether the name refers to this variable in the whole block, even before the declaration, as in JavaScript.
+    /// Whether the name refers to this variable in the whole block, even before its declaration, as in JavaScript.
     /// </summary>
     public bool IsHoisted { get; init; }
 
@@ -20,7 +20,7 @@ internal sealed record VariableStatement(string Name, Expression? Value, bool Is
     public bool IsVar { get; init; }
 }
 
-/// <summary><c>{ … }</c>. Several declarations of one line are a block that opens no scope.</summary>
+/// <summary><c>{ … }</c>. Also several declarations of one statement, as a block that opens no scope.</summary>
 internal sealed record BlockStatement(IReadOnlyList<Statement> Statements, bool OpensScope, int Position)
     : Statement(Position);
 

@@ -25,7 +25,7 @@ internal enum TokenKind
 /// <summary>A token of a script.</summary>
 /// <param name="Kind">The kind of the token.</param>
 /// <param name="Text">The name, the mark, the text, or the digits of a number.</param>
-/// <param name="Number">The value of a number; see <see cref="Lexer"/> for texts.</param>
+/// <param name="Number">The value of a number. For texts, see <see cref="Lexer"/>.</param>
 /// <param name="Position">The offset in the text, in characters.</param>
 /// <param name="IsAfterNewLine">Whether a line end precedes the token.</param>
 internal readonly record struct Token(TokenKind Kind, string Text, double Number, int Position, bool IsAfterNewLine)
@@ -36,6 +36,6 @@ internal readonly record struct Token(TokenKind Kind, string Text, double Number
     /// <summary>Returns whether this is a given word.</summary>
     public bool IsWord(string word) => Kind == TokenKind.Name && string.Equals(Text, word, StringComparison.Ordinal);
 
-    /// <summary>The token as error messages quote it.</summary>
+    /// <summary>The token in quotes, for error messages.</summary>
     public string Quoted => Kind == TokenKind.End ? "the end" : $"'{Text}'";
 }

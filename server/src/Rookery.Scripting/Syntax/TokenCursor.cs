@@ -4,7 +4,7 @@ namespace Rookery.Scripting.Syntax;
 /// <param name="tokens">The tokens; the last is <see cref="TokenKind.End"/>.</param>
 internal sealed class TokenCursor(List<Token> tokens)
 {
-    /// <summary>The most levels of nesting, which bounds the recursion of parsers and compilers.</summary>
+    /// <summary>Maximum levels of nesting. It bounds the recursion of parsers and compilers.</summary>
     public const int MostLevels = 100;
 
     private int _position;
@@ -16,7 +16,7 @@ internal sealed class TokenCursor(List<Token> tokens)
     /// <summary>Returns a token relative to the next one; 0 is the next one.</summary>
     public Token Ahead(int count) => tokens[Math.Min(_position + count, tokens.Count - 1)];
 
-    /// <summary>A position to return to with <see cref="Reset"/>.</summary>
+    /// <summary>The current position, for <see cref="Reset"/>.</summary>
     public int Mark => _position;
 
     /// <summary>Returns to a position.</summary>
@@ -63,7 +63,7 @@ internal sealed class TokenCursor(List<Token> tokens)
     public static ScriptException NotSupported(string construct, int at) =>
         new(ScriptFault.NotSupported, $"This server does not run {construct}", at);
 
-    /// <summary>Enters a level of nesting, to be left by <see cref="Leave"/>.</summary>
+    /// <summary>Enters a level of nesting. <see cref="Leave"/> leaves it.</summary>
     public void Enter()
     {
         if (++_level > MostLevels)

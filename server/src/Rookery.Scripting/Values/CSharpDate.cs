@@ -6,7 +6,7 @@ using Rookery.Scripting.Running;
 
 namespace Rookery.Scripting.Values;
 
-/// <summary>The form of a C# date: its zone, or that it has no time.</summary>
+/// <summary>The form of a C# date: its time zone, or a day without a time.</summary>
 internal enum DateForm : byte
 {
     /// <summary>No time zone.</summary>
@@ -31,7 +31,7 @@ internal enum DateForm : byte
 /// <param name="Offset">The ticks of the offset from UTC.</param>
 internal readonly record struct CSharpDate(long Ticks, DateForm Form, long Offset = 0)
 {
-    /// <summary>The most bytes that <see cref="Write"/> needs.</summary>
+    /// <summary>Maximum bytes that <see cref="Write"/> writes.</summary>
     public const int MostBytes = 33;
 
     private const int DayBytes = 10;
@@ -44,7 +44,7 @@ internal readonly record struct CSharpDate(long Ticks, DateForm Form, long Offse
     /// <summary>The .NET date with the same ticks.</summary>
     public DateTime Value => new(Ticks, Form == DateForm.Utc ? DateTimeKind.Utc : DateTimeKind.Unspecified);
 
-    /// <summary>The date in eight bytes; not for a date with an offset.</summary>
+    /// <summary>The date in eight bytes. Not for dates with an offset.</summary>
     public long Packed => unchecked((long)((ulong)Ticks | ((ulong)Form << FormShift)));
 
     /// <summary>Decodes <see cref="Packed"/>.</summary>
@@ -145,7 +145,7 @@ internal readonly record struct CSharpDate(long Ticks, DateForm Form, long Offse
     }
 
     /// <summary>
-    /// Formats the date as C# does. A date without a zone counts as UTC where .NET would use the zone of the machine.
+    /// Formats the date as C# does. A date without a zone is UTC where .NET would use the machine's zone.
     /// </summary>
     /// <exception cref="FormatException">The format is invalid.</exception>
     public string Format(string? format) =>

@@ -146,14 +146,14 @@ internal readonly record struct CSharpNumber
             }
         );
 
-    // On one processor the remainder of the least number by -1 throws, on another it is 0: here it always throws.
+    // The remainder of the least number and -1 throws on some processors and is 0 on others. Here it always throws.
     private static long Divide(ScriptFunction function, long left, long right, long least) =>
         right == 0 ? throw new DivideByZeroException()
         : right == -1 && left == least ? throw new OverflowException()
         : function == ScriptFunction.DividedBy ? left / right
         : left % right;
 
-    // For floats the result of doubles, rounded to float by the caller, equals the float result.
+    // Also used for floats. The caller rounds the result to a float, which then equals the result of float arithmetic.
     private static double CalculateReals(ScriptFunction function, double left, double right) =>
         function switch
         {

@@ -32,7 +32,7 @@ internal readonly record struct CSharpTime
     /// <summary>Returns whether both are dates or both are time spans.</summary>
     public bool IsOfOneType(CSharpTime other) => (IsDate && other.IsDate) || (IsSpan && other.IsSpan);
 
-    /// <summary>Returns the order of two values of one type; dates compare by their UTC ticks.</summary>
+    /// <summary>Returns the order of two values of one type. Dates are compared by their UTC ticks.</summary>
     public int OrderTo(CSharpTime other) =>
         IsDate ? Date.Moment.CompareTo(other.Date.Moment) : Span.CompareTo(other.Span);
 

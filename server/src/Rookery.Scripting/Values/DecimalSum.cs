@@ -4,23 +4,23 @@ using Rookery.Json;
 namespace Rookery.Scripting.Values;
 
 /// <summary>
-/// Adds numbers by the digits of their text, as decimals, which hold the digits of nearly all numbers. For the others
-/// <see cref="ExactSum"/> is needed.
+/// Adds numbers by the digits of their text, as decimals. A decimal holds all digits of nearly all numbers. For the
+/// others, callers use <see cref="ExactSum"/>.
 /// </summary>
 internal static class DecimalSum
 {
-    // A longer text may have more digits than a decimal.
+    // A longer text may have more digits than a decimal can hold.
     private const int MostBytes = 32;
 
-    // A double holds 15 digits of any decimal.
+    // Up to this value, a double holds any decimal of 15 digits.
     private const double Most = 1e15;
 
-    // A decimal holds any number of this many digits, and the sum of two of them.
+    // A decimal holds any number of up to this many digits, and the sum of two of them.
     private const int MostDigits = 28;
 
     /// <summary>
-    /// Returns the double nearest to the sum of two numbers taken as decimals of 15 digits. For integers and for very
-    /// large or small numbers it is their sum as doubles.
+    /// Adds two numbers as decimals of 15 digits, and returns the nearest double. Integers and very large or small
+    /// numbers are added as doubles.
     /// </summary>
     public static double Add(double left, double right) =>
         (!double.IsInteger(left) || !double.IsInteger(right))
@@ -68,7 +68,7 @@ internal static class DecimalSum
     /// <summary>Returns whether a number is an integer that a double holds exactly.</summary>
     public static bool IsShortWhole(decimal number) => Math.Abs(number) < 1e15m && decimal.IsInteger(number);
 
-    // A cast gives another double than the nearest for 1 in 70 sums: for 1021.5915744293437m it gives
+    // A cast is not used, because for 1 in 70 sums its result is not the nearest double: 1021.5915744293437m becomes
     // 1021.5915744293436.
     private static double ToDouble(decimal number)
     {

@@ -6,7 +6,9 @@ namespace Rookery.Scripting.Values;
 /// </summary>
 internal static class FullLetterCase
 {
-    /// <summary>The most bytes of the result for each byte of a text: <c>ΐ</c> becomes three letters.</summary>
+    /// <summary>
+    /// Maximum bytes of the result for each byte of a text. For example, <c>ΐ</c> becomes three letters.
+    /// </summary>
     public const int MostGrowth = 3;
 
     private const int CapitalSigma = 0x3A3, FinalSigma = 0x3C2;

@@ -2,7 +2,7 @@ namespace Rookery.Scripting.Values;
 
 /// <summary>
 /// Maps letters to upper and lower case one for one, by the simple mappings of Unicode 17.0. The tables are part of
-/// Rookery, because members on different .NET versions must get the same bytes from the same patch.
+/// Rookery, because the same patch must have the same result on members with different .NET versions.
 /// </summary>
 /// <remarks>See <see cref="FullLetterCase"/> for letters whose other case is several characters.</remarks>
 internal static class LetterCase
@@ -112,7 +112,7 @@ internal static class LetterCase
         0x16EBB, 0x16ED3, 1, -27, 0x1E922, 0x1E943, 1, -34,
     ];
 
-    /// <summary>Returns a character in the other case; unchanged if it has none.</summary>
+    /// <summary>Returns a character in the other case, or unchanged if it has none.</summary>
     public static int Map(int character, bool isUpper)
     {
         const int AsciiCaseBit = 0x20;

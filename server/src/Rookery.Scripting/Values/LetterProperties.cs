@@ -1,8 +1,8 @@
 namespace Rookery.Scripting.Values;
 
 /// <summary>
-/// Two properties of characters in Unicode 17.0 that the Final_Sigma condition needs. The tables are part of Rookery
-/// for the reason given at <see cref="LetterCase"/>.
+/// Two properties of characters in Unicode 17.0 that decide whether a sigma ends its word (Unicode's condition
+/// Final_Sigma). The tables are part of Rookery for the reason given at <see cref="LetterCase"/>.
 /// </summary>
 internal static class LetterProperties
 {

@@ -4,15 +4,15 @@ using Rookery.Scripting.Syntax;
 namespace Rookery.Scripting.Values;
 
 /// <summary>
-/// Converts texts to numbers as JavaScript does, and formats numbers with a fixed number of digits. The same on every
-/// processor and in every culture.
+/// Converts texts to numbers as JavaScript does, and formats numbers with a fixed number of digits. Independent of
+/// processor and culture.
 /// </summary>
 internal static class NumberText
 {
-    /// <summary>The most digits after the point that <see cref="FormatFixed"/> writes.</summary>
+    /// <summary>Maximum digits after the point that <see cref="FormatFixed"/> writes.</summary>
     public const int MostFixedDigits = 50;
 
-    /// <summary>The most bytes that <see cref="FormatFixed"/> writes.</summary>
+    /// <summary>Maximum bytes that <see cref="FormatFixed"/> writes.</summary>
     public const int MostFixedBytes = 128;
 
     /// <summary>
@@ -119,8 +119,8 @@ internal static class NumberText
     }
 
     /// <summary>
-    /// Reads digits of a base. For a power of two the value is rounded once, half to even. For other bases digits are
-    /// added in groups that fit 32 bits, as JavaScript engines do, because this determines the last bits of a long
+    /// Reads digits of a base. For a power of two, the value is rounded once, half to even. For other bases, digits are
+    /// added in groups of up to 32 bits. JavaScript engines do the same, and it determines the last bits of a long
     /// number.
     /// </summary>
     private static double ParseDigits(ReadOnlySpan<byte> text, int radix, out int read)
@@ -156,7 +156,7 @@ internal static class NumberText
             }
         }
 
-        // The dropped digits only decide the rounding of a half: a bit below the precision of a double stands for them.
+        // The dropped digits matter only for rounding a half. One bit below the precision of a double stands for them.
         return Math.ScaleB(leading | (rest == 0 ? 0UL : 1), dropped);
     }
 

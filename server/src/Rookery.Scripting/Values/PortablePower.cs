@@ -1,13 +1,14 @@
 namespace Rookery.Scripting.Values;
 
 /// <summary>
-/// <c>Math.Pow</c> with the same result on every processor. .NET calls the C library, whose last digit differs between
-/// processors. This implementation uses only IEEE operations with the same result everywhere (addition, multiplication,
-/// fused multiply-add, division), on pairs of doubles, so that its error is the rounding of the result.
+/// Computes <c>Math.Pow</c> with the same result on every processor. .NET calls the C library, whose last digit differs
+/// between processors. This implementation uses only operations whose results IEEE 754 defines (addition,
+/// multiplication, fused multiply-add, division). It computes with pairs of doubles, so that the only error is the
+/// rounding of the result.
 /// </summary>
 internal static class PortablePower
 {
-    // After this many terms of a series, the next is smaller than the last bit of a pair.
+    // Number of terms of a series, after which the next term is smaller than the last bit of a pair.
     private const int TermsOfLogarithm = 24;
     private const int TermsOfExponential = 28;
     private const double MostWhole = 1 << 30;
@@ -57,7 +58,7 @@ internal static class PortablePower
         return isOdd && double.IsNegative(number) ? -power : power;
     }
 
-    /// <summary>Computes by repeated squaring, with the powers of two kept separately.</summary>
+    /// <summary>Computes an integral power by repeated squaring. Powers of two are counted separately.</summary>
     private static double OfWhole(double number, int exponent)
     {
         var (mantissa, shift) = Split(number);
@@ -76,7 +77,7 @@ internal static class PortablePower
         return exponent < 0 ? Scaled(new Pair(1, 0).DividedBy(power), -powerShift) : Scaled(power, powerShift);
     }
 
-    /// <summary>Computes by logarithm and exponential.</summary>
+    /// <summary>Computes any other power by logarithm and exponential.</summary>
     private static double OfReal(double number, double exponent)
     {
         // Beyond this logarithm all powers are infinite or 0.

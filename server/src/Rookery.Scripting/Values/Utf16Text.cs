@@ -4,8 +4,8 @@ namespace Rookery.Scripting.Values;
 
 /// <summary>
 /// Computes JavaScript's positions, which count UTF-16 units, in the UTF-8 of documents. A text that was cut inside a
-/// surrogate pair contains the half as in WTF-8: the three bytes of its code point. Adjacent halves are merged into
-/// their character, so that equal texts are equal bytes.
+/// surrogate pair contains the half as in WTF-8, as the three bytes of its code point. Adjacent halves are merged to
+/// their character, so equal texts have equal bytes.
 /// </summary>
 internal static class Utf16Text
 {
@@ -40,9 +40,8 @@ internal static class Utf16Text
     /// <summary>Returns the byte offset of a unit.</summary>
     /// <param name="text">The text.</param>
     /// <param name="unit">The unit, from 0 to the length of the text.</param>
-    /// <param name="isInside">
-    /// Whether the unit is the second half of a pair; the offset is then that of the pair.
-    /// </param>
+    /// <param name="isInside">Whether the unit is the second half of a pair. The returned offset is then that of the
+    /// pair.</param>
     public static int OffsetOf(ReadOnlySpan<byte> text, int unit, out bool isInside)
     {
         isInside = false;
@@ -72,7 +71,7 @@ internal static class Utf16Text
         return at;
     }
 
-    /// <summary>Compares as JavaScript does, by units: pairs sort before U+E000.</summary>
+    /// <summary>Compares by UTF-16 units, as JavaScript does. Surrogate pairs sort before U+E000.</summary>
     public static int Compare(ReadOnlySpan<byte> left, ReadOnlySpan<byte> right)
     {
         int same = left.CommonPrefixLength(right);
@@ -205,7 +204,7 @@ internal static class Utf16Text
             return a.CompareTo(b);
         }
 
-        // The first halves are equal: on one side the second half follows, on the other something else or nothing.
+        // The first halves are equal. On one side the second half follows, on the other something else or nothing.
         left = left[BytesAt(left[0])..];
         right = right[BytesAt(right[0])..];
         a =
