@@ -6,8 +6,8 @@ using Rookery.Platform;
 namespace Rookery.Cluster.Forming;
 
 /// <summary>
-/// The join of a node that a founder admitted, run while the node is stopped: gives up the old identity and joins with
-/// the stored token. Continues after a power cut at any point.
+/// The join of a node that a founder admitted to the cluster that it formed. Runs while the node is stopped. Puts away
+/// the old identity and joins with the stored token. Can be repeated after a power cut at any point.
 /// </summary>
 /// <param name="Token">The token that admits the node.</param>
 /// <param name="NodeName">The node's name.</param>
@@ -21,8 +21,8 @@ public sealed record FormedJoin(JoinToken Token, string NodeName)
             ? new FormedJoin(token, note.Name!)
             : null;
 
-    /// <summary>Gives up the old identity.</summary>
-    /// <returns>Why the old identity is kept, in sentences; the node forms no cluster from then on. Null when it may
+    /// <summary>Puts away the old identity.</summary>
+    /// <returns>Why the old identity is kept, in sentences; the node then forms no cluster any more. Null when it may
     /// join.</returns>
     /// <exception cref="IOException">The data directory is in use, or cannot be read.</exception>
     public string? Begin(IDisk disk, NodeOptions options, MemoryBudget memory, IIoRecorder io, TimeProvider time)
@@ -43,11 +43,12 @@ public sealed record FormedJoin(JoinToken Token, string NodeName)
     }
 
     /// <summary>
-    /// Joins. Does nothing when the node has joined already, or when its owner made it join with another token.
+    /// Joins the cluster. Does nothing when the node has joined already, or when the operator made it join with another
+    /// token.
     /// </summary>
     /// <param name="disk">The disk.</param>
     /// <param name="dataDirectory">The node's data directory.</param>
-    /// <param name="addresses">Members' addresses in addition to the token's.</param>
+    /// <param name="addresses">Addresses of members in addition to those in the token.</param>
     /// <param name="node">The joining node.</param>
     /// <param name="time">The clock.</param>
     /// <param name="cancellationToken">Cancels the join.</param>

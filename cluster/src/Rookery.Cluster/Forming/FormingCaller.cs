@@ -7,7 +7,7 @@ using Rookery.Cluster.Peers;
 
 namespace Rookery.Cluster.Forming;
 
-/// <summary>Calls another forming node.</summary>
+/// <summary>Sends a <see cref="FormingCall"/> to another forming node.</summary>
 /// <param name="trust">Returns this node's certificate.</param>
 /// <param name="phrase">The shared phrase.</param>
 internal sealed class FormingCaller(Func<PeerTrust> trust, FormingPhrase phrase)
@@ -18,7 +18,7 @@ internal sealed class FormingCaller(Func<PeerTrust> trust, FormingPhrase phrase)
 
     /// <summary>Calls a node at an address.</summary>
     /// <returns>The answer of a node that knows the phrase.</returns>
-    /// <exception cref="IOException">No node answers, or one that does not know the phrase.</exception>
+    /// <exception cref="IOException">No node answers, or the node that answers does not know the phrase.</exception>
     public async Task<FormingAnswer> AskAsync(string address, FormingCall call, CancellationToken cancellationToken)
     {
         using var patience = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken);
@@ -69,7 +69,7 @@ internal sealed class FormingCaller(Func<PeerTrust> trust, FormingPhrase phrase)
             : throw new IOException("it forms no cluster, or does not know the phrase");
     }
 
-    /// <summary>Puts the address that answered first in the token.</summary>
+    /// <summary>Returns the token with the address that answered as its first address.</summary>
     private static string? WithAddress(string? token, string address) =>
         token is not null && JoinToken.TryParse(token, out var parsed)
             ? (

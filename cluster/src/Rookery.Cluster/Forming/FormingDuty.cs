@@ -10,14 +10,14 @@ using Rookery.Platform;
 namespace Rookery.Cluster.Forming;
 
 /// <summary>
-/// Forms a cluster with other nodes in rounds, until this node has founded or joined one, or takes no part: browses the
-/// network for announced nodes, calls them, and acts on their answers.
+/// The background loop that forms a cluster with other nodes. In each round it browses the network for announced nodes,
+/// calls them, and acts on their answers. It ends when this node was admitted to a cluster or forms none.
 /// </summary>
 internal sealed class FormingDuty : IAsyncDisposable
 {
     private const string Trouble = "This node could not go on to form a cluster";
 
-    // Announcements are unauthenticated, so everything about them is limited.
+    // Announcements are unauthenticated, so all work that they cause is limited.
     private const int MostTold = 100;
 
     private const int MostAsked = 32;
@@ -43,7 +43,7 @@ internal sealed class FormingDuty : IAsyncDisposable
     private string? _status;
     private bool _hasBegun;
 
-    /// <summary>Makes the duty; <see cref="Start"/> starts it.</summary>
+    /// <summary>Makes the loop; <see cref="Start"/> starts it.</summary>
     /// <exception cref="IdentityException">The forming note cannot be read.</exception>
     public FormingDuty(
         FormingOptions options,
@@ -77,12 +77,12 @@ internal sealed class FormingDuty : IAsyncDisposable
     }
 
     /// <summary>
-    /// Answers other forming nodes, also when this node takes no part any more, so that nodes that vowed to it learn
-    /// that they are free.
+    /// Answers other forming nodes, even when this node forms no cluster any more: nodes that vowed to it must learn
+    /// that their vows are released.
     /// </summary>
     public FormingRoute Route { get; }
 
-    /// <summary>What the node waits for, in sentences; null when it waits for nothing.</summary>
+    /// <summary>What the node waits for, in sentences; null before the first round.</summary>
     public string? Status => Volatile.Read(ref _status);
 
     public void Start() => _loop = Task.Run(RunAsync);
@@ -126,10 +126,7 @@ internal sealed class FormingDuty : IAsyncDisposable
         }
     }
 
-    /// <summary>
-    /// Runs one round. A failure appears in the status, and the next round tries again: the phrase may be corrected, or
-    /// the disk have space again.
-    /// </summary>
+    /// <summary>Runs one round. A failure appears in the status, and the next round tries again.</summary>
     private async Task DoOnceAsync()
     {
         try
@@ -149,7 +146,7 @@ internal sealed class FormingDuty : IAsyncDisposable
 
     private async Task<bool> BeginAsync()
     {
-        // Whether this node was claimed is known only after it has caught up.
+        // Only after catching up does this node know whether it was claimed.
         if (!await _recordStore.CatchUpAsync(_stopping.Token))
         {
             return false;
@@ -166,12 +163,12 @@ internal sealed class FormingDuty : IAsyncDisposable
 
     private async Task DoRoundAsync()
     {
-        // A node that this one has vowed to is called even when it is no longer announced as forming, to learn that it
-        // released the vow.
+        // The candidate that this node has vowed to is called even if it is no longer announced as forming, to learn
+        // whether it released the vow.
         string? bound = _node.Note.Founder;
         AnnouncedNode[] announced = [.. await _browse(_stopping.Token)];
 
-        // Shuffle, because only some are called: no announcement can keep the others out by coming first.
+        // Shuffle, because only some are called: otherwise the first announcements could keep the others out.
         RandomNumberGenerator.Shuffle<AnnouncedNode>(announced);
         var forming = announced
             .Where(node =>
@@ -197,7 +194,7 @@ internal sealed class FormingDuty : IAsyncDisposable
             await AskAsync(others.Where(node => Same(node.Key, founder)));
         }
 
-        // Name the strangers in the status, for an owner who waits for a card that has another phrase.
+        // Name the strangers in the status, so that the operator sees that a node has another phrase.
         var strangers = forming[false]
             .OrderBy(static node => node.NodeId, StringComparer.Ordinal)
             .ThenBy(static node => node.Address, StringComparer.Ordinal)
@@ -216,7 +213,7 @@ internal sealed class FormingDuty : IAsyncDisposable
         _node.Conclude([.. answers.OfType<FormingAnswer>()]);
     }
 
-    /// <summary>Calls all addresses of a node at once, so a silent one does not delay the others.</summary>
+    /// <summary>Calls all addresses of a node at once, so that a silent address does not delay the others.</summary>
     private async Task<FormingAnswer?> AskOneAsync(IGrouping<string, string> node)
     {
         List<string> troubles = [];
@@ -285,8 +282,8 @@ internal sealed class FormingDuty : IAsyncDisposable
     }
 
     /// <summary>
-    /// Reports the founded cluster's missing members. The rounds go on while the node is configured to form a cluster:
-    /// cards that are switched on later must learn that the cluster exists, and form no second one.
+    /// Reports the founded cluster's missing members. The rounds go on, because nodes that start later must learn that
+    /// the cluster exists, so that they form no second one.
     /// </summary>
     private Task AwaitMembersAsync()
     {

@@ -1,28 +1,28 @@
 namespace Rookery.Cluster.Forming;
 
-/// <summary>The state of a node in forming a cluster.</summary>
+/// <summary>The state of a node that forms a cluster.</summary>
 internal enum FormingStep
 {
-    /// <summary>Looks for others, without a vow.</summary>
+    /// <summary>Looks for other nodes. Has no vow.</summary>
     Open,
 
-    /// <summary>Wants to found the cluster, and collects vows.</summary>
+    /// <summary>Is a candidate to found the cluster, and collects vows.</summary>
     Candidate,
 
     /// <summary>Has vowed to join a candidate.</summary>
     Vowed,
 
-    /// <summary>Had all vows and admits the recorded members.</summary>
+    /// <summary>Has founded the cluster: received all vows, and admits the nodes that made them.</summary>
     Founded,
 
-    /// <summary>Received a token, and joins.</summary>
+    /// <summary>Received a join token from the founder, and joins.</summary>
     Admitted,
 
-    /// <summary>Takes no part, or none any more.</summary>
+    /// <summary>Forms no cluster, or no longer.</summary>
     Out,
 }
 
-/// <summary>The call of a forming node to another.</summary>
+/// <summary>The request that a forming node sends to another.</summary>
 internal sealed record FormingCall
 {
     /// <summary>The proof that the caller knows the phrase.</summary>
@@ -38,8 +38,8 @@ internal sealed record FormingCall
     public required int Expect { get; init; }
 
     /// <summary>
-    /// The candidacy of the called node that the caller has vowed to; null when it has vowed to none of its
-    /// candidacies.
+    /// The candidacy of the called node to which the caller has vowed; null when the caller has not vowed to the called
+    /// node.
     /// </summary>
     public string? Vow { get; init; }
 }
@@ -62,7 +62,7 @@ internal sealed record FormingAnswer
     /// <summary>The answerer's state.</summary>
     public required FormingStep Step { get; init; }
 
-    /// <summary>The answerer's own candidacy, or the one that it has vowed to; null for none.</summary>
+    /// <summary>The answerer's own candidacy, or the candidacy to which it has vowed; null for none.</summary>
     public string? Candidacy { get; init; }
 
     /// <summary>The id of the node that the answerer has vowed to; null for none.</summary>
@@ -71,7 +71,7 @@ internal sealed record FormingAnswer
     /// <summary>The number of vows that a candidate has.</summary>
     public int Vows { get; init; }
 
-    /// <summary>Why the caller's vow does not count, in a sentence; null when it does.</summary>
+    /// <summary>Why the caller's vow does not count, in a sentence; null when it counts.</summary>
     public string? Trouble { get; init; }
 
     /// <summary>The ids of the nodes that a founder admits.</summary>

@@ -6,10 +6,9 @@ using Rookery.Platform;
 namespace Rookery.Cluster.Forming;
 
 /// <summary>
-/// The state machine of a node that forms a cluster: its answers, its calls and its conclusions. A node vows to one
-/// candidacy at a time; the vow is durable before it is sent, and only the candidate can release it. A candidate with
-/// the vows of all expected nodes records them durably as founder, and that is final. So no node is a member of two
-/// founders' clusters. Thread-safe.
+/// The state machine of a node that forms a cluster. A node vows to one candidacy at a time. The vow is durable before
+/// it is sent, and only the candidate can release it. A candidate that has the vows of all expected nodes durably
+/// becomes founder, which is final. So no node is admitted to two clusters. Thread-safe.
 /// </summary>
 /// <param name="disk">The disk.</param>
 /// <param name="dataDirectory">The directory of the note.</param>
@@ -24,7 +23,7 @@ internal sealed class FormingNode(
     TimeProvider time
 )
 {
-    // A few rounds. Vows of nodes that have been switched off meanwhile must not count.
+    // How long a vow counts after it was heard: a few rounds. Vows of nodes that are off must not count.
     private static readonly TimeSpan FreshFor = TimeSpan.FromSeconds(30);
 
     private readonly Lock _gate = new();
@@ -61,10 +60,10 @@ internal sealed class FormingNode(
     }
 
     /// <summary>
-    /// Answers a caller that has proved that it knows the phrase; null before the first <see cref="Conclude"/>, because
-    /// until then it is unknown whether this node was claimed.
+    /// Answers a caller that has proved that it knows the phrase. Null before the first <see cref="Conclude"/>, because
+    /// this node does not know yet whether it was claimed.
     /// </summary>
-    /// <exception cref="DiskException">The disk failed, so nothing may be answered.</exception>
+    /// <exception cref="DiskException">The disk failed. The caller must not be answered.</exception>
     public FormingAnswer? Answer(FormingCall call)
     {
         lock (_gate)
@@ -105,8 +104,8 @@ internal sealed class FormingNode(
     }
 
     /// <summary>
-    /// Acts on the answers of a round. The calls of the round must be made after the previous call of this method.
-    /// First called once this node has caught up, so that a claim is known.
+    /// Acts on the answers of a round, whose calls must be made after the previous call of this method. First called
+    /// once this node has caught up, so that it knows whether it was claimed.
     /// </summary>
     /// <exception cref="DiskException">The disk failed, and the state is unchanged.</exception>
     public void Conclude(IReadOnlyList<FormingAnswer> answers)
@@ -139,8 +138,8 @@ internal sealed class FormingNode(
                 case FormingStep.Vowed
                     when Array.Find(alike, answer => answer.Members.Contains(_note.Founder!, StringComparer.Ordinal))
                         is { } other:
-                    // The founder vowed to the other node, so it had released its own candidacy, and joined that
-                    // cluster.
+                    // The candidate that this node vowed to has itself joined another founder, so it has given up its
+                    // candidacy.
                     JoinOrLeave(other);
                     break;
             }
@@ -227,8 +226,7 @@ internal sealed class FormingNode(
         ];
 
     /// <summary>
-    /// Stops taking part when the node is in use: its owner has decided otherwise. Nodes that vowed to it learn that
-    /// from its answers.
+    /// Stops forming a cluster when this node is in use. Nodes that vowed to it learn that from its answers.
     /// </summary>
     private void LeaveIfUsed()
     {
@@ -276,7 +274,7 @@ internal sealed class FormingNode(
     }
 
     /// <summary>
-    /// Vows to a candidate that exists, or becomes a candidate. Does neither before enough nodes are visible.
+    /// Vows to an existing candidate, or becomes a candidate. Does neither while too few nodes are visible.
     /// </summary>
     private void VowOrStand(FormingAnswer[] alike)
     {
@@ -322,8 +320,8 @@ internal sealed class FormingNode(
     }
 
     /// <summary>
-    /// Joins a founder's cluster as soon as the founder sends a token, or stops taking part when this node is not among
-    /// its members, because a founder never adds any.
+    /// Joins a founder's cluster once the founder sends a token. Stops forming a cluster if this node is not among the
+    /// founder's members, which are final.
     /// </summary>
     private void JoinOrLeave(FormingAnswer founder)
     {

@@ -16,13 +16,13 @@ internal sealed record FormingNote(FormingStep Step)
     /// <summary>The state of a node without a file: no vow.</summary>
     public static readonly FormingNote Open = new(FormingStep.Open);
 
-    /// <summary>The node's own candidacy, or the one that it has vowed to; null for none.</summary>
+    /// <summary>The node's own candidacy, or the candidacy to which it has vowed; null for none.</summary>
     public string? Candidacy { get; init; }
 
-    /// <summary>The id of the node that it has vowed to; null for none.</summary>
+    /// <summary>The id of the candidate to which this node has vowed; null for none.</summary>
     public string? Founder { get; init; }
 
-    /// <summary>The name of the node that it has vowed to; null for none.</summary>
+    /// <summary>The name of the candidate to which this node has vowed; null for none.</summary>
     public string? FounderName { get; init; }
 
     /// <summary>The nodes that a founder admits.</summary>
@@ -34,7 +34,7 @@ internal sealed record FormingNote(FormingStep Step)
     /// <summary>The name of an admitted node, needed once its old identity is gone.</summary>
     public string? Name { get; init; }
 
-    /// <summary>Why it takes no part, in sentences.</summary>
+    /// <summary>Why the node forms no cluster, in sentences.</summary>
     public string? Why { get; init; }
 
     /// <summary>Returns the path of the file.</summary>

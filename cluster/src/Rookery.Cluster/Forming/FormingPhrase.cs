@@ -5,9 +5,9 @@ using System.Text;
 namespace Rookery.Cluster.Forming;
 
 /// <summary>
-/// A key derived from the phrase that the cards of one cluster share. Deriving is slow on purpose, because an attacker
-/// with one proof can test guesses against it. A proof is bound to the certificates of both ends of a connection, so a
-/// node in between cannot relay it. Immutable.
+/// A key derived from the phrase that all nodes of a cluster to be formed share. Deriving is slow on purpose, because
+/// an attacker with one proof can test guesses against it. A proof is bound to the certificates of both ends of a
+/// connection, so it cannot be relayed. Immutable.
 /// </summary>
 public sealed class FormingPhrase
 {
@@ -17,7 +17,7 @@ public sealed class FormingPhrase
     // About one second on a Raspberry Pi 3.
     private const int Rounds = 600_000;
 
-    // Few bits, so that the public mark does not confirm a guess.
+    // The mark is public. It is short, so that it does not confirm a guess of the phrase.
     private const int MarkBytes = 2;
 
     private readonly byte[] _key;
@@ -25,8 +25,8 @@ public sealed class FormingPhrase
     private FormingPhrase(byte[] key) => _key = key;
 
     /// <summary>
-    /// The mark in an announcement by which nodes with the same phrase and cluster name find each other. Others may
-    /// have the same mark by chance.
+    /// The mark in an announcement by which nodes with the same phrase and cluster name find each other. Nodes with
+    /// another phrase may have the same mark by chance.
     /// </summary>
     public string Mark =>
         Convert.ToHexStringLower(HMACSHA256.HashData(_key, "rookery forming 1 mark"u8).AsSpan(0, MarkBytes));
@@ -41,7 +41,7 @@ public sealed class FormingPhrase
                 + $"{LeastCharacters} at least: whoever knows it becomes a member, and whoever is in the network "
                 + $"can try guesses. Take four words or more, drawn by chance.";
 
-    /// <summary>Derives the key. Takes a second on a small board.</summary>
+    /// <summary>Derives the key. Takes about a second on a small board.</summary>
     /// <param name="phrase">The phrase; surrounding blanks are ignored.</param>
     /// <param name="clusterName">The name of the cluster to form.</param>
     public static FormingPhrase Derive(string phrase, string clusterName) =>
@@ -76,7 +76,7 @@ public sealed class FormingPhrase
         CryptographicOperations.FixedTimeEquals(shown, Prove(end, caller, answerer));
 }
 
-/// <summary>The ends of a connection. Each has its own proof, so that no proof can be reflected.</summary>
+/// <summary>The ends of a connection. Their proofs differ, so that a proof cannot be reflected.</summary>
 internal enum FormingEnd : byte
 {
     /// <summary>The end that connected.</summary>

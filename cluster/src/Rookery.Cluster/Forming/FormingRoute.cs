@@ -9,8 +9,8 @@ using Rookery.Documents.Records;
 namespace Rookery.Cluster.Forming;
 
 /// <summary>
-/// POST <c>/cluster/form</c> on the port for members: answers the calls of other forming nodes. Does nothing for a
-/// caller that has not proved that it knows the phrase.
+/// POST <c>/cluster/form</c> on the port for members: answers the calls of other forming nodes. Refuses callers that do
+/// not prove that they know the phrase.
 /// </summary>
 /// <param name="node">This node's state.</param>
 /// <param name="phrase">Returns the phrase.</param>

@@ -10,7 +10,7 @@ namespace Rookery.Cluster.Identity;
 internal static class AuthorityChain
 {
     /// <summary>
-    /// Returns the policy for building a chain, also for a TLS stack that builds one before it calls this node's own
+    /// Returns the policy for building a certificate chain. A TLS stack also uses it, before it calls this node's own
     /// check.
     /// </summary>
     public static X509ChainPolicy PolicyOf(IEnumerable<X509Certificate2> authorities, Oid usage)
@@ -30,8 +30,8 @@ internal static class AuthorityChain
     /// <param name="leaf">The presented certificate.</param>
     /// <param name="authorities">The trusted authorities, one or, during a rotation, two.</param>
     /// <param name="usage">The required extended key usage.</param>
-    /// <param name="now">The current time; null to ignore expiry. A leaf that begins in the future is always accepted,
-    /// because this node's clock may be behind.</param>
+    /// <param name="now">The current time; null to ignore expiry. A leaf whose validity begins in the future is always
+    /// accepted, because this node's clock may be slow.</param>
     public static string? WhyRefused(
         X509Certificate2 leaf,
         IReadOnlyList<X509Certificate2> authorities,
@@ -51,7 +51,7 @@ internal static class AuthorityChain
         }
         catch (CryptographicException)
         {
-            // The framework parses parts of a certificate lazily, so reading it may fail here.
+            // The framework parses a certificate lazily, so reading it may fail here.
             return "cannot be read";
         }
 

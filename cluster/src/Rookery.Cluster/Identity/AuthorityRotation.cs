@@ -6,10 +6,10 @@ using Rookery.Documents.Records;
 namespace Rookery.Cluster.Identity;
 
 /// <summary>
-/// Replaces the cluster's authority while the cluster runs, in three stages: all members trust both authorities; all
-/// members use certificates of the new one with each other; when the owner orders it, clients see the new certificates
-/// too and the old authority is dropped. A stage begins only when every member has completed the one before, so no two
-/// members ever refuse each other, even after a long absence. A member that is gone for good must be removed first.
+/// Replaces the cluster's authority while the cluster runs, in three stages. First all members trust both authorities.
+/// Then all members use certificates of the new one with each other. When the operator orders the third stage, clients
+/// see the new certificates too, and the old authority is dropped. A stage begins only when every member has completed
+/// the previous one, so no two members ever refuse each other. A member that is lost for good must be removed first.
 /// </summary>
 /// <param name="identity">Returns this member's current identity.</param>
 /// <param name="change">Changes, persists and activates the identity.</param>
@@ -23,7 +23,8 @@ public sealed class AuthorityRotation(
 )
 {
     /// <summary>
-    /// The stage of the running rotation, and the names of the members that it waits for; null when none is running.
+    /// The stage of the running rotation, and the names of the members that have not completed it; null when none is
+    /// running.
     /// </summary>
     public (RotationStage Stage, IReadOnlyList<string> WaitsFor)? Status =>
         Find() is var (rotation, _)
@@ -76,8 +77,8 @@ public sealed class AuthorityRotation(
     }
 
     /// <summary>
-    /// Begins to drop the old authority; may be called on any member. Clients with its certificates are refused from
-    /// then on.
+    /// Begins the third stage, which drops the old authority. May be called on any member. Clients with the old
+    /// authority's certificates are then refused.
     /// </summary>
     /// <returns>Why it did not begin; null when it did.</returns>
     public async ValueTask<Rejection?> RetireAsync(CancellationToken cancellationToken)
@@ -111,9 +112,9 @@ public sealed class AuthorityRotation(
     }
 
     /// <summary>
-    /// Completes this member's part in the current stage, seals the new key for members that joined meanwhile, and on
-    /// the leader ends the stage when every member is done. Call it about once a second; without a rotation it reads
-    /// one record.
+    /// Does this member's work of the current stage, and seals the new key for members that joined meanwhile. On the
+    /// leader, ends the stage when every member has completed it. Call it about once a second; without a rotation it
+    /// reads one record.
     /// </summary>
     /// <exception cref="IOException">The identity could not be written, or the new authority's key could not be
     /// opened.</exception>
@@ -135,7 +136,7 @@ public sealed class AuthorityRotation(
             );
         }
 
-        // A leader that joined after the rotation began lacks the key, so any member that has it seals it for the
+        // A leader that joined after the rotation began lacks the new key, so any member that has it seals it for the
         // others.
         var members = MemberRecord.All(recordStore).ToArray();
         var keyless = members.Where(member => !rotation.Keys.ContainsKey(member.NodeId)).ToArray();
@@ -168,12 +169,14 @@ public sealed class AuthorityRotation(
         };
         if (changes.Length > 0)
         {
-            // If the record was changed meanwhile, another leader continues.
+            // If the record changed meanwhile, nothing is stored, and another leader continues.
             await recordStore.ChangeAsync(changes, cancellationToken);
         }
     }
 
-    /// <summary>Returns the identity that a member needs in the current stage; null when it has it already.</summary>
+    /// <summary>
+    /// Returns the identity that a member needs in the current stage; null when no change is needed or possible.
+    /// </summary>
     private NodeIdentity? Next(NodeIdentity self, RotationRecord rotation)
     {
         if (IsDone(self, rotation))
@@ -238,8 +241,8 @@ public sealed class AuthorityRotation(
         };
 
     /// <summary>
-    /// Whether the certificate is signed by an authority. Checked separately, because the authorities are written
-    /// before the certificate, and a power cut may come in between.
+    /// Whether the authority is the member's first one and signed the certificate. Both are checked, because a power
+    /// cut may happen after the authorities were written and before the certificate was.
     /// </summary>
     private static bool IsSignedBy(NodeIdentity self, X509Certificate2 authority) =>
         self.Authorities[0].RawDataMemory.Span.SequenceEqual(authority.RawDataMemory.Span)
@@ -249,8 +252,8 @@ public sealed class AuthorityRotation(
         authority.RawDataMemory.Span.SequenceEqual(rotation.Certificate);
 
     /// <summary>
-    /// Whether a member has acknowledged the current stage. An acknowledgement contains the new authority's
-    /// certificate, so one of an earlier rotation does not count.
+    /// Whether a member has acknowledged the current stage. Acknowledgements contain the new authority's certificate,
+    /// so those of an earlier rotation do not count.
     /// </summary>
     private bool HasDone(RotationRecord rotation, string nodeId) =>
         recordStore.Find(RotationRecord.AcknowledgementOf(rotation.Stage, nodeId)) is { } done
@@ -261,9 +264,7 @@ public sealed class AuthorityRotation(
             ? (rotation, stored.Version)
             : null;
 
-    /// <summary>
-    /// Seals the new key for members that joined since the rotation began; they have only the old authority's key.
-    /// </summary>
+    /// <summary>Seals the new key for members that joined since the rotation began.</summary>
     private Dictionary<string, byte[]> SealForJoined(
         RotationRecord rotation,
         IEnumerable<(string NodeId, MemberRecord Record, long Version)> joined

@@ -3,8 +3,8 @@ using System.Security.Cryptography.X509Certificates;
 namespace Rookery.Cluster.Identity;
 
 /// <summary>
-/// The validity periods of certificates. Clocks may be wrong: a board without a battery-backed clock boots in 1970, one
-/// with an empty battery at any time. Neither may lock anybody out or make certificates that are unusable later.
+/// The validity periods of certificates. A board's clock may be wrong: without a battery it boots in 1970, and with an
+/// empty battery at any time. A wrong clock must not lock clients out or produce certificates that are unusable later.
 /// </summary>
 internal static class CertificateLife
 {
@@ -13,15 +13,17 @@ internal static class CertificateLife
     /// </summary>
     public static readonly TimeSpan OfLeaf = TimeSpan.FromDays(397);
 
-    /// <summary>The earliest correct time: no node of this software ran before it.</summary>
+    /// <summary>The earliest plausible time: this software did not exist earlier.</summary>
     public static readonly DateTimeOffset EarliestPlausible = new(2026, 1, 1, 0, 0, 0, TimeSpan.Zero);
 
-    /// <summary>Tolerance for verifiers whose clock is behind the signer's.</summary>
+    /// <summary>
+    /// How long before the signing time a certificate becomes valid, for verifiers whose clocks are slow.
+    /// </summary>
     private static readonly TimeSpan Backdating = TimeSpan.FromDays(1);
 
     /// <summary>
-    /// The validity of an authority: from 1970, so that a clock at 1970 finds it valid, to the date that means "no
-    /// well-defined end" (RFC 5280 4.1.2.5). Authorities end by rotation, not by expiry.
+    /// The validity of an authority: from 1970, because clocks may show that, to the date that means "no well-defined
+    /// end" (RFC 5280 4.1.2.5). Authorities are replaced by rotation and do not expire.
     /// </summary>
     public static (DateTimeOffset NotBefore, DateTimeOffset NotAfter) OfAuthority =>
         (DateTimeOffset.UnixEpoch, new DateTimeOffset(9999, 12, 31, 23, 59, 59, TimeSpan.Zero));
@@ -34,19 +36,19 @@ internal static class CertificateLife
     }
 
     /// <summary>
-    /// Returns the signing time for a leaf that replaces another. With a clock that is certainly wrong, it is the start
-    /// of the replaced one, so that the new leaf does not end earlier.
+    /// Returns the signing time for a leaf that replaces another. If the clock is certainly wrong, that is the signing
+    /// time of the replaced leaf, so that the new one does not expire earlier.
     /// </summary>
     public static DateTimeOffset SigningTime(DateTimeOffset now, X509Certificate2 replaced) =>
         now >= EarliestPlausible ? now : Plausible(Of(replaced).NotBefore + Backdating);
 
-    /// <summary>Returns the time, or <see cref="EarliestPlausible"/> if that is later.</summary>
+    /// <summary>Returns the later of <paramref name="now"/> and <see cref="EarliestPlausible"/>.</summary>
     public static DateTimeOffset Plausible(DateTimeOffset now) => now > EarliestPlausible ? now : EarliestPlausible;
 
     /// <summary>
-    /// Whether a leaf must be signed again: two thirds of its validity have passed, or it begins in the future because
-    /// the clock was ahead when it was signed. False while the clock is certainly wrong, because other nodes would find
-    /// the new leaf expired.
+    /// Whether a leaf must be signed again: two thirds of its validity have passed, or it begins in the future, because
+    /// the clock was fast when it was signed. False while the clock is certainly wrong, because the new leaf would
+    /// already be expired for other nodes.
     /// </summary>
     public static bool NeedsRenewal(X509Certificate2 leaf, DateTimeOffset now)
     {

@@ -5,9 +5,9 @@ using Rookery.Platform;
 namespace Rookery.Cluster.Identity;
 
 /// <summary>
-/// A text file that detects its own damage: its last line holds the CRC-32C of the preceding lines. PEM permits text
-/// around its blocks (RFC 7468 5.2), so other programs can still read certificates and keys. The checksum is needed
-/// because a verifier does not check the signature of an authority that it trusts.
+/// A text file with a checksum: the last line contains the CRC-32C of the preceding lines. PEM permits text around its
+/// blocks (RFC 7468 5.2), so other programs can still read certificates and keys. The checksum is needed because TLS
+/// stacks do not verify the signature of a trusted authority.
 /// </summary>
 internal static class CheckedText
 {
@@ -27,7 +27,7 @@ internal static class CheckedText
             : null;
     }
 
-    /// <summary>Reads at most the first 1 MiB of a file. Files written here are smaller.</summary>
+    /// <summary>Reads a file, at most its first 1 MiB. Files written by this class are smaller.</summary>
     public static byte[] ReadBytes(IDisk disk, string path)
     {
         using var file = disk.Open(path, DiskOpen.Read);

@@ -3,8 +3,8 @@ using System.Security.Cryptography.X509Certificates;
 namespace Rookery.Cluster.Identity;
 
 /// <summary>
-/// Verifies client certificates: accepts those that an authority of this cluster signed for a client and that have not
-/// expired. What a client may do is decided elsewhere. Immutable.
+/// Verifies client certificates: accepts unexpired ones that an authority of this cluster signed for a client. The
+/// client's permissions are checked elsewhere. Immutable.
 /// </summary>
 /// <param name="authorities">The trusted authorities: one or, during a rotation, two.</param>
 /// <param name="clusterId">This cluster's id.</param>
@@ -17,9 +17,9 @@ public sealed class ClientCertificateRule(IReadOnlyList<X509Certificate2> author
 
     /// <summary>Returns why a client is refused, in a sentence; null when its certificate is accepted.</summary>
     /// <param name="presented">The certificate from the handshake.</param>
-    /// <param name="now">The current time. A certificate that begins later is accepted: this node's clock may be
-    /// behind. While the clock is before <see cref="CertificateLife.EarliestPlausible"/>, expired certificates are
-    /// accepted too, so that nobody is locked out.</param>
+    /// <param name="now">The current time. A certificate that begins later is accepted, because this node's clock may
+    /// be slow. While the clock is before <see cref="CertificateLife.EarliestPlausible"/>, expiry is checked as of that
+    /// time.</param>
     public string? WhyRefused(X509Certificate2 presented, DateTimeOffset now)
     {
         if (

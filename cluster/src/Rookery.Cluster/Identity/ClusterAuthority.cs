@@ -5,9 +5,9 @@ using System.Security.Cryptography.X509Certificates;
 namespace Rookery.Cluster.Identity;
 
 /// <summary>
-/// A cluster's own certificate authority: a key on P-256 and a certificate that may sign only leaves, for the cluster's
-/// names and private addresses (<see cref="NameConstraints"/>). Every member holds the key, because every member may
-/// become leader and admit nodes.
+/// A cluster's own certificate authority: a P-256 key and a certificate. It may sign only leaves, and only for the
+/// cluster's names and private addresses (<see cref="NameConstraints"/>). Every member holds the key, because every
+/// member may become leader and admit nodes.
 /// </summary>
 public sealed class ClusterAuthority : IDisposable
 {
@@ -44,8 +44,8 @@ public sealed class ClusterAuthority : IDisposable
     /// <summary>Makes a new authority.</summary>
     /// <param name="clusterId">The cluster's random id.</param>
     /// <param name="clusterName">The cluster's <see cref="MemberName"/>.</param>
-    /// <param name="addedNames">DNS names and domains in addition to those that every cluster may use, such as bare
-    /// host names.</param>
+    /// <param name="addedNames">DNS names and domains, such as bare host names, in addition to those that every cluster
+    /// may use.</param>
     public static ClusterAuthority Create(string clusterId, string clusterName, IEnumerable<string> addedNames)
     {
         var key = NodeKey.Create();
@@ -100,7 +100,7 @@ public sealed class ClusterAuthority : IDisposable
         }
     }
 
-    /// <summary>Opens an authority whose key is sealed for a member, with that member's key.</summary>
+    /// <summary>Decrypts the authority's key, which was sealed for a member, with that member's private key.</summary>
     /// <param name="clusterId">The cluster's random id.</param>
     /// <param name="certificate">The certificate.</param>
     /// <param name="sealedKey">The result of <see cref="SealKeyFor"/>.</param>
@@ -146,11 +146,11 @@ public sealed class ClusterAuthority : IDisposable
     }
 
     /// <summary>
-    /// Signs a member's certificate, for server and client use, with those of its names and addresses that the
-    /// authority may sign.
+    /// Signs a member's certificate, for server and client use. Names and addresses that the authority may not sign are
+    /// left out.
     /// </summary>
     /// <param name="key">The member's public key.</param>
-    /// <param name="nodeId">Its random id.</param>
+    /// <param name="nodeId">The member's random id.</param>
     /// <param name="names">The member's names and addresses.</param>
     /// <param name="now">The current time.</param>
     public X509Certificate2 SignNode(PublicKey key, string nodeId, NodeNames names, DateTimeOffset now) =>
@@ -162,7 +162,7 @@ public sealed class ClusterAuthority : IDisposable
                 [.. names.Addresses.Where(_constraints.Permits)],
                 NodeUri.OfNode(ClusterId, nodeId)
             ),
-            // Key agreement, because the member's key also opens what is sealed for it.
+            // Key agreement, because the member's key also decrypts what is sealed for the member.
             X509KeyUsageFlags.DigitalSignature | X509KeyUsageFlags.KeyAgreement,
             [Server, Client],
             now
@@ -183,7 +183,7 @@ public sealed class ClusterAuthority : IDisposable
         );
 
     /// <summary>
-    /// Whether a member's certificate covers those of its current names and addresses that the authority may sign.
+    /// Whether a member's certificate contains all its current names and addresses that the authority may sign.
     /// </summary>
     internal bool Covers(X509Certificate2 certificate, NodeNames names) =>
         SubjectAlternativeNames.ReadFrom(certificate) is { } covered
@@ -191,8 +191,8 @@ public sealed class ClusterAuthority : IDisposable
         && names.Addresses.Where(_constraints.Permits).All(covered.Addresses.Contains);
 
     /// <summary>
-    /// Returns the DNS names of a node: its own, those that its owner configured for clients, the names that the owner
-    /// added to the authority, and the node's name in each added domain.
+    /// Returns the DNS names of a node: its own, those that the operator configured for clients, the names that the
+    /// operator added to the authority, and the node's name in each added domain.
     /// </summary>
     private IEnumerable<string> DnsNamesOf(NodeNames names) =>
         names
@@ -214,8 +214,8 @@ public sealed class ClusterAuthority : IDisposable
     }
 
     /// <summary>
-    /// Returns the authority's subject. It contains a hash of the key, because two authorities are trusted during a
-    /// rotation, and a verifier that looks one up by name must not find the other.
+    /// Returns the authority's subject. The subject contains a hash of the key, because a verifier that looks up an
+    /// authority by name must not find the other one during a rotation.
     /// </summary>
     private static X500DistinguishedName SubjectOf(string clusterName, ECDsa key)
     {
@@ -229,8 +229,8 @@ public sealed class ClusterAuthority : IDisposable
     }
 
     /// <summary>
-    /// Returns a serial number as RFC 5280 4.1.2.2 demands: positive, at most 20 bytes, unique; random, because members
-    /// sign without coordination.
+    /// Returns a serial number as RFC 5280 4.1.2.2 demands: positive, at most 20 bytes and unique. It is random,
+    /// because members sign without coordination.
     /// </summary>
     private static byte[] NewSerialNumber()
     {
@@ -276,11 +276,11 @@ public sealed class ClusterAuthority : IDisposable
 /// <summary>A node's names and addresses.</summary>
 /// <param name="Name">The node's <see cref="MemberName"/>.</param>
 /// <param name="ClusterName">The cluster's name.</param>
-/// <param name="CurrentAddresses">The addresses of its interfaces.</param>
+/// <param name="CurrentAddresses">The addresses of the node's network interfaces.</param>
 public sealed record NodeNames(string Name, string ClusterName, IReadOnlyList<IPAddress> CurrentAddresses)
 {
     /// <summary>
-    /// Further names by which clients or members reach the node, in lower case, such as the host of its public URL.
+    /// Other names by which clients or members reach the node, in lower case, such as the host of its public URL.
     /// </summary>
     public IReadOnlyList<string> OtherDnsNames { get; init; } = [];
 

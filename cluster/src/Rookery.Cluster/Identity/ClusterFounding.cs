@@ -3,9 +3,7 @@ using Rookery.Documents.Nodes;
 
 namespace Rookery.Cluster.Identity;
 
-/// <summary>
-/// Founds a cluster: makes its authority and the identity of its first node, which holds the authority's key sealed.
-/// </summary>
+/// <summary>Founds a cluster: makes its authority and the identity of its first node.</summary>
 public static class ClusterFounding
 {
     /// <summary>

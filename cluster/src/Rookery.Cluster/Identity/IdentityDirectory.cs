@@ -6,14 +6,14 @@ using Rookery.Platform;
 namespace Rookery.Cluster.Identity;
 
 /// <summary>
-/// A member's identity on disk: <c>cluster/</c> in its data directory, with the files <c>cluster</c>
+/// A member's identity on disk: the directory <c>cluster/</c> in its data directory. Its files are <c>cluster</c>
 /// (<see cref="IdentityText"/>), <c>node.key</c> and <c>authority.key</c> (readable only by the owner), <c>node.pem</c>
-/// and <c>authority.pem</c>; each is a <see cref="CheckedText"/>. A node that has never been in a cluster has no such
+/// and <c>authority.pem</c>. Each is a <see cref="CheckedText"/>. A node that has never been in a cluster has no such
 /// directory.
 /// </summary>
 /// <remarks>
-/// Created under another name and renamed when complete, so that a power cut leaves all of it or nothing. Later each
-/// file is replaced atomically.
+/// The directory is created under another name and renamed when complete, so that a power cut leaves either all files
+/// or none. Later each file is replaced atomically.
 /// </remarks>
 public static class IdentityDirectory
 {
@@ -34,13 +34,13 @@ public static class IdentityDirectory
     /// <summary>Returns the directory's path.</summary>
     public static string PathIn(string dataDirectory) => Path.Join(dataDirectory, DirectoryName);
 
-    /// <summary>Whether the node of this data directory is, or was, a member of a cluster.</summary>
+    /// <summary>Whether the data directory contains an identity: its node is, or was, a member of a cluster.</summary>
     public static bool ExistsIn(IDisk disk, string dataDirectory) => disk.Exists(PathIn(dataDirectory));
 
     /// <summary>Reads and checks the identity.</summary>
     /// <returns>Null when the node has never been in a cluster.</returns>
     /// <exception cref="IdentityException">A file is missing or damaged, or the files do not match each other or the
-    /// data beside them.</exception>
+    /// node's data.</exception>
     public static NodeIdentity? TryLoad(IDisk disk, string dataDirectory)
     {
         string path = PathIn(dataDirectory);
@@ -60,17 +60,19 @@ public static class IdentityDirectory
     }
 
     /// <summary>
-    /// Returns the authorities that the node of this data directory trusts now, for programs on its machine.
+    /// Returns the authorities that the node of this data directory trusts, for other programs on its machine.
     /// </summary>
     /// <exception cref="IdentityException">The file is missing or damaged.</exception>
     public static X509Certificate2Collection AuthoritiesIn(IDisk disk, string dataDirectory) =>
         ReadCertificates(disk, PathIn(dataDirectory), AuthoritiesName);
 
-    /// <summary>Returns the path of the note that retires this data for a cause.</summary>
+    /// <summary>Returns the path of the retirement note for a cause.</summary>
     public static string NotePathIn(string dataDirectory, RetirementCause cause) =>
         Path.Join(PathIn(dataDirectory), NameOf(cause));
 
-    /// <summary>Returns why this data must not take part any more; null when it may.</summary>
+    /// <summary>
+    /// Reads the retirement note, which says why this node must not participate any more; null when there is none.
+    /// </summary>
     /// <exception cref="IdentityException">The note is damaged.</exception>
     public static Retirement? ReadRetirement(IDisk disk, string dataDirectory)
     {
@@ -86,9 +88,7 @@ public static class IdentityDirectory
         return null;
     }
 
-    /// <summary>
-    /// Writes a note, durably, that this data must not take part any more, however often it is started.
-    /// </summary>
+    /// <summary>Writes a retirement note durably. Every later start finds it and does not participate.</summary>
     /// <exception cref="DiskException">The disk failed.</exception>
     public static void Retire(IDisk disk, string dataDirectory, Retirement retirement) =>
         Replace(disk, PathIn(dataDirectory), NameOf(retirement.Cause), retirement.Why + "\n");
@@ -113,14 +113,14 @@ public static class IdentityDirectory
     }
 
     /// <summary>
-    /// Writes everything that may change while the node is a member: certificate, authorities, their key, names and
-    /// peers. The key pair is not written.
+    /// Writes all files that may change while the node is a member: certificate, authorities, the authority's key,
+    /// names and peers. The node's key pair is not written.
     /// </summary>
     public static void Update(IDisk disk, string dataDirectory, NodeIdentity identity) =>
         WritePublic(disk, PathIn(dataDirectory), identity);
 
     /// <summary>
-    /// Renames the identity's directory durably, so that the node no longer has an identity. The old one stays
+    /// Renames the identity's directory durably, so that the node has no identity any more. The old files stay
     /// readable.
     /// </summary>
     public static void PutAway(IDisk disk, string dataDirectory)
@@ -129,7 +129,7 @@ public static class IdentityDirectory
         disk.SyncDirectory(dataDirectory);
     }
 
-    /// <summary>Whether an identity was put away and still exists.</summary>
+    /// <summary>Whether an identity exists that <see cref="PutAway"/> renamed.</summary>
     public static bool IsPutAwayIn(IDisk disk, string dataDirectory) =>
         disk.Exists(Path.Join(dataDirectory, PutAwayName));
 
@@ -162,8 +162,8 @@ public static class IdentityDirectory
     }
 
     /// <summary>
-    /// Returns why the identity does not belong to the data beside it; null when it does. Only a mistake in copying
-    /// separates them. A mixed node would answer for another node's acknowledgements.
+    /// Returns why the identity does not belong to the data in its data directory; null when it does. They differ only
+    /// after a mistake in copying. Such a node would vouch for acknowledgements of another node.
     /// </summary>
     private static string? WhyForeign(IDisk disk, string dataDirectory, NodeIdentity identity)
     {
@@ -182,8 +182,8 @@ public static class IdentityDirectory
     }
 
     /// <summary>
-    /// Writes the files that may change. The authorities are written before the certificate: at the next start a
-    /// certificate of a new authority fails the check without it.
+    /// Writes the files that may change. The authorities are written before the certificate: if a power cut came
+    /// between, a certificate without its authority would fail the check at the next start.
     /// </summary>
     private static void WritePublic(IDisk disk, string path, NodeIdentity identity)
     {

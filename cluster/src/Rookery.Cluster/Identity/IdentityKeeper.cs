@@ -4,8 +4,8 @@ using Rookery.Platform;
 namespace Rookery.Cluster.Identity;
 
 /// <summary>
-/// A running member's identity, and its renewal without a restart. Every member holds the authority's key and signs its
-/// own certificate, so renewal needs neither a leader nor a majority.
+/// Holds a running member's identity, and renews its certificate without a restart. Every member holds the authority's
+/// key and signs its own certificate, so renewal needs neither a leader nor a majority.
 /// </summary>
 /// <param name="disk">The disk.</param>
 /// <param name="dataDirectory">The data directory.</param>
@@ -15,15 +15,14 @@ public sealed class IdentityKeeper(IDisk disk, string dataDirectory, NodeIdentit
     private readonly Lock _writing = new();
     private NodeIdentity _current = loaded;
 
-    /// <summary>The current identity. Earlier ones stay usable, for connections that began with them.</summary>
+    /// <summary>The current identity. Earlier identities stay usable for connections that began with them.</summary>
     public NodeIdentity Current => Volatile.Read(ref _current);
 
     /// <summary>Invoked with the new identity when it has changed, on the thread that changed it.</summary>
     public Action<NodeIdentity>? Changed { get; set; }
 
     /// <summary>
-    /// Whether one of this node's certificates must be renewed (<see cref="CertificateLife.NeedsRenewal"/>). Costs a
-    /// few comparisons.
+    /// Whether one of this node's certificates must be renewed (<see cref="CertificateLife.NeedsRenewal"/>). Cheap.
     /// </summary>
     public bool NeedsRenewal(DateTimeOffset now) =>
         Current is var self
@@ -38,7 +37,7 @@ public sealed class IdentityKeeper(IDisk disk, string dataDirectory, NodeIdentit
     /// </summary>
     /// <param name="names">The node's names and addresses.</param>
     /// <param name="now">The current time.</param>
-    /// <returns>Whether it was signed again.</returns>
+    /// <returns>Whether the certificate was signed again.</returns>
     /// <exception cref="IOException">The disk failed, or the authority's key cannot be opened. The previous certificate
     /// stays in use.</exception>
     public bool RenewIfDue(NodeNames names, DateTimeOffset now)
@@ -47,8 +46,8 @@ public sealed class IdentityKeeper(IDisk disk, string dataDirectory, NodeIdentit
         {
             var self = Current;
             using var authority = self.OpenAuthority();
-            // A certificate of the old authority cannot be signed again, because this node no longer has that
-            // authority's key.
+            // During a rotation this replaces the old authority's certificate too, because this node no longer has the
+            // old authority's key.
             bool isDue = ((X509Certificate2[])[self.Certificate, self.CertificateForClients]).Any(shown =>
                 CertificateLife.NeedsRenewal(shown, now) || !authority.Covers(shown, names)
             );
@@ -70,7 +69,7 @@ public sealed class IdentityKeeper(IDisk disk, string dataDirectory, NodeIdentit
         }
     }
 
-    /// <summary>Persists the other members' addresses, to find them after a start.</summary>
+    /// <summary>Persists the other members' addresses, so that they can be dialled after a restart.</summary>
     public void KeepPeers(IReadOnlyList<KnownPeer> peers)
     {
         lock (_writing)
@@ -83,8 +82,7 @@ public sealed class IdentityKeeper(IDisk disk, string dataDirectory, NodeIdentit
     }
 
     /// <summary>
-    /// Changes the identity, under the lock that also guards renewals and peers: a rotation runs concurrently with
-    /// them.
+    /// Changes the identity. A rotation calls this, under the same lock as renewals and changes of peers.
     /// </summary>
     /// <param name="change">Computes the next identity from the current one; null for no change.</param>
     public void Change(Func<NodeIdentity, NodeIdentity?> change)

@@ -3,8 +3,9 @@ using System.Text;
 namespace Rookery.Cluster.Identity;
 
 /// <summary>
-/// The text part of an identity directory, one line for each value: format version, ids, names, tag, the last known
-/// peers, the configured addresses, and whether the owner chose a mirror. No value contains a space.
+/// The file <c>cluster</c> of an <see cref="IdentityDirectory"/>. It has one line for each value: format version, ids,
+/// names, tag, the last known peers, the configured addresses, and whether the node is a mirror. No value contains a
+/// space.
 /// </summary>
 internal sealed record IdentityText(
     string ClusterId,

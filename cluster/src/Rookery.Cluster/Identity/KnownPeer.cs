@@ -1,8 +1,8 @@
 namespace Rookery.Cluster.Identity;
 
-/// <summary>Another member with its last known addresses.</summary>
+/// <summary>Another member and its last known addresses.</summary>
 /// <param name="NodeId">The member's random id.</param>
-/// <param name="Addresses"><c>host:port</c> of its port for members, most likely first.</param>
+/// <param name="Addresses">The addresses of its peer port, <c>host:port</c>, most likely first.</param>
 public sealed record KnownPeer(string NodeId, IReadOnlyList<string> Addresses)
 {
     /// <inheritdoc/>

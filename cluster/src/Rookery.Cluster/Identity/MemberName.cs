@@ -3,12 +3,12 @@ using System.Buffers;
 namespace Rookery.Cluster.Identity;
 
 /// <summary>
-/// Names of nodes, clusters and clients: one DNS label (RFC 1123 2.1) in lower case, because a node's name is its host
-/// name.
+/// Checks names of nodes, clusters and clients. A name is one DNS label (RFC 1123 2.1) in lower case, because a node's
+/// name is its host name.
 /// </summary>
 public static class MemberName
 {
-    /// <summary>The most characters: those of a DNS label.</summary>
+    /// <summary>The maximum number of characters: that of a DNS label.</summary>
     public const int MostCharacters = 63;
 
     /// <summary>The rule for names, as a sentence for users.</summary>

@@ -6,13 +6,13 @@ using System.Security.Cryptography.X509Certificates;
 namespace Rookery.Cluster.Identity;
 
 /// <summary>
-/// The names that an authority may sign (RFC 5280 4.2.1.10): DNS names under a few domains, and addresses of private
-/// networks. A browser that trusts the authority trusts it for nothing else, so a stolen key cannot impersonate a bank.
+/// The names that an authority may sign (RFC 5280 4.2.1.10): DNS names in a few domains, and addresses of private
+/// networks. Browsers that trust the authority enforce this, so a stolen key cannot impersonate public websites.
 /// </summary>
 /// <remarks>
-/// URIs are not constrained although they identify members: Chromium refuses every certificate with a constraint on a
-/// kind of name that it does not support, and URIs are one (kSupportedNameTypes in bssl/pki/name_constraints.cc). Only
-/// this cluster's own rule reads the URI, and it compares the whole.
+/// URIs are not constrained, although they identify members. Chromium refuses certificates with constraints on name
+/// types that it does not support, such as URIs (kSupportedNameTypes in bssl/pki/name_constraints.cc). Only this
+/// cluster's own rule reads the URI, and it compares the whole URI.
 /// </remarks>
 internal sealed class NameConstraints
 {
@@ -49,21 +49,21 @@ internal sealed class NameConstraints
 
     /// <summary>
     /// Returns the constraints of a cluster: domains that no registry assigns (<c>local</c> RFC 6762, <c>home.arpa</c>
-    /// RFC 8375, <c>internal</c>, <c>localhost</c>), the cluster's own domain, and the owner's additions: bare host
-    /// names, which no domain covers, or a domain.
+    /// RFC 8375, <c>internal</c>, <c>localhost</c>), the cluster's own domain, and the domains and bare host names that
+    /// the operator added.
     /// </summary>
     public static NameConstraints OfCluster(string clusterName, IEnumerable<string> added) =>
         new([.. OwnDomains(clusterName), .. added], PrivateNetworks);
 
-    /// <summary>Returns the domains that the owner of a cluster added.</summary>
+    /// <summary>Returns the domains and host names that the operator added.</summary>
     public IEnumerable<string> AddedIn(string clusterName) =>
         _domains.Except(OwnDomains(clusterName), StringComparer.Ordinal);
 
-    /// <summary>Returns the domain in which every member has a name, whatever its host name.</summary>
+    /// <summary>Returns the cluster's own domain. Every member has a name in it.</summary>
     public static string DomainOf(string clusterName) => clusterName + ".rookery";
 
     /// <summary>Reads the constraints in an authority's certificate.</summary>
-    /// <exception cref="IdentityException">The certificate has none: Rookery did not make it.</exception>
+    /// <exception cref="IdentityException">The certificate has no constraints, so Rookery did not make it.</exception>
     public static NameConstraints ReadFrom(X509Certificate2 authority)
     {
         var extension =

@@ -5,8 +5,8 @@ using Rookery.Raft;
 namespace Rookery.Cluster.Identity;
 
 /// <summary>
-/// A member's identity: its ids and names, its key and certificate, and the authorities it trusts. Stored in
-/// <see cref="IdentityDirectory"/>. Immutable; a change makes a new one.
+/// A member's identity: its ids and names, its key and certificate, and the authorities that it trusts. Stored in an
+/// <see cref="IdentityDirectory"/>. Immutable; a change makes a new object.
 /// </summary>
 public sealed class NodeIdentity : IDisposable
 {
@@ -25,39 +25,44 @@ public sealed class NodeIdentity : IDisposable
     /// <summary>This node's letter, assigned once; clients see it in topologies.</summary>
     public required string Tag { get; init; }
 
-    /// <summary>The last known other members, to find them after a start.</summary>
+    /// <summary>
+    /// The last known other members and their addresses, so that they can be dialled after a restart.
+    /// </summary>
     public IReadOnlyList<KnownPeer> Peers { get; init; } = [];
 
     /// <summary>
-    /// The addresses for members, <c>host:port</c>, that the owner configured at the join, in addition to those at
+    /// The addresses for members, <c>host:port</c>, that the operator configured at the join, in addition to those at
     /// which the node listens.
     /// </summary>
     public IReadOnlyList<string> SaidAddresses { get; init; } = [];
 
-    /// <summary>The URL for clients that the owner configured at the join; null for none.</summary>
+    /// <summary>The URL for clients that the operator configured at the join; null for none.</summary>
     public string? SaidUrl { get; init; }
 
     /// <summary>
-    /// Whether the owner chose at the join that this node, the second of two, votes too. Announced at its first start.
+    /// Whether this node is a mirror: at its join, the operator chose that the second of two nodes is a voter too. The
+    /// node announces this at its first start.
     /// </summary>
     public bool IsMirror { get; init; }
 
     /// <summary>This node's certificate, without the key.</summary>
     public required X509Certificate2 Certificate { get; init; }
 
-    /// <summary>During a rotation, the certificate by the old authority for the same key; otherwise null.</summary>
+    /// <summary>
+    /// During a rotation, the certificate that the old authority signed for the same key; otherwise null.
+    /// </summary>
     public X509Certificate2? EarlierCertificate { get; init; }
 
     /// <summary>
-    /// The certificate for clients, without the key. Members learn of a new authority by themselves; clients trust the
-    /// one that they were given until their owner replaces it.
+    /// The certificate to present to clients, without the key. During a rotation, the old authority's: clients trust
+    /// the new authority only once their operator installs it.
     /// </summary>
     public X509Certificate2 CertificateForClients => EarlierCertificate ?? Certificate;
 
-    /// <summary>This node's private key: it signs handshakes and opens what is sealed for this node.</summary>
+    /// <summary>This node's private key. It signs handshakes and decrypts what is sealed for this node.</summary>
     public required ECDsa Key { get; init; }
 
-    /// <summary>The cluster's authorities, the signing one first: one or, during a rotation, two.</summary>
+    /// <summary>The trusted authorities, the one that signs first: one or, during a rotation, two.</summary>
     public required IReadOnlyList<X509Certificate2> Authorities { get; init; }
 
     /// <summary>The key of the first authority, sealed for this node.</summary>
@@ -78,7 +83,7 @@ public sealed class NodeIdentity : IDisposable
     /// <summary>Returns <see cref="CertificateForClients"/> with its key. The caller disposes it.</summary>
     public X509Certificate2 CertificateForClientsWithKey() => CertificateForClients.CopyWithPrivateKey(Key);
 
-    /// <summary>Opens the signing authority with its key.</summary>
+    /// <summary>Returns the authority that signs, with its decrypted key.</summary>
     /// <exception cref="IdentityException">The sealed key is missing or damaged.</exception>
     public ClusterAuthority OpenAuthority() =>
         ClusterAuthority.OpenKey(

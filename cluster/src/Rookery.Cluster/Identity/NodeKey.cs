@@ -3,7 +3,9 @@ using System.Security.Cryptography.X509Certificates;
 
 namespace Rookery.Cluster.Identity;
 
-/// <summary>Keys on the curve P-256, which every TLS stack supports; small, and fast on a Raspberry Pi.</summary>
+/// <summary>
+/// Makes and checks keys on the curve P-256, which every TLS stack supports, and which is fast on a Raspberry Pi.
+/// </summary>
 internal static class NodeKey
 {
     private const string CurveObjectId = "1.2.840.10045.3.1.7";
@@ -30,8 +32,8 @@ internal static class NodeKey
     }
 
     /// <summary>
-    /// Makes a certificate request (PKCS #10, RFC 2986): the public key signed with the private key, so that nobody
-    /// gets a certificate for another node's key.
+    /// Makes a certificate request (PKCS #10, RFC 2986): the public key, signed with the private key to prove its
+    /// possession.
     /// </summary>
     public static byte[] RequestCertificate(ECDsa key) =>
         new CertificateRequest("CN=rookery", key, HashAlgorithmName.SHA256).CreateSigningRequest();

@@ -1,9 +1,9 @@
 namespace Rookery.Cluster.Identity;
 
 /// <summary>
-/// The URI in a certificate that identifies its owner: <c>rookery://&lt;cluster id&gt;/node/&lt;node id&gt;</c> for a
-/// member, <c>rookery://&lt;cluster id&gt;/client/&lt;name&gt;</c> for a client. Compared byte by byte, never by
-/// <see cref="Uri"/>, which would convert the random cluster id to lower case.
+/// The URI in a certificate that identifies its subject: <c>rookery://&lt;cluster id&gt;/node/&lt;node id&gt;</c> for a
+/// member, <c>rookery://&lt;cluster id&gt;/client/&lt;name&gt;</c> for a client. Compared byte by byte:
+/// <see cref="Uri"/> would convert the random cluster id to lower case.
 /// </summary>
 internal static class NodeUri
 {

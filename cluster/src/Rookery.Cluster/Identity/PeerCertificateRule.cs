@@ -5,9 +5,9 @@ using Rookery.Raft;
 namespace Rookery.Cluster.Identity;
 
 /// <summary>
-/// Verifies members' certificates: accepts those that an authority of this cluster signed and whose URI names this
-/// cluster and a node. Expiry is ignored, so that a cluster comes back after two years off, or with its clock at 1970.
-/// Whether the node still is a member is decided by the members' records. Immutable.
+/// Verifies members' certificates: accepts those that an authority of this cluster signed and whose URI names a node of
+/// this cluster. Expiry is ignored, so that a cluster works after two years off, or with its clock at 1970. Whether the
+/// node still is a member is checked elsewhere. Immutable.
 /// </summary>
 /// <param name="authorities">The trusted authorities: one or, during a rotation, two.</param>
 /// <param name="clusterId">This cluster's id.</param>
@@ -46,7 +46,7 @@ public sealed class PeerCertificateRule(IReadOnlyList<X509Certificate2> authorit
             );
     }
 
-    // Strangers choose this text, and it gets into the log.
+    // An attacker can choose this text, and it is logged.
     private static string SubjectOf(X509Certificate2 presented)
     {
         string subject = presented.Subject;
@@ -70,15 +70,15 @@ public sealed class PeerCertificateRule(IReadOnlyList<X509Certificate2> authorit
 /// <summary>The other end's role in a handshake.</summary>
 public enum PeerRole
 {
-    /// <summary>This node connected to it.</summary>
+    /// <summary>This node connected to the other end.</summary>
     Server,
 
-    /// <summary>It connected to this node.</summary>
+    /// <summary>The other end connected to this node.</summary>
     Client,
 }
 
 /// <summary>The identity of the other end, or why it is refused.</summary>
-/// <param name="NodeId">The node id that its certificate proves, or null.</param>
+/// <param name="NodeId">The node id that the certificate proves, or null.</param>
 /// <param name="Refusal">The reason as a sentence, or null.</param>
 public readonly record struct PeerVerdict(string? NodeId, string? Refusal)
 {

@@ -1,14 +1,14 @@
 namespace Rookery.Cluster.Identity;
 
 /// <summary>
-/// A persistent note beside the identity that keeps a member's data out of its cluster, until an owner deletes it after
-/// an inspection.
+/// A retirement note in the identity directory. It keeps the node out of its cluster until the operator has inspected
+/// the data and deletes the note.
 /// </summary>
 /// <param name="Cause">The kind of cause.</param>
 /// <param name="Why">The finding, in sentences.</param>
 public sealed record Retirement(RetirementCause Cause, string Why)
 {
-    /// <summary>Returns the finding, and what to do.</summary>
+    /// <summary>Returns the finding and what to do, in sentences.</summary>
     /// <param name="identity">The identity of the node.</param>
     /// <param name="dataDirectory">The data directory of the node.</param>
     public string Explain(NodeIdentity identity, string dataDirectory)

@@ -12,19 +12,19 @@ public enum RotationStage
     Trusting,
 
     /// <summary>
-    /// Members use certificates of the new authority with each other, and sign with it. Clients still see those of the
-    /// old one, and both are trusted, until the owner has given every client the new authority.
+    /// Members use certificates of the new authority with each other, and sign with it. Clients still see certificates
+    /// of the old one, until the operator has given every client the new authority. Both authorities are trusted.
     /// </summary>
     Signing,
 
     /// <summary>
-    /// The owner has ordered to drop the old authority: members no longer trust it, and show clients certificates of
+    /// The operator has ordered to drop the old authority. Members no longer trust it, and clients see certificates of
     /// the new one.
     /// </summary>
     Retiring,
 }
 
-/// <summary>A running rotation, stored as JSON under <see cref="Key"/>.</summary>
+/// <summary>A running rotation, as stored in the cluster's records as JSON under <see cref="Key"/>.</summary>
 internal sealed record RotationRecord
 {
     /// <summary>The record's key. There is at most one rotation.</summary>
@@ -36,7 +36,7 @@ internal sealed record RotationRecord
     /// <summary>The new authority's certificate (DER).</summary>
     public required byte[] Certificate { get; init; }
 
-    /// <summary>The new authority's key, sealed for each member, by node id.</summary>
+    /// <summary>The new authority's private key, sealed for each member, by node id.</summary>
     public required IReadOnlyDictionary<string, byte[]> Keys { get; init; }
 
     public required RotationStage Stage { get; init; }

@@ -4,8 +4,9 @@ using System.Security.Cryptography.X509Certificates;
 namespace Rookery.Cluster.Identity;
 
 /// <summary>
-/// Encrypts a secret for one member: an ephemeral key on P-256 agrees with the member's (ECDH, SP 800-56A), HKDF-SHA256
-/// (RFC 5869) derives a key, AES-256-GCM encrypts. Like RFC 9180's base mode, but built from what the framework offers.
+/// Encrypts a secret for one member. An ephemeral P-256 key and the member's key agree on a secret (ECDH, SP 800-56A),
+/// HKDF-SHA256 (RFC 5869) derives a key from it, and AES-256-GCM encrypts. Similar to RFC 9180's base mode, which the
+/// framework does not offer.
 /// </summary>
 /// <remarks>
 /// Layout: version (1 byte) | ephemeral public key, uncompressed point (65) | tag (16) | ciphertext. The nonce is zero,
@@ -24,7 +25,7 @@ internal static class SealedKey
     /// <summary>Encrypts a secret.</summary>
     /// <param name="secret">The secret.</param>
     /// <param name="recipient">The member's public key, on P-256.</param>
-    /// <param name="context">Bytes that identify the purpose; opening requires the same.</param>
+    /// <param name="context">Bytes that identify the purpose. <see cref="Open"/> needs the same bytes.</param>
     public static byte[] Seal(ReadOnlySpan<byte> secret, PublicKey recipient, ReadOnlySpan<byte> context)
     {
         using var ephemeral = ECDiffieHellman.Create(ECCurve.NamedCurves.nistP256);

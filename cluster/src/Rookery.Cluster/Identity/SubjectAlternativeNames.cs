@@ -10,7 +10,7 @@ namespace Rookery.Cluster.Identity;
 /// </summary>
 /// <param name="DnsNames">DNS names.</param>
 /// <param name="Addresses">IP addresses.</param>
-/// <param name="Uri">The owner; see <see cref="NodeUri"/>.</param>
+/// <param name="Uri">The certificate's subject; see <see cref="NodeUri"/>.</param>
 internal sealed record SubjectAlternativeNames(
     IReadOnlyList<string> DnsNames,
     IReadOnlyList<IPAddress> Addresses,

@@ -6,13 +6,13 @@ using Rookery.Documents.Records;
 
 namespace Rookery.Cluster.Joining;
 
-/// <summary>A member's announcement of itself at each start.</summary>
-/// <param name="StoreId">The id of its store, new each time a data directory is formatted.</param>
-/// <param name="StartNumber">The number of starts of its store.</param>
-/// <param name="StartId">A random id of this start of the program.</param>
-/// <param name="Addresses">Where it listens for members, <c>host:port</c>.</param>
-/// <param name="ClientUrls">Where it listens for clients, by address.</param>
-/// <param name="PublicUrl">The URL at which clients reach it, as configured by the owner; null for none.</param>
+/// <summary>The facts that a member announces about itself at each start.</summary>
+/// <param name="StoreId">The id of the member's store, new each time a data directory is formatted.</param>
+/// <param name="StartNumber">How often the member's store was started, including this start.</param>
+/// <param name="StartId">A random id of this start of the process.</param>
+/// <param name="Addresses">The addresses at which it listens for members, <c>host:port</c>.</param>
+/// <param name="ClientUrls">The URLs at which it listens for clients, with IP addresses.</param>
+/// <param name="PublicUrl">The URL at which clients reach it, as configured by the operator; null for none.</param>
 public sealed record MemberFacts(
     Guid StoreId,
     long StartNumber,
@@ -25,7 +25,7 @@ public sealed record MemberFacts(
     /// <summary>The newest format level that its version supports.</summary>
     public int NewestFormatLevel { get; init; } = FormatLevel.Newest;
 
-    /// <summary>The format level at which it writes. The founder of a cluster brings its own.</summary>
+    /// <summary>The format level at which its data is written. A new cluster adopts its founder's.</summary>
     public FormatLevel FormatLevel { get; init; } = FormatLevel.First;
 
     /// <summary>
@@ -33,7 +33,7 @@ public sealed record MemberFacts(
     /// addresses, which work only on its own machine, last.
     /// </summary>
     /// <param name="listened">The addresses at which it listens now.</param>
-    /// <param name="said">The addresses that its owner configured.</param>
+    /// <param name="said">The addresses that the operator configured.</param>
     public static IReadOnlyList<string> AddressesOf(IReadOnlyList<string> listened, IReadOnlyList<string> said) =>
         [
             .. listened
@@ -45,8 +45,8 @@ public sealed record MemberFacts(
         ];
 
     /// <summary>
-    /// Returns the names and addresses that the member's certificate must cover: where it listens, and what its owner
-    /// configured.
+    /// Returns the names and addresses that the member's certificate must contain: those at which it listens, and those
+    /// that the operator configured.
     /// </summary>
     /// <param name="self">The member's identity.</param>
     internal NodeNames NamesOf(NodeIdentity self) =>
@@ -58,7 +58,7 @@ public sealed record MemberFacts(
 
     /// <summary>
     /// Returns why clients will refuse this node's certificate at its public URL, in a sentence; null when they will
-    /// not, or when something in front of the node terminates TLS.
+    /// not, or when a proxy terminates TLS.
     /// </summary>
     /// <param name="self">The member's identity.</param>
     internal string? WhyNotSigned(NodeIdentity self)
@@ -82,7 +82,7 @@ public sealed record MemberFacts(
                 + $"cluster init`.";
     }
 
-    /// <summary>Returns the names and addresses by which others reach a node.</summary>
+    /// <summary>Returns the names and addresses by which members and clients reach a node.</summary>
     /// <param name="name">The node's name.</param>
     /// <param name="clusterName">The cluster's name.</param>
     /// <param name="places">Addresses, <c>host:port</c>, and URLs.</param>
@@ -103,7 +103,7 @@ public sealed record MemberFacts(
         };
     }
 
-    // In lower case, and without the brackets and the zone of an address.
+    // The host in lower case, without the brackets and the zone of an IPv6 address.
     private static string? HostOf(string place) =>
         Uri.TryCreate(
             place.Contains("://", StringComparison.Ordinal) ? place : $"https://{place}",
@@ -118,8 +118,8 @@ public sealed record MemberFacts(
 }
 
 /// <summary>
-/// Keeps a member's own record up to date. The founder of a cluster also creates its record, because no member admitted
-/// it.
+/// Keeps a member's own record up to date. The founder of a cluster also creates its record; other members' records are
+/// created when they are admitted.
 /// </summary>
 /// <param name="identity">Returns this member's current identity.</param>
 /// <param name="recordStore">The cluster's records.</param>
@@ -129,7 +129,7 @@ public sealed class Announcement(Func<NodeIdentity> identity, IJoinRecordStore r
     private const int Attempts = 5;
 
     /// <summary>
-    /// Writes the record if it has changed. Call it after each start and when an address has changed.
+    /// Writes the record if the facts changed. Call it after each start and when an address has changed.
     /// </summary>
     /// <returns>Null when the record is up to date; otherwise why it could not be written now: try again.</returns>
     /// <exception cref="IdentityException">The cluster knows another store under this node's id, or has removed this
@@ -149,7 +149,7 @@ public sealed class Announcement(Func<NodeIdentity> identity, IJoinRecordStore r
             var known = stored is null ? Founder(facts) : MemberRecord.Parse(stored.Value.Span);
             if (known is null || Same(known, facts, stored))
             {
-                return null; // a newer version wrote it in an unknown format, or it is up to date
+                return null; // the record is in an unknown format of a newer version, or it is up to date
             }
 
             if (known.StoreId is { } store && store != facts.StoreId)
@@ -170,7 +170,7 @@ public sealed class Announcement(Func<NodeIdentity> identity, IJoinRecordStore r
                 );
             }
 
-            // Announced only once, so that a later demotion by the owner prevails.
+            // Announce the mirror only once, so that a later demotion by the operator prevails.
             bool? isMirror = known is { StoreId: null, IsMirror: null } && identity().IsMirror ? true : known.IsMirror;
             var told = known with
             {

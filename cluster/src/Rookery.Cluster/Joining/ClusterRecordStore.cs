@@ -8,7 +8,7 @@ namespace Rookery.Cluster.Joining;
 /// <summary>The cluster records of a running member, changed through consensus.</summary>
 /// <param name="consensus">Proposes the changes.</param>
 /// <param name="records">The records as applied on this node.</param>
-/// <param name="addLearner">Makes a node a learner, and returns consensus's answer.</param>
+/// <param name="addLearner">Makes a node a learner.</param>
 public sealed class ClusterRecordStore(
     IConsensus consensus,
     ClusterRecords records,

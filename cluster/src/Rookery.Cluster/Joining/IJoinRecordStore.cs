@@ -5,8 +5,8 @@ using Rookery.Raft;
 namespace Rookery.Cluster.Joining;
 
 /// <summary>
-/// What admitting a node requires of consensus. Implemented over <see cref="IConsensus"/>
-/// (<see cref="ClusterRecordStore"/>), and in memory for tests.
+/// The cluster's records and learners, as needed to admit nodes. Implemented by <see cref="ClusterRecordStore"/>, and
+/// in memory for tests.
 /// </summary>
 public interface IJoinRecordStore
 {
@@ -18,7 +18,9 @@ public interface IJoinRecordStore
     /// </summary>
     IReadOnlyList<string> LeaderAddresses { get; }
 
-    /// <summary>The cluster's time as this node estimates it. Expiry is decided by it, not by a node's clock.</summary>
+    /// <summary>
+    /// The cluster's time as this node estimates it. Tokens expire by this time, not by a node's clock.
+    /// </summary>
     ClusterTime Time { get; }
 
     /// <summary>
@@ -39,7 +41,7 @@ public interface IJoinRecordStore
     ValueTask<Rejection?> ChangeAsync(IReadOnlyList<RecordChange> changes, CancellationToken cancellationToken);
 
     /// <summary>
-    /// Makes a node a learner, which receives everything and does not count for majorities. A node that is a member
+    /// Makes a node a learner, which receives all entries and does not count for majorities. A node that is a member
     /// already keeps its role.
     /// </summary>
     ChangeAnswer AddLearner(NodeId node);

@@ -6,9 +6,9 @@ using Rookery.Platform;
 namespace Rookery.Cluster.Joining;
 
 /// <summary>
-/// A started join: the id and key that the node asks a seat for. Kept in the file <c>joining</c> of its data directory
-/// until the join completes. If the cluster assigns a seat and the answer is lost, asking again with the same id and
-/// key returns the same seat.
+/// A started join: the id and key with which the node asks to be admitted. Kept in the file <c>joining</c> of its data
+/// directory until the join completes. If the cluster admits the node and the answer is lost, asking again with the
+/// same id and key returns the same answer.
 /// </summary>
 /// <param name="ClusterId">The cluster to join.</param>
 /// <param name="NodeId">The node's random id.</param>
@@ -18,8 +18,7 @@ internal sealed record JoinAttempt(string ClusterId, string NodeId, ECDsa Key)
     private const string Heading = "rookery joining 1";
 
     /// <summary>
-    /// Returns the attempt that was started here for this cluster, or a new one, persisted durably, when there is none
-    /// that can be read.
+    /// Returns the attempt that was started here for this cluster. If none can be read, writes a new one durably.
     /// </summary>
     public static JoinAttempt ResumeOrBegin(IDisk disk, string dataDirectory, string clusterId)
     {
@@ -45,7 +44,9 @@ internal sealed record JoinAttempt(string ClusterId, string NodeId, ECDsa Key)
     /// <summary>Whether an attempt was started here and is not completed.</summary>
     public static bool IsIn(IDisk disk, string dataDirectory) => disk.Exists(PathIn(dataDirectory));
 
-    /// <summary>Deletes the attempt: the node has joined, and its identity holds the same id and key.</summary>
+    /// <summary>
+    /// Deletes the attempt, because the node has joined and its identity contains the same id and key.
+    /// </summary>
     public static void Forget(IDisk disk, string dataDirectory)
     {
         if (IsIn(disk, dataDirectory))

@@ -12,18 +12,18 @@ using Rookery.Platform;
 namespace Rookery.Cluster.Joining;
 
 /// <summary>
-/// The joining node's side: finds a member, checks that it belongs to the token's cluster before it sends the secret,
-/// and persists the node's new identity.
+/// The joining node's side of a join. Finds a member, checks that it belongs to the token's cluster before sending the
+/// secret, and persists the node's new identity.
 /// </summary>
 /// <param name="token">The join token.</param>
 /// <param name="node">The joining node.</param>
 /// <param name="time">The clock.</param>
 public sealed class JoinClient(JoinToken token, JoiningNode node, TimeProvider time)
 {
-    // An answer takes up to this long during an election.
+    // The time limit of a request. During an election an answer may take almost this long.
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(20);
 
-    // A temporarily unavailable cluster recovers within this time, unless it needs an operator.
+    // How long to repeat requests. A cluster that needs no operator recovers within this time.
     private static readonly TimeSpan Persistence = TimeSpan.FromMinutes(1);
     private static readonly TimeSpan Pause = TimeSpan.FromMilliseconds(500);
 
@@ -56,7 +56,7 @@ public sealed class JoinClient(JoinToken token, JoiningNode node, TimeProvider t
     }
 
     /// <summary>
-    /// Returns why nothing else may be started in a data directory, in sentences: a join began there and the cluster
+    /// Returns why a node must not be started in a data directory, in sentences: a join began there, and the cluster
     /// may already count the node as a member. Null when no join began, or when it completed.
     /// </summary>
     public static string? WhyUnfinished(IDisk disk, string dataDirectory)
@@ -76,8 +76,8 @@ public sealed class JoinClient(JoinToken token, JoiningNode node, TimeProvider t
     /// <param name="disk">The disk.</param>
     /// <param name="dataDirectory">An empty or missing directory that no other process uses.</param>
     /// <param name="cancellationToken">Cancels the join.</param>
-    /// <exception cref="JoinException">No member answers, or the cluster refuses. The join may be repeated from the
-    /// same directory, whatever the cluster did.</exception>
+    /// <exception cref="JoinException">No member answers, or the cluster refuses. The join may be repeated with the
+    /// same directory.</exception>
     public async Task<JoinedCluster> JoinAsync(IDisk disk, string dataDirectory, CancellationToken cancellationToken)
     {
         var attempt = JoinAttempt.ResumeOrBegin(disk, dataDirectory, token.ClusterId);
@@ -117,7 +117,7 @@ public sealed class JoinClient(JoinToken token, JoiningNode node, TimeProvider t
         IdentityDirectory.Create(disk, dataDirectory, identity);
         JoinAttempt.Forget(disk, dataDirectory);
 
-        // The note may wait for a founder that is gone for good.
+        // The note may contain a vow to a founder that is lost for good.
         FormingNote.Forget(disk, dataDirectory);
         return new JoinedCluster(
             identity.ClusterId,
@@ -130,11 +130,12 @@ public sealed class JoinClient(JoinToken token, JoiningNode node, TimeProvider t
     }
 
     /// <summary>
-    /// Records that the joined node, the second of two, is to be a mirror and vote too. The cluster learns that at the
-    /// node's first start.
+    /// Records in the identity that the joined node, the second of two, is to be a mirror: a voter too. The node
+    /// announces that to the cluster at its first start.
     /// </summary>
     /// <param name="disk">The disk.</param>
-    /// <param name="dataDirectory">The data directory, locked since before the join, so no node runs on it.</param>
+    /// <param name="dataDirectory">The data directory. The caller has held its lock since before the join, so no node
+    /// runs on it.</param>
     public static void ChooseMirror(IDisk disk, string dataDirectory)
     {
         using var identity = IdentityDirectory.TryLoad(disk, dataDirectory)!;
@@ -142,8 +143,8 @@ public sealed class JoinClient(JoinToken token, JoiningNode node, TimeProvider t
     }
 
     /// <summary>
-    /// Asks until a member decides. Once a member was reached, keeps asking for a minute, because the request may have
-    /// been carried out and the answer lost.
+    /// Asks until a member decides. Once a member was reached, repeats this for a minute, because the request may have
+    /// succeeded and the answer been lost.
     /// </summary>
     private async Task<JoinAnswer> AskAsync(JoinRequest request, CancellationToken cancellationToken)
     {
@@ -172,7 +173,7 @@ public sealed class JoinClient(JoinToken token, JoiningNode node, TimeProvider t
         }
     }
 
-    /// <summary>Asks each member of the token, and the leader that a member refers to, once.</summary>
+    /// <summary>Asks each address in the token once, and the leader that a member refers to.</summary>
     private async Task<(JoinAnswer? Answer, bool WasReached, List<string> Troubles)> AskAllAsync(
         JoinRequest request,
         CancellationToken cancellationToken
@@ -325,13 +326,13 @@ public sealed class JoinClient(JoinToken token, JoiningNode node, TimeProvider t
 
 /// <summary>The joining node.</summary>
 /// <param name="Name">The requested name, a <see cref="MemberName"/>.</param>
-/// <param name="Addresses">Where it will listen for members, <c>host:port</c>.</param>
-/// <param name="PublicUrl">The URL at which clients reach it, when it differs from where it listens; null
-/// otherwise.</param>
+/// <param name="Addresses">The addresses at which it will listen for members, <c>host:port</c>.</param>
+/// <param name="PublicUrl">The URL at which clients reach it, if that differs from its own addresses; otherwise
+/// null.</param>
 public sealed record JoiningNode(string Name, IReadOnlyList<string> Addresses, string? PublicUrl)
 {
     /// <summary>
-    /// Whether the owner configured the addresses: then they are kept in addition to those at which it listens.
+    /// Whether the operator configured the addresses. They are then kept in addition to those at which it listens.
     /// </summary>
     public bool AreAddressesSaid { get; init; }
 }

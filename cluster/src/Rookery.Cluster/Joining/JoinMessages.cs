@@ -16,15 +16,15 @@ internal sealed record JoinRequest
     public required IReadOnlyList<string> Addresses { get; init; }
 
     /// <summary>
-    /// The newest format level that the node's version supports; 0 from the first versions, which support the first
-    /// level.
+    /// The newest format level that the node's version supports. The first versions, which support only the first
+    /// level, send 0.
     /// </summary>
     public int NewestFormatLevel { get; init; }
 
     /// <summary>The certificate request (PKCS #10), which proves possession of the key.</summary>
     public required byte[] CertificateRequest { get; init; }
 
-    /// <summary>The URL at which clients reach the node, as configured by the owner; null for none.</summary>
+    /// <summary>The URL at which clients reach the node, as configured by the operator; null for none.</summary>
     public string? PublicUrl { get; init; }
 }
 
@@ -37,7 +37,7 @@ internal sealed record JoinAnswer
     /// <summary>The cluster's name.</summary>
     public required string ClusterName { get; init; }
 
-    /// <summary>The node's name in the cluster: that of its first request, when it has asked before.</summary>
+    /// <summary>The node's name in the cluster. For a repeated request, the name in the first one.</summary>
     public required string Name { get; init; }
 
     /// <summary>The node's tag.</summary>
@@ -46,7 +46,7 @@ internal sealed record JoinAnswer
     /// <summary>The node's certificate (DER).</summary>
     public required byte[] Certificate { get; init; }
 
-    /// <summary>The trusted authorities (DER), the signing one first.</summary>
+    /// <summary>The trusted authorities (DER), the one that signs first.</summary>
     public required IReadOnlyList<byte[]> Authorities { get; init; }
 
     /// <summary>The key of the first authority, sealed for the node.</summary>

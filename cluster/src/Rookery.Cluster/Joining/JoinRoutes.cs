@@ -5,8 +5,8 @@ using Microsoft.AspNetCore.Http;
 namespace Rookery.Cluster.Joining;
 
 /// <summary>
-/// The two requests of a joining node, on the port for members, without a client certificate: first the list of
-/// authorities, to be checked against the token, then the token itself.
+/// The HTTP routes for joining nodes, on the port for members. The callers have no client certificate. A node first
+/// requests the list of authorities, checks it against its token, and then sends the token.
 /// </summary>
 /// <param name="registrar">Admits nodes.</param>
 public sealed class JoinRoutes(Registrar registrar)
@@ -14,7 +14,7 @@ public sealed class JoinRoutes(Registrar registrar)
     /// <summary>GET: lists the authorities.</summary>
     public const string AuthorityPath = "/cluster/authority";
 
-    /// <summary>POST: takes a token and a certificate request, returns a certificate.</summary>
+    /// <summary>POST: takes a token's secret and a certificate request; returns a certificate.</summary>
     public const string JoinPath = "/cluster/join";
 
     private const int MostBodyBytes = 64 << 10;

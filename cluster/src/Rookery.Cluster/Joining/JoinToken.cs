@@ -10,10 +10,10 @@ using Rookery.Platform;
 namespace Rookery.Cluster.Joining;
 
 /// <summary>
-/// What an owner carries from a member to a joining node: the cluster, its members' addresses, the SHA-256 of the
-/// authority that they must prove, and a secret that admits one node. As text: <c>rookery-join-1.</c> and base64url of
-/// <c>[secret 16][pin 32][cluster id][count u8][addresses]</c> with its CRC-32C; each text is preceded by its length in
-/// one byte.
+/// A join token, which an operator copies from a member to a joining node: the cluster's id, its members' addresses,
+/// the SHA-256 of its authority's certificate, and a secret that admits one node. As text: <c>rookery-join-1.</c> and
+/// base64url of <c>[secret 16][pin 32][cluster id][count u8][addresses]</c> with its CRC-32C; each text is preceded by
+/// its length in one byte.
 /// </summary>
 /// <param name="ClusterId">The cluster's random id.</param>
 /// <param name="Addresses">The members' addresses for members, <c>host:port</c>.</param>
@@ -21,7 +21,7 @@ namespace Rookery.Cluster.Joining;
 /// <param name="Secret">128 random bits.</param>
 public sealed record JoinToken(string ClusterId, IReadOnlyList<string> Addresses, byte[] Pin, byte[] Secret)
 {
-    /// <summary>The most addresses that a token carries.</summary>
+    /// <summary>The maximum number of addresses in a token.</summary>
     public const int MostAddresses = 16;
 
     /// <summary>The length of a secret in bytes.</summary>
@@ -65,7 +65,7 @@ public sealed record JoinToken(string ClusterId, IReadOnlyList<string> Addresses
     }
 
     /// <summary>
-    /// Returns the text to copy to the joining machine. It admits one node, so it is a password until it is used.
+    /// Returns the text to copy to the joining machine. Keep it secret like a password until it is used.
     /// </summary>
     public string ToText()
     {

@@ -5,8 +5,8 @@ using Rookery.Documents.Records;
 namespace Rookery.Cluster.Joining;
 
 /// <summary>
-/// Issues join tokens, and judges them when a node presents one. The cluster stores only hashes. Tokens expire by the
-/// cluster's time, not by a member's clock.
+/// Issues join tokens, and checks the tokens that nodes present. The cluster stores only hashes of their secrets.
+/// Tokens expire by the cluster's time, not by a member's clock.
 /// </summary>
 /// <param name="identity">Returns this member's current identity.</param>
 /// <param name="recordStore">The cluster's records.</param>
@@ -15,7 +15,7 @@ public sealed class JoinTokens(Func<NodeIdentity> identity, IJoinRecordStore rec
     /// <summary>The default lifetime of a token.</summary>
     public static readonly TimeSpan DefaultLife = TimeSpan.FromHours(1);
 
-    // How long used and expired tokens are remembered, so that a refusal can say what happened to them.
+    // How long used and expired tokens are kept, so that a refusal can tell what happened to them.
     private static readonly TimeSpan Memory = TimeSpan.FromDays(30);
 
     private static readonly DateTimeOffset Never = new(9000, 1, 1, 0, 0, 0, TimeSpan.Zero);
@@ -29,7 +29,7 @@ public sealed class JoinTokens(Func<NodeIdentity> identity, IJoinRecordStore rec
         CancellationToken cancellationToken
     )
     {
-        // After this, a node that has just started knows the cluster's time.
+        // This also ensures that a node that has just started knows the cluster's time.
         if (!await recordStore.CatchUpAsync(cancellationToken))
         {
             return (null, default, "No node leads now. Nothing was made; try again when one does.");
@@ -60,8 +60,8 @@ public sealed class JoinTokens(Func<NodeIdentity> identity, IJoinRecordStore rec
     }
 
     /// <summary>
-    /// Issues the token of a given secret; repeated calls return the same token. It does not expire: a new cluster may
-    /// not know the time yet, and the node may come much later.
+    /// Issues a token with a given secret; repeated calls return the same token. The token does not expire, because a
+    /// new cluster may not know the time yet and the node may join much later.
     /// </summary>
     /// <param name="secret">A random secret.</param>
     /// <param name="addresses">The members' addresses for members.</param>
@@ -110,7 +110,7 @@ public sealed class JoinTokens(Func<NodeIdentity> identity, IJoinRecordStore rec
         );
     }
 
-    /// <summary>Whether the token with this secret has admitted its node.</summary>
+    /// <summary>Whether the token with this secret has admitted a node.</summary>
     internal bool IsUsed(byte[] secret) =>
         recordStore.Find(TokenRecord.KeyOf(secret)) is { } stored
         && TokenRecord.Parse(stored.Value.Span) is { UsedBy: not null };

@@ -6,12 +6,12 @@ using System.Net.Sockets;
 namespace Rookery.Cluster.Joining;
 
 /// <summary>
-/// The address at which members reach a member: <c>host:port</c>. It is stored in records, tokens and identity files,
-/// so addresses from outside are validated first.
+/// Validates addresses at which members reach a member, <c>host:port</c>. Addresses from outside must be validated
+/// before they are stored in records, tokens and identity files.
 /// </summary>
 public static class MemberAddress
 {
-    /// <summary>The most addresses of one member.</summary>
+    /// <summary>The maximum number of addresses of one member.</summary>
     public const int Most = 16;
 
     /// <summary>The format, as a sentence for users.</summary>

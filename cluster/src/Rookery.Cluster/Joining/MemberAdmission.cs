@@ -4,16 +4,15 @@ using Rookery.Raft;
 namespace Rookery.Cluster.Joining;
 
 /// <summary>
-/// Decides which nodes may connect to this member, by the members' records as applied here. Thread-safe.
+/// Decides, by the members' records that this node has applied, which nodes may connect. Thread-safe.
 /// </summary>
 /// <param name="self">This node's random id.</param>
 /// <param name="recordOf">Returns a member's record by its random id; null when there is none.</param>
-/// <param name="isConfigured">Whether the newest configuration contains a member. It may be newer than the records: it
-/// is read from the whole log, and the records only from applied entries, which after a start end at the
-/// manifest.</param>
-/// <param name="hasCaughtUp">Whether the records here are as new as the leader's. A node that was off while all others
-/// were replaced knows none of the new members, and only they can tell it; so until it has caught up, every node with a
-/// certificate may connect. Voters are known from the log.</param>
+/// <param name="isConfigured">Whether the newest configuration contains a member. The configuration may be newer than
+/// the records, because it is read from the whole log, and the records from applied entries.</param>
+/// <param name="hasCaughtUp">Whether this node has caught up, so that its records are as new as the leader's. Until
+/// then, every node with a certificate may connect: if all other members were replaced while this node was off, it has
+/// no records of the new ones.</param>
 internal sealed class MemberAdmission(
     string self,
     Func<string, MemberRecord?> recordOf,
@@ -60,7 +59,7 @@ internal sealed class MemberAdmission(
 
         if (hello.StartNumber == member.StartNumber && member.StartId != 0 && hello.StartId != member.StartId)
         {
-            // Since it was copied, the copy has been started as often as the original.
+            // The copy has been started as often as the original.
             return new PeerRefusal(
                 $"There are two copies of node {member.Name} ({member.Tag}), and this is not the one that "
                     + $"the cluster has met: stop it for good. It may join again with an empty card. "

@@ -10,7 +10,7 @@ namespace Rookery.Cluster.Joining;
 /// </summary>
 public sealed record MemberRecord
 {
-    /// <summary>A letter, assigned once; the first member's is A.</summary>
+    /// <summary>The member's letter, assigned once; the first member's is A.</summary>
     public required string Tag { get; init; }
 
     /// <summary>The member's name, unique in the cluster.</summary>
@@ -25,30 +25,33 @@ public sealed record MemberRecord
     public required byte[] PublicKey { get; init; }
 
     /// <summary>
-    /// The URLs at which it listens for clients, by address, most likely first; announced at its first start.
+    /// The URLs at which it listens for clients, with IP addresses, most likely first. Announced at each start.
     /// </summary>
     public IReadOnlyList<string> ClientUrls { get; init; } = [];
 
-    /// <summary>The URL at which clients reach it, as configured by the owner; null to use its own addresses.</summary>
+    /// <summary>
+    /// The URL at which clients reach it, as configured by the operator; null to use <see cref="ClientUrls"/>.
+    /// </summary>
     public string? PublicUrl { get; init; }
 
     /// <summary>
-    /// The id of its store, announced at its first start and new each time a data directory is formatted; null before.
+    /// The id of its store, new each time a data directory is formatted. Null until it is announced at the first start.
     /// </summary>
     public Guid? StoreId { get; init; }
 
-    /// <summary>The number of starts of its store, as last announced.</summary>
+    /// <summary>How often its store was started, as last announced.</summary>
     [JsonPropertyName("bootCounter")]
     public long StartNumber { get; init; }
 
     /// <summary>
-    /// A random id of its last announced start. Another id with the same <see cref="StartNumber"/> is that of a copy.
+    /// A random id of its last announced start. Another id with the same <see cref="StartNumber"/> reveals a copy of
+    /// the store.
     /// </summary>
     [JsonPropertyName("run")]
     public ulong StartId { get; init; }
 
     /// <summary>
-    /// The newest <see cref="FormatLevel"/> that its version supports, announced at each start; 0 before.
+    /// The newest <see cref="FormatLevel"/> that its version supports. Announced at each start; 0 before the first.
     /// </summary>
     public int NewestFormatLevel { get; init; }
 
@@ -56,8 +59,8 @@ public sealed record MemberRecord
     public DateTimeOffset Joined { get; init; }
 
     /// <summary>
-    /// Whether it is to vote beside an only voter: true when its owner chose a mirror at the join (announced at its
-    /// first start), false once it was demoted, null when nobody chose.
+    /// Whether the second of two members is a voter too, a mirror. True when the operator chose that at the join
+    /// (announced at its first start), false once it was demoted, otherwise null.
     /// </summary>
     public bool? IsMirror { get; init; }
 

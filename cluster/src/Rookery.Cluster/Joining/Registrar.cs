@@ -9,12 +9,13 @@ using Rookery.Raft;
 namespace Rookery.Cluster.Joining;
 
 /// <summary>
-/// Admits nodes to the cluster, on the leader: takes a token and a key, returns a certificate and a seat as learner.
+/// Admits nodes to the cluster, on the leader: takes a token and a public key; makes the node a learner and returns its
+/// certificate.
 /// </summary>
 /// <remarks>
-/// Token, member and seats change in one command, so a token admits at most one node, and no two nodes get the same
-/// letter or name. The steps after that command (learner, certificate) can be repeated: asking again with the same
-/// token, id and key returns the same seat, however often an answer is lost or the leader changes.
+/// One command marks the token as used and stores the member's record. So a token admits at most one node, and no two
+/// nodes get the same letter or name. The later steps (learner, certificate) can be repeated: if an answer is lost or
+/// the leader changes, asking again with the same token, id and key returns the same seat.
 /// </remarks>
 /// <param name="identity">Returns this member's current identity.</param>
 /// <param name="recordStore">The cluster's records.</param>
@@ -39,8 +40,7 @@ public sealed class Registrar(Func<NodeIdentity> identity, IJoinRecordStore reco
         CancellationToken cancellationToken
     )
     {
-        // Do no work for a stranger before it presents a token that this cluster knows. Catch up first: the token may
-        // be new.
+        // Do no work for a node before it presents a known token. Catch up first, because the token may be new.
         if (
             recordStore.IsLeader
             && recordStore.Find(TokenRecord.KeyOf(request.Secret)) is null
@@ -124,7 +124,7 @@ public sealed class Registrar(Func<NodeIdentity> identity, IJoinRecordStore reco
                 );
             }
 
-            // Not cancelled once begun: the caller may be gone by then and come back for the seat.
+            // Not cancellable: a caller that left may come back for the seat.
             var (seat, refusal) = await TakeSeatAsync(request, key);
             if (refusal is not null)
             {
@@ -141,8 +141,8 @@ public sealed class Registrar(Func<NodeIdentity> identity, IJoinRecordStore reco
     }
 
     /// <summary>
-    /// Returns the node's seat, or assigns a new one. Returns neither seat nor refusal when the seats changed
-    /// concurrently.
+    /// Returns the node's seat (its member record), or assigns a new one. Returns neither seat nor refusal when the
+    /// seats changed concurrently.
     /// </summary>
     private async ValueTask<(MemberRecord? Seat, JoinRefusal? Refusal)> TakeSeatAsync(
         JoinRequest request,
@@ -173,7 +173,7 @@ public sealed class Registrar(Func<NodeIdentity> identity, IJoinRecordStore reco
         );
         if (given is not null)
         {
-            // The node has asked with another token before, and the answer was lost.
+            // The node was admitted with another token before, and the answer was lost.
             return Outcome(await recordStore.ChangeAsync([used], CancellationToken.None), given);
         }
 

@@ -2,12 +2,12 @@ using Rookery.Documents.Records;
 
 namespace Rookery.Cluster.Joining;
 
-/// <summary>The names, ids and letters that the members have.</summary>
+/// <summary>The names, ids and letters that are taken by members.</summary>
 internal sealed class Seats
 {
     /// <summary>
-    /// The key of a record that changes with every assigned seat, so that of two concurrent assignments one fails and
-    /// must be repeated.
+    /// The key of a record that changes with every assigned seat. If two seats are assigned concurrently, one
+    /// assignment therefore fails and must be repeated.
     /// </summary>
     public const string Key = ClusterRecordPrefix.Desired + "seats";
 
@@ -31,7 +31,7 @@ internal sealed class Seats
     /// <summary>Returns the seat of a node, or null.</summary>
     public MemberRecord? Of(string nodeId) => Array.Find(_members, member => Same(member.NodeId, nodeId)).Record;
 
-    /// <summary>Returns the change that fails when a seat was assigned since.</summary>
+    /// <summary>Returns a record change that fails if a seat was assigned since this object was made.</summary>
     public RecordChange Guard() => new(Key, [], _version);
 
     /// <summary>Returns why a node cannot have the requested seat, or null.</summary>

@@ -6,7 +6,7 @@ namespace Rookery.Cluster.Joining;
 
 /// <summary>
 /// The cluster's record of a join token, as JSON under <see cref="ClusterRecordPrefix.JoinToken"/> and the hash of its
-/// secret. Kept for a while after the token was used or expired, so that a refusal can say so.
+/// secret. Kept for a while after the token was used or expired, so that a refusal can tell that.
 /// </summary>
 internal sealed record TokenRecord
 {
@@ -19,7 +19,7 @@ internal sealed record TokenRecord
     /// <summary>The id of the node that the token admitted; null before.</summary>
     public string? UsedBy { get; init; }
 
-    /// <summary>When the token admitted it; null before.</summary>
+    /// <summary>When the token admitted that node; null before.</summary>
     public DateTimeOffset? Used { get; init; }
 
     /// <summary>

@@ -8,14 +8,13 @@ using Rookery.Platform;
 namespace Rookery.Cluster.Joining;
 
 /// <summary>
-/// A node without peers that is unclaimed and has never held a database. A card becomes a cluster of one at its first
-/// boot, so that it has a certificate, and may later join another cluster. Its identity is put away first, durably and
-/// atomically. Before that the directory belongs to the old node; afterwards it is one in which a join began, and the
-/// rest of the old node is deleted before the join continues.
+/// A node without peers that is unclaimed and has never held a database. At its first boot, a node founds a cluster of
+/// one, to have a certificate. Such a node may later join another cluster. First its identity is put away, durably and
+/// atomically. From then on its directory counts as one in which a join began, and the rest of the old node is deleted.
 /// </summary>
 public static class UnclaimedNode
 {
-    // The file names in the data directory of a node that was made and started, and nothing else.
+    // The names of all files that a node has in its data directory if it was started and never used.
     private static readonly string[] Names =
     [
         "lock",
@@ -31,14 +30,14 @@ public static class UnclaimedNode
         "lost+found",
     ];
 
-    /// <summary>Puts away the node of a data directory, if it belongs to a cluster.</summary>
+    /// <summary>Puts away the identity of the data directory's node, if it has one.</summary>
     /// <param name="disk">The disk.</param>
     /// <param name="options">The directories of the node.</param>
     /// <param name="clusterId">The cluster to join instead.</param>
     /// <param name="memory">The memory budget.</param>
     /// <param name="io">Records disk operations.</param>
     /// <param name="time">The clock.</param>
-    /// <returns>Why the node is kept, in sentences; null when there is none any more.</returns>
+    /// <returns>Why the node is kept, in sentences; null when its identity was put away or did not exist.</returns>
     /// <exception cref="DataDirectoryInUseException">The node is running.</exception>
     /// <exception cref="IdentityException">The identity cannot be read.</exception>
     /// <exception cref="DiskException">The disk failed.</exception>
@@ -107,11 +106,11 @@ public static class UnclaimedNode
         }
     }
 
-    /// <summary>Deletes the remains of a node that was put away.</summary>
+    /// <summary>Deletes the remaining files of a node whose identity was put away.</summary>
     /// <param name="disk">The disk.</param>
-    /// <param name="dataDirectory">Its data directory.</param>
+    /// <param name="dataDirectory">The node's data directory.</param>
     /// <param name="held">The lock on the data directory.</param>
-    /// <param name="kept">Names of files that do not belong to the old node.</param>
+    /// <param name="kept">The names of files to keep.</param>
     public static void Clear(IDisk disk, string dataDirectory, StoppedDirectory held, params IReadOnlyList<string> kept)
     {
         if (IdentityDirectory.IsPutAwayIn(disk, dataDirectory))
@@ -121,7 +120,9 @@ public static class UnclaimedNode
         }
     }
 
-    /// <summary>Whether a join may replace a running node that knows everything acknowledged.</summary>
+    /// <summary>
+    /// Whether a join may replace this running node. The caller has caught up, so that the records are current.
+    /// </summary>
     internal static bool IsUnclaimed(NodeStore store, IJoinRecordStore recordStore, NodeIdentity identity) =>
         identity.Peers.Count == 0
         && !store.Applier.HasEverHadDatabase

@@ -17,8 +17,8 @@ using Rookery.Raft;
 namespace Rookery.Cluster.Membership;
 
 /// <summary>
-/// A node as a member of a cluster: its identity, its connections to the other members, the port on which it accepts
-/// theirs, and the maintenance of all that.
+/// A node as a member of a cluster: its identity, its consensus, its connections to the other members, the port for
+/// members, and their maintenance.
 /// </summary>
 public sealed class ClusterMember : IAsyncDisposable
 {
@@ -69,15 +69,15 @@ public sealed class ClusterMember : IAsyncDisposable
     /// <summary>The rotation of the cluster's authority; null in diagnosis mode.</summary>
     public AuthorityRotation? Rotation { get; private set; }
 
-    /// <summary>The owner's orders about members; null in diagnosis mode.</summary>
+    /// <summary>Carries out the operator's orders about members; null in diagnosis mode.</summary>
     public MembershipService? Membership { get; private set; }
 
     /// <summary>
-    /// What this node waits for to form a cluster with others, in sentences; null when it forms none.
+    /// What this node waits for to form a cluster with other nodes, in sentences; null when it forms none.
     /// </summary>
     public string? FormingStatus => _forming?.Status;
 
-    /// <summary>Whether the node is a voter; null in diagnosis mode, and when it is no member.</summary>
+    /// <summary>Whether the node is a voter; null in diagnosis mode or when it is no member.</summary>
     public bool? IsVoter =>
         _consensus is { } consensus
         && consensus.ReadState().Configuration is { } members
@@ -110,15 +110,13 @@ public sealed class ClusterMember : IAsyncDisposable
     public IReadOnlyList<PeerStatus> Peers => _network?.Status() ?? [];
 
     /// <summary>
-    /// Makes an HTTPS client for another member's port, which the caller disposes; null when no address is known. Needs
-    /// neither a leader nor a majority.
+    /// Makes an HTTPS client for another member's port; the caller disposes it. Null when no address is known. Works
+    /// without a leader.
     /// </summary>
     /// <param name="nodeId">The member's random id.</param>
     public HttpClient? ClientOf(string nodeId) => _network?.ClientOf(Members.IdOf(nodeId));
 
-    /// <summary>
-    /// Loads the member whose data directory this is; null when the node has never been in a cluster.
-    /// </summary>
+    /// <summary>Loads the identity in the data directory; null when the node has never been in a cluster.</summary>
     /// <exception cref="IdentityException">The identity is damaged, or belongs to another node.</exception>
     public static ClusterMember? TryLoad(IDisk disk, ClusterMemberOptions options, TimeProvider time) =>
         IdentityDirectory.TryLoad(disk, options.DataDirectory) is { } identity
@@ -138,18 +136,18 @@ public sealed class ClusterMember : IAsyncDisposable
     /// Opens consensus with the other members on the node's store. Nothing is sent or accepted before
     /// <see cref="StartAsync"/>.
     /// </summary>
-    /// <exception cref="IdentityException">This data must not take part any more. The node stays in diagnosis mode, and
-    /// the message says why.</exception>
+    /// <exception cref="IdentityException">This node must not participate any more; the message says why. The caller
+    /// stays in diagnosis mode.</exception>
     public IConsensusHost OpenConsensus(NodeStore store)
     {
-        // Before consensus starts: starting it counts the start, and makes a node without peers leader.
+        // Check this before consensus starts: that counts the start, and makes a node without peers leader.
         if (IdentityDirectory.ReadRetirement(_disk, _options.DataDirectory) is { } retired)
         {
             throw new IdentityException(retired.Explain(Identity, _options.DataDirectory));
         }
 
-        // The data is locked only now. A join holds the lock until its owner has chosen, and may have marked a mirror
-        // after the identity was read.
+        // Read the identity again, now that the data is locked: a join may have marked a mirror after the identity was
+        // first read.
         _keeper.Change(_ => IdentityDirectory.TryLoad(_disk, _options.DataDirectory));
 
         var hello = new PeerHello
@@ -181,7 +179,7 @@ public sealed class ClusterMember : IAsyncDisposable
             {
                 Network = _network,
 
-                // A joining node is told its peers. A founder has none until the first node joins.
+                // A node that joined knows peers from its join. A founder has none until the first node joins.
                 MayBegin = Identity.Peers.Count == 0,
                 IsClockSynchronised = _options.IsClockSynchronised,
                 BoardPenalty = _options.BoardPenalty,
@@ -235,7 +233,8 @@ public sealed class ClusterMember : IAsyncDisposable
     }
 
     /// <summary>
-    /// Returns the duty of forming a cluster; null for a node that has peers and did not form its cluster with them.
+    /// Makes the loop that forms a cluster; null when that is not configured, or for a node that joined its cluster by
+    /// other means.
     /// </summary>
     private FormingDuty? CreateFormingDuty(NodeStore store)
     {
@@ -303,14 +302,13 @@ public sealed class ClusterMember : IAsyncDisposable
     }
 
     /// <summary>
-    /// Announces the stop before leadership is transferred: aborts members' fetches of this node's state, so they ask
-    /// another member.
+    /// Aborts other members' fetches of this node's state, so that they ask another member. Called before
+    /// <see cref="HandOverAsync"/>.
     /// </summary>
     public void BeginStop() => _port?.Lifetime.StopApplication();
 
     /// <summary>
-    /// Transfers leadership, if this node leads and another can take over, so that its stop causes no election. Waits a
-    /// few seconds at most.
+    /// Transfers leadership, if this node leads, so that its stop causes no election. Waits a few seconds at most.
     /// </summary>
     public async Task HandOverAsync()
     {
@@ -330,7 +328,7 @@ public sealed class ClusterMember : IAsyncDisposable
         }
 
         // Members learn of the next leader from its first heartbeat. Until then they forward commands to this node,
-        // which must not stop before it has referred them to the next leader.
+        // which must answer them before it stops.
         for (int quiet = 0, waited = 0; quiet < QuietRounds && waited < HandOverAttempts; waited++)
         {
             await Task.Delay(HandOverInterval, _time);
@@ -339,8 +337,7 @@ public sealed class ClusterMember : IAsyncDisposable
     }
 
     /// <summary>
-    /// Stops the node's cluster duties and closes its connections. Call it before the node's data is closed, which all
-    /// of them use. Idempotent.
+    /// Stops the background loops and closes the connections. Call it before the node's data is closed. Idempotent.
     /// </summary>
     public async ValueTask DisposeAsync()
     {
@@ -375,11 +372,10 @@ public sealed class ClusterMember : IAsyncDisposable
     }
 
     /// <summary>
-    /// Excludes this data for good, across all later starts. A check by start number would admit a copy once it has
-    /// started more often than the original, and it would vote without what the original acknowledged. A restart must
-    /// not continue after a broken rule either.
+    /// Excludes this node from the cluster, in this and all later starts. (A copy must stay excluded even when it was
+    /// started more often than the original, because it may have lost acknowledged entries.)
     /// </summary>
-    /// <returns>The reason, for the owner.</returns>
+    /// <returns>The reason, for the operator.</returns>
     private string Retire(RetirementCause cause, string why)
     {
         var retirement = new Retirement(cause, why);
@@ -389,8 +385,7 @@ public sealed class ClusterMember : IAsyncDisposable
             return earlier;
         }
 
-        // On another thread: the caller may hold the consensus lock, or be a link that is closed here. A disk that
-        // fails or hangs must not suppress the message.
+        // On another thread, because the caller may hold the consensus lock, or be a link that this closes.
         _retiring = Task.Run(() => RetireAsync(retirement));
         return sentence;
     }
@@ -477,14 +472,14 @@ public sealed class ClusterMember : IAsyncDisposable
         return true;
     }
 
-    // A voter that asks for its seat again keeps its vote; as a change it would be demoted.
+    // A voter that asks again to be admitted must not become a learner.
     private ChangeAnswer AddLearner(NodeId node) =>
         _consensus!.ReadState() is { Role: Role.Leader } state && state.Configuration.IsMember(node)
             ? ChangeAnswer.NothingToDo
             : _consensus.ChangeMember(MemberChange.Learner, node);
 
     /// <summary>
-    /// Answers a request only if it comes from a member: not from an old copy of one, nor from a removed one.
+    /// Answers a request only if it comes from a member. Refuses old copies of members, and removed members.
     /// </summary>
     private Task AnswerMemberAsync(HttpContext http, Func<HttpContext, Task> answer)
     {
@@ -492,7 +487,7 @@ public sealed class ClusterMember : IAsyncDisposable
             http.Features.Get<ProvenPeer>() is { Verdict: { Refusal: null } proven }
             && _consensus!.Roster.Of(proven.Member) is not null;
 
-        // A stopped member that is to be recovered lists the members, which changes nothing.
+        // A recovery of a stopped member lists the members, and it has no hello. Listing changes nothing.
         bool onlyLooks = http.Request.Path.Value is MembershipService.Prefix + nameof(MemberOrder.List);
         string? refusal =
             !isRecorded ? "This is for members of the cluster only."

@@ -11,38 +11,40 @@ public sealed record ClusterMemberOptions
     /// <summary>The data directory, absolute.</summary>
     public required string DataDirectory { get; init; }
 
-    /// <summary>The address at which it listens for members.</summary>
+    /// <summary>The address at which the node listens for members.</summary>
     public required IPEndPoint Listen { get; init; }
 
     /// <summary>
-    /// Returns the addresses at which members may reach it, <c>host:port</c>, most likely first. Called once a minute.
+    /// Returns the addresses at which members may reach the node, <c>host:port</c>, most likely first. Called once a
+    /// minute.
     /// </summary>
     public required Func<IReadOnlyList<string>> Addresses { get; init; }
 
     /// <summary>
-    /// Returns the URLs at which it listens for clients, by address, most likely first. Called once a minute.
+    /// Returns the URLs at which the node listens for clients, with IP addresses, most likely first. Called once a
+    /// minute.
     /// </summary>
     public required Func<IReadOnlyList<string>> ClientUrls { get; init; }
 
     /// <summary>
-    /// Further addresses at which any other member may be, <c>host:port</c>, as configured by the owner. Certificates
-    /// tell which member answers.
+    /// Additional addresses to dial for each other member, <c>host:port</c>, as configured by the operator.
+    /// Certificates tell which member answers.
     /// </summary>
     public IReadOnlyList<string> PeerPlaces { get; init; } = [];
 
     /// <summary>
-    /// Returns the nodes that announce themselves in this network; hints like <see cref="PeerPlaces"/>. Takes some
-    /// seconds.
+    /// Returns the nodes that announce themselves in the local network, as hints like <see cref="PeerPlaces"/>. Takes
+    /// some seconds.
     /// </summary>
     public Func<CancellationToken, Task<IReadOnlyList<AnnouncedNode>>> Browse { get; init; } =
         static _ => Task.FromResult<IReadOnlyList<AnnouncedNode>>([]);
 
     /// <summary>
-    /// How it forms a cluster with others while it is unclaimed; null when the owner does not want that.
+    /// How the node forms a cluster with other nodes while it is unclaimed; null when that is not configured.
     /// </summary>
     public FormingOptions? Forming { get; init; }
 
-    /// <summary>The URL at which clients reach it, as configured by the owner; null for none.</summary>
+    /// <summary>The URL at which clients reach the node, as configured by the operator; null for none.</summary>
     public string? PublicUrl { get; init; }
 
     /// <summary>Whether the machine's clock is synchronised with a time source.</summary>
@@ -60,7 +62,7 @@ public sealed record ClusterMemberOptions
     /// <summary>The memory budget of the process; null to count nothing.</summary>
     public MemoryBudget? Memory { get; init; }
 
-    /// <summary>Receives sentences that need the owner's attention.</summary>
+    /// <summary>Receives sentences that need the operator's attention.</summary>
     public required Action<string> Log { get; init; }
 
     /// <summary>Receives sentences about normal events.</summary>

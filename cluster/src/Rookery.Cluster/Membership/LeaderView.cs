@@ -5,7 +5,8 @@ namespace Rookery.Cluster.Membership;
 /// <summary>The leader's view of the cluster at one moment.</summary>
 /// <param name="Self">The leader.</param>
 /// <param name="Term">The leader's term.</param>
-/// <param name="EtagBefore">A topology etag at least as high as any that a node computed while it was alone.</param>
+/// <param name="EtagBefore">A topology etag at least as high as any that a node computed while it was the only
+/// member.</param>
 /// <param name="Configuration">The newest configuration.</param>
 /// <param name="Members">The members' records.</param>
 /// <param name="Reachable">The other members that answered within the last election timeout.</param>

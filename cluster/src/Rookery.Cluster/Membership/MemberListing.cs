@@ -4,10 +4,10 @@ using Rookery.Documents.Consensus;
 
 namespace Rookery.Cluster.Membership;
 
-/// <summary>The list of members for owners.</summary>
+/// <summary>Formats the list of members for operators, as JSON.</summary>
 internal static class MemberListing
 {
-    /// <summary>Returns how many voters may fail, as a sentence.</summary>
+    /// <summary>Returns a sentence about how many voters may fail.</summary>
     public static string Tolerance(int voters) =>
         voters switch
         {
@@ -101,8 +101,8 @@ internal static class MemberListing
     }
 
     /// <summary>
-    /// Returns the note for the owner: the failure tolerance, or for two members the consequences of mirror and standby
-    /// and how to switch.
+    /// Returns the note for the operator: the failure tolerance or, for two members, the consequences of mirror and
+    /// standby and how to switch.
     /// </summary>
     private static string NoteOn(IReadOnlyList<MemberStatistics> members, int voters)
     {

@@ -7,9 +7,9 @@ using Rookery.Raft;
 namespace Rookery.Cluster.Membership;
 
 /// <summary>
-/// Repeats once a second: connects to the members of the records, stores their addresses, announces this node's
-/// address, renews its certificate, and on the leader completes seats and promotes caught-up learners. An idle cluster
-/// writes nothing for it.
+/// The background loop of a member, once a second. It connects to the recorded members, stores their addresses,
+/// announces this node's address, and renews its certificate. On the leader it completes admissions and promotes
+/// caught-up learners. In an idle cluster it writes nothing.
 /// </summary>
 internal sealed class MemberMaintenance(
     RaftConsensus consensus,
@@ -27,13 +27,13 @@ internal sealed class MemberMaintenance(
     TimeProvider time
 ) : IAsyncDisposable
 {
-    // The first repair starts as soon as damage is found: until it ends, reads of the damaged part fail here.
+    // Rounds between repairs. The first repair starts as soon as damage is found.
     private const int RoundsBetweenRepairs = 30;
 
-    // After a crash a node waits this long before it becomes a candidate without having heard all voters.
+    // Rounds without a leader before that is logged. After a crash, a node needs all voters' pre-votes for this long.
     private const int RoundsUntilLeaderless = 20;
 
-    // Longer than an election takes; browsing the network may be slow.
+    // Rounds between searches for members in the network: more than an election takes.
     private const int RoundsBetweenLooks = 15;
 
     private static readonly TimeSpan Interval = TimeSpan.FromSeconds(1);
@@ -94,7 +94,8 @@ internal sealed class MemberMaintenance(
         _duty.Try(whereabouts.DoRound, _stopping.Token);
         if (_proposing.IsCompleted)
         {
-            // Concurrently, because it waits for a leader, and a leader may wait for this node to connect to it.
+            // Concurrently, because this waits for a leader, and an election may need connections that later rounds
+            // make.
             _proposing = ProposeAsync();
         }
 
@@ -103,15 +104,14 @@ internal sealed class MemberMaintenance(
         _roundsWithDamage = hasDamage() ? _roundsWithDamage + 1 : 0;
         if (_roundsWithDamage % RoundsBetweenRepairs == 1 && _repairing.IsCompleted)
         {
-            // Concurrently, because its duration depends on the other members.
+            // Concurrently, because the duration depends on the other members.
             _repairing = RepairAsync();
         }
     }
 
     /// <summary>
-    /// Sets the peers to connect to. A node that has just joined has no records and uses the peers that it was told
-    /// when joining. A restarted node's records may be old, and the entries that bring new ones may come only from
-    /// members that have no record here, so it also uses the last known peers.
+    /// Sets the peers to connect to. A node that has just joined has no records, and uses the peers that its join
+    /// returned. A restarted node's records may be old, so it also uses the last known peers.
     /// </summary>
     private void KeepPeers()
     {
@@ -132,8 +132,7 @@ internal sealed class MemberMaintenance(
             ),
         ];
 
-        // The only voter of a cluster without learners has no peers: if it kept removed ones, its next start would wait
-        // for them.
+        // The only member of a cluster has no peers. If it kept removed ones, its next start would wait for them.
         if (
             isKnown
             && (
@@ -145,8 +144,7 @@ internal sealed class MemberMaintenance(
             keeper.KeepPeers(known);
         }
 
-        // Configured and announced addresses come last: they may belong to other nodes, and matter only when no known
-        // address works.
+        // Configured and announced addresses come last, because they may belong to other nodes.
         var said = saidPlaces.Except(whereabouts.Facts.Addresses, StringComparer.Ordinal);
         var announced = Volatile.Read(ref _announcedPlaces);
         PeerAddress[] peers = WithCallers(
@@ -170,14 +168,14 @@ internal sealed class MemberMaintenance(
     }
 
     /// <summary>
-    /// Adds members that are connected to this node and are not among the known peers. Such a member brings the records
-    /// that contain it, and this node must be able to answer.
+    /// Adds nodes that are connected to this node and are not among the known peers. This node may lack their records,
+    /// and needs a connection to answer them.
     /// </summary>
     internal static PeerAddress[] WithCallers(PeerAddress[] known, IReadOnlyList<PeerAddress> callers) =>
         [.. known, .. callers.Where(caller => !Array.Exists(known, peer => peer.Node == caller.Node))];
 
     /// <summary>
-    /// Logs a missing leader once, and browses the network for the members' addresses until there is a leader.
+    /// Logs once that no leader is known, and browses the network for the members' addresses until a leader is known.
     /// </summary>
     private void WatchForLeader()
     {
@@ -205,8 +203,8 @@ internal sealed class MemberMaintenance(
     }
 
     /// <summary>
-    /// Collects announced addresses, because all members may have moved at once. Certificates prove which member
-    /// answers there.
+    /// Collects announced addresses of the members, because all of them may have new addresses. Certificates prove
+    /// which member answers there.
     /// </summary>
     private async Task BrowseAsync()
     {
@@ -235,7 +233,7 @@ internal sealed class MemberMaintenance(
     {
         var facts = whereabouts.Facts;
 
-        // A member that just joined waits until it has received its record.
+        // A member that just joined waits until its own record has arrived.
         bool isKnown = consensus.Roster.Of(consensus.Self) is not null;
         if (
             facts != _announced

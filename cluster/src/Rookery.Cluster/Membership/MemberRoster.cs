@@ -7,7 +7,9 @@ using Rookery.Storage;
 
 namespace Rookery.Cluster.Membership;
 
-/// <summary>The members' records, parsed again when one has changed. Thread-safe.</summary>
+/// <summary>
+/// The parsed records of the members and the recorded topology. Parsed again after a record has changed. Thread-safe.
+/// </summary>
 internal sealed class MemberRoster(NodeStore store)
 {
     private readonly ClusterRecords _records = store.ClusterRecords;
@@ -54,7 +56,8 @@ internal sealed class MemberRoster(NodeStore store)
             return new ClusterView(told.Etag, [.. told.Members.Select(member => member.ToView(store.NodeId))]);
         }
 
-        // While the node is alone, term and configuration index only grow. A joining node has no topology for clients.
+        // While the node is the only member, term and configuration index only grow, so the etag does. A joining node
+        // has no topology for clients.
         long etag = isAlone ? Math.Max((told?.Etag ?? 0) + 1, state.Term + state.ConfigurationIndex) : 0;
         return new ClusterView(etag, [Alone(state)]);
     }
@@ -106,7 +109,7 @@ internal sealed class MemberRoster(NodeStore store)
             }
             catch (DamagedException)
             {
-                // Keep the last known members: repairing the damage needs them.
+                // Keep the last known members, because repairing the damage needs them.
             }
         }
 

@@ -7,13 +7,13 @@ using Rookery.Raft;
 namespace Rookery.Cluster.Membership;
 
 /// <summary>
-/// Carries out the owner's orders about members. Only the leader carries out orders; another node forwards them to the
-/// leader's port for members. None is carried out without an order.
+/// Carries out the operator's orders about members. Only the leader carries them out; other nodes forward them to the
+/// leader's port for members.
 /// </summary>
 /// <param name="consensus">This node's consensus.</param>
 /// <param name="recordStore">The members' records.</param>
-/// <param name="connect">Makes an HTTPS client for another member's port, which the caller disposes; returns null when
-/// no address is known.</param>
+/// <param name="connect">Makes an HTTPS client for another member's port; the caller disposes it. Returns null when no
+/// address is known.</param>
 /// <param name="time">The clock.</param>
 public sealed class MembershipService(
     RaftConsensus consensus,
@@ -25,7 +25,8 @@ public sealed class MembershipService(
     /// <summary>The path prefix of forwarded orders: POST /members/ORDER?name=&amp;hops=.</summary>
     internal const string Prefix = "/members/";
 
-    // One from a follower to the leader, and one to the next leader when the leader itself is to be removed.
+    // The maximum number of forwards: one from a follower to the leader, and one to the next leader when the leader
+    // itself is to be removed.
     private const int MostHops = 2;
     private const int Attempts = 50;
 
@@ -199,8 +200,8 @@ public sealed class MembershipService(
             return Refused(why);
         }
 
-        // Record this before demoting, because the leader would promote the member again. The record of a member that
-        // has never run may still ask for a mirror.
+        // Change the record before demoting; otherwise the leader would promote a mirror again. A member that was never
+        // started may still announce a mirror.
         var rejection = await WriteAsync(
             () =>
                 recordStore.Find(MemberRecord.KeyOf(member.NodeId)) is { } stored
@@ -232,8 +233,8 @@ public sealed class MembershipService(
         : null;
 
     /// <summary>
-    /// Removes a member: first from the configuration, then its record. A voter that still counts but is refused its
-    /// connections would block the others. If removing fails in between, repeating the order completes it.
+    /// Removes a member: first from the configuration, then its record. (In the other order, a voter would still count
+    /// for majorities while its connections are refused.) If this fails in between, repeating the order completes it.
     /// </summary>
     private async Task<MemberAnswer> RemoveAsync(RosterEntry member, int hops, CancellationToken cancellationToken)
     {
@@ -256,7 +257,7 @@ public sealed class MembershipService(
             return Refused(OnlyVoter(member.Member, configuration, "without it nothing could be written"));
         }
 
-        // The core checks this again, but only after leadership was transferred; a transfer in vain would cost a pause.
+        // The core checks this too, but only after the transfer of leadership, which would pause proposals for nothing.
         if (
             configuration.Voters.Length - 1 - Unreachable(configuration).Length
             < configuration.Without(member.Member).Majority
@@ -305,7 +306,7 @@ public sealed class MembershipService(
             );
     }
 
-    /// <summary>Writes records, and repeats that after concurrent changes.</summary>
+    /// <summary>Changes records, and tries again after concurrent changes.</summary>
     /// <param name="changes">Computes the changes from the current records; null for none.</param>
     /// <param name="cancellationToken">Cancels.</param>
     private async Task<Rejection?> WriteAsync(

@@ -5,20 +5,20 @@ using Rookery.Platform;
 namespace Rookery.Cluster.Membership;
 
 /// <summary>
-/// Runs the duties of a background loop. A failure of one duty is logged and does not prevent the others; the duty runs
-/// again in the next round. A broken invariant ends the process.
+/// Runs the tasks of a background loop. A failed task is logged, does not prevent the other tasks, and is tried again
+/// in the next round. A violated invariant ends the process.
 /// </summary>
-/// <param name="what">The beginning of the logged sentence: what failed.</param>
+/// <param name="what">The beginning of the logged sentence, which names the failed work.</param>
 /// <param name="log">Receives failures.</param>
 /// <param name="time">The clock.</param>
 internal sealed class RepeatedDuty(string what, Action<string> log, TimeProvider time)
 {
     private readonly RepeatedLog _log = new(log, time);
 
-    /// <summary>Runs a duty.</summary>
-    /// <param name="duty">The duty.</param>
-    /// <param name="stopping">Cancelled when the loop stops. Failures are not logged then, because what the duty uses
-    /// may be disposed.</param>
+    /// <summary>Runs a task.</summary>
+    /// <param name="duty">The task.</param>
+    /// <param name="stopping">Cancelled when the loop stops. Failures are not logged then, because the task may use
+    /// disposed objects.</param>
     public async Task TryAsync(Func<Task> duty, CancellationToken stopping)
     {
         try

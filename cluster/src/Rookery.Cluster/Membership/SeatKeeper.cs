@@ -3,16 +3,16 @@ using Rookery.Raft;
 namespace Rookery.Cluster.Membership;
 
 /// <summary>
-/// The leader's own changes of members, one a round: it adds a node whose admission was not completed as a learner, and
-/// promotes learners.
+/// Makes the changes of members that a leader makes without an order, at most one a round: completes interrupted
+/// admissions, and promotes learners.
 /// </summary>
 /// <param name="consensus">This node's consensus.</param>
 /// <param name="log">Receives a sentence for each change.</param>
 internal sealed class SeatKeeper(RaftConsensus consensus, Action<string> log)
 {
     /// <summary>
-    /// Rounds of one second before the leader completes an admission. The joining node, or an order that is about to
-    /// remove it, needs a few.
+    /// The number of rounds, one a second, before the leader completes an admission. The join itself usually takes a
+    /// few.
     /// </summary>
     internal const int RoundsUntilCompleted = 30;
 
@@ -39,9 +39,8 @@ internal sealed class SeatKeeper(RaftConsensus consensus, Action<string> log)
     }
 
     /// <summary>
-    /// Makes a node a learner whose record exists but which is in no configuration, because the leader that admitted it
-    /// stopped or lost leadership in between. A node that has ever started was a learner and has been removed since, so
-    /// it does not count.
+    /// Makes a node a learner that has a record but is not in the configuration, because the leader that admitted it
+    /// stopped in between. Excludes nodes that were ever started: they were learners and have been removed since.
     /// </summary>
     private bool CompleteSeat(Configuration configuration)
     {

@@ -3,9 +3,9 @@ using Rookery.Raft;
 namespace Rookery.Cluster.Membership;
 
 /// <summary>
-/// The default number of voters. An even number tolerates no more failures than the odd one below it, and waits for
-/// more disks. Two voters tolerate none, so the second of two members is a standby, unless the owner chose a mirror
-/// when it joined or promotes it.
+/// Determines the default number of voters. An even number tolerates no more failures than the odd number below it, and
+/// waits for more disks. Two voters tolerate no failure, so the second of two members is a standby, unless the operator
+/// chose a mirror at its join or promotes it.
 /// </summary>
 internal static class SeatRule
 {
@@ -18,9 +18,8 @@ internal static class SeatRule
         };
 
     /// <summary>
-    /// Promotes the next learner, if this node leads and either enough learners have caught up to tolerate one more
-    /// failure, or the only caught-up one is to be a mirror. Learners that have not caught up do not count: a single
-    /// additional voter would reduce the tolerance until they catch up.
+    /// Promotes a learner, if this node leads, in two cases: enough learners have caught up to tolerate one more
+    /// failure, or a caught-up learner is to be the mirror of the only voter.
     /// </summary>
     /// <returns>The new voter; none when no learner can be promoted now.</returns>
     public static NodeId PromoteNext(RaftConsensus consensus)

@@ -5,7 +5,7 @@ using Rookery.Documents.Records;
 namespace Rookery.Cluster.Membership;
 
 /// <summary>
-/// On the leader: records the topology for clients when it changes. An idle cluster writes nothing for it.
+/// Records the topology for clients when it changes. Only the leader does that. In an idle cluster it writes nothing.
 /// </summary>
 /// <param name="look">Returns the leader's view of the cluster; null when this node does not lead.</param>
 /// <param name="recordStore">The cluster's records.</param>
@@ -18,12 +18,12 @@ internal sealed class TopologyKeeper(
     TimeProvider time
 ) : IAsyncDisposable
 {
-    // Election timeouts after which a new leader has heard from all reachable members.
+    // The number of election timeouts after which a new leader has heard from all reachable members.
     private const int TimeoutsToHear = 2;
 
     private static readonly TimeSpan Interval = TimeSpan.FromSeconds(1);
 
-    // Limits writes for a member on bad Wi-Fi: each change of health is a write on every disk.
+    // The minimum time between writes for changed health, because a member on bad Wi-Fi changes often.
     private static readonly TimeSpan HealthInterval = TimeSpan.FromSeconds(5);
 
     private readonly CancellationTokenSource _stopping = new();
@@ -65,7 +65,7 @@ internal sealed class TopologyKeeper(
     /// </summary>
     public async ValueTask KeepAsync(CancellationToken cancellationToken)
     {
-        // A new leader waits here until it may write, so that clients need not wait for the next check.
+        // A new leader waits here until it may write, so that clients learn of it without waiting for the next check.
         if (
             look() is null
             || !(recordStore.IsLeader || await recordStore.CatchUpAsync(cancellationToken))

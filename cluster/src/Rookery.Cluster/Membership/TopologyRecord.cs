@@ -6,8 +6,8 @@ using Rookery.Documents.Records;
 namespace Rookery.Cluster.Membership;
 
 /// <summary>
-/// The topology for clients, recorded by the leader. Because it is replicated, two nodes that answer with the same etag
-/// return the same topology, and a newer topology has a higher etag even when the answering node lags.
+/// The topology for clients, recorded by the leader. Because it is replicated, all nodes return the same topology for
+/// the same etag, and newer topologies have higher etags.
 /// </summary>
 internal sealed record TopologyRecord
 {
@@ -27,13 +27,13 @@ internal sealed record TopologyRecord
     /// <summary>Returns the record's value.</summary>
     public byte[] ToJson() => JsonSerializer.SerializeToUtf8Bytes(this, ClusterJson.Default.TopologyRecord);
 
-    /// <summary>Whether two topologies differ in nothing but their etags.</summary>
+    /// <summary>Whether the two topologies are equal except for their etags.</summary>
     public bool Repeats(TopologyRecord? other) =>
         other is not null && (this with { Etag = other.Etag }).ToJson().AsSpan().SequenceEqual(other.ToJson());
 
     /// <summary>
-    /// Returns this topology with each member's <see cref="TopologyMember.IsUp"/> taken from another; members that the
-    /// other lacks are up.
+    /// Returns this topology with each member's <see cref="TopologyMember.IsUp"/> taken from another topology. Members
+    /// that the other lacks are up.
     /// </summary>
     public TopologyRecord WithHealthOf(TopologyRecord? other) =>
         this with
@@ -58,14 +58,15 @@ internal sealed record TopologyMember
     /// <summary>The member's name.</summary>
     public required string Name { get; init; }
 
-    /// <summary>The URLs at which it listens for clients, by address.</summary>
+    /// <summary>The URLs at which it listens for clients, with IP addresses.</summary>
     public required IReadOnlyList<string> Urls { get; init; }
 
-    /// <summary>The URL at which clients reach it, as configured by its owner; null for none.</summary>
+    /// <summary>The URL at which clients reach it, as configured by the operator; null for none.</summary>
     public string? PublicUrl { get; init; }
 
     /// <summary>
-    /// Its number of starts. Clients that marked a member as failed try it again only with a new topology.
+    /// How often its store was started. A restart therefore changes the topology, so that clients try a member again
+    /// that they had marked as failed.
     /// </summary>
     public long Starts { get; init; }
 
@@ -75,10 +76,10 @@ internal sealed record TopologyMember
     /// <summary>Whether it is the leader.</summary>
     public bool IsLeader { get; init; }
 
-    /// <summary>Whether the leader hears from it.</summary>
+    /// <summary>Whether the leader is in contact with it.</summary>
     public bool IsUp { get; init; }
 
-    /// <summary>Returns the member as clients and owners see it.</summary>
+    /// <summary>Returns the member as clients and operators see it.</summary>
     /// <param name="self">The id of the answering node.</param>
     public ClusterViewMember ToView(string self) =>
         new(

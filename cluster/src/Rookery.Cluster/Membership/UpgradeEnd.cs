@@ -8,8 +8,8 @@ using Rookery.Raft;
 namespace Rookery.Cluster.Membership;
 
 /// <summary>
-/// The last step of an upgrade, by the owner's order. When all members run versions that support it, they may write the
-/// newest format. After that, the previous version cannot be reinstalled.
+/// The last step of an upgrade, which the operator orders: allows the members to write the newest format that all of
+/// them support. After that, the previous version cannot be reinstalled.
 /// </summary>
 public static class UpgradeEnd
 {
@@ -33,8 +33,8 @@ public static class UpgradeEnd
             );
         }
 
-        // Read the guard before the members' records, and compare it in the write: the write fails when a member
-        // changes its record meanwhile, for example after its older version was reinstalled.
+        // Read the guard before the members' records. The write then fails if a member changes its record meanwhile,
+        // for example because its older version was reinstalled.
         var guard = new Seats(recordStore).Guard();
         var stored = recordStore.Find(FormatLevel.RecordKey);
         var agreed = FormatLevel.Of(stored);

@@ -4,11 +4,11 @@ using Rookery.Cluster.Joining;
 namespace Rookery.Cluster.Membership;
 
 /// <summary>
-/// The node's current addresses and a certificate that names them and has not expired; both change while the node runs.
-/// For one thread, except <see cref="Facts"/>, which any thread may read.
+/// Keeps the node's addresses current while it runs, and renews its certificate to match them and before it expires.
+/// Used by one thread, except <see cref="Facts"/>, which any thread may read.
 /// </summary>
 /// <param name="keeper">Holds the node's identity.</param>
-/// <param name="look">Reads the node's facts, with the addresses that its machine has now.</param>
+/// <param name="look">Reads the node's facts, with the present addresses of its machine.</param>
 /// <param name="now">Returns the current time.</param>
 /// <param name="log">Receives a sentence when the certificate was signed again.</param>
 internal sealed class Whereabouts(
@@ -22,10 +22,12 @@ internal sealed class Whereabouts(
 
     private int _round;
 
-    /// <summary>The node's facts. A new object after each change.</summary>
+    /// <summary>The node's facts, as a new object after each change.</summary>
     public MemberFacts Facts { get; private set; } = look();
 
-    /// <summary>Looks for changes, and renews the certificate if that is due. Call it once a second.</summary>
+    /// <summary>
+    /// Checks the addresses once a minute, and renews the certificate if that is due. Call it once a second.
+    /// </summary>
     /// <exception cref="IOException">The certificate could not be signed or written. The previous one stays in
     /// use.</exception>
     public void DoRound()
@@ -36,7 +38,8 @@ internal sealed class Whereabouts(
             Look();
         }
 
-        // Clocks step: a board without a battery-backed clock may jump by years when it first reaches a time source.
+        // Check the certificate each second: the clock of a board without a battery may jump by years when it first
+        // reaches a time source.
         if ((isLook || keeper.NeedsRenewal(now())) && keeper.RenewIfDue(Facts.NamesOf(keeper.Current), now()))
         {
             log("This node's certificate was signed anew.");
@@ -50,7 +53,7 @@ internal sealed class Whereabouts(
             seen.Addresses.SequenceEqual(Facts.Addresses, StringComparer.Ordinal)
             && seen.ClientUrls.SequenceEqual(Facts.ClientUrls, StringComparer.Ordinal);
 
-        // Ignore a temporary loss of the network: the machine has not moved.
+        // Ignore a temporary loss of the network, which has no addresses.
         bool isSomewhere = seen.Addresses.Count > 0 && seen.ClientUrls.Count > 0;
         if (!isSame && isSomewhere)
         {

@@ -1,11 +1,10 @@
 namespace Rookery.Cluster.Peers;
 
 /// <summary>
-/// Delays between connection attempts to one member. A delay is 50 ms at first and doubles up to 2 s; each is
-/// randomised between half and all of that, so members that lost each other together do not dial together.
-/// <see cref="RecordWake"/> cuts a delay short, because a member that is back may lead in a moment, but never below a
-/// minimum: 20 ms at first, doubled by each wake up to 640 ms, because two members that dial each other in vain would
-/// wake each other without end.
+/// Computes the delays between connection attempts to one member. A delay is 50 ms at first and doubles up to 2 s. Each
+/// is randomised between half and all of that, so that members do not dial each other at the same time. A wake
+/// (<see cref="OutgoingLink.Wake"/>) cuts a delay short, but not below a minimum of 20 ms, which each wake doubles up
+/// to 640 ms. Without a minimum, two members that dial each other in vain would wake each other endlessly.
 /// </summary>
 internal sealed class Backoff(Random random)
 {

@@ -3,8 +3,8 @@ using Rookery.Platform;
 namespace Rookery.Cluster.Peers;
 
 /// <summary>
-/// Bytes that one owner holds, reported to a share of the memory budget. The owner bounds them; reporting them leaves
-/// less for other shares. A mutable struct: do not copy it.
+/// Counts the bytes that one owner holds in a share of the memory budget. The owner itself bounds them; counting them
+/// leaves less for other shares. A mutable struct: do not copy it.
 /// </summary>
 /// <param name="share">The share; null to report nowhere.</param>
 internal struct CountedBytes(MemoryShare? share)

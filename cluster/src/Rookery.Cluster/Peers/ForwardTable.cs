@@ -63,7 +63,7 @@ internal sealed class ForwardTable(OutgoingQueue queue, TimeProvider time, bool 
     }
 
     /// <summary>
-    /// Completes all forwards because the connection broke: with <see cref="PeerRefusals.OutcomeUnknown"/> when the
+    /// Completes all forwards, because the connection broke: with <see cref="PeerRefusals.OutcomeUnknown"/> when the
     /// command may have been sent, otherwise with <see cref="PeerRefusals.NeverSent"/>.
     /// </summary>
     public void Break()

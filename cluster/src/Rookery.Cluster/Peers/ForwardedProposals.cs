@@ -6,14 +6,13 @@ using Rookery.Documents.Consensus;
 namespace Rookery.Cluster.Peers;
 
 /// <summary>
-/// Proposes the commands that another member forwards over one connection, and sends each outcome back as soon as it is
-/// known.
+/// Proposes the commands that another member forwards over one connection, and sends back each outcome.
 /// </summary>
 internal sealed class ForwardedProposals(LinkContext context, PeerConnection connection)
 {
     /// <summary>
-    /// The most bytes of commands in flight on one connection. The sender waits for room; the receiver, whose memory
-    /// they take, closes a connection that exceeds the limit. A single larger command may be in flight alone.
+    /// The maximum number of bytes of commands in flight on one connection. The sender waits when it is reached, and
+    /// the receiver closes a connection that exceeds it. A single larger command may be in flight alone.
     /// </summary>
     public const long MostBytesInFlight = 8 << 20;
 
@@ -84,8 +83,8 @@ internal sealed class ForwardedProposals(LinkContext context, PeerConnection con
         }
         catch (Exception trouble)
         {
-            // Usually the connection is closed already and this does nothing. If not, closing it answers the caller
-            // there, which would otherwise wait for ever.
+            // Usually the connection is closed already, and this does nothing. Otherwise closing it answers the caller
+            // at the other end, which would wait for ever.
             connection.Close(PeerConnection.Explain(trouble));
         }
         finally
@@ -96,8 +95,8 @@ internal sealed class ForwardedProposals(LinkContext context, PeerConnection con
 
     private async Task<CommandOutcome> ProposeAsync(CommandBuffer command)
     {
-        // Proposing first reads what the command replaces from the tables. Thousands of cold documents on a card would
-        // block the thread that reads this connection for longer than the other end waits for a sign of life.
+        // Proposing first reads the documents that the command replaces. That could block the thread that reads this
+        // connection for so long that the other end closes the connection.
         await Task.CompletedTask.ConfigureAwait(ConfigureAwaitOptions.ForceYielding);
         try
         {

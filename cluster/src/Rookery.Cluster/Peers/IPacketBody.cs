@@ -37,7 +37,7 @@ internal readonly struct SignBody(PacketKind kind, long question = 0) : IPacketB
         }
     }
 
-    /// <summary>Reads the question; 0 when the packet has none, as from the previous version.</summary>
+    /// <summary>Reads the question; 0 when the packet has none, as packets of older versions.</summary>
     public static long ReadQuestion(ReadOnlySpan<byte> body) =>
         body.Length == sizeof(long) ? BinaryPrimitives.ReadInt64LittleEndian(body) : 0;
 }

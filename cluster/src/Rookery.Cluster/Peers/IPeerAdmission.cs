@@ -4,10 +4,11 @@ namespace Rookery.Cluster.Peers;
 public interface IPeerAdmission
 {
     /// <summary>
-    /// Judges a node: refuses it when it is not, or no longer, a member, or when its store is not the one that the
-    /// cluster knows. Cluster id, protocol, certificate, older starts and copies are checked before. Called from
-    /// several threads, for each hello and again every second; must return at once.
+    /// Refuses a node that is no member, or whose store is not the one that the cluster knows. The caller has checked
+    /// the cluster id, protocol and certificate. Called from several threads, for each hello and again every second;
+    /// must return at once.
     /// </summary>
-    /// <returns>The refusal, whose sentence tells the other end what to do; null when the node may connect.</returns>
+    /// <returns>The refusal, with a sentence that tells the other end what to do; null when the node may
+    /// connect.</returns>
     PeerRefusal? Refuse(PeerHello hello);
 }

@@ -6,25 +6,25 @@ using Rookery.Raft;
 namespace Rookery.Cluster.Peers;
 
 /// <summary>
-/// The connections to the other members, as consensus uses them. Messages may be lost, late or duplicated, never
-/// changed. Runs over TLS, and simulated in tests.
+/// The connections to the other members, as consensus uses them. Messages may be lost, delayed or duplicated, but not
+/// changed. Implemented over TLS (<see cref="PeerNetwork"/>), and by simulations in tests.
 /// </summary>
 public interface IPeerNetwork
 {
     /// <summary>
-    /// Queues a message, or drops it. Never blocks and never throws, because consensus calls it under its lock; the
-    /// message is copied before the call returns. A message is dropped when the connection's queue is full. Consensus
-    /// sends it again when the receiver stays silent.
+    /// Queues a copy of a message, or drops the message if the queue is full or no connection is open. Consensus sends
+    /// it again when the receiver does not answer. Never blocks and never throws, because consensus calls it under its
+    /// lock.
     /// </summary>
     /// <param name="message">The message, with its receiver.</param>
-    /// <param name="frames">For <see cref="MessageKind.Append"/>, the entries after the message's position through its
-    /// last index, with payloads as they are in the journal.</param>
+    /// <param name="frames">For <see cref="MessageKind.Append"/>: the entries after the message's position through its
+    /// last index, with payloads encoded as in the journal.</param>
     void Send(in Message message, ReadOnlySpan<JournalFrame> frames);
 
     /// <summary>
-    /// Forwards a command to <paramref name="leader"/>, to be proposed there in the term that the command names. The
-    /// caller keeps the command and must not dispose it before this ends. Refusals are values:
-    /// <see cref="RejectionKind.OutcomeUnknown"/> when the connection broke after the command was sent,
+    /// Forwards a command to <paramref name="leader"/>, which proposes it if it leads in the term that the command
+    /// names. The caller still owns the command, and must not dispose it before this ends. Failures are returned as
+    /// rejections: <see cref="RejectionKind.OutcomeUnknown"/> when the connection broke after the command was sent,
     /// <see cref="RejectionKind.NoLeader"/> when it was never sent.
     /// </summary>
     ValueTask<CommandOutcome> ForwardAsync(NodeId leader, CommandBuffer command, CancellationToken cancellationToken);
@@ -36,8 +36,8 @@ public interface IPeerNetwork
     IReadOnlyList<PeerAnswer> Answers => [];
 
     /// <summary>
-    /// Returns the failed attempts of the last round of dialling a member. Empty while a connection is open, and before
-    /// all its addresses were tried once.
+    /// Returns the failed attempts of the last round in which all addresses of a member were dialled. Empty while a
+    /// connection is open, and before the first round ended.
     /// </summary>
     IReadOnlyList<FailedAttempt> AttemptsAt(NodeId member) => [];
 

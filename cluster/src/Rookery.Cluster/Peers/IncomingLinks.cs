@@ -9,7 +9,9 @@ namespace Rookery.Cluster.Peers;
 /// <param name="From">The remote address; null when it is unknown.</param>
 internal sealed record IncomingStream(Stream Stream, PeerVerdict Verdict, IPAddress? From);
 
-/// <summary>The connections that other members dialled, the newest of each member and kind. Thread-safe.</summary>
+/// <summary>
+/// Serves the connections that other members dialled. Keeps only the newest of each member and kind. Thread-safe.
+/// </summary>
 internal sealed class IncomingLinks(PeerHello self, LinkContext context, Action<PeerConnection> onContact)
 {
     private const string TakesNoPart =
@@ -68,8 +70,8 @@ internal sealed class IncomingLinks(PeerHello self, LinkContext context, Action<
                 && (hungUp is IOException || cancellationToken.IsCancellationRequested)
             )
         {
-            // A member that dialled the wrong address hangs up when it sees this node's certificate, and logs that
-            // itself. Otherwise the read fails, or the cancelling caller knows why.
+            // Not logged: a member that dialled the wrong address hangs up when it sees this node's certificate, and
+            // logs that itself.
         }
         catch (Exception trouble)
         {
@@ -77,7 +79,7 @@ internal sealed class IncomingLinks(PeerHello self, LinkContext context, Action<
         }
     }
 
-    /// <summary>Checks all connections: closes dead and no longer admitted ones. Called every second.</summary>
+    /// <summary>Closes connections that are dead or no longer admitted. Called every second.</summary>
     public void Watch()
     {
         foreach (var connection in All())
@@ -100,8 +102,8 @@ internal sealed class IncomingLinks(PeerHello self, LinkContext context, Action<
 
     /// <summary>
     /// Returns the addresses at which to dial a member that dialled this node: first its source address with the port
-    /// of its hello, because that address is certain and fails at once when it does not listen there, then the
-    /// addresses that it announced.
+    /// from its hello, then the addresses that it announced. The source address is certain to be the member's, and
+    /// dialling fails fast if it does not listen there.
     /// </summary>
     public static string[] PlacesOf(PeerConnection connection)
     {
@@ -171,8 +173,8 @@ internal sealed class IncomingLinks(PeerHello self, LinkContext context, Action<
         await PeerHandshake.WriteAsync(incoming.Stream, new RefusalBody(refusal), either.Token);
         if (refusal.Kind == PeerRefusalKind.NoMember)
         {
-            // A card from when this node was alone knows no other members and dials none, so only this hello can tell
-            // it that the cluster has gone on without it.
+            // Send this node's hello too. This node may be an old copy that knows no other members and dials none. The
+            // other end can then refuse this node for good.
             await PeerHandshake.WriteAsync(
                 incoming.Stream,
                 new HelloBody(self with { Kind = LinkKind.Control }),

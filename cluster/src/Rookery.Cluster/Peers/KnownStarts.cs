@@ -3,22 +3,21 @@ using Rookery.Raft;
 namespace Rookery.Cluster.Peers;
 
 /// <summary>
-/// The current start of each store that this process is or was connected with, so that copies of a store are refused. A
-/// store with a higher start number is either the same store after a restart or a copy: the number cannot tell,
-/// because the starts of a copy count too. Only the original can be connected already. So a later start is a challenger
-/// and must wait until it is known whether the earlier start still answers. If it answers, the challenger is a copy; if
-/// not, the challenger replaces it. Only the pong to a ping that was sent after the challenge proves that a process
-/// runs: the kernel of a killed process may go on sending what the process had written. Starts before this process
-/// started are known from consensus (incarnations) and the members' records. Thread-safe.
+/// Records the current start of each connected store, to refuse copies of a store. A higher start number comes either
+/// from the same store after a restart or from a copy of it, and the number cannot distinguish them. So a later start
+/// is a challenger, and must wait while the earlier start is connected. If the earlier start answers a ping that was
+/// sent after the challenge, the challenger is a copy. If it does not, the challenger replaces it. Other received bytes
+/// prove nothing, because the kernel may send them after the process was killed. Earlier starts are known from
+/// consensus and the members' records. Thread-safe.
 /// </summary>
 /// <param name="nameOf">Returns a member's name; null when it is not known.</param>
 /// <param name="time">The clock.</param>
 internal sealed class KnownStarts(Func<NodeId, string?> nameOf, TimeProvider time)
 {
-    /// <summary>A running process answers within this time; a challenged start is pinged each second.</summary>
+    /// <summary>The time within which a running process answers. A challenged start is pinged each second.</summary>
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(4);
 
-    /// <summary>A member has one store; each time it is formatted and joins again it has another.</summary>
+    /// <summary>A member has one store, and another one each time it is formatted and joins again.</summary>
     private const int MostStoresOfNode = 8;
 
     private const int MostCopies = 64;
@@ -28,7 +27,7 @@ internal sealed class KnownStarts(Func<NodeId, string?> nameOf, TimeProvider tim
     private readonly Dictionary<(string Node, Guid Store), Store> _stores = [];
     private long _lastNumber;
 
-    /// <summary>The number of stores whose current start is remembered.</summary>
+    /// <summary>The number of stores whose current start is recorded.</summary>
     internal int StoreCount
     {
         get
@@ -40,8 +39,8 @@ internal sealed class KnownStarts(Func<NodeId, string?> nameOf, TimeProvider tim
         }
     }
 
-    /// <summary>Admits the start of a hello as the current one of its store, or refuses it.</summary>
-    /// <returns>Null when it is admitted.</returns>
+    /// <summary>Admits the start that a hello names as the current start of its store, or refuses it.</summary>
+    /// <returns>The refusal; null when the start is admitted.</returns>
     public PeerRefusal? AdmitOrRefuse(PeerHello hello)
     {
         lock (_gate)
@@ -82,10 +81,10 @@ internal sealed class KnownStarts(Func<NodeId, string?> nameOf, TimeProvider tim
     }
 
     /// <summary>
-    /// Checks the start of an open connection again: refuses it when another start of the store is current.
+    /// Checks an open connection again: refuses its start when another start of the store is current.
     /// </summary>
     /// <param name="hello">The hello of the connection.</param>
-    /// <param name="answered">The newest ping that was answered on that connection, as the timestamp of sending; 0 for
+    /// <param name="answered">When the newest answered ping on that connection was sent, as a timestamp; 0 for
     /// none.</param>
     public PeerRefusal? Recheck(PeerHello hello, long answered)
     {
@@ -107,7 +106,8 @@ internal sealed class KnownStarts(Func<NodeId, string?> nameOf, TimeProvider tim
     }
 
     /// <summary>
-    /// Whether a later start challenges this one. The caller then pings it each second, even if other data arrives.
+    /// Whether a later start challenges this one. The caller then pings this one each second, even if other data
+    /// arrives.
     /// </summary>
     public bool IsChallenged(PeerHello hello)
     {
@@ -143,10 +143,7 @@ internal sealed class KnownStarts(Func<NodeId, string?> nameOf, TimeProvider tim
         }
     }
 
-    /// <summary>
-    /// Decides about a later start while the current one is connected. Each later start waits for an answer to a ping
-    /// that was sent after its own first attempt. Under the lock.
-    /// </summary>
+    /// <summary>Decides about a later start while the current one is connected. Under the lock.</summary>
     private PeerRefusal? JudgeChallenger(Store store, PeerHello hello)
     {
         int found = store.Challengers.FindIndex(challenger => challenger.Id == hello.StartId);
@@ -174,11 +171,10 @@ internal sealed class KnownStarts(Func<NodeId, string?> nameOf, TimeProvider tim
     private Store? Find(PeerHello hello) => _stores.GetValueOrDefault((hello.NodeId, hello.StoreId));
 
     /// <summary>
-    /// Adds a store. The peer names the store, so the stores of one node are bounded: the one without a connection that
-    /// was let in the longest ago is forgotten.
+    /// Adds a store. The peer chooses the store's id, so the number of stores of one node is bounded. If there are too
+    /// many, the store without a connection that was admitted the longest ago is removed.
     /// </summary>
-    /// <returns>Null if all stores of the node are connected: to forget one would lose the count of its
-    /// connections.</returns>
+    /// <returns>The store; null if the node already has the maximum number of connected stores.</returns>
     private Store? TryAdd(PeerHello hello)
     {
         var ofNode = _stores
@@ -200,7 +196,7 @@ internal sealed class KnownStarts(Func<NodeId, string?> nameOf, TimeProvider tim
         return store;
     }
 
-    /// <summary>Adds an item, in place of the oldest one when the list is full.</summary>
+    /// <summary>Adds an item, and removes the oldest one when the list is full.</summary>
     private static void AddBounded<T>(List<T> items, T item, int most)
     {
         if (items.Count == most)
@@ -230,7 +226,7 @@ internal sealed class KnownStarts(Func<NodeId, string?> nameOf, TimeProvider tim
 
     private sealed class Store(long number)
     {
-        /// <summary>Grows with each start that is let in.</summary>
+        /// <summary>The order of admission: a higher number was admitted later.</summary>
         public long Number { get; set; } = number;
 
         public long StartNumber { get; set; }
@@ -240,13 +236,15 @@ internal sealed class KnownStarts(Func<NodeId, string?> nameOf, TimeProvider tim
         /// <summary>The number of open connections of the current start.</summary>
         public int Connections { get; set; }
 
-        /// <summary>When the newest ping that the current start answered was sent: a timestamp; 0 for none.</summary>
+        /// <summary>
+        /// When the newest ping that the current start answered was sent, as a timestamp; 0 for none.
+        /// </summary>
         public long Answered { get; set; }
 
-        /// <summary>Later starts that wait, oldest first, with the timestamps of their first attempts.</summary>
+        /// <summary>The later starts that wait, oldest first, with the timestamps of their first attempts.</summary>
         public List<(ulong Id, long Since)> Challengers { get; } = [];
 
-        /// <summary>Later starts that were found to be copies.</summary>
+        /// <summary>The later starts that were found to be copies.</summary>
         public List<ulong> Copies { get; } = [];
     }
 }

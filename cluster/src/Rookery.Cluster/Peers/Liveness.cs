@@ -1,13 +1,13 @@
 namespace Rookery.Cluster.Peers;
 
 /// <summary>
-/// Detects that the other end of a connection is gone. The dialler pings at intervals and expects a pong; the other end
-/// expects pings. TCP alone would notice a peer's loss of power only after a quarter of an hour.
+/// Detects that the other end of a connection is gone. The dialler pings at intervals and expects pongs; the other end
+/// expects pings. TCP alone would detect a peer's loss of power only after a quarter of an hour.
 /// </summary>
 /// <param name="time">The clock.</param>
-/// <param name="kind">The kind of the connection. On a bulk connection an answer may take longer, after large
-/// frames.</param>
-/// <param name="pings">Whether this end pings: it dialled.</param>
+/// <param name="kind">The kind of the connection. On a bulk connection the limits are longer, because large frames
+/// delay answers.</param>
+/// <param name="pings">Whether this end dialled, and therefore pings.</param>
 internal sealed class Liveness(TimeProvider time, LinkKind kind, bool pings)
 {
     private readonly TimeSpan _interval = kind == LinkKind.Control ? TimeSpan.FromSeconds(1) : TimeSpan.FromSeconds(5);
@@ -16,8 +16,8 @@ internal sealed class Liveness(TimeProvider time, LinkKind kind, bool pings)
     private long _answered;
 
     /// <summary>
-    /// The newest ping that was answered, as the timestamp of sending; 0 for none. It proves that the other process ran
-    /// after that time. Other bytes do not: they arrive for long after it was killed.
+    /// When the newest answered ping was sent, as a timestamp; 0 for none. The answer proves that the other process ran
+    /// after that time. Other bytes do not, because the kernel may send them long after the process was killed.
     /// </summary>
     public long Answered => Volatile.Read(ref _answered);
 
@@ -28,7 +28,7 @@ internal sealed class Liveness(TimeProvider time, LinkKind kind, bool pings)
     public TimeSpan Limit => _interval * (pings ? 3 : 9);
 
     /// <summary>
-    /// Records a sign of life: a byte arrived, or the other end accepted bytes after a send had to wait.
+    /// Records that the other end lives: a byte arrived, or the other end accepted bytes after a send had to wait.
     /// </summary>
     public void RecordSignOfLife() => Volatile.Write(ref _sign, time.GetTimestamp());
 
@@ -40,7 +40,7 @@ internal sealed class Liveness(TimeProvider time, LinkKind kind, bool pings)
     }
 
     /// <summary>Records a pong.</summary>
-    /// <param name="question">The question that the pong repeats; 0 for none.</param>
+    /// <param name="question">The timestamp that the pong repeats from its ping; 0 for none.</param>
     public void RecordPong(long question)
     {
         if (question <= time.GetTimestamp())
@@ -62,10 +62,10 @@ internal sealed class Liveness(TimeProvider time, LinkKind kind, bool pings)
         return question != 0 && time.GetElapsedTime(Math.Max(question, since)) > Limit;
     }
 
-    /// <summary>Returns the question of a ping to send now. An answer is expected from then on.</summary>
-    /// <param name="always">Whether to ping even if the other end was just heard, a ping is open, or this end usually
-    /// does not ping.</param>
-    /// <returns>The question, a timestamp, which the pong repeats; 0 when no ping is due.</returns>
+    /// <summary>Returns the timestamp to send in a ping now, and begins to expect its answer.</summary>
+    /// <param name="always">Whether to ping even if bytes just arrived, a ping is unanswered, or this end usually does
+    /// not ping.</param>
+    /// <returns>The timestamp, which the pong repeats; 0 when no ping is due.</returns>
     public long TakeDuePing(bool always)
     {
         bool isDue =

@@ -7,9 +7,9 @@ namespace Rookery.Cluster.Peers;
 /// <summary>
 /// The wire format of a consensus message: <c>[u8 kind][u8 flags]</c>, eighteen 64-bit numbers and one of 32 bits in
 /// the order of <see cref="Write"/>, <c>[u32 frames]</c>, then for each frame <c>[u8 type][i64 index][i64 term][i64
-/// operations before][u32 operations][u32 payload length][payload]</c>. Numbers are not packed: a message without
-/// frames fits one Ethernet packet anyway. Sender and receiver are not included: the connection has proved both, so a
-/// member can speak only for itself.
+/// operations before][u32 operations][u32 payload length][payload]</c>. Numbers are not packed, because a message
+/// without frames fits into one Ethernet packet anyway. Sender and receiver are not included: the connection
+/// authenticates both, so a member cannot send in another's name.
 /// </summary>
 internal static class MessageCodec
 {
@@ -77,11 +77,9 @@ internal static class MessageCodec
         }
     }
 
-    /// <summary>
-    /// Reads a message and checks what the journal relies on: consecutive frames with intact payloads.
-    /// </summary>
-    /// <param name="body">The bytes that <see cref="Write"/> wrote. The payloads of the frames are slices of
-    /// it.</param>
+    /// <summary>Reads a message, and checks that its frames are consecutive and their payloads intact.</summary>
+    /// <param name="body">The bytes that <see cref="Write"/> wrote. The payloads of the frames are slices of these
+    /// bytes.</param>
     /// <param name="from">The member at the other end of the connection.</param>
     /// <param name="to">This node.</param>
     /// <param name="frames">Cleared, then filled with the frames.</param>

@@ -49,7 +49,7 @@ internal static class OutcomeCodec
         return bytes + SizeOf(outcome.Receipt);
     }
 
-    /// <summary>Writes an outcome. The caller keeps its documents.</summary>
+    /// <summary>Writes an outcome. The caller still owns its documents.</summary>
     public static void Write(Span<byte> destination, in CommandOutcome outcome)
     {
         var writer = new WireWriter(destination);

@@ -7,7 +7,7 @@ using Rookery.Raft;
 
 namespace Rookery.Cluster.Peers;
 
-/// <summary>What all links of a node use.</summary>
+/// <summary>The services that all links of a node share.</summary>
 internal sealed record LinkContext(
     PeerDialer Dialer,
     PeerGate Gate,
@@ -22,7 +22,9 @@ internal sealed record LinkContext(
     Func<NodeId, string?> NameOf
 )
 {
-    /// <summary>Reports another member's refusal of this node; only one for good has an effect.</summary>
+    /// <summary>
+    /// Handles another member's refusal of this node: invokes <see cref="Excluded"/> if it is for good.
+    /// </summary>
     public void Refused(PeerRefusal? refusal)
     {
         if (refusal?.Kind == PeerRefusalKind.ForGood)
@@ -33,25 +35,25 @@ internal sealed record LinkContext(
 }
 
 /// <summary>
-/// The outgoing connection of one kind to one member, dialled again whenever it breaks. Each end dials the other and
-/// sends its messages only on its own connections. So the ends need not agree on who dials, a member with a new address
-/// is back as soon as it reaches any other, and the state of each direction is known separately. The cost is two more
-/// TLS connections for each pair of members.
+/// The outgoing connection of one kind to one member, dialled again whenever it breaks. Each member dials the other,
+/// and sends its messages only on connections that it dialled. So members need not agree which of them dials, and a
+/// member with a new address is connected as soon as it reaches the others. The cost is two more TLS connections for
+/// each pair of members.
 /// </summary>
 internal sealed class OutgoingLink : IAsyncDisposable
 {
     /// <summary>
-    /// After a connection that lasted longer than this, dialling starts again with the shortest delay.
+    /// After a connection that lasted longer than this, the delay between attempts is reset to the shortest.
     /// </summary>
     private static readonly TimeSpan GoodLife = TimeSpan.FromSeconds(2);
 
     /// <summary>
-    /// How long an unreached member is no trouble after this node began to dial: a member that was just added is still
-    /// being started, and when a whole cluster starts, one node is first.
+    /// How long after the first attempt an unreachable member is expected and only noted, because it may still be
+    /// starting.
     /// </summary>
     private static readonly TimeSpan UsualAbsence = TimeSpan.FromMinutes(1);
 
-    /// <summary>The most messages logged about one member between two connections.</summary>
+    /// <summary>The maximum number of messages logged about one member between two connections.</summary>
     private const int MostTold = 100;
 
     private readonly LinkContext _context;
@@ -69,8 +71,8 @@ internal sealed class OutgoingLink : IAsyncDisposable
     private bool _wasRefused;
     private IReadOnlyList<FailedAttempt> _attempts = [];
 
-    // Each failure is logged once between two connections: a member may be off for months, and an absent machine
-    // alternates between errors ("no route", timeout).
+    // The failures logged since the last connection. Each is logged once, because a member may be off for months while
+    // its failures alternate ("no route", timeout).
     private readonly HashSet<(string Address, string Why, bool IsUsual)> _told = [];
 
     /// <summary>Starts dialling.</summary>
@@ -90,7 +92,7 @@ internal sealed class OutgoingLink : IAsyncDisposable
     public long Dropped =>
         Volatile.Read(ref _droppedBefore) + (Volatile.Read(ref _carrier)?.Connection.Queue.Dropped ?? 0);
 
-    /// <summary>The bytes queued or being written.</summary>
+    /// <summary>The number of bytes queued or being written.</summary>
     public long QueuedBytes => Volatile.Read(ref _carrier)?.Connection.Queue.Room.Bytes ?? 0;
 
     /// <inheritdoc cref="IPeerNetwork.AttemptsAt"/>
@@ -100,8 +102,7 @@ internal sealed class OutgoingLink : IAsyncDisposable
     public string? Trouble { get; private set; }
 
     /// <summary>
-    /// Why the member refuses this node; null when the member accepted it, or was not reached by the last attempt,
-    /// because an earlier refusal may no longer hold.
+    /// Why the member refused this node at the last attempt; null when it accepted this node or was not reached.
     /// </summary>
     public PeerRefusal? Refusal { get; private set; }
 
@@ -129,7 +130,7 @@ internal sealed class OutgoingLink : IAsyncDisposable
         return new ValueTask<CommandOutcome>(PeerRefusals.NeverSent);
     }
 
-    /// <summary>Dials at once: the member may be back, or have a new address.</summary>
+    /// <summary>Dials at once, because the member may be back or have a new address.</summary>
     public void Wake() => Volatile.Read(ref _wake).TrySetResult();
 
     /// <summary>
@@ -167,8 +168,8 @@ internal sealed class OutgoingLink : IAsyncDisposable
             }
             catch (Exception failure)
             {
-                // For example, member records that cannot be read. If this loop ended, the member would not be dialled
-                // again before the next start of the process.
+                // For example, member records cannot be read. Go on, because the member would otherwise not be dialled
+                // again before a restart.
                 Trouble = $"A member could not be called: {failure.Message}";
                 _context.Log.Tell(Trouble);
             }

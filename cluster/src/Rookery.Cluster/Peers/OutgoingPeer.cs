@@ -12,7 +12,7 @@ internal sealed class OutgoingPeer
         Bulk = new OutgoingLink(context, Route, LinkKind.Bulk);
     }
 
-    /// <summary>The addresses at which the member may be.</summary>
+    /// <summary>The addresses at which to dial the member.</summary>
     public PeerRoute Route { get; }
 
     /// <summary>The link for all messages without frames.</summary>

@@ -5,18 +5,20 @@ using Rookery.Platform;
 namespace Rookery.Cluster.Peers;
 
 /// <summary>
-/// The send queue of a connection. Callers copy packets in under a short lock; one send loop takes everything queued at
-/// once, so many packets become one write. Allocates nothing once the buffers have grown.
+/// The send queue of a connection. Callers copy packets into a buffer under a short lock. One send loop takes all
+/// queued packets at once, so many packets become one write. Allocates nothing once the buffers have grown.
 /// </summary>
-/// <param name="limitBytes">The most bytes that are queued or being written. A single larger packet may be queued
-/// alone.</param>
-/// <param name="time">The clock, for waiting for room.</param>
+/// <param name="limitBytes">The maximum number of bytes that are queued or being written. A single larger packet may be
+/// queued alone.</param>
+/// <param name="time">The clock.</param>
 /// <param name="memory">The share that counts the buffers; null for none.</param>
 internal sealed class OutgoingQueue(long limitBytes, TimeProvider time, MemoryShare? memory = null)
     : IValueTaskSource<bool>,
         IThreadPoolWorkItem
 {
-    /// <summary>The most buffer bytes that an idle connection keeps; larger buffers return to the pool.</summary>
+    /// <summary>
+    /// The maximum size of the buffer that an idle connection keeps; a larger one returns to the pool.
+    /// </summary>
     private const int IdleBytes = 16 << 10;
 
     private readonly Lock _gate = new();
@@ -33,16 +35,18 @@ internal sealed class OutgoingQueue(long limitBytes, TimeProvider time, MemorySh
     private bool _isClosed;
     private CountedBytes _counted = new(memory);
 
-    /// <summary>The queue's room. A packet takes room before it is queued and releases it once it is written.</summary>
+    /// <summary>
+    /// Limits the bytes in the queue. A packet's bytes enter before it is queued and leave once it is written.
+    /// </summary>
     public Admission Room { get; } = new(limitBytes, time);
 
-    /// <summary>The number of packets dropped for lack of room or memory.</summary>
+    /// <summary>The number of packets dropped because the queue was full or memory was short.</summary>
     public long Dropped => Volatile.Read(ref _dropped);
 
     /// <summary>The highest mark of the packets that the send loop has taken; see <see cref="Put"/>.</summary>
     public long TakenMark => Volatile.Read(ref _takenMark);
 
-    /// <summary>Queues a packet, or drops it when there is no room.</summary>
+    /// <summary>Queues a packet, or drops it when the queue is full.</summary>
     public bool TryPut<TBody>(in TBody body)
         where TBody : struct, IPacketBody, allows ref struct
     {
@@ -56,12 +60,11 @@ internal sealed class OutgoingQueue(long limitBytes, TimeProvider time, MemorySh
         return false;
     }
 
-    /// <summary>Queues a packet whose room the caller has already taken.</summary>
+    /// <summary>Queues a packet whose bytes have already entered <see cref="Room"/>.</summary>
     /// <param name="body">The packet, of at most <see cref="PeerProtocol.MaxBulkPacketBytes"/>.</param>
-    /// <param name="charge">The bytes of <see cref="Room"/> that the packet took. Released once it is written, or when
-    /// it is refused.</param>
-    /// <param name="mark">A number that grows from packet to packet and appears in <see cref="TakenMark"/>; 0 for
-    /// none.</param>
+    /// <param name="charge">The number of bytes that entered <see cref="Room"/> for the packet. They leave once it is
+    /// written, or when it is not queued.</param>
+    /// <param name="mark">A number that grows from packet to packet, for <see cref="TakenMark"/>; 0 for none.</param>
     /// <returns>False when the connection is closed or memory is short.</returns>
     public bool Put<TBody>(in TBody body, long charge, long mark)
         where TBody : struct, IPacketBody, allows ref struct
@@ -132,8 +135,8 @@ internal sealed class OutgoingQueue(long limitBytes, TimeProvider time, MemorySh
     }
 
     /// <summary>
-    /// Releases the room of a written piece. Room is released piece by piece, because a peer confirms the first frames
-    /// of a long write before its last, and is sent more then.
+    /// Releases the bytes of a written piece from <see cref="Room"/>. A long write releases piece by piece, because the
+    /// peer acknowledges its first frames before its last, and is then sent more.
     /// </summary>
     public void RecordWritten(int bytes)
     {
@@ -142,7 +145,7 @@ internal sealed class OutgoingQueue(long limitBytes, TimeProvider time, MemorySh
         Room.Leave(charge);
     }
 
-    /// <summary>Records that everything taken is written. Returns a large buffer to the pool.</summary>
+    /// <summary>Records that all taken packets are written. Returns a large buffer to the pool.</summary>
     public void FinishWrite()
     {
         lock (_gate)
@@ -172,8 +175,8 @@ internal sealed class OutgoingQueue(long limitBytes, TimeProvider time, MemorySh
     }
 
     /// <summary>
-    /// Returns the buffers to the pool and releases all room. Call it once the queue is closed and the send loop has
-    /// ended.
+    /// Returns the buffers to the pool and releases all bytes from <see cref="Room"/>. Call it once the queue is closed
+    /// and the send loop has ended.
     /// </summary>
     public void Release()
     {
@@ -211,8 +214,8 @@ internal sealed class OutgoingQueue(long limitBytes, TimeProvider time, MemorySh
     private void Count() => _counted.Set(_filling.Length + _sending.Length);
 
     /// <summary>
-    /// Makes room for <paramref name="bytes"/> in the buffer. Returns false when memory is short: the packet is then
-    /// dropped as if the network had lost it.
+    /// Grows the buffer to at least <paramref name="bytes"/>. Returns false when memory is short. The packet is then
+    /// dropped, as if the network had lost it.
     /// </summary>
     private bool TryGrow(int bytes)
     {

@@ -5,8 +5,8 @@ using Rookery.Platform;
 namespace Rookery.Cluster.Peers;
 
 /// <summary>
-/// Reads packets from a stream. The buffer grows with the bytes that arrived, never with an announced length, up to the
-/// longest permitted packet. For one reader at a time.
+/// Reads packets from a stream. The buffer grows with the bytes that arrived, not with an announced length, up to the
+/// longest permitted packet. Used by one thread at a time.
 /// </summary>
 internal sealed class PacketReader(Stream stream, int mostPacketBytes, MemoryShare? memory = null) : IDisposable
 {
@@ -25,7 +25,7 @@ internal sealed class PacketReader(Stream stream, int mostPacketBytes, MemorySha
     /// <summary>The size of the buffer, in bytes.</summary>
     public int HeldBytes => _buffer.Length;
 
-    /// <summary>Returns the next packet if it has arrived whole.</summary>
+    /// <summary>Returns the next packet if all its bytes have arrived.</summary>
     /// <param name="kind">The kind of the packet.</param>
     /// <param name="body">The body, valid until the next <see cref="FillAsync"/>.</param>
     /// <exception cref="PeerProtocolException">The packet is longer than permitted.</exception>

@@ -20,8 +20,8 @@ internal interface IPacketHandler
 internal sealed class PeerConnection : IDisposable
 {
     /// <summary>
-    /// The most bytes written to the stream at once. A piece that had to wait for the kernel's buffer shows, once it is
-    /// accepted, that the other end lives.
+    /// The maximum number of bytes written to the stream at once. If a write had to wait for the kernel's buffer, its
+    /// completion shows that the other end lives.
     /// </summary>
     private const int PieceBytes = 64 << 10;
 
@@ -35,9 +35,9 @@ internal sealed class PeerConnection : IDisposable
     private string? _closedBecause;
     private bool _isClosed;
 
-    /// <summary>Takes over a connection after the exchange of hellos.</summary>
+    /// <summary>Makes a connection after the exchange of hellos.</summary>
     /// <param name="stream">The TLS stream; its owner disposes it.</param>
-    /// <param name="reader">The reader that read the hello, and perhaps bytes after it.</param>
+    /// <param name="reader">The reader that read the hello. It may already hold bytes after it.</param>
     /// <param name="remote">The other end's hello.</param>
     /// <param name="pings">Whether this end dialled and therefore pings the other.</param>
     /// <param name="time">The clock.</param>
@@ -67,7 +67,7 @@ internal sealed class PeerConnection : IDisposable
     /// <summary>The remote address of an accepted connection; null when this end dialled.</summary>
     public IPAddress? From { get; init; }
 
-    /// <summary>The addresses at which the other end says it listens; empty until it announces them.</summary>
+    /// <summary>The addresses at which the other end listens; empty until it announces them.</summary>
     public IReadOnlyList<string> Places { get; set; } = [];
 
     /// <summary>The refusal with which the other end closed the connection; null when it gave none.</summary>
@@ -106,7 +106,7 @@ internal sealed class PeerConnection : IDisposable
     /// <summary>Closes the connection. Only the first reason counts.</summary>
     public void Close(string? because)
     {
-        // Only the first caller goes on: when a second one comes, the connection may be disposed already.
+        // Only the first caller continues, because later the connection may be disposed.
         if (Interlocked.Exchange(ref _isClosed, true))
         {
             return;
@@ -121,7 +121,7 @@ internal sealed class PeerConnection : IDisposable
     /// Pings when a ping is due, and closes the connection when the other end has been silent too long. Called every
     /// second.
     /// </summary>
-    /// <param name="always">Whether to ping even if the other end was just heard.</param>
+    /// <param name="always">Whether to ping even if bytes just arrived.</param>
     public void Watch(bool always)
     {
         if (_liveness.IsDead())
@@ -160,7 +160,7 @@ internal sealed class PeerConnection : IDisposable
                 Handle(handler, kind, body);
             }
 
-            // The time that this end took to handle packets is not the other end's silence.
+            // Do not count the time that this end took to handle packets as silence of the other end.
             _liveness.RecordSignOfLife();
         } while (await FillAsync());
     }

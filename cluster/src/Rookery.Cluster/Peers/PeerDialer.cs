@@ -36,9 +36,8 @@ internal sealed class PeerDialer(
         var reader = new PacketReader(stream, PeerProtocol.MaxControlPacketBytes, memory);
         try
         {
-            // Check before sending a hello: another member would take this connection for a new one to itself and close
-            // the connection that it has from this node. A member that is not among the peers has no such connection;
-            // the hello lets it learn this node's address.
+            // Check before sending a hello: another peer would replace its connection from this node with this one. A
+            // member that is not among the peers has no such connection, and learns this node's address from the hello.
             var answering = Members.IdOf(proven);
             if (
                 answering != node
@@ -62,7 +61,7 @@ internal sealed class PeerDialer(
                 throw NotWhoWasLookedFor(proven);
             }
 
-            // A refusing end sends its hello only as identification; its kind of connection means nothing.
+            // A refusing end sends its hello only to identify itself, so the kind in it means nothing.
             if (refused is not null)
             {
                 throw new PeerRefusedException(refused);
@@ -85,7 +84,7 @@ internal sealed class PeerDialer(
 
     /// <summary>
     /// Reads the answer to a hello. The address of a member that moved may now belong to another member or to this
-    /// node, so a refusal from there is not the wanted member's. A refusal for good counts from any member.
+    /// node, so a refusal from there does not count as the wanted member's. A refusal for good counts from any member.
     /// </summary>
     private async Task<(PeerHello Hello, PeerRefusal? Refusal)> ReadAnswerAsync(
         PacketReader reader,

@@ -3,7 +3,7 @@ using Rookery.Raft;
 namespace Rookery.Cluster.Peers;
 
 /// <summary>
-/// Decides whether the node at the other end of a connection may have it. Both ends apply the same checks.
+/// Decides whether the node at the other end of a connection may connect. Both ends apply the same checks.
 /// </summary>
 /// <param name="self">This node's hello.</param>
 /// <param name="admission">Decides which nodes are members.</param>
@@ -21,7 +21,7 @@ internal sealed class PeerGate(
 
     /// <summary>Admits the other end of a connection, or refuses it.</summary>
     /// <param name="hello">The other end's hello.</param>
-    /// <param name="proven">The node that its certificate proves.</param>
+    /// <param name="proven">The id of the node that its certificate proves.</param>
     /// <returns>The refusal, with a sentence for the other end; null when it is admitted.</returns>
     public PeerRefusal? AdmitOrRefuse(PeerHello hello, string proven)
     {
@@ -56,7 +56,7 @@ internal sealed class PeerGate(
 
     /// <summary>Returns why an open connection must be closed; null when it may stay.</summary>
     /// <param name="hello">The other end's hello.</param>
-    /// <param name="answered">The newest ping that was answered on the connection, as the timestamp of sending; 0 for
+    /// <param name="answered">When the newest answered ping on the connection was sent, as a timestamp; 0 for
     /// none.</param>
     public PeerRefusal? Recheck(PeerHello hello, long answered) =>
         admission.Refuse(hello) ?? Starts.Recheck(hello, answered);

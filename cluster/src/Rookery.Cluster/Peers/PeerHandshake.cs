@@ -23,8 +23,8 @@ internal static class PeerHandshake
         HelloIn(await ReadAsync(reader, cancellationToken));
 
     /// <summary>
-    /// Reads the answer to a hello: the other end's hello. A refusal because this end is no member is followed by a
-    /// hello too, so this end can judge the refusing node.
+    /// Reads the answer to a hello: the other end's hello, or a refusal. The refusal of a node that is no member is
+    /// followed by a hello, so that this end can check the refusing node.
     /// </summary>
     /// <exception cref="PeerRefusedException">The other end refuses this one without a hello.</exception>
     /// <exception cref="EndOfStreamException">The stream ended.</exception>
@@ -44,8 +44,8 @@ internal static class PeerHandshake
         return speaker is null ? throw new PeerRefusedException(refusal) : (HelloIn(speaker), refusal);
     }
 
-    /// <summary>Reads the other end's reaction to a hello that needs no answer.</summary>
-    /// <returns>Null when it closes the connection without a refusal.</returns>
+    /// <summary>Reads the refusal that may answer a hello.</summary>
+    /// <returns>The refusal; null when the other end closes the connection without one.</returns>
     public static async Task<PeerRefusal?> ReadRefusalAsync(PacketReader reader, CancellationToken cancellationToken) =>
         RefusalIn(await ReadAsync(reader, cancellationToken));
 

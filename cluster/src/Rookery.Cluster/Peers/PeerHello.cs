@@ -7,8 +7,8 @@ namespace Rookery.Cluster.Peers;
 public enum LinkKind
 {
     /// <summary>
-    /// For votes, heartbeats, replies and read requests. They are small and do not share a connection with frames,
-    /// because on Wi-Fi a lost segment of a bulk transfer would delay them.
+    /// For votes, heartbeats, replies and read requests. They do not share a connection with frames, because on Wi-Fi a
+    /// lost TCP segment of a bulk transfer would delay them.
     /// </summary>
     Control = 1,
 
@@ -22,7 +22,7 @@ public enum LinkKind
 /// </summary>
 public sealed record PeerHello
 {
-    /// <summary>The bytes "RKPL", which tell a hello from a stranger's bytes.</summary>
+    /// <summary>The bytes "RKPL", with which every hello begins.</summary>
     private const uint Magic = 0x4C504B52;
     private const int MaxTextBytes = 64;
 
@@ -35,21 +35,21 @@ public sealed record PeerHello
     /// <summary>The id of the store, new each time a data directory is formatted.</summary>
     public required Guid StoreId { get; init; }
 
-    /// <summary>The number of starts of the store.</summary>
+    /// <summary>How often the store was started, including this start.</summary>
     public required long StartNumber { get; init; }
 
     /// <summary>The highest feature level that the node's version supports.</summary>
     public required int FeatureLevel { get; init; }
 
     /// <summary>
-    /// The port on which the node listens for members; 0 when unknown. Together with the source address it finds a
-    /// member that moved.
+    /// The port on which the node listens for members; 0 when unknown. Together with the source address, it tells where
+    /// to dial a member that moved.
     /// </summary>
     public int Port { get; init; }
 
     /// <summary>
-    /// A random id of this start of the program. Two ids with the same <see cref="StartNumber"/> are a store and its
-    /// copy.
+    /// A random id of this start of the process. Different ids with the same <see cref="StartNumber"/> reveal a copy of
+    /// the store.
     /// </summary>
     public ulong StartId { get; init; }
 
@@ -75,7 +75,7 @@ public sealed record PeerHello
         var writer = new WireWriter(destination);
         writer.PutInt32((int)Magic);
         writer.PutUInt16(PeerProtocol.Version);
-        writer.PutText(NodeId); // so far in all versions
+        writer.PutText(NodeId); // the layout up to here is the same in all versions
         writer.PutText(ClusterId);
         writer.PutGuid(StoreId);
         writer.PutInt64(StartNumber);

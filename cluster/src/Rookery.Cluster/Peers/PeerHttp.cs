@@ -10,8 +10,8 @@ namespace Rookery.Cluster.Peers;
 internal static class PeerHttp
 {
     /// <summary>
-    /// The header that carries a member's hello. The certificate proves the node; the hello shows that it is no old
-    /// copy of it.
+    /// The header that carries a member's hello. The certificate proves the node's id; the hello shows that the node is
+    /// no old copy.
     /// </summary>
     public const string HelloHeader = "Rookery-Hello";
 
@@ -19,15 +19,14 @@ internal static class PeerHttp
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(5);
 
     /// <summary>
-    /// Makes a client for one member, which the caller disposes. Each connection tries the addresses in order until the
-    /// member answers: when a member listens on several networks, most of its addresses lead nowhere from here, or to
-    /// another machine. The client sets no time limit for responses; <see cref="Transfer.Silence"/> does, by request.
+    /// Makes a client for one member; the caller disposes it. Each connection tries the addresses in order until the
+    /// member answers. Some may be unreachable from here, or belong to other machines. The client sets no time limit
+    /// for responses; <see cref="Transfer.Silence"/> sets one for each request.
     /// </summary>
     /// <param name="trust">This node's certificate, and the rule for members' certificates.</param>
     /// <param name="member">The member that must answer.</param>
-    /// <param name="addresses">Its addresses, <c>host:port</c>, at least one, most likely first.</param>
-    /// <param name="self">This node's hello; null for a node that is not running and only asks which node
-    /// answers.</param>
+    /// <param name="addresses">The member's addresses, <c>host:port</c>, at least one, most likely first.</param>
+    /// <param name="self">This node's hello; null for a recovery, which runs while the node is stopped.</param>
     public static HttpClient CreateClient(
         PeerTrust trust,
         NodeId member,
@@ -79,8 +78,8 @@ internal static class PeerHttp
     }
 
     /// <summary>
-    /// Connects to the first address at which the member answers. Returns the TLS stream; the HTTP handler adds no TLS
-    /// of its own to it.
+    /// Connects to the first address at which the member answers. Returns the TLS stream, to which the HTTP handler
+    /// adds no further TLS.
     /// </summary>
     private static async Task<SslStream> ConnectAsync(
         PeerTrust trust,

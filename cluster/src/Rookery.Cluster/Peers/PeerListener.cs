@@ -17,27 +17,25 @@ using Rookery.Cluster.Identity;
 namespace Rookery.Cluster.Peers;
 
 /// <summary>
-/// The port for members. A connection that asks for <c>rookery/1</c> in the TLS handshake (ALPN) goes to the
-/// <see cref="PeerNetwork"/>. Any other is HTTP, and its routes find the caller's identity in <see cref="ProvenPeer"/>.
+/// Listens on the port for members. A connection that negotiates <c>rookery/1</c> in the TLS handshake (ALPN) goes to
+/// the <see cref="PeerNetwork"/>. Any other connection is HTTPS, and its routes find the caller's identity in
+/// <see cref="ProvenPeer"/>.
 /// </summary>
 public static class PeerListener
 {
-    /// <summary>The most connections at once: several for each member, and the <see cref="Strangers"/>.</summary>
+    /// <summary>The maximum number of connections: several for each member, and the <see cref="Strangers"/>.</summary>
     private const int MostConnections = 256;
 
-    /// <summary>
-    /// The time after which an idle HTTPS connection is closed. Members' links send something every second, and a new
-    /// HTTPS connection costs them only a handshake.
-    /// </summary>
+    /// <summary>The time after which an idle HTTPS connection is closed, and the limit for a handshake.</summary>
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(5);
 
-    /// <summary>How long a stop waits for running requests, the same as for clients' requests.</summary>
+    /// <summary>How long a stop waits for running requests, as on the port for clients.</summary>
     internal static readonly TimeSpan StopPatience = TimeSpan.FromSeconds(10);
 
     /// <summary>The protocol between members, as ALPN names it (RFC 7301).</summary>
     public static readonly SslApplicationProtocol Protocol = new("rookery/1");
 
-    /// <summary>Builds a server for one port, which the caller starts, stops and disposes.</summary>
+    /// <summary>Builds a server for one port. The caller starts, stops and disposes it.</summary>
     /// <param name="endPoint">The address to listen at.</param>
     /// <param name="network">Receives the members' links.</param>
     /// <param name="configureHttp">Adds the routes served over HTTPS on the same port.</param>
@@ -66,11 +64,11 @@ public static class PeerListener
     }
 
     /// <summary>
-    /// Stops a port: closes links at once, gives requests <see cref="StopPatience"/>, then cuts off the rest and logs
-    /// that.
+    /// Stops a port: closes links at once, waits up to <see cref="StopPatience"/> for running requests, then aborts the
+    /// rest and logs that.
     /// </summary>
     /// <param name="port">The server that <see cref="Build"/> made.</param>
-    /// <param name="log">Receives the message about requests that were cut off.</param>
+    /// <param name="log">Receives the message about aborted requests.</param>
     /// <param name="time">The clock.</param>
     public static async Task StopAsync(WebApplication port, Action<string> log, TimeProvider time)
     {
@@ -105,10 +103,10 @@ public static class PeerListener
     }
 
     /// <summary>
-    /// Makes the TLS options of one handshake, with the current certificates. A certificate that proves no node does
-    /// not fail the handshake: a joining node has none yet, and a member with a refused one is told why.
+    /// Makes the TLS options of one handshake, with the current certificates. A refused or missing client certificate
+    /// does not fail the handshake: a joining node has none yet, and a member is told why its certificate is refused.
     /// </summary>
-#pragma warning disable CA5359 // This end is the server, and the verdict is checked before a connection is used.
+#pragma warning disable CA5359 // The verdict is checked before a connection is used.
     private static SslServerAuthenticationOptions OptionsFor(
         BaseConnectionContext connection,
         PeerTrust trust,
@@ -118,7 +116,7 @@ public static class PeerListener
         {
             ApplicationProtocols = [Protocol, SslApplicationProtocol.Http11],
             EnabledSslProtocols = SslProtocols.Tls13,
-            AllowTlsResume = false, // handshakes are rare here, and each shall look at the certificates of now
+            AllowTlsResume = false, // handshakes are rare, and each must check the current certificates
             ServerCertificateContext = trust.Certificate,
             ClientCertificateRequired = true,
             CertificateChainPolicy = trust.Rule.ChainPolicy(PeerRole.Client),
@@ -142,7 +140,7 @@ public static class PeerListener
 
     private static async Task CarryAsync(ConnectionContext connection, PeerNetwork network)
     {
-        // A server that stops asks its connections to end, and waits for them.
+        // A server that stops cancels this token and waits for the connection to end.
         var stops =
             connection.Features.Get<IConnectionLifetimeNotificationFeature>()?.ConnectionClosedRequested
             ?? CancellationToken.None;
@@ -157,7 +155,7 @@ public static class PeerListener
     }
 
     /// <summary>
-    /// Leaves signals to the process: the framework's own lifetime would stop this port before the node stops.
+    /// Ignores signals. The framework's own lifetime would handle them and stop this port before the node stops.
     /// </summary>
     private sealed class StoppedByProcess : IHostLifetime
     {
@@ -168,6 +166,6 @@ public static class PeerListener
 }
 
 /// <summary>A connection feature of the port for members: the identity of the other end.</summary>
-/// <param name="Verdict">The node that its certificate proves, if any. The members' records tell whether that node is a
-/// member.</param>
+/// <param name="Verdict">The node that the certificate proves, or why it proves none. Whether that node still is a
+/// member is checked elsewhere.</param>
 public sealed record ProvenPeer(PeerVerdict Verdict);

@@ -9,8 +9,9 @@ using Rookery.Raft;
 namespace Rookery.Cluster.Peers;
 
 /// <summary>
-/// The connections to the other members over mutually authenticated TLS, two to each: one for votes and heartbeats, one
-/// for frames and forwarded commands. <see cref="PeerListener"/> accepts the incoming ones.
+/// The connections to the other members over mutually authenticated TLS. This node dials two to each member: one for
+/// votes and heartbeats, one for frames and forwarded commands. <see cref="PeerListener"/> accepts the connections that
+/// other members dial.
 /// </summary>
 public sealed class PeerNetwork : IPeerNetwork, IAsyncDisposable
 {
@@ -35,12 +36,11 @@ public sealed class PeerNetwork : IPeerNetwork, IAsyncDisposable
     /// <param name="trust">Returns the current certificates; called for each handshake.</param>
     /// <param name="admission">Decides which nodes may connect.</param>
     /// <param name="time">The clock.</param>
-    /// <param name="log">Receives a sentence when a connection is refused, fails or ends: each sentence at most once a
-    /// minute, and about nodes without a member's certificate at most ten a minute.</param>
-    /// <param name="memory">Counts the send queues and the received packets that are not handled yet; null for
-    /// none.</param>
-    /// <param name="note">Receives expected events instead of <paramref name="log"/>, such as a member that is not up
-    /// yet; null to send them to <paramref name="log"/>.</param>
+    /// <param name="log">Receives a sentence when a connection is refused, fails or ends. Each sentence is logged at
+    /// most once a minute. At most ten a minute are logged about nodes without a member's certificate.</param>
+    /// <param name="memory">The memory budget that counts send queues and received packets; null for none.</param>
+    /// <param name="note">Receives expected events, such as a member that has not started yet; null to send them to
+    /// <paramref name="log"/>.</param>
     public PeerNetwork(
         PeerHello self,
         Func<PeerTrust> trust,
@@ -71,17 +71,17 @@ public sealed class PeerNetwork : IPeerNetwork, IAsyncDisposable
     internal Func<PeerTrust> Trust { get; }
 
     /// <summary>
-    /// Invoked, with the reason, when another member refuses this node's data for good. LearnAddresses from any thread.
+    /// Invoked, with the reason, when another member refuses this node for good. Called from any thread.
     /// </summary>
     public Action<string>? Excluded { get; set; }
 
     /// <summary>
-    /// Returns the addresses at which this node listens for members, <c>host:port</c>, most likely first.
-    /// LearnAddresses from any thread.
+    /// Returns the addresses at which this node listens for members, <c>host:port</c>, most likely first. Called from
+    /// any thread.
     /// </summary>
     public Func<IReadOnlyList<string>> Places { get; set; } = static () => [];
 
-    /// <summary>Returns a member's name; null when it is not known. LearnAddresses from any thread.</summary>
+    /// <summary>Returns a member's name; null when it is not known. Called from any thread.</summary>
     public Func<NodeId, string?> NameOf { get; set; } = static _ => null;
 
     /// <inheritdoc/>
@@ -93,7 +93,7 @@ public sealed class PeerNetwork : IPeerNetwork, IAsyncDisposable
     /// <inheritdoc/>
     public IReadOnlyList<FailedAttempt> AttemptsAt(NodeId member) => Find(member)?.Attempts ?? [];
 
-    /// <summary>Begins to accept connections, and to dial once peers are set. LearnAddresses once.</summary>
+    /// <summary>Begins to accept connections, and to dial once peers are set. Called once.</summary>
     /// <param name="receiver">Receives the network's events: consensus.</param>
     public void Start(IPeerReceiver receiver)
     {
@@ -178,8 +178,8 @@ public sealed class PeerNetwork : IPeerNetwork, IAsyncDisposable
     }
 
     /// <summary>
-    /// Returns why a request to the port for members is refused, as a sentence; null when it comes from a member. The
-    /// checks are those of a link.
+    /// Returns why an HTTP request to the port for members is refused, as a sentence; null when it comes from a member.
+    /// Applies the same checks as to a link.
     /// </summary>
     internal string? AdmitOrRefuse(HttpContext http) =>
         http.Features.Get<ProvenPeer>()?.Verdict is not { NodeId: { } node }
@@ -200,7 +200,7 @@ public sealed class PeerNetwork : IPeerNetwork, IAsyncDisposable
 
     /// <summary>
     /// Returns the nodes that are connected to this one, peers or not, with the addresses at which to dial them. This
-    /// node can answer only on connections that it dialled.
+    /// node sends messages only on connections that it dialled.
     /// </summary>
     internal IReadOnlyList<PeerAddress> Callers() =>
         [.. (Volatile.Read(ref _incoming)?.Callers() ?? []).OrderBy(static caller => caller.Node)];
@@ -245,9 +245,7 @@ public sealed class PeerNetwork : IPeerNetwork, IAsyncDisposable
         return null;
     }
 
-    /// <summary>
-    /// Handles a connection from a member, or its announcement of addresses: the member can be dialled there now.
-    /// </summary>
+    /// <summary>Records the addresses of a member that connected or announced them, and dials it there.</summary>
     private void LearnAddresses(PeerConnection connection)
     {
         if (Find(connection.Remote.Member) is { } peer)
@@ -266,7 +264,9 @@ public sealed class PeerNetwork : IPeerNetwork, IAsyncDisposable
         }
     }
 
-    /// <summary>Records that a member answered at an address where another was expected, and dials it there.</summary>
+    /// <summary>
+    /// Records that a member answered at an address where another member was expected, and dials it there.
+    /// </summary>
     /// <returns>Whether the member is one of the peers.</returns>
     private bool LearnAddressOf(NodeId node, string address)
     {
@@ -294,8 +294,8 @@ public sealed class PeerNetwork : IPeerNetwork, IAsyncDisposable
     }
 
     /// <summary>
-    /// Logs a failure of one check, for example because records cannot be read. An exception that leaves a timer would
-    /// end the process, and the other connections still need their checks.
+    /// Runs one check, and logs its failure, for example because records cannot be read. An exception that left the
+    /// timer's callback would end the process.
     /// </summary>
     private void Guard(Action watch)
     {

@@ -4,14 +4,13 @@ using Rookery.Cluster.Joining;
 namespace Rookery.Cluster.Peers;
 
 /// <summary>
-/// The addresses at which a dialling member listens, announced to the other end. A machine with several networks may
-/// dial from an address of one and listen on another. The packet: <c>[text …]</c>, each <c>host:port</c>.
+/// The packet in which a dialling member announces the addresses at which it listens. A machine with several networks
+/// may dial from one network and listen on another. Layout: <c>[text …]</c>, each <c>host:port</c>.
 /// </summary>
 internal static class PeerPlaces
 {
     /// <summary>
-    /// The most addresses that are sent and accepted. Even with the longest names they fit a packet of a control
-    /// connection.
+    /// The maximum number of addresses. Even with the longest names they fit into a packet of a control connection.
     /// </summary>
     public const int Most = 8;
 
@@ -33,8 +32,8 @@ internal static class PeerPlaces
     }
 
     /// <summary>
-    /// Whether an address can lead to the caller. A loopback address leads to the caller only from loopback. Link-local
-    /// addresses need an interface, which only this end could name.
+    /// Whether an address can lead to the dialling member. A loopback address can only if the member dialled from
+    /// loopback. A link-local address cannot, because it names no interface of this machine.
     /// </summary>
     private static bool LeadsTo(string place, IPAddress? from)
     {

@@ -2,16 +2,16 @@ namespace Rookery.Cluster.Peers;
 
 /// <summary>
 /// The protocol between members, negotiated as ALPN <c>rookery/1</c>. Packets are <c>[u32 length of the rest][u8
-/// kind][body]</c>, little-endian. The dialler sends a hello; the other end answers with its own or with a refusal;
-/// then packets follow. Messages flow only from the dialler, so each direction has its own connections. A refusal with
-/// <see cref="PacketKind.RefusalOfNoMember"/> is followed by a hello, because the dialler may in turn refuse the sender
-/// for good as an old card.
+/// kind][body]</c>, little-endian. The dialler sends a hello. The other end answers with its own hello or with a
+/// refusal. Then packets follow. Only the dialler sends messages, so each direction has its own connections. A refusal
+/// with <see cref="PacketKind.RefusalOfNoMember"/> is followed by a hello, because the dialler may in turn refuse the
+/// sender for good as an old copy.
 /// </summary>
 internal static class PeerProtocol
 {
     /// <summary>
-    /// The version in the hello. Framing, the start of a hello and refusals are the same in all versions, so two
-    /// versions can tell each other which is older.
+    /// The version in the hello. Framing, the start of a hello and refusals are the same in all versions, so that a
+    /// node can report which of two versions is older.
     /// </summary>
     public const ushort Version = 1;
 
@@ -30,22 +30,22 @@ internal static class PeerProtocol
     public const int PacketHeadBytes = sizeof(uint) + sizeof(byte);
 
     /// <summary>
-    /// The longest packet on a control connection, and on any connection before the exchange of hellos.
+    /// The maximum size of a packet on a control connection, and on any connection before the exchange of hellos.
     /// </summary>
     public const int MaxControlPacketBytes = 4 << 10;
 
     /// <summary>
-    /// The longest packet that carries frames or an outcome: an atomic batch of 32 MiB plus its headers.
+    /// The maximum size of a packet that carries frames or an outcome: an atomic batch of 32 MiB plus its headers.
     /// </summary>
     public const int MaxBulkPacketBytes = 40 << 20;
 
     /// <summary>
-    /// The longest packet with several frames. Consensus sends at most 1 MiB of payloads at once, or one longer frame
-    /// alone. With the smallest payloads, some 40 bytes, the headers take almost as much again.
+    /// The maximum size of a packet with several frames. Consensus sends at most 1 MiB of payloads at once, or one
+    /// larger frame alone. With the smallest payloads, about 40 bytes, the headers take almost as much again.
     /// </summary>
     public const int MaxSharedPacketBytes = 4 << 20;
 
-    /// <summary>The longest content that a frame's payload may decompress to.</summary>
+    /// <summary>The maximum size of a frame's content after decompression.</summary>
     public const int MaxFrameContentBytes = 40 << 20;
 }
 
@@ -59,7 +59,8 @@ internal enum PacketKind : byte
     Refusal = 2,
 
     /// <summary>
-    /// Asks for a sign of life: <c>[i64 question]</c> or empty. The question has a meaning only for the sender.
+    /// Asks for a <see cref="Pong"/>: <c>[i64 question]</c> or empty. The question is a timestamp that only the sender
+    /// interprets.
     /// </summary>
     Ping = 3,
 
@@ -75,13 +76,13 @@ internal enum PacketKind : byte
     /// <summary>The outcome of a forwarded command: <c>[i64 number][outcome]</c>.</summary>
     Outcome = 7,
 
-    /// <summary>Like <see cref="Forward"/>; the outcome must carry a receipt.</summary>
+    /// <summary>Like <see cref="Forward"/>, but the outcome must carry a receipt.</summary>
     ForwardForReceipt = 8,
 
-    /// <summary>Like <see cref="Refusal"/>; the other end's data must never take part again.</summary>
+    /// <summary>Like <see cref="Refusal"/>, and the other end's data must never participate again.</summary>
     RefusalForGood = 9,
 
-    /// <summary>Like <see cref="Refusal"/>; the other end is no member. The sender's hello follows.</summary>
+    /// <summary>Like <see cref="Refusal"/>, because the other end is no member. The sender's hello follows.</summary>
     RefusalOfNoMember = 10,
 
     /// <summary>

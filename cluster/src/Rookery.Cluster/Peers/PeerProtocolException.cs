@@ -6,7 +6,7 @@ namespace Rookery.Cluster.Peers;
 /// <param name="message">The violation, as a sentence.</param>
 internal class PeerProtocolException(string message) : Exception(message);
 
-/// <summary>The other end refuses this one.</summary>
+/// <summary>The other end refuses this node.</summary>
 /// <param name="refusal">The other end's reason.</param>
 internal sealed class PeerRefusedException(PeerRefusal refusal) : Exception($"It refused this node: {refusal.Sentence}")
 {

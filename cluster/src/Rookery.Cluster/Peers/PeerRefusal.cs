@@ -15,8 +15,8 @@ public enum PeerRefusalKind
     NoMember,
 
     /// <summary>
-    /// The node's data is a copy, or older than the cluster has seen. It must never take part again, even when the
-    /// original is off or after further starts.
+    /// The node's data is a copy, or older than the cluster has seen. It must never participate again, even if the
+    /// original is off.
     /// </summary>
     ForGood,
 }

@@ -2,7 +2,7 @@ using Rookery.Documents.Consensus;
 
 namespace Rookery.Cluster.Peers;
 
-/// <summary>The outcomes that callers of a forwarded command get when the network has none for them.</summary>
+/// <summary>The outcomes of forwarded commands for which no outcome of the leader arrived.</summary>
 internal static class PeerRefusals
 {
     public static CommandOutcome NeverSent { get; } =

@@ -3,8 +3,8 @@ using Rookery.Raft;
 namespace Rookery.Cluster.Peers;
 
 /// <summary>
-/// The addresses of one member: where it was last reached, where it dialled from and says it listens, and what the
-/// members' records say. Thread-safe.
+/// The known addresses of one member: where it was last reached, where it dialled from, where it announced to listen,
+/// and those in the members' records. Thread-safe.
 /// </summary>
 internal sealed class PeerRoute(NodeId node, IReadOnlyList<string> addresses)
 {
@@ -60,8 +60,8 @@ internal sealed class PeerRoute(NodeId node, IReadOnlyList<string> addresses)
 
     /// <summary>Records the addresses of a member that dialled this node.</summary>
     /// <param name="places">The addresses.</param>
-    /// <param name="areAll">Whether the member announced where it listens. If not, earlier announcements stay
-    /// valid.</param>
+    /// <param name="areAll">Whether <paramref name="places"/> include the addresses that the member announced. If not,
+    /// earlier announced addresses are kept.</param>
     public void RecordAnnounced(IReadOnlyList<string> places, bool areAll)
     {
         lock (_gate)

@@ -6,9 +6,9 @@ namespace Rookery.Cluster.Peers;
 /// <param name="Node">The member.</param>
 /// <param name="HasControl">Whether the control connection is open: votes, heartbeats and replies.</param>
 /// <param name="HasBulk">Whether the bulk connection is open: frames and forwarded commands.</param>
-/// <param name="DroppedMessages">Messages dropped since the member became a peer, because the queue was full or no
-/// connection was open. Consensus sends them again.</param>
-/// <param name="QueuedBytes">The bytes queued for it now.</param>
+/// <param name="DroppedMessages">The number of messages dropped since the member became a peer, because the queue was
+/// full or no connection was open. Consensus sends them again.</param>
+/// <param name="QueuedBytes">The number of bytes queued for the member now.</param>
 /// <param name="Trouble">Why a connection is not open, as a sentence; null when both are open or the cause is
 /// unknown.</param>
 public sealed record PeerStatus(

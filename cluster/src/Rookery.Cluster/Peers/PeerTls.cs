@@ -7,13 +7,12 @@ using Rookery.Cluster.Identity;
 
 namespace Rookery.Cluster.Peers;
 
-/// <summary>
-/// Makes TLS connections to other members' ports, with certificates on both sides. Only accepts a certificate that an
-/// authority of this cluster issued to a member.
-/// </summary>
+/// <summary>Makes TLS connections to other members' ports, with certificates on both sides.</summary>
 internal static class PeerTls
 {
-    /// <summary>Connects to one address.</summary>
+    /// <summary>
+    /// Connects to one address. Accepts only a certificate that an authority of this cluster issued to a member.
+    /// </summary>
     /// <param name="address"><c>host:port</c>.</param>
     /// <param name="trust">This node's certificate, and the rule for members' certificates.</param>
     /// <param name="protocol">The protocol to negotiate (ALPN).</param>
@@ -52,8 +51,7 @@ internal static class PeerTls
     }
 
     /// <summary>
-    /// Connects to any node at an address, for HTTP, and presents this node's certificate. The other end proves only
-    /// that it holds the key of its certificate.
+    /// Connects to any node at an address, for HTTP, and presents this node's certificate. Accepts any certificate.
     /// </summary>
     /// <exception cref="SocketException">The address does not accept connections.</exception>
     public static Task<SslStream> ConnectToAnyoneAsync(
@@ -126,7 +124,7 @@ internal static class PeerTls
         var socket = new Socket(SocketType.Stream, ProtocolType.Tcp) { NoDelay = true };
         try
         {
-            // All addresses of a name are tried. The system's resolver may hang; the caller's time limit then ends the
+            // This tries all addresses of a name. If the system's resolver hangs, the caller's time limit ends the
             // attempt.
             await (
                 IPAddress.TryParse(host, out var address)

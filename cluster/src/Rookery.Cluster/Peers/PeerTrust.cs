@@ -4,8 +4,8 @@ using Rookery.Cluster.Identity;
 namespace Rookery.Cluster.Peers;
 
 /// <summary>
-/// The inputs of a handshake between members. Obtained anew for each handshake, so a renewed certificate or a rotated
-/// authority needs no restart.
+/// The certificate and the rule for TLS handshakes between members. Obtained anew for each handshake, so a renewed
+/// certificate or a rotated authority needs no restart.
 /// </summary>
 /// <param name="Certificate">This node's certificate with its key.</param>
 /// <param name="Rule">The rule for members' certificates.</param>

@@ -4,12 +4,12 @@ using Rookery.Platform;
 namespace Rookery.Cluster.Peers;
 
 /// <summary>A forwarded command whose outcome is awaited.</summary>
-/// <param name="room">The room that the command holds until it is answered, even if its caller has gone, because it
-/// takes memory at the other end until then.</param>
-/// <param name="charge">The bytes of room.</param>
+/// <param name="room">The admission that the command's bytes leave when it is answered. They stay in it even if the
+/// caller has left, because the command takes memory at the other end until then.</param>
+/// <param name="charge">The number of bytes that the command takes.</param>
 internal sealed class PendingForward(Admission room, long charge)
 {
-    // The caller continues on another thread: on the connection's thread it would delay later packets.
+    // The caller continues on another thread, because it would delay later packets on the connection's thread.
     private readonly TaskCompletionSource<CommandOutcome> _outcome = new(
         TaskCreationOptions.RunContinuationsAsynchronously
     );
@@ -17,7 +17,8 @@ internal sealed class PendingForward(Admission room, long charge)
     /// <summary>Waits for the outcome.</summary>
     public async ValueTask<CommandOutcome> WaitAsync(CancellationToken cancellationToken)
     {
-        // All commands sent to a silent leader are abandoned at once; an exception for each would be costly.
+        // All commands sent to a silent leader are abandoned at the same time, and an exception for each would be
+        // costly.
         using var ending = cancellationToken.UnsafeRegister(
             static forward => ((PendingForward)forward!)._outcome.TrySetResult(PeerRefusals.GivenUpAfterSent),
             this
@@ -25,7 +26,7 @@ internal sealed class PendingForward(Admission room, long charge)
         return await _outcome.Task;
     }
 
-    /// <summary>Answers once. If the caller has given up, disposes the outcome's documents.</summary>
+    /// <summary>Completes the forward. If the caller has cancelled, disposes the outcome's documents.</summary>
     public void Complete(in CommandOutcome result)
     {
         room.Leave(charge);

@@ -1,8 +1,7 @@
 namespace Rookery.Cluster.Peers;
 
 /// <summary>
-/// Logs each sentence at most once a minute: connection attempts repeat every two seconds, and strangers may connect as
-/// often as they like. Thread-safe.
+/// Logs each sentence at most once a minute, because failed connection attempts repeat every two seconds. Thread-safe.
 /// </summary>
 internal sealed class RepeatedLog(Action<string> log, TimeProvider time)
 {

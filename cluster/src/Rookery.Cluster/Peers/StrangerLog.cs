@@ -3,14 +3,14 @@ using System.Globalization;
 namespace Rookery.Cluster.Peers;
 
 /// <summary>
-/// Logs connections of strangers, nodes without a proven identity. Strangers choose the texts and their number, so at
-/// most <see cref="MostSentences"/> are logged a minute. Thread-safe.
+/// Logs connections of strangers: nodes without a proven identity. An attacker could flood the log, so at most
+/// <see cref="MostSentences"/> sentences are logged a minute. Thread-safe.
 /// </summary>
 /// <param name="log">Receives the sentences.</param>
 /// <param name="time">The clock.</param>
 internal sealed class StrangerLog(Action<string> log, TimeProvider time)
 {
-    /// <summary>The most sentences a minute, for all strangers together.</summary>
+    /// <summary>The maximum number of sentences a minute, for all strangers together.</summary>
     internal const int MostSentences = 10;
 
     private static readonly TimeSpan Window = TimeSpan.FromMinutes(1);

@@ -4,16 +4,16 @@ using Microsoft.AspNetCore.Connections;
 namespace Rookery.Cluster.Peers;
 
 /// <summary>
-/// The connections to the port for members whose other end has not proven its identity. There are few, and a new one
-/// replaces the oldest. Refusing new ones instead would let anyone lock members out by opening that many connections
-/// and staying silent; this way an attacker must open them faster than a member completes its handshake. Thread-safe.
+/// The connections to the port for members whose other end has not proven its identity. Their number is limited, and a
+/// new one replaces the oldest. If new ones were refused instead, an attacker could lock members out with a few silent
+/// connections. Thread-safe.
 /// </summary>
 internal sealed class Strangers
 {
-    /// <summary>The most connections.</summary>
+    /// <summary>The maximum number of such connections.</summary>
     internal const int Most = 64;
 
-    /// <summary>The most connections from one address.</summary>
+    /// <summary>The maximum number of such connections from one address.</summary>
     internal const int MostOfOneAddress = 16;
 
     private readonly Lock _gate = new();
@@ -38,7 +38,7 @@ internal sealed class Strangers
         }
     }
 
-    /// <summary>Removes a connection from the strangers: its other end has proven which node it is.</summary>
+    /// <summary>Removes a connection from the strangers, because its other end has proven which node it is.</summary>
     public void RemoveProven(BaseConnectionContext connection) => Remove(connection.ConnectionId);
 
     private void Add(BaseConnectionContext connection)
@@ -65,7 +65,7 @@ internal sealed class Strangers
         oldest?.Abort(new ConnectionAbortedException("Others who have not shown who they are need its place."));
     }
 
-    // By id: later in the handshake the same connection is represented by another object.
+    // By id, because the same connection is represented by another object later in the handshake.
     private void Remove(string connectionId)
     {
         lock (_gate)

@@ -3,7 +3,7 @@ using System.Text;
 
 namespace Rookery.Cluster.Peers;
 
-/// <summary>Reads values from the body of a packet, and checks that the bytes of each exist.</summary>
+/// <summary>Reads values from the body of a packet, and checks that it is long enough for each.</summary>
 internal ref struct WireReader(ReadOnlySpan<byte> body)
 {
     private readonly ReadOnlySpan<byte> _body = body;
@@ -39,7 +39,7 @@ internal ref struct WireReader(ReadOnlySpan<byte> body)
 
     public Guid TakeGuid() => new(Take(16));
 
-    /// <summary>Reads a text, or null, as <see cref="WireWriter.PutText"/> wrote it.</summary>
+    /// <summary>Reads a text or null, as written by <see cref="WireWriter.PutText"/>.</summary>
     public string? TakeText()
     {
         int length = TakeInt32() - 1;

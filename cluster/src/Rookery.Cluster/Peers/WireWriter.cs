@@ -3,7 +3,7 @@ using System.Text;
 
 namespace Rookery.Cluster.Peers;
 
-/// <summary>Writes values into the body of a packet. The caller has computed the exact length before.</summary>
+/// <summary>Writes values into the body of a packet, whose exact length the caller has computed.</summary>
 internal ref struct WireWriter(Span<byte> body)
 {
     private readonly Span<byte> _body = body;
@@ -11,7 +11,7 @@ internal ref struct WireWriter(Span<byte> body)
     /// <summary>The bytes written so far.</summary>
     public int Position { get; private set; }
 
-    /// <summary>Returns the bytes that a text takes.</summary>
+    /// <summary>Returns the number of bytes that <see cref="PutText"/> writes for a text.</summary>
     public static int SizeOf(string? text) => sizeof(int) + (text is null ? 0 : Encoding.UTF8.GetByteCount(text));
 
     public void PutByte(byte value) => Reserve(1)[0] = value;
