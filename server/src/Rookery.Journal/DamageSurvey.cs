@@ -1,13 +1,14 @@
 namespace Rookery.Journal;
 
 /// <summary>
-/// Reads what remains of a damaged journal after its first unreadable place (the gap): how far the log reached, the
-/// last vote, the configurations, and whether unreadable bytes may hide a newer vote or configuration.
+/// Surveys a damaged journal from its first unreadable place (the gap) on. Finds the log's end, the last vote and the
+/// configurations, and whether unreadable bytes may hide a newer vote or configuration.
 /// </summary>
 /// <remarks>
-/// Each frame counts the landmarks (votes, configurations, truncations) of its segment up to itself, so the first frame
-/// after a gap shows whether the gap contains any. The header of each later segment repeats the state before it. The
-/// end of the log is taken from frame headers alone: an end too far is safe, an end too early is not.
+/// Landmarks are votes, configurations and truncations. Each frame contains the number of landmarks in its segment so
+/// far, so the first frame after a gap shows whether the gap contains any. The header of each later segment repeats the
+/// state before it. The log's end is taken from frame headers, without checking payloads: an end that is too late is
+/// safe, an end that is too early is not.
 /// </remarks>
 internal sealed class DamageSurvey
 {
@@ -28,7 +29,7 @@ internal sealed class DamageSurvey
     public EntryPosition End { get; private set; }
 
     /// <summary>
-    /// Position through which an earlier start already found acknowledged entries lost. Recorded again, so that further
+    /// Position through which an earlier start found acknowledged entries lost. It is recorded again, so that further
     /// damage before the repair cannot hide that loss.
     /// </summary>
     public EntryPosition Lost { get; private set; }
@@ -42,7 +43,9 @@ internal sealed class DamageSurvey
     /// <summary>Whether the unreadable bytes cannot contain a newer vote.</summary>
     public bool VoteIsKnown { get; private set; } = true;
 
-    /// <summary>Whether <see cref="Configurations"/> contain the one in force at the manifest's index.</summary>
+    /// <summary>
+    /// Whether <see cref="Configurations"/> contains the configuration in force at the manifest's index.
+    /// </summary>
     public bool ConfigurationIsKnown { get; private set; } = true;
 
     /// <summary>The configurations of the log, including those before the gap.</summary>
@@ -80,7 +83,7 @@ internal sealed class DamageSurvey
             );
         }
 
-        // Without a frame after the gap its content is unknown. The same holds for a part of the file that is missing.
+        // If no frame follows the gap, or a part of the file is missing, the content of the gap is unknown.
         var last = segments[^1];
         if ((segments.Count == 1 && survey._seen == 0) || last.Length < last.Header!.SegmentBytes)
         {

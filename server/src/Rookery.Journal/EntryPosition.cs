@@ -1,8 +1,8 @@
 namespace Rookery.Journal;
 
 /// <summary>
-/// Term and index of a log entry; zeros for none. Of two logs, the one whose last entry is later is at least as up to
-/// date (Raft, section 5.4.1): the term decides first, then the index.
+/// Term and index of a log entry; zeros for none. Ordered by term, then by index: the log whose last entry is later is
+/// more up to date (Raft, section 5.4.1).
 /// </summary>
 /// <param name="Term">Term of the entry.</param>
 /// <param name="Index">Index of the entry.</param>

@@ -9,7 +9,7 @@ internal enum FrameFlags : byte
 {
     None = 0,
 
-    /// <summary>The last frame of its journal write; the next write begins in the next block.</summary>
+    /// <summary>The last frame of its journal write. The next write begins in the next block.</summary>
     EndOfWrite = 1,
 
     /// <summary>The second copy of a vote.</summary>
@@ -20,8 +20,8 @@ internal enum FrameFlags : byte
 }
 
 /// <summary>
-/// The local header of a frame, 64 bytes, little-endian. It repeats the payload's checksum: otherwise, after a torn
-/// write into a recycled segment, a stale payload of the same length with a valid checksum of its own could pass as the
+/// The header of a frame on this node's disk, 64 bytes, little-endian; it is not replicated. It repeats the payload's
+/// checksum. Otherwise, after a torn write into a recycled segment, an old payload of the same length could pass as the
 /// payload of a new header.
 /// </summary>
 /// <param name="Type">Type of the frame.</param>
@@ -34,10 +34,8 @@ internal enum FrameFlags : byte
 /// <param name="PayloadLength">Length of the encoded payload, which follows the header.</param>
 /// <param name="OperationCount">As in <see cref="JournalFrame"/>.</param>
 /// <param name="PayloadChecksum">The CRC-32C at the end of the payload; 0 without payload.</param>
-/// <param name="Landmarks">
-/// Number of landmarks in the segment up to and including this frame, which shows whether a gap hides one;
-/// <see cref="UnknownLandmarks"/> if an older version wrote the frame.
-/// </param>
+/// <param name="Landmarks">Number of landmarks (<see cref="IsLandmark"/>) in the segment, up to and including this
+/// frame; shows whether a gap hides one. <see cref="UnknownLandmarks"/> if an older version wrote the frame.</param>
 internal readonly record struct FrameHeader(
     FrameType Type,
     FrameFlags Flags,
@@ -58,20 +56,22 @@ internal readonly record struct FrameHeader(
     private const int ChecksumOffset = 60;
 
     /// <summary>
-    /// The first bytes of a header: FF R K F. UTF-8 never contains the byte FF, so no document's text is taken for a
-    /// frame.
+    /// The first bytes of a header: FF R K F. UTF-8 never contains the byte FF, so the text of a document never looks
+    /// like a header.
     /// </summary>
     public static ReadOnlySpan<byte> Magic => [0xFF, (byte)'R', (byte)'K', (byte)'F'];
 
     public bool IsReplicated => Type is FrameType.Batch or FrameType.NoOp or FrameType.Configuration;
 
-    /// <summary>Whether the frame changes the meaning of others, so that its loss must be detected.</summary>
+    /// <summary>
+    /// Whether the loss of this frame must be detected, because it changes the meaning of other frames.
+    /// </summary>
     public bool IsLandmark => Type is FrameType.Vote or FrameType.Configuration or FrameType.Truncation;
 
     /// <summary>
     /// Whether <c>Index</c> and <c>Term</c> repeat the end of the log at the time of writing; zeros in journals of
-    /// earlier versions. With it, a start detects an acknowledged entry that was damaged just before this frame.
-    /// Without it, a cleanly stopped member would not know of the loss and could vote for a log that lacks the entry.
+    /// older versions. From them a start detects that an acknowledged entry just before this frame was damaged.
+    /// Otherwise a cleanly stopped member could vote for a log that lacks that entry.
     /// </summary>
     public bool RecordsLogEnd => Type is FrameType.Vote or FrameType.CleanStop or FrameType.Start;
 
@@ -94,8 +94,8 @@ internal readonly record struct FrameHeader(
         );
 
     /// <summary>
-    /// Decodes a header if its checksum matches. Checks neither whether the header belongs to its place nor whether its
-    /// type is known.
+    /// Decodes a header if its checksum matches. Does not check that the header belongs to its place or that its type
+    /// is known.
     /// </summary>
     public static bool TryRead(ReadOnlySpan<byte> source, out FrameHeader header)
     {

@@ -1,13 +1,13 @@
 namespace Rookery.Journal;
 
 /// <summary>
-/// The layout of frames in a segment: one after the other, each journal write starting at a block boundary, a vote in
-/// two blocks.
+/// The layout of frames in a segment. Frames follow each other; each journal write starts at a block boundary; a vote
+/// is written twice, in two blocks.
 /// </summary>
 internal static class FrameLayout
 {
     /// <summary>
-    /// Journal writes begin at multiples of this, so no write touches a block of an acknowledged one.
+    /// Journal writes begin at multiples of this, so no write touches a block of an acknowledged write.
     /// </summary>
     public const int BlockBytes = 4096;
 

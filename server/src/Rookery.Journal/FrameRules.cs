@@ -2,9 +2,7 @@ using Rookery.Platform;
 
 namespace Rookery.Journal;
 
-/// <summary>
-/// Checks the rules for the frames of a write, before anything reaches the disk. A violation is a bug of the caller.
-/// </summary>
+/// <summary>Checks the frames of a write before they reach the disk. A violation is a bug of the caller.</summary>
 internal static class FrameRules
 {
     /// <summary>Returns the position of the write's truncation among its frames; -1 if there is none.</summary>

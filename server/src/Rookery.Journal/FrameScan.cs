@@ -40,7 +40,7 @@ internal static class FrameScan
 
     /// <summary>
     /// Returns every valid frame header from <paramref name="from"/> to <paramref name="to"/>, at any offset. Skips the
-    /// payloads of frames, so that a payload cannot forge a header.
+    /// payloads of frames, so that bytes in a payload are not taken for a header.
     /// </summary>
     public static IEnumerable<(long Offset, FrameHeader Header)> HeadersAnywhere(Segment segment, long from, long to)
     {
@@ -109,10 +109,10 @@ internal static class FrameScan
 }
 
 /// <summary>
-/// Frames of journal writes later than the unreadable one. Any of them proves that the sync of the unreadable write had
-/// returned.
+/// The readable frames of journal writes after the unreadable one. A later write proves that the unreadable write was
+/// durable, because writes do not overlap.
 /// </summary>
-/// <param name="HasLaterWrite">Whether there are any.</param>
+/// <param name="HasLaterWrite">Whether a later write was found.</param>
 /// <param name="HighestWrite">The highest write number found, at least that of the gap.</param>
 /// <param name="ResumeOffset">Offset of the first entry after the gap; -1 if there is none.</param>
 /// <param name="Resume">Header of that entry.</param>

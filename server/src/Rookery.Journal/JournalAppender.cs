@@ -15,8 +15,8 @@ internal sealed class JournalAppender(
     private readonly SegmentWriteStream _stream = new(io);
 
     /// <summary>
-    /// The segment that is being written; null before the first. Reads the list under <see cref="Gate"/>: a release on
-    /// another thread removes segments from its front, and an unlocked reader could get the previous segment.
+    /// The segment that is being written; null before the first. Reads the list under <see cref="Gate"/>, because
+    /// another thread may remove released segments from its front.
     /// </summary>
     private Segment? Newest
     {
@@ -44,7 +44,9 @@ internal sealed class JournalAppender(
     /// <summary>Mark of the last reset of the journal; each segment header repeats it.</summary>
     public required long ResetMark { get; set; }
 
-    /// <summary>Number of the last durable write, or a higher number that no earlier process used.</summary>
+    /// <summary>
+    /// Number of the last durable write. After a start it may be higher, so that no write number is used twice.
+    /// </summary>
     public required long LastWrite { get; set; }
 
     /// <summary>The highest generation ever used for a segment.</summary>
@@ -74,21 +76,21 @@ internal sealed class JournalAppender(
         }
 
         _stream.PadToBlock();
-        _stream.Sync(); // from here on the write survives a power cut
+        _stream.Sync(); // the write now survives a power cut
         if (begins && isOversized)
         {
-            segment = pool.Publish(segment); // an oversized segment survives only from here on, once it has its name
+            segment = pool.Publish(segment); // an oversized segment survives a power cut only once it has its name
         }
 
         lock (Gate)
         {
-            Register(frames, segment, start, write); // only now the write becomes part of the log
+            Register(frames, segment, start, write); // the write becomes part of the log
         }
     }
 
     /// <summary>
-    /// Starts a segment that contains only its header, durably. Bytes after the end of the previous segment's log can
-    /// never be read again.
+    /// Starts a segment that contains only its header, durably. Bytes after the log's end in the previous segment are
+    /// never read again.
     /// </summary>
     public void BeginSegment()
     {
@@ -116,8 +118,8 @@ internal sealed class JournalAppender(
     }
 
     /// <summary>
-    /// Discards the log and continues after an installed snapshot, in a segment without a predecessor. One header write
-    /// decides: a power cut leaves the old log or the new one, and the vote is kept in both.
+    /// Discards the log and continues after an installed snapshot, in a segment without a predecessor. The write of its
+    /// header is atomic: a power cut leaves either the old log or the new one. The vote is kept in both.
     /// </summary>
     public void Reset(in JournalReset reset)
     {
@@ -127,7 +129,7 @@ internal sealed class JournalAppender(
         LastGeneration = segment.Generation;
         _stream.Begin(segment.File, 0, SegmentHeader.Bytes);
         _stream.Add(segment.Header);
-        _stream.Sync(); // from here on the old log is discarded
+        _stream.Sync(); // the old log is now discarded
 
         lock (Gate)
         {
@@ -140,8 +142,8 @@ internal sealed class JournalAppender(
     }
 
     /// <summary>
-    /// Records the newest segment, which is durable, in the note. Called off the commit path, on one thread at a time
-    /// that is not the writing one.
+    /// Records the newest segment, which is durable, in the note. Called outside the commit path, on one thread at a
+    /// time, not the writing thread.
     /// </summary>
     public void NoteNewest() => note.Write(Newest!.Generation);
 
@@ -149,8 +151,7 @@ internal sealed class JournalAppender(
     public long Progress => _stream.Progress;
 
     /// <summary>
-    /// Writes and syncs the bytes of the last write again, so that they are on the device and not only in the system's
-    /// memory.
+    /// Writes and syncs the bytes of the last write again, because they may be only in the system's page cache.
     /// </summary>
     /// <param name="lastWrite">Offset of the last write. If it is the first of its segment, the segment's header is
     /// rewritten too.</param>

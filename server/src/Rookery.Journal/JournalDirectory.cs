@@ -3,7 +3,7 @@ using Rookery.Platform;
 namespace Rookery.Journal;
 
 /// <summary>
-/// The open files of a journal directory, sorted by the content of their first block. Opening changes nothing on disk.
+/// The open files of a journal directory, classified by their first block. Opening them changes nothing on disk.
 /// </summary>
 internal sealed class JournalDirectory : IDisposable
 {
@@ -27,7 +27,7 @@ internal sealed class JournalDirectory : IDisposable
     /// <summary>Files of a segment's length without a valid header: never used, or torn at their first write.</summary>
     public List<Segment> Spare { get; } = [];
 
-    /// <summary>Files with a segment's name that no crash leaves after.</summary>
+    /// <summary>Files with a segment's name and a content that no crash leaves behind.</summary>
     public List<Segment> Foreign { get; } = [];
 
     /// <summary>
@@ -85,8 +85,9 @@ internal sealed class JournalDirectory : IDisposable
     public Segment? WithGeneration(long generation) => Used.Find(segment => segment.Generation == generation);
 
     /// <summary>
-    /// Deletes unfinished files, releases segments that are neither <paramref name="live"/> nor
-    /// <paramref name="dropped"/> to the pool, and renames foreign files. Returns the new names of the foreign files.
+    /// Deletes unfinished files and renames foreign files. Releases segments that are neither in
+    /// <paramref name="live"/> nor in <paramref name="dropped"/> to the pool. Returns the new names of the foreign
+    /// files.
     /// </summary>
     public List<string> CleanUp(
         IReadOnlyCollection<Segment> live,
@@ -136,7 +137,9 @@ internal sealed class JournalDirectory : IDisposable
         Used.Clear();
     }
 
-    /// <summary>Links a second name to a segment in use, and returns it. The file's bytes are never reused.</summary>
+    /// <summary>
+    /// Links a second name to a segment in use, and returns that name. The file's bytes are then never reused.
+    /// </summary>
     public string KeepAside(Segment segment)
     {
         string name = FreeAsideName(segment.Name);
@@ -200,7 +203,7 @@ internal sealed class JournalDirectory : IDisposable
 
     private void BindNote()
     {
-        // Without any segment, every note counts: it proves that there was one.
+        // If no segment exists, a note of any store counts: it proves that a segment existed.
         if (Used.Count > 0)
         {
             Note.Bind(Used[^1].Header!.StoreId);
@@ -211,15 +214,15 @@ internal sealed class JournalDirectory : IDisposable
 
     /// <summary>
     /// Finds a newest segment whose header was damaged: its frames have a higher generation than any header. A torn
-    /// first write looks the same, but contains frames of one journal write only.
+    /// first write looks similar, but contains frames of only one journal write.
     /// </summary>
     private void FindOrphan()
     {
         long newest = NewestGeneration;
         foreach (var segment in Spare.Concat(Used))
         {
-            // Unless the device lost it, no later first write reached a file with a valid header, so its first block
-            // suffices.
+            // A file with a valid header can contain newer frames only if the device lost a header write, so reading
+            // its first block suffices.
             bool isTornOrRotten = segment.Header is null && !IsUnused(segment);
             long to = isTornOrRotten
                 ? segment.Length

@@ -1,8 +1,7 @@
 namespace Rookery.Journal;
 
 /// <summary>
-/// An earlier write or sync of this journal failed. The journal accepts no write until the node was restarted and
-/// recovered.
+/// A write or sync of this journal failed. The journal accepts no further write until the node is restarted.
 /// </summary>
 public sealed class JournalLatchedException : IOException
 {

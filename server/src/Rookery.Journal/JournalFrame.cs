@@ -30,14 +30,13 @@ public enum FrameType : byte
     CleanStop = 6,
 
     /// <summary>
-    /// Local: a process continues after a clean stop, which is therefore no longer the end. Written only by
-    /// <see cref="NodeJournal.Open"/>.
+    /// Local: a process was started and continues after a clean stop. Written only by <see cref="NodeJournal.Open"/>.
     /// </summary>
     Start = 7,
 
     /// <summary>
-    /// Local: the log is committed through this frame's index, as far as the node knew. Always last in its write, and
-    /// written only into padding that the write has anyway. Since format version 2.
+    /// Local, a note of commitment: the node knew that the log is committed through this frame's index. Always last in
+    /// its write, and written only into padding that the write has anyway. Since format version 2.
     /// </summary>
     Committed = 8,
 }
@@ -48,7 +47,7 @@ public enum FrameType : byte
 /// commitment the committed index; of a vote 0.</param>
 /// <param name="Term">Term of the leader that created the entry; of a truncation the term at <paramref name="Index"/>;
 /// of a vote the term of the vote.</param>
-/// <param name="OperationsBefore">Number of operations (etags) in all earlier frames: the first operation of this frame
+/// <param name="OperationsBefore">Number of operations (etags) in all earlier frames. The first operation of this frame
 /// has the etag <c>OperationsBefore + 1</c>.</param>
 /// <param name="OperationCount">Number of operations in the frame; 0 for local frames.</param>
 /// <param name="Payload">The replicated bytes, encoded by <see cref="Journal.Payload.Encode"/>, or none.</param>

@@ -4,8 +4,8 @@ using Rookery.Platform;
 namespace Rookery.Journal;
 
 /// <summary>
-/// Opens a journal: lists and reads the files, judges the log's end, and makes sure that nothing after that end can
-/// ever be read again.
+/// Opens a journal: lists and reads the files, judges the log's end, and ensures that bytes after that end are never
+/// read again.
 /// </summary>
 internal static class JournalOpening
 {
@@ -29,7 +29,7 @@ internal static class JournalOpening
         var pool = new SegmentPool(disk, options, io);
         try
         {
-            // A killed process may have created names that the system knows but the device does not.
+            // Names that a killed process created may not be durable.
             disk.SyncDirectory(options.Directory);
             found = JournalDirectory.Find(disk, options, io);
             var walk = new RecoveryWalk(found, options, knowledge);
@@ -64,8 +64,8 @@ internal static class JournalOpening
     }
 
     /// <summary>
-    /// Records the newest segment in the note, if the disk permits. A full disk must not prevent opening: the note is
-    /// retried when the next segment is prepared.
+    /// Records the newest segment in the note. A full disk does not prevent opening: the note is written again when the
+    /// next segment is prepared.
     /// </summary>
     private static void NoteNewest(JournalAppender appender)
     {
@@ -75,7 +75,7 @@ internal static class JournalOpening
         }
         catch (DiskException)
         {
-            // The earlier note remains and protects the segment that it names.
+            // The earlier note remains valid.
         }
     }
 
@@ -111,8 +111,7 @@ internal static class JournalOpening
             ResetMark = newest?.ResetMark ?? 0,
             LastWrite = walk.LastWrite,
 
-            // A torn first write may have used the next generation without leaving a valid header, so that number is
-            // skipped.
+            // A torn first write may have used the next generation without leaving a valid header, so skip that number.
             LastGeneration = found.HighestGeneration + 1,
         };
         appender.Live.AddRange(walk.Live);
@@ -120,15 +119,15 @@ internal static class JournalOpening
     }
 
     /// <summary>
-    /// Writes the last write again, because its sync may have failed or never been called. Then ends the recovered log:
-    /// with a Start frame after a clean stop, otherwise with a new segment. So nothing that an interrupted write left
-    /// can follow the next write, and frames of this version never enter a segment of an older version.
+    /// Writes the last write again, because its sync may have failed or was never called. Then continues the log: with
+    /// a Start frame after a clean stop, otherwise in a new segment. So remains of an interrupted write never follow
+    /// the next write, and a segment contains frames of one version only.
     /// </summary>
     private static void ContinueLog(JournalAppender appender, RecoveryWalk walk)
     {
         if (walk.PendingReset is { } reset)
         {
-            // The header carries the vote, so nothing of the old log must be made durable first.
+            // The new header contains the vote, so the old log need not be made durable first.
             appender.Reset(reset);
             return;
         }

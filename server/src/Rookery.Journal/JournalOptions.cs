@@ -15,7 +15,7 @@ public sealed class JournalOptions
     public int SpareSegments { get; init; } = 1;
 
     /// <summary>
-    /// Maximum number of released segments kept for reuse; further ones are deleted. Reuse avoids writing zeros again.
+    /// Maximum number of released segments kept for reuse; more are deleted. Reuse saves writing zeros to a new file.
     /// </summary>
     public int RecycledSegments { get; init; } = 8;
 
@@ -29,7 +29,7 @@ public sealed class JournalOptions
     public Guid StoreId { get; init; }
 }
 
-/// <summary>Proof from outside the journal of writes whose sync had returned.</summary>
+/// <summary>Facts from outside the journal that prove which entries were durable.</summary>
 /// <param name="ManifestIndex">Index through which the storage is durable without the journal; 0 without a
 /// manifest.</param>
 /// <param name="ManifestTerm">Term at that index.</param>
@@ -40,22 +40,22 @@ public readonly record struct JournalKnowledge(long ManifestIndex, long Manifest
     public long ManifestOperations { get; init; }
 
     /// <summary>
-    /// Whether this node had a journal before. Then a directory without a readable segment has lost it and is not new.
+    /// Whether this node had a journal before. If so, a directory without a readable segment has lost the journal.
     /// </summary>
     public bool WasBegun { get; init; }
 
     /// <summary>
-    /// A pending reset: the manifest contains an installed snapshot that replaces the journal's log. Null if there is
-    /// none.
+    /// A reset that may not be done yet, because the manifest contains an installed snapshot that replaces the
+    /// journal's log. Null if there is none.
     /// </summary>
     public JournalReset? PendingReset { get; init; }
 }
 
 /// <summary>
-/// Where a journal continues after it was reset, because a snapshot from another member was installed.
+/// A reset of the journal: its log is discarded and continues after a snapshot that was installed from another member.
 /// </summary>
-/// <param name="Mark">Number of this reset, above 0 and never reused by the store. A journal whose headers carry it was
-/// already reset.</param>
+/// <param name="Mark">Number of this reset, above 0 and never reused by the store. If the newest segment's header
+/// contains it, the reset is done.</param>
 /// <param name="Position">Position after which the journal continues.</param>
 /// <param name="ConfigurationIndex">Index of the configuration in force there; 0 if there is none.</param>
 /// <param name="Configuration">Payload of that configuration, encoded by <see cref="Payload.Encode"/>, or none.</param>

@@ -2,8 +2,8 @@ namespace Rookery.Journal;
 
 /// <summary>
 /// Reads the log's entries in order, from an index through the last index at the time the reader was created. Checks
-/// every byte. Segments that it has not read yet are not recycled. Use it on one thread, which may differ from the
-/// writer's.
+/// every byte. Pins its unread segments, so that they are not recycled. Used by one thread, which may differ from the
+/// writing thread.
 /// </summary>
 public sealed class JournalReader : IDisposable
 {

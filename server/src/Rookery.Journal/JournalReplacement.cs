@@ -3,8 +3,8 @@ using Rookery.Platform;
 namespace Rookery.Journal;
 
 /// <summary>
-/// Replaces the journal of a stopped node in its directory, by renames alone. The new journal waits as one segment
-/// under a name that no opening reads; the old segments are kept under such names too. An interrupted
+/// Replaces the journal of a stopped node by renaming files in its directory. The new journal is first one segment
+/// under a name that opening a journal ignores. The old segments are kept under such names. An interrupted
 /// <see cref="Complete"/> may be called again.
 /// </summary>
 public static class JournalReplacement
@@ -12,9 +12,7 @@ public static class JournalReplacement
     private const string WaitingSuffix = ".recovered";
     private const string WorkName = "recovered";
 
-    /// <summary>
-    /// Creates the new journal, without entries, continuing after a position. On return it waits durably.
-    /// </summary>
+    /// <summary>Creates the new journal durably, without entries, continuing after a position.</summary>
     /// <param name="disk">The disk.</param>
     /// <param name="options">Directory, store id and segment length.</param>
     /// <param name="start">Position after which the journal continues.</param>
@@ -40,7 +38,9 @@ public static class JournalReplacement
         disk.SyncDirectory(options.Directory);
     }
 
-    /// <summary>Returns whether a new journal waits in the directory.</summary>
+    /// <summary>
+    /// Returns whether <see cref="Prepare"/> was done in the directory and <see cref="Complete"/> was not.
+    /// </summary>
     public static bool IsPrepared(IDisk disk, string directory) =>
         disk.Exists(directory) && WaitingIn(disk, directory) is not null;
 
@@ -52,13 +52,13 @@ public static class JournalReplacement
                 name.EndsWith(suffix, StringComparison.Ordinal) && SegmentName.TryParse(name[..^suffix.Length], out _)
             );
 
-    /// <summary>Renames the old journal away and the new one into its place, durably.</summary>
+    /// <summary>Renames the old journal's files and then the new one to its final name, durably.</summary>
     /// <param name="disk">The disk.</param>
-    /// <param name="directory">The journal's directory. If no new journal waits there, nothing happens.</param>
+    /// <param name="directory">The journal's directory. If it contains no prepared journal, nothing happens.</param>
     /// <param name="keptSuffix">Suffix for the names of the old journal's segments.</param>
     public static void Complete(IDisk disk, string directory, string keptSuffix)
     {
-        // The new segment is renamed last: while it waits, all other segments belong to the old journal.
+        // The new segment is renamed last. Until then all other segments belong to the old journal.
         if (WaitingIn(disk, directory) is { } waiting)
         {
             // The note belongs to the old journal too.

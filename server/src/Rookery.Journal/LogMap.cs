@@ -2,7 +2,7 @@ using Rookery.Platform;
 
 namespace Rookery.Journal;
 
-/// <summary>Consecutive entries that follow each other in one segment.</summary>
+/// <summary>A range of consecutive entries in one segment.</summary>
 /// <param name="Segment">The segment.</param>
 /// <param name="FirstIndex">Index of the first entry.</param>
 /// <param name="LastIndex">Index of the last entry that no truncation removed.</param>
@@ -11,8 +11,8 @@ namespace Rookery.Journal;
 internal readonly record struct LogSpan(Segment Segment, long FirstIndex, long LastIndex, long Offset, long Write);
 
 /// <summary>
-/// The log that the frames on disk form: its entries after all truncations, their places, the current vote and
-/// configuration.
+/// The log that the frames on disk form: its entries after all truncations, their places in segments, and the current
+/// vote and configuration.
 /// </summary>
 internal sealed class LogMap
 {
@@ -53,16 +53,17 @@ internal sealed class LogMap
     public EntryPosition End => new(Position.Term, Position.Index);
 
     /// <summary>
-    /// Last entry that this store may have acknowledged and lost to damage; zeros if nothing is lost. Cleared once the
-    /// log is at least as up to date: every later leader has all committed entries, and this store votes for no log
-    /// older than this. Segment headers preserve it across restarts.
+    /// Position of the last entry that this store may have acknowledged and lost by damage; zeros if none is lost. This
+    /// store votes for no log that ends before it. Cleared once the log is at least as up to date. Segment headers
+    /// preserve it across restarts.
     /// </summary>
     public EntryPosition Lost { get; private set; }
 
     public ReadOnlyMemory<byte> Vote { get; private set; }
 
     /// <summary>
-    /// Index through which the log is known to be committed, according to its notes; 0 without notes.
+    /// Index through which the log is known to be committed, according to its <see cref="FrameType.Committed"/> frames;
+    /// 0 without them.
     /// </summary>
     public long CommittedIndex { get; private set; }
 
@@ -150,8 +151,7 @@ internal sealed class LogMap
     }
 
     /// <summary>
-    /// Adopts the state that a further segment's header repeats: it was true when the segment was started, and a gap
-    /// before may hide its frames.
+    /// Adopts the state that the next segment's header repeats, because a gap before that segment may hide frames.
     /// </summary>
     public void AdoptHeader(SegmentHeader header)
     {
@@ -173,7 +173,7 @@ internal sealed class LogMap
     }
 
     /// <summary>
-    /// Restarts the log after <paramref name="position"/>: the entries before it are damaged, but the storage contains
+    /// Restarts the log after <paramref name="position"/>, because earlier entries are damaged. The storage contains
     /// them.
     /// </summary>
     public void RestartAfter(JournalPosition position, DamageSurvey gap)
@@ -187,7 +187,7 @@ internal sealed class LogMap
         Position = position;
     }
 
-    /// <summary>Removes the entries of segments before <paramref name="first"/>.</summary>
+    /// <summary>Removes the entries of released segments, which are those before <paramref name="first"/>.</summary>
     public void Release(Segment first)
     {
         var released = first.Header!.Position;

@@ -4,11 +4,11 @@ using Rookery.Platform;
 namespace Rookery.Journal;
 
 /// <summary>
-/// The file <c>newest</c> of a journal directory: the generation of the newest durable segment. A segment identifies
-/// its predecessor, but nothing in it shows that a successor existed. Without this note, a journal whose last files are
-/// missing looks complete. The note is written off the commit path, slightly later than the segment. A note that is
-/// missing, unreadable or of another store is ignored; a program older than the note may leave the note of the
-/// old store in place when it replaces a journal.
+/// The file <c>newest</c> of a journal directory, which contains the generation of the newest durable segment. A
+/// segment identifies its predecessor but not its successor. Without this note, a journal whose last files are missing
+/// would look complete. The note is written outside the commit path, slightly later than the segment. A note that is
+/// missing, unreadable or of another store is ignored. (Older versions did not replace the note when they replaced a
+/// journal.)
 /// </summary>
 /// <remarks>
 /// Two blocks of 4 KiB are written in turn, so a torn write leaves the other one. A block is [8 magic and version][u32
@@ -48,7 +48,7 @@ internal sealed class NewestNote(IDisk disk, string directory, IIoRecorder io)
         return note;
     }
 
-    /// <summary>Restricts the note to one store; one of its blocks may belong to another.</summary>
+    /// <summary>Restricts the note to one store, because a block may belong to another store.</summary>
     public void Bind(Guid storeId)
     {
         (_store, Generation, _nextBlock) = (storeId, 0, 0);
@@ -61,7 +61,9 @@ internal sealed class NewestNote(IDisk disk, string directory, IIoRecorder io)
         }
     }
 
-    /// <summary>Records a durable segment, unless it is recorded already and both blocks can be read.</summary>
+    /// <summary>
+    /// Records the generation of a durable segment, unless it is recorded already and both blocks are readable.
+    /// </summary>
     /// <exception cref="DiskException">The disk refused; the earlier note remains.</exception>
     public void Write(long generation)
     {
@@ -109,8 +111,8 @@ internal sealed class NewestNote(IDisk disk, string directory, IIoRecorder io)
     }
 
     /// <summary>
-    /// Replaces a file that cannot be read, because its blocks may fail writes too. The old file remains until the new
-    /// one is durable: without any note, a journal that lost its end looks complete.
+    /// Replaces a file that cannot be read, because writing to its blocks may fail too. The old file remains until the
+    /// new one is durable.
     /// </summary>
     private void Replace(string path, ReadOnlySpan<byte> block)
     {
@@ -164,7 +166,7 @@ internal sealed class NewestNote(IDisk disk, string directory, IIoRecorder io)
         }
     }
 
-    // An unreadable block must not hide the other.
+    // If one block is unreadable, the other must still be read.
     private void Try(Action read)
     {
         try

@@ -3,10 +3,11 @@ using Rookery.Platform;
 namespace Rookery.Journal;
 
 /// <summary>
-/// The journal of a node: one log for all databases, and the only file that is synced before a write is acknowledged.
+/// The journal of a node: the log of all its databases on disk. Only the journal is synced before a write is
+/// acknowledged.
 /// </summary>
 /// <remarks>
-/// Write on one thread at a time. <see cref="PrepareSpare"/>, <see cref="ReleaseThrough"/> and readers may run on other
+/// One thread at a time writes. <see cref="PrepareSpare"/>, <see cref="ReleaseThrough"/> and readers may run on other
 /// threads.
 /// </remarks>
 public sealed class NodeJournal : IDisposable
@@ -41,7 +42,7 @@ public sealed class NodeJournal : IDisposable
         _recovered = recovered;
     }
 
-    /// <summary>What recovery found and did.</summary>
+    /// <summary>The findings and actions of the recovery.</summary>
     public JournalRecovery Recovery { get; }
 
     /// <summary>The lowest index that can be read.</summary>
@@ -51,13 +52,14 @@ public sealed class NodeJournal : IDisposable
     public JournalPosition Base => _appender.Map.Base;
 
     /// <summary>
-    /// Released segments to retain, in bytes, so lagging members can catch up. Segments released by recovery are not
-    /// retained.
+    /// Released segments to retain, in bytes, so lagging members can catch up. Segments that were released at the start
+    /// are not retained.
     /// </summary>
     public long KeptBytes { get; set; }
 
     /// <summary>
-    /// Rises with each piece written to disk and with each sync, so that a slow disk can be told from one that hangs.
+    /// A number that rises with each piece written to disk and each sync. It distinguishes a slow disk from a hanging
+    /// one.
     /// </summary>
     public long Progress => _appender.Progress;
 
@@ -67,15 +69,15 @@ public sealed class NodeJournal : IDisposable
     /// <summary>The term at <see cref="LastIndex"/>.</summary>
     public long LastTerm => _appender.Map.Position.Term;
 
-    /// <summary>Number of operations in all entries: the next operation gets the following etag.</summary>
+    /// <summary>Number of operations in all entries. The next operation gets the following etag.</summary>
     public long OperationsBeforeNext => _appender.Map.Position.Operations;
 
     /// <summary>Number of the last durable write; each write raises it by at least one.</summary>
     public long LastWrite => _appender.LastWrite;
 
     /// <summary>
-    /// Index through which the log is known to be committed, according to its notes, at most <see cref="LastIndex"/>; 0
-    /// without readable notes. A note covers only writes before its own, so the last entries may be committed too.
+    /// Index through which the log is known to be committed, according to its <see cref="FrameType.Committed"/> frames;
+    /// 0 without readable ones. At most <see cref="LastIndex"/>. Later entries may be committed too.
     /// </summary>
     public long CommittedIndex => Math.Min(_appender.Map.CommittedIndex, LastIndex);
 
@@ -110,15 +112,15 @@ public sealed class NodeJournal : IDisposable
     }
 
     /// <summary>
-    /// Total length of prepared segments: room that the journal has although the file system does not count it as free.
+    /// Total length of prepared segments, in bytes: space for the journal that the file system does not count as free.
     /// Thread-safe.
     /// </summary>
     public long ReadyBytes => (long)_pool.Ready * _segmentBytes;
 
     /// <summary>
     /// Returns the total length of the segments that a start would read if the manifest were at
-    /// <paramref name="index"/>. The host flushes when it grows, so that recovery stays short. Segments that only a
-    /// reader pins do not count, because no flush could release them. Thread-safe.
+    /// <paramref name="index"/>. The host flushes when this grows, so that recovery stays short. Segments that only a
+    /// reader pins do not count. Thread-safe.
     /// </summary>
     public long BytesAbove(long index)
     {
@@ -142,12 +144,15 @@ public sealed class NodeJournal : IDisposable
     /// <summary>Returns the length of a write with one frame: whole blocks.</summary>
     public static long BytesOf(in JournalFrame frame) => FrameLayout.BytesOf([frame]);
 
-    /// <summary>Creates a note that the log is committed through an index, for the end of a write.</summary>
+    /// <summary>
+    /// Creates a note of commitment: a frame for the end of a write, which records that the log is committed through an
+    /// index.
+    /// </summary>
     public static JournalFrame Committed(long index) =>
         new(FrameType.Committed, index, Term: 0, OperationsBefore: 0, OperationCount: 0, Payload: default);
 
     /// <summary>
-    /// Returns whether a note fits into the padding that a write of <paramref name="frames"/> has anyway.
+    /// Returns whether a note of commitment fits into the padding that a write of <paramref name="frames"/> has anyway.
     /// </summary>
     public static bool HasRoomForNote(ReadOnlySpan<JournalFrame> frames)
     {
@@ -161,7 +166,7 @@ public sealed class NodeJournal : IDisposable
     /// </summary>
     /// <param name="disk">The disk.</param>
     /// <param name="options">Location and file sizes.</param>
-    /// <param name="knowledge">What the manifest proves; decides whether a broken end is a torn write or
+    /// <param name="knowledge">Facts from outside the journal, which decide whether a broken end is a torn write or
     /// damage.</param>
     /// <param name="io">Records every write and sync.</param>
     /// <exception cref="JournalDamagedException">Durable frames are missing or damaged, and no peer can resend
@@ -208,9 +213,9 @@ public sealed class NodeJournal : IDisposable
         int truncation = FrameRules.TruncationIn(frames);
         if (truncation >= 0 && frames[truncation].Index < _appender.Map.ConfigurationIndex)
         {
-            // Starts a segment whose header carries the configuration that the truncation restores: the segment with
-            // that configuration may already be released. A log without the truncated entries and their replacement
-            // lost nothing, because a leader contradicts those entries.
+            // Start a segment whose header contains the configuration that the truncation restores, because the segment
+            // with that configuration may be released. If the replacing entries are then not written, no committed
+            // entry is lost.
             WriteOrLatch(frames[..(truncation + 1)], beginsSegment: true);
             frames = frames[(truncation + 1)..];
         }
@@ -222,9 +227,9 @@ public sealed class NodeJournal : IDisposable
     }
 
     /// <summary>
-    /// Discards the whole log except for the vote, and continues after an installed snapshot that the manifest already
-    /// contains durably, with this mark. On return a power cut leaves the journal reset. If it throws, the journal is
-    /// latched, and the next opening resets it by the manifest's mark.
+    /// Discards the whole log except for the vote, and continues after an installed snapshot, which the manifest
+    /// already contains durably with this mark. On return the reset survives a power cut. If it throws, the journal is
+    /// latched, and the next opening resets it, because the manifest's mark differs.
     /// </summary>
     /// <remarks>Call it on the writing thread. Open readers continue with the old log.</remarks>
     /// <exception cref="JournalLatchedException">This or an earlier write or sync failed.</exception>
@@ -241,8 +246,7 @@ public sealed class NodeJournal : IDisposable
     }
 
     /// <summary>
-    /// Returns the entries and truncations that recovery read, in order, so that their terms and sizes need not be read
-    /// again. Returns them only once.
+    /// Returns the entries and truncations that recovery read, in order, and releases them: later calls return none.
     /// </summary>
     public IReadOnlyList<RecoveredEntry> TakeRecovered()
     {
@@ -277,8 +281,8 @@ public sealed class NodeJournal : IDisposable
     }
 
     /// <summary>
-    /// Releases whole segments through <paramref name="index"/>, which the manifest contains durably, for reuse.
-    /// Thread-safe.
+    /// Releases for reuse the segments whose entries are all at or below <paramref name="index"/>, which the manifest
+    /// contains durably. Thread-safe.
     /// </summary>
     /// <exception cref="DiskException">A file that is no longer needed could not be deleted; the journal
     /// continues.</exception>
@@ -296,8 +300,9 @@ public sealed class NodeJournal : IDisposable
     }
 
     /// <summary>
-    /// Pins all entries above <paramref name="index"/>, none of which is released yet, until the result is disposed.
-    /// For members that receive a snapshot at that index and then need the entries after it. Thread-safe.
+    /// Pins all entries above <paramref name="index"/> until the result is disposed. The caller ensures that none of
+    /// them is released. For members that receive a snapshot at that index and then need the later entries.
+    /// Thread-safe.
     /// </summary>
     public IDisposable KeepAbove(long index)
     {
@@ -311,13 +316,13 @@ public sealed class NodeJournal : IDisposable
 
     /// <summary>
     /// Records the newest segment in the note, and prepares one segment if too few are ready. Preparing writes zeros to
-    /// the whole segment, so call it off the commit path. Any thread, one at a time.
+    /// the whole segment, so call this outside the commit path. Any thread, one at a time.
     /// </summary>
-    /// <returns>Whether a segment was prepared; then call again.</returns>
+    /// <returns>Whether a segment was prepared. If so, call again.</returns>
     /// <exception cref="DiskException">The disk is full or failed. The journal continues; try again later.</exception>
     public bool PrepareSpare()
     {
-        ReleaseThrough(0); // A segment may have been in use when its index was released.
+        ReleaseThrough(0); // A reader may have pinned a segment when its index was released.
         bool isPrepared = _pool.Prepare();
         _appender.NoteNewest();
         return isPrepared;
@@ -338,7 +343,7 @@ public sealed class NodeJournal : IDisposable
     }
 
     /// <summary>
-    /// Closes the files. Without <see cref="StopCleanly"/> the next opening treats the log's end as torn.
+    /// Closes the files. Without <see cref="StopCleanly"/> the next opening treats the log's end as possibly torn.
     /// </summary>
     public void Dispose()
     {
@@ -349,7 +354,7 @@ public sealed class NodeJournal : IDisposable
 
     private void WriteOrLatch(ReadOnlySpan<JournalFrame> frames, bool beginsSegment = false)
     {
-        // Latched until the write is proven durable: any other exception leaves it latched.
+        // Latched until the write is durable. Any other exception leaves the journal latched.
         _latch = "a write did not finish";
         try
         {
@@ -402,8 +407,8 @@ public sealed class NodeJournal : IDisposable
     }
 
     /// <summary>
-    /// Removes the oldest segment from the list, if its entries are released and no reader pins it. Keeps the segment
-    /// that is being written, because its header carries the state before it. Returns null if none can be released.
+    /// Removes the oldest segment from the list and returns it, if its entries are released and no reader pins it.
+    /// Never removes the segment that is being written. Returns null if no segment can be released.
     /// </summary>
     private Segment? NextReleased()
     {

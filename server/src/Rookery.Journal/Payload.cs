@@ -4,8 +4,8 @@ using Rookery.Platform;
 namespace Rookery.Journal;
 
 /// <summary>
-/// The replicated part of a frame, with the same bytes on every node: <c>[u8 compression][3 zero bytes][u32
-/// uncompressed length][bytes][u32 CRC-32C of all before]</c>, little-endian.
+/// Encodes and decodes payloads, the replicated part of frames, whose bytes are the same on every node: <c>[u8
+/// compression][3 zero bytes][u32 uncompressed length][bytes][u32 CRC-32C of all before]</c>, little-endian.
 /// </summary>
 public static class Payload
 {

@@ -1,18 +1,17 @@
 namespace Rookery.Journal;
 
 /// <summary>
-/// The only place that decides what a broken end of the journal means. docs/explanation/durability.md explains each
-/// case under its letter.
+/// Decides what a broken end of the journal means. docs/explanation/durability.md explains each case under its letter.
 /// </summary>
 internal static class RecoveryTable
 {
-    /// <summary>Judges the first frame of the log that cannot be read.</summary>
+    /// <summary>Returns the verdict on the first frame of the log that cannot be read.</summary>
     /// <param name="wasWhole">Whether there is proof that the frame had been durable: a frame, segment or clean stop of
     /// a later journal write, the manifest's index or the file's length.</param>
     /// <param name="stoppedCleanly">Whether the last readable frame is a clean stop.</param>
     /// <param name="hasPeers">Whether other members can resend the entries.</param>
-    /// <param name="manifestCoversGap">Whether all unreadable entries are at or below the manifest's index, and the
-    /// log continues after the gap.</param>
+    /// <param name="manifestCoversGap">Whether all unreadable entries are at or below the manifest's index, and the log
+    /// continues after the gap.</param>
     /// <param name="voteIsKnown">Whether the unreadable bytes cannot contain the last vote.</param>
     public static TailVerdict JudgeFirstInvalidFrame(
         bool wasWhole,
@@ -33,9 +32,9 @@ internal static class RecoveryTable
         };
 
     /// <summary>
-    /// Returns whether the whole log must be discarded (case I): the manifest contains an installed snapshot whose mark
-    /// the newest segment does not carry. A power cut came between manifest and journal, whose entries the snapshot
-    /// replaces.
+    /// Returns whether the whole log must be discarded (case I): the manifest contains an installed snapshot with a
+    /// mark that differs from the newest segment's. A power cut came after the manifest was written and before the
+    /// journal was reset.
     /// </summary>
     /// <param name="installedMark">The manifest's mark; 0 without an installed snapshot.</param>
     /// <param name="journalMark">The mark in the newest segment's header.</param>

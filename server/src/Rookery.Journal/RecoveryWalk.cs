@@ -1,15 +1,15 @@
 namespace Rookery.Journal;
 
 /// <summary>
-/// Recovers a journal: finds the chain of segments that the storage still needs, reads it to its end and judges that
-/// end.
+/// Recovers a journal: finds the chain of segments that the storage still needs, reads it to its end, and judges that
+/// end by <see cref="RecoveryTable"/>.
 /// </summary>
 /// <remarks>Changes nothing on disk, except that case B links a second name to each damaged segment.</remarks>
 internal sealed class RecoveryWalk(JournalDirectory directory, JournalOptions options, JournalKnowledge known)
 {
     private readonly bool _isDiscarded = IsDiscarded(directory, known);
 
-    // Of a discarded log only the vote counts. It is in the newest segment, and the manifest proves nothing about that
+    // Only the vote of a discarded log counts. It is in the newest segment, and the manifest proves nothing about that
     // segment's end.
     private readonly JournalKnowledge _knowledge = IsDiscarded(directory, known)
         ? known with
@@ -26,8 +26,8 @@ internal sealed class RecoveryWalk(JournalDirectory directory, JournalOptions op
     private string _sentence = "";
 
     /// <summary>
-    /// Whether the journal is only read and no node starts on it. Then nothing on disk may change, and a lost vote does
-    /// not matter.
+    /// Whether the journal is only read, and no node starts on it. Nothing on disk may then change, and a lost vote
+    /// does not matter.
     /// </summary>
     public bool IsForReading { get; init; }
 
@@ -58,7 +58,8 @@ internal sealed class RecoveryWalk(JournalDirectory directory, JournalOptions op
     public List<string> KeptAside { get; } = [];
 
     /// <summary>
-    /// Segments after the log's end in case B. They are kept until that end is durable, because they prove the damage.
+    /// Segments after the log's end in case B. They are kept until that end is durable, because they prove that entries
+    /// are lost.
     /// </summary>
     public List<Segment> Dropped { get; } = [];
 
@@ -109,7 +110,7 @@ internal sealed class RecoveryWalk(JournalDirectory directory, JournalOptions op
         {
             if (Live[i].Header!.Position != Map.Position)
             {
-                // The walk ended where the next segment's header says, but with another log position.
+                // The previous segment ended where this header says, but at another log position.
                 ThrowDamaged(Live[i].File.Path, 0, Live[^1].Header!.Position.Index);
             }
 
@@ -246,7 +247,9 @@ internal sealed class RecoveryWalk(JournalDirectory directory, JournalOptions op
         return true;
     }
 
-    /// <summary>Case B: keeps the segments after the damage for their owner; the log continues before it.</summary>
+    /// <summary>
+    /// Case B: keeps the segments after the damage aside for the operator. The log ends before the damage.
+    /// </summary>
     private void DropSegmentsAfter(int i)
     {
         foreach (var segment in Live.Skip(i + 1))
@@ -287,8 +290,8 @@ internal sealed class RecoveryWalk(JournalDirectory directory, JournalOptions op
     }
 
     /// <summary>
-    /// Returns whether there is other proof than a later segment that the unreadable bytes had been durable. A log that
-    /// ends before the manifest's index proves nothing if an earlier start already recorded that loss.
+    /// Returns whether something other than a later segment proves that the unreadable bytes were durable. A log that
+    /// ends before the manifest's index is no proof if an earlier start already recorded that loss.
     /// </summary>
     private bool WasWhole(Segment segment, in FramesAfterGap after) =>
         after.HasLaterWrite
@@ -313,11 +316,11 @@ internal sealed class RecoveryWalk(JournalDirectory directory, JournalOptions op
             voteIsKnown: survey is null
                 || IsForReading
                 || (survey.VoteIsKnown && !directory.OrphanHoldsLaterWrite && !directory.IsNewestMissing)
-        ); // a missing newest segment, or one without a header, may have contained a vote
+        ); // a newest segment that is missing or has lost its header may have contained a vote
 
     /// <summary>
-    /// Returns whether a member may continue after the gap: it must know the configuration there, because no member
-    /// sends it again.
+    /// Returns whether a member may continue after the gap. It must know the configuration there, because other members
+    /// do not send it again.
     /// </summary>
     private bool MayContinueAfterGap(DamageSurvey survey) => survey.ConfigurationIsKnown || !EndsBeforeManifest;
 
@@ -380,12 +383,12 @@ internal sealed class RecoveryWalk(JournalDirectory directory, JournalOptions op
     }
 
     /// <summary>
-    /// Ends the log before damage that may have been acknowledged, and keeps the vote found after it. A log that ends
-    /// before the manifest's index is reset to that index, if the configuration there is known.
+    /// Ends the log before damaged entries that may have been acknowledged, and keeps the vote found after them. A log
+    /// that ends before the manifest's index is reset to that index, if the configuration there is known.
     /// </summary>
     private void EndBeforeDamage(DamageSurvey survey)
     {
-        // If the newest segment is missing, at least one entry followed.
+        // If the newest segment is missing, at least one more entry existed.
         var end = directory.IsNewestMissing ? survey.End with { Index = survey.End.Index + 1 } : survey.End;
         Map!.RecordLoss(EntryPosition.Later(EntryPosition.Later(end, survey.Lost), ManifestEnd), survey.Vote);
         if (EndsBeforeManifest && survey.ConfigurationIsKnown)
@@ -409,7 +412,8 @@ internal sealed class RecoveryWalk(JournalDirectory directory, JournalOptions op
     }
 
     /// <summary>
-    /// What to do if the file cannot be put back. A member must not use an older copy, because it voted since.
+    /// The advice for a file that cannot be restored. A member must not use an older copy, because it may have voted
+    /// since.
     /// </summary>
     private string RepairAdvice =>
         _knowledge.HasPeers

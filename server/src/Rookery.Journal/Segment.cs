@@ -16,16 +16,16 @@ internal sealed class Segment(IDiskFile file, string name, int slot) : IDisposab
     /// <summary>The segment's header; set when the segment is taken into use.</summary>
     public SegmentHeader? Header { get; set; }
 
-    /// <summary>Offset of the next journal write; bytes from there on are no part of the log.</summary>
+    /// <summary>Offset of the next journal write. Bytes from there on are not part of the log.</summary>
     public long End { get; set; } = FrameLayout.FirstFrameOffset;
 
     /// <summary>Number of votes, configurations and truncations before <see cref="End"/>.</summary>
     public int Landmarks { get; set; }
 
-    /// <summary>Number of readers that have not read it completely.</summary>
+    /// <summary>Number of readers that have not read the segment completely.</summary>
     public int Pins { get; set; }
 
-    /// <summary>Whether the file has a second name for its owner, so that its bytes must never be reused.</summary>
+    /// <summary>Whether the file has a second name for the operator, so that its bytes must never be reused.</summary>
     public bool KeptAside { get; set; }
 
     public long Generation => Header?.Generation ?? 0;

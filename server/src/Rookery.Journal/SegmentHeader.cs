@@ -6,7 +6,7 @@ namespace Rookery.Journal;
 /// <summary>State of a segment's first block.</summary>
 internal enum SegmentHeaderState
 {
-    /// <summary>Zeros: prepared and never used.</summary>
+    /// <summary>All zeros: prepared and never used.</summary>
     Unused,
 
     /// <summary>A header with a matching checksum.</summary>
@@ -17,9 +17,9 @@ internal enum SegmentHeaderState
 }
 
 /// <summary>
-/// The first block of a segment. It repeats everything in older segments that still counts, so that they can be
-/// recycled without loss. It also states where the previous segment ends, so that remains of a torn write after that
-/// end are never read again.
+/// The first block of a segment. It repeats the state from older segments that still counts (vote, configuration,
+/// loss), so that those can be recycled. It also contains the previous segment's end, so that remains of a torn write
+/// after that end are never read.
 /// </summary>
 internal sealed record SegmentHeader
 {
@@ -27,7 +27,8 @@ internal sealed record SegmentHeader
 
     /// <summary>
     /// The version that is written. Since version 2 a write may end with a note of commitment, and votes, starts and
-    /// stops repeat the log's end. Version 1 can be read; the log then continues in a segment of this version.
+    /// stops repeat the log's end. Segments of version 1 can be read; the log then continues in a segment of this
+    /// version.
     /// </summary>
     public const int FormatVersion = 2;
     public const int MaxVoteBytes = 64 + Payload.OverheadBytes;
@@ -48,7 +49,7 @@ internal sealed record SegmentHeader
     /// <summary>Length of the file.</summary>
     public required long SegmentBytes { get; init; }
 
-    /// <summary>Generation of the segment: rises with each use of any segment and is never reused.</summary>
+    /// <summary>Generation of the segment: a number that rises with each use of any segment.</summary>
     public required long Generation { get; init; }
 
     public required Guid ClusterId { get; init; }

@@ -3,7 +3,7 @@ using System.Globalization;
 namespace Rookery.Journal;
 
 /// <summary>
-/// File names in a journal directory. The number identifies a file, not its order: segments are recycled, and their
+/// File names in a journal directory. The number identifies a file, not its order. Segments are recycled, so their
 /// headers define the order.
 /// </summary>
 internal static class SegmentName
@@ -16,7 +16,7 @@ internal static class SegmentName
     public static string Of(int slot) => string.Create(CultureInfo.InvariantCulture, $"{Prefix}{slot:D8}{Suffix}");
 
     /// <summary>
-    /// Returns the n-th name for a copy of <paramref name="name"/> that is kept for its owner and never read again.
+    /// Returns the n-th name under which a file is kept aside for the operator. Files with such names are never read.
     /// </summary>
     public static string Aside(string name, int number) =>
         string.Create(CultureInfo.InvariantCulture, $"{name}{AsideSuffix}-{number}");

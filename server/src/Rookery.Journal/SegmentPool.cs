@@ -59,8 +59,8 @@ internal sealed class SegmentPool(IDisk disk, JournalOptions options, IIoRecorde
     }
 
     /// <summary>
-    /// Takes back a segment whose entries are no longer needed. Keeps it for reuse, or deletes it if it has another
-    /// length or enough are ready.
+    /// Releases a segment whose entries are no longer needed: keeps it for reuse, or deletes it if its length differs
+    /// or enough are ready.
     /// </summary>
     public void Release(Segment segment)
     {
@@ -162,7 +162,8 @@ internal sealed class SegmentPool(IDisk disk, JournalOptions options, IIoRecorde
     private string PathOf(string name) => Path.Join(options.Directory, name);
 
     /// <summary>
-    /// Ignores a failure, because the caller throws the first one. The next start deletes a part file that remains.
+    /// Deletes a part file. Ignores a failure, because the caller throws the first one, and the next start deletes
+    /// remaining part files.
     /// </summary>
     private void DeleteQuietly(string path)
     {

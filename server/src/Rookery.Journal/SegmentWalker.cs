@@ -34,7 +34,7 @@ internal sealed class SegmentWalker : IDisposable
     /// <summary>Offset of the next frame.</summary>
     public long Offset { get; private set; }
 
-    /// <summary>Number of the journal write of the last frame, or before the first frame the expected one.</summary>
+    /// <summary>Number of the journal write of the last frame. Before the first frame: the expected number.</summary>
     public long Write { get; private set; }
 
     /// <summary>Number of the journal write that the next frame must have.</summary>
@@ -72,9 +72,7 @@ internal sealed class SegmentWalker : IDisposable
         _window.Return();
     }
 
-    /// <summary>
-    /// Reads the second copy of a vote if the first is damaged: damage of a single block must not lose a vote.
-    /// </summary>
+    /// <summary>Reads the second copy of a vote, if the first copy is damaged.</summary>
     private bool TryVoteCopy(out FrameHeader header, out ReadOnlyMemory<byte> payload) =>
         TryFrame(FrameLayout.RoundUp(Offset) + FrameLayout.BlockBytes, out header, out payload)
         && (header.Flags & FrameFlags.VoteCopy) != FrameFlags.None

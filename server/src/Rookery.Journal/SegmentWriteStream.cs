@@ -7,8 +7,8 @@ namespace Rookery.Journal;
 /// Encodes frames as one journal write: consecutive bytes, padded to a block, passed to the disk in pieces of 1 MiB.
 /// </summary>
 /// <remarks>
-/// The buffer grows to the largest write, at most 1 MiB, and is never released. A large write is split because each
-/// completed piece proves that a slow disk still works.
+/// The buffer grows to the largest write, at most 1 MiB, and is never released. A larger write is split into pieces,
+/// because each completed piece proves that a slow disk still works.
 /// </remarks>
 internal sealed class SegmentWriteStream(IIoRecorder io)
 {
@@ -40,7 +40,7 @@ internal sealed class SegmentWriteStream(IIoRecorder io)
 
     public void Add(SegmentHeader header) => header.WriteTo(Room(SegmentHeader.Bytes));
 
-    /// <summary>Adds a frame; a vote twice, each copy in a block of its own.</summary>
+    /// <summary>Adds a frame. Adds a vote twice, each copy in its own block.</summary>
     public void Add(in FrameHeader header, ReadOnlySpan<byte> payload)
     {
         AddOnce(header, payload);
@@ -76,8 +76,8 @@ internal sealed class SegmentWriteStream(IIoRecorder io)
     }
 
     /// <summary>
-    /// Writes bytes of a file over themselves. A process that died after a failed sync may have left pages that the
-    /// system considers clean although the device lacks them.
+    /// Writes bytes of a file over themselves and syncs them. After a failed sync of an earlier process, pages in the
+    /// cache may be marked clean although the device lacks them.
     /// </summary>
     public void Rewrite(IDiskFile target, long from, long to)
     {

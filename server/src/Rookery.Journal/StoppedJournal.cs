@@ -3,8 +3,7 @@ using Rookery.Platform;
 namespace Rookery.Journal;
 
 /// <summary>
-/// The journal of a stopped node, opened to be read and judged like at a start. It changes nothing, so that it can be
-/// read repeatedly, even on a failing disk.
+/// The journal of a stopped node, opened for reading only. Recovers like a start, but changes nothing on disk.
 /// </summary>
 public sealed class StoppedJournal : IDisposable
 {
@@ -37,7 +36,7 @@ public sealed class StoppedJournal : IDisposable
         }
     }
 
-    /// <summary>What a start would find and do.</summary>
+    /// <summary>The findings and actions that a start would have.</summary>
     public JournalRecovery Recovery { get; }
 
     /// <summary>

@@ -14,15 +14,16 @@ public enum TailVerdict
     /// <summary>A: power failed during the last write, which was never acknowledged.</summary>
     TruncateTornTail,
 
-    /// <summary>B: perhaps acknowledged; another member can resend it.</summary>
+    /// <summary>B: the damaged entries may have been acknowledged; other members can resend them.</summary>
     RepairFromPeers,
 
     /// <summary>
-    /// C: perhaps acknowledged, and a single node must not decide what to lose; or a member may have lost its vote.
+    /// C: the damaged entries may have been acknowledged, and no member can resend them; or a member may have lost its
+    /// vote.
     /// </summary>
     StopAndExplain,
 
-    /// <summary>D: damaged, but the storage contains every entry of the gap.</summary>
+    /// <summary>D: entries are damaged, but the storage contains all of them.</summary>
     SkipAppliedGap,
 
     /// <summary>

@@ -1,17 +1,18 @@
 namespace Rookery.Platform;
 
 /// <summary>
-/// Bounds the memory that requests or commands hold together. Within the bound, admission is one addition. Beyond it, a
-/// request waits in order of arrival, for <see cref="Patience"/> or a time of its own. A single request is admitted
-/// however large it is. Thread-safe.
+/// Bounds the memory that all requests or commands together hold. Within the bound, a request is admitted at once.
+/// Beyond it, requests wait in order of arrival, for <see cref="Patience"/> or a given time. If no other request is
+/// admitted, a request of any size is. Thread-safe.
 /// </summary>
 /// <param name="limitBytes">The bound, in bytes.</param>
 /// <param name="time">The clock.</param>
-/// <param name="share">Charged with the admitted bytes; null if they are charged elsewhere.</param>
+/// <param name="share">The share of the memory budget that counts the admitted bytes; null if they are counted
+/// elsewhere.</param>
 public sealed class Admission(long limitBytes, TimeProvider time, MemoryShare? share = null)
 {
     /// <summary>
-    /// How long a request waits for room before it is refused. The reference board needs a second for each of the
+    /// How long a request waits for admission before it is refused. The reference board needs a second for each of the
     /// largest documents.
     /// </summary>
     public static readonly TimeSpan Patience = TimeSpan.FromSeconds(5);
@@ -28,26 +29,30 @@ public sealed class Admission(long limitBytes, TimeProvider time, MemoryShare? s
     /// <summary>The bound, in bytes.</summary>
     public long LimitBytes => limitBytes;
 
-    /// <summary>Number of requests refused for lack of room or cancelled while they waited.</summary>
+    /// <summary>Number of requests that were refused, or cancelled while they waited.</summary>
     public long Refused => Volatile.Read(ref _refused);
 
-    /// <summary>Takes room without waiting; fails if there is none, or if others wait.</summary>
+    /// <summary>
+    /// Admits a request without waiting. Fails if the bound would be exceeded, or if other requests wait.
+    /// </summary>
     public bool TryEnter(long bytes) => Volatile.Read(ref _waiterCount) == 0 && TryTake(bytes, heldBytes: 0);
 
-    /// <summary>Waits for room, for <see cref="Patience"/> at most.</summary>
-    /// <returns>False when there was no room in time.</returns>
+    /// <summary>Waits until a request is admitted, for <see cref="Patience"/> at most.</summary>
+    /// <returns>False when the request was not admitted in time.</returns>
     /// <exception cref="OperationCanceledException">The token was cancelled.</exception>
     public ValueTask<bool> EnterAsync(long bytes, CancellationToken cancellationToken) =>
         EnterAsync(bytes, heldBytes: 0, Patience, cancellationToken);
 
-    /// <summary>Waits for additional room. A waiter keeps its place in the queue.</summary>
+    /// <summary>
+    /// Waits until a request of a caller that already holds bytes is admitted. Waiters are admitted in order of
+    /// arrival.
+    /// </summary>
     /// <param name="bytes">The additional bytes.</param>
-    /// <param name="heldBytes">
-    /// Bytes that the caller holds already. If no other caller holds any, the request is admitted whatever its size.
-    /// </param>
+    /// <param name="heldBytes">Bytes that the caller holds already. If no other caller holds any, the request is
+    /// admitted whatever its size.</param>
     /// <param name="patience">The longest wait.</param>
-    /// <param name="cancellationToken">Ends the wait.</param>
-    /// <returns>False when there was no room in time.</returns>
+    /// <param name="cancellationToken">Cancels the wait.</param>
+    /// <returns>False when the request was not admitted in time.</returns>
     /// <exception cref="OperationCanceledException">The token was cancelled.</exception>
     public async ValueTask<bool> EnterAsync(
         long bytes,
@@ -68,7 +73,7 @@ public sealed class Admission(long limitBytes, TimeProvider time, MemoryShare? s
             Volatile.Write(ref _waiterCount, _waiters.Count);
         }
 
-        // Room may have been released between the check and the wait.
+        // Bytes may have been released between the check and the wait.
         Admit();
         try
         {
@@ -88,7 +93,7 @@ public sealed class Admission(long limitBytes, TimeProvider time, MemoryShare? s
         }
     }
 
-    /// <summary>Releases room.</summary>
+    /// <summary>Releases admitted bytes.</summary>
     public void Leave(long bytes)
     {
         Interlocked.Add(ref _bytes, -bytes);

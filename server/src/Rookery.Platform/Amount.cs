@@ -1,8 +1,8 @@
 namespace Rookery.Platform;
 
 /// <summary>
-/// Formats amounts for people, the same way in commands, alerts, logs and HTTP responses. The dashboard follows the
-/// same rules in format.ts.
+/// Formats amounts for people in commands, alerts, logs and HTTP responses. The dashboard follows the same rules in
+/// format.ts.
 /// </summary>
 public static class Amount
 {
@@ -24,7 +24,8 @@ public static class Amount
     }
 
     /// <summary>
-    /// Formats a number of bytes and the limit that it exceeds; to the byte if both would otherwise read the same.
+    /// Formats a number of bytes and the limit that it exceeds. If both would read the same, formats them as exact
+    /// numbers of bytes.
     /// </summary>
     public static (string Bytes, string Limit) BytesOver(long bytes, long limit) =>
         Bytes(bytes) is var said && Bytes(limit) is var most && !string.Equals(said, most, StringComparison.Ordinal)

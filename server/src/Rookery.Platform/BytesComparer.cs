@@ -1,8 +1,8 @@
 namespace Rookery.Platform;
 
 /// <summary>
-/// Compares byte strings by content, in dictionaries and sets that allow lookups by span. Hashes are seeded per
-/// process, so that nobody can choose byte strings that collide.
+/// Compares byte strings by content, in dictionaries and sets that allow lookups by span. Hashes are seeded for each
+/// process, so that an attacker cannot choose byte strings that collide.
 /// </summary>
 public sealed class BytesComparer : IEqualityComparer<byte[]>, IAlternateEqualityComparer<ReadOnlySpan<byte>, byte[]>
 {

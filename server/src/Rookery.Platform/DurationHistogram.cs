@@ -4,8 +4,8 @@ namespace Rookery.Platform;
 
 /// <summary>
 /// The distribution of durations, in log-linear buckets: eight per power of two, so that an estimate is at most 12.5 %
-/// above the true value. Takes 1.1 KiB. When its weight reaches 2^17, all counts are halved, so that the percentiles
-/// follow a disk that becomes slower. Not thread-safe.
+/// above the true value. Takes 1.1 KiB. When 2^17 durations are counted, all counts are halved, so that newer durations
+/// weigh more. Not thread-safe.
 /// </summary>
 internal sealed class DurationHistogram
 {
@@ -29,8 +29,8 @@ internal sealed class DurationHistogram
     }
 
     /// <summary>
-    /// Returns the least bucket bound that at least <paramref name="fraction"/> of the durations do not exceed, in
-    /// microseconds; 0 without durations.
+    /// Returns the lowest upper bound of a bucket that at least <paramref name="fraction"/> of the durations do not
+    /// exceed, in microseconds; 0 without durations.
     /// </summary>
     internal long Percentile(double fraction)
     {

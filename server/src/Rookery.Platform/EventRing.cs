@@ -1,7 +1,7 @@
 namespace Rookery.Platform;
 
 /// <summary>
-/// The most recent events, up to a capacity. Memory doubles as the ring fills; a full ring allocates nothing. Not
+/// A ring buffer of the most recent events, up to a capacity. It grows by doubling; a full ring allocates nothing. Not
 /// thread-safe.
 /// </summary>
 internal sealed class EventRing(int capacity)
@@ -26,7 +26,7 @@ internal sealed class EventRing(int capacity)
         ref var place = ref _events[_count % _events.Length];
         if (_count >= _events.Length)
         {
-            // After the clock was set back, the last dropped event is not the one that ended last.
+            // The maximum is needed because the clock may have been set back.
             ForgottenUntil = Math.Max(ForgottenUntil, place.EndUnixMicroseconds);
         }
 

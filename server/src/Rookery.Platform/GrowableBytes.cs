@@ -1,8 +1,8 @@
 namespace Rookery.Platform;
 
 /// <summary>
-/// A growing byte buffer in a managed array, which need not be released: for content that is small, or a buffer that is
-/// reused. Use <see cref="PooledBytes"/> for content that may be large.
+/// A growing byte buffer in a managed array. It need not be released. For small content, or a buffer that is reused.
+/// Use <see cref="PooledBytes"/> for content that may be large.
 /// </summary>
 public sealed class GrowableBytes
 {

@@ -1,8 +1,8 @@
 namespace Rookery.Platform;
 
 /// <summary>
-/// The interface to a file system. All durable data goes through it, so that tests can cut power, fill the disk and
-/// corrupt bytes. Calls block; code that must not block uses a thread of its own. Paths are absolute.
+/// The interface to a file system. All durable data is read and written through it, so that tests can simulate power
+/// cuts, full disks and corrupt bytes. Calls block the thread. Paths are absolute.
 /// </summary>
 /// <remarks>
 /// A change of names (create, rename, link, delete) is durable only after <see cref="SyncDirectory"/> of the directory,
@@ -29,7 +29,7 @@ public interface IDisk
     /// <summary>Renames a file within one file system, replacing any file of the new name.</summary>
     void Rename(string from, string to);
 
-    /// <summary>Gives a file a second name (a hard link). Fails with EXDEV across file systems.</summary>
+    /// <summary>Creates a second name for a file (a hard link). Fails with EXDEV across file systems.</summary>
     void Link(string existing, string added);
 
     /// <summary>Removes a name. The bytes are released with the last name and the last open file.</summary>
@@ -50,12 +50,11 @@ public interface IDisk
     string DeviceOf(string path);
 
     /// <summary>
-    /// Takes the exclusive lock on the file at <paramref name="path"/>, creating the file. Disposing releases the lock;
-    /// the system releases it when the process ends.
+    /// Takes the exclusive lock on the file at <paramref name="path"/>, and creates the file if it is missing.
+    /// Disposing the result releases the lock. The system releases it when the process ends.
     /// </summary>
-    /// <exception cref="DiskException">
-    /// With <see cref="Errno.WouldBlock"/> when another process, or this one, holds the lock.
-    /// </exception>
+    /// <exception cref="DiskException">With <see cref="Errno.WouldBlock"/> when another process, or this one, holds the
+    /// lock.</exception>
     IDisposable Lock(string path);
 }
 

@@ -5,7 +5,7 @@ using System.Runtime.CompilerServices;
 namespace Rookery.Platform;
 
 /// <summary>
-/// Assertions about Rookery's own logic. They are checked in Release too: a wrong value must stop the process before it
+/// Assertions about Rookery's own logic, checked in Release builds too. A wrong value must stop the process before it
 /// reaches the disk.
 /// </summary>
 public static class Invariant
@@ -27,6 +27,8 @@ public static class Invariant
     private static void Fail(string rule) => throw new InvariantViolationException(rule);
 }
 
-/// <summary>A bug in Rookery, detected before it could damage data. No code catches it to continue.</summary>
+/// <summary>
+/// A bug in Rookery, detected before it could damage data. Code must not catch this exception and continue.
+/// </summary>
 /// <param name="rule">The violated rule.</param>
 public sealed class InvariantViolationException(string rule) : Exception($"Invariant violated: {rule}.");

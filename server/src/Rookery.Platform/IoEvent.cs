@@ -24,7 +24,7 @@ public enum IoKind : byte
     /// <summary>The copying of a backup.</summary>
     Backup = 7,
 
-    /// <summary>A read by the scrub.</summary>
+    /// <summary>A read by the scrub, which checks the checksums of stored data in the background.</summary>
     Scrub = 8,
 
     /// <summary>A write of an index.</summary>

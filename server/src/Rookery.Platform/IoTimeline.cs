@@ -26,7 +26,7 @@ public sealed class IoTimeline : IIoRecorder
     private const long LeastSlowMicroseconds = 10_000;
 
     /// <summary>
-    /// The p99.9 of a kind is recomputed after this many of its operations, because it reads 272 counts.
+    /// The p99.9 of a kind is recomputed only after this many of its operations, because that reads 272 counts.
     /// </summary>
     private const int EventsPerEstimate = 256;
 
@@ -42,7 +42,8 @@ public sealed class IoTimeline : IIoRecorder
     /// <summary>Makes an empty timeline.</summary>
     /// <param name="time">The clock.</param>
     /// <param name="journalDevice">The result of <see cref="IDisk.DeviceOf"/> for the journal's directory.</param>
-    /// <param name="dataDevice">The result for the data directory; null if it is the same.</param>
+    /// <param name="dataDevice">The result of <see cref="IDisk.DeviceOf"/> for the data directory; null if it is the
+    /// same device.</param>
     public IoTimeline(TimeProvider time, string journalDevice, string? dataDevice = null)
     {
         _time = time;
@@ -61,8 +62,7 @@ public sealed class IoTimeline : IIoRecorder
     public string DataDevice { get; }
 
     /// <summary>
-    /// Called after a journal sync that took longer than a second, on the recording thread: pass the event on and
-    /// return at once.
+    /// Called after a journal sync that took longer than a second, on the recording thread. Must return at once.
     /// </summary>
     public Action<SlowSync>? SlowSyncSeen { get; set; }
 
@@ -153,13 +153,12 @@ public sealed class IoTimeline : IIoRecorder
     /// Returns roll-ups of the seconds in a range, combined into spans of <paramref name="spanSeconds"/>. Spans and
     /// kinds without operations are omitted.
     /// </summary>
-    /// <param name="fromUnixSecond">The first second, since 1970 UTC; roll-ups older than 24 hours are gone.</param>
+    /// <param name="fromUnixSecond">The first second, since 1970 UTC. Roll-ups older than 24 hours are not
+    /// kept.</param>
     /// <param name="toUnixSecond">The second after the last, since 1970 UTC.</param>
     /// <param name="spanSeconds">The length of a span in seconds; spans begin at multiples of it.</param>
-    /// <returns>
-    /// Roll-ups of 48 bytes each, ordered by time, then kind: ask for a day in minutes, not in seconds. After the clock
-    /// was set back, a span may occur twice.
-    /// </returns>
+    /// <returns>Roll-ups of 48 bytes each, ordered by time, then kind. (For a day, request spans of minutes, not of
+    /// seconds.) After the clock was set back, a span may occur twice.</returns>
     public IReadOnlyList<IoRollUp> RollUps(long fromUnixSecond, long toUnixSecond, int spanSeconds = 1)
     {
         ArgumentOutOfRangeException.ThrowIfNegativeOrZero(spanSeconds);
@@ -242,8 +241,7 @@ public sealed class IoTimeline : IIoRecorder
         (_time.GetUtcNow().UtcTicks - DateTime.UnixEpoch.Ticks) / TimeSpan.TicksPerMicrosecond;
 
     /// <summary>
-    /// Closes the current second when another has begun, even an earlier one: the clock may be set back, as by NTP
-    /// after boot.
+    /// Closes the current second when another has begun. That may be an earlier one, because the clock may be set back.
     /// </summary>
     private void BeginSecond(long second)
     {

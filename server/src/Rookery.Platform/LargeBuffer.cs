@@ -4,9 +4,9 @@ using System.Runtime.InteropServices;
 namespace Rookery.Platform;
 
 /// <summary>
-/// A buffer too large for the shared array pool, in memory of its own outside the managed heap. There it neither
-/// fragments the heap nor counts towards its limit, grows without copying, takes no memory for pages never written, and
-/// is released to the system at once. It has one owner, who frees it.
+/// A buffer too large for the shared array pool, in memory outside the managed heap. It does not fragment the heap or
+/// count towards the heap's limit, grows without copying, and takes no memory for pages that were never written. Its
+/// owner frees it, and the memory is released to the system at once.
 /// </summary>
 internal sealed unsafe class LargeBuffer(int bytes) : MemoryManager<byte>
 {
@@ -36,8 +36,8 @@ internal sealed unsafe class LargeBuffer(int bytes) : MemoryManager<byte>
     protected override void Dispose(bool disposing) => _pages.Dispose();
 
     /// <summary>
-    /// The mapped pages. A SafeHandle, so that the finalizer releases them if an exception made the owner lose the
-    /// buffer.
+    /// The mapped pages. A SafeHandle, so that the finalizer releases them if the owner does not free the buffer after
+    /// an exception.
     /// </summary>
     private sealed class Pages : SafeHandle
     {

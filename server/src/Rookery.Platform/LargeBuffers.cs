@@ -8,7 +8,9 @@ namespace Rookery.Platform;
 /// </summary>
 public static class LargeBuffers
 {
-    /// <summary>Up to this size arrays of the shared pool are faster, and the pool keeps few of them.</summary>
+    /// <summary>
+    /// Up to this size, arrays of the shared pool are used. They are faster, and the pool keeps few of them.
+    /// </summary>
     public const int SmallestBytes = 128 << 10;
 
     private const int LargestKeptBytes = 2 << 20;
@@ -25,7 +27,7 @@ public static class LargeBuffers
     /// <summary>Bytes kept for reuse.</summary>
     public static long IdleBytes => Volatile.Read(ref _idleBytes);
 
-    /// <summary>Releases all unused buffers: for a process that has become idle or is short of memory.</summary>
+    /// <summary>Releases all unused buffers. For a process that has become idle or is short of memory.</summary>
     public static void Trim()
     {
         lock (Gate)
@@ -75,7 +77,7 @@ public static class LargeBuffers
         return true;
     }
 
-    /// <summary>Takes back a buffer.</summary>
+    /// <summary>Returns a buffer to the pool.</summary>
     internal static void Return(LargeBuffer buffer)
     {
         int size = buffer.Length;

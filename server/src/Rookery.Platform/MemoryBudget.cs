@@ -1,8 +1,8 @@
 namespace Rookery.Platform;
 
 /// <summary>
-/// Bounds the memory of the process. Each large consumer (memtable, block cache, buffers) reserves memory through a
-/// share of its own. Thread-safe; no locks or allocations except to add shares.
+/// Bounds the memory of the process. Each large consumer (memtable, block cache, buffers) reserves memory through its
+/// own share. Thread-safe; no locks or allocations except to add shares.
 /// </summary>
 public sealed class MemoryBudget
 {
@@ -19,8 +19,8 @@ public sealed class MemoryBudget
     }
 
     /// <summary>
-    /// Makes a budget within another budget: what its shares reserve is also reserved from <paramref name="source"/>.
-    /// This gives a store that is opened and closed shares of its own.
+    /// Makes a budget within another budget: bytes that its shares reserve are also reserved from
+    /// <paramref name="source"/>. For a store that is opened and closed and needs its own shares.
     /// </summary>
     /// <param name="totalBytes">The bound, in bytes.</param>
     /// <param name="source">A share of the outer budget.</param>
@@ -40,8 +40,8 @@ public sealed class MemoryBudget
     public IReadOnlyList<MemoryShare> Shares => Volatile.Read(ref _shares);
 
     /// <summary>
-    /// Adds a share of up to <paramref name="limitBytes"/>. The limits may sum to more than the total: then the first
-    /// to reserve get the memory.
+    /// Adds a share of up to <paramref name="limitBytes"/>. The limits may sum to more than the total. The shares that
+    /// reserve first then get the memory.
     /// </summary>
     /// <param name="name">The purpose, as metrics name it ("block cache").</param>
     /// <param name="limitBytes">The bound of the share, in bytes.</param>
@@ -88,8 +88,8 @@ public sealed class MemoryBudget
     }
 
     /// <summary>
-    /// Adds bytes unless the sum would exceed the limit. A refused attempt is never visible to other threads, so it
-    /// cannot make theirs fail.
+    /// Adds bytes unless the sum would exceed the limit. A refused attempt is not visible to other threads, so it
+    /// cannot make their attempts fail.
     /// </summary>
     internal static bool TryAdd(ref long used, long bytes, long limit)
     {
@@ -113,8 +113,8 @@ public sealed class MemoryBudget
 public sealed class MemoryShare
 {
     /// <summary>
-    /// Bytes that one request, script or loaded document may hold without a reservation: to account for so few would
-    /// cost more than it limits.
+    /// Bytes that one request, script or loaded document may hold without a reservation, because accounting for so few
+    /// bytes would cost too much.
     /// </summary>
     public const int FreeBytes = 64 << 10;
 
@@ -135,7 +135,8 @@ public sealed class MemoryShare
     public long LimitBytes { get; }
 
     /// <summary>
-    /// Bytes that the share gives out whatever the others hold. The budget may be exceeded by as much.
+    /// Bytes that the share grants even if other shares hold the whole budget. The budget may be exceeded by this
+    /// amount.
     /// </summary>
     public long AssuredBytes { get; init; }
 
@@ -146,9 +147,8 @@ public sealed class MemoryShare
     /// Reserves <paramref name="bytes"/>, if neither the share nor, beyond <see cref="AssuredBytes"/>, the budget would
     /// exceed its bound.
     /// </summary>
-    /// <returns>
-    /// False when one would: then nothing is reserved, and the caller must release memory, wait or refuse.
-    /// </returns>
+    /// <returns>False when a bound would be exceeded. Nothing is reserved then, and the caller must release memory,
+    /// wait or refuse.</returns>
     public bool TryReserve(long bytes)
     {
         ArgumentOutOfRangeException.ThrowIfNegative(bytes);
@@ -174,8 +174,8 @@ public sealed class MemoryShare
     }
 
     /// <summary>
-    /// Returns whether a refused reservation is the fault of others: the holder would stay within the bound, and holds
-    /// no more than <see cref="AssuredBytes"/>.
+    /// Returns whether a reservation was refused because of other holders: this holder would stay within the bound, and
+    /// holds no more than <see cref="AssuredBytes"/>.
     /// </summary>
     /// <param name="ownBytes">Bytes that the holder has reserved.</param>
     /// <param name="bytes">Bytes that were refused.</param>
@@ -183,8 +183,8 @@ public sealed class MemoryShare
         ownBytes + bytes <= LimitBytes && ownBytes <= AssuredBytes;
 
     /// <summary>
-    /// Reserves <paramref name="bytes"/> even beyond the bound: for memory that is already allocated, or without which
-    /// an acknowledged write could not be applied.
+    /// Reserves <paramref name="bytes"/> even beyond the bound. For memory that is already allocated, or that is needed
+    /// to apply an acknowledged write.
     /// </summary>
     public void Reserve(long bytes)
     {
@@ -201,8 +201,8 @@ public sealed class MemoryShare
         _budget.Add(-bytes);
     }
 
-    // Asks the budget before it counts in the share: a large reservation that the budget refuses is never seen by small
-    // ones, which may be within what is assured.
+    // Reserve from the budget first and from the share afterwards: a large reservation that the budget refuses must not
+    // make a small one fail that is within the assured bytes.
     private bool TryReserveOfBudget(long bytes)
     {
         if (!_budget.TryAdd(bytes))

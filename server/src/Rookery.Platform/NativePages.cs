@@ -3,9 +3,9 @@ using System.Runtime.InteropServices;
 namespace Rookery.Platform;
 
 /// <summary>
-/// Anonymous memory of the system (mmap), for blocks, indexes, filters and large buffers. Released memory leaves the
-/// process at once, while the garbage collector keeps the memory of large arrays, and malloc all memory below its
-/// highest live block.
+/// Allocates anonymous memory (mmap), for blocks, indexes, filters and large buffers. Released memory leaves the
+/// process at once. The garbage collector, in contrast, keeps the memory of large arrays, and malloc all memory below
+/// its highest live block.
 /// </summary>
 public static unsafe partial class NativePages
 {
@@ -40,13 +40,12 @@ public static unsafe partial class NativePages
     public static void Unmap(byte* address, long bytes) => _ = UnmapMemory((nint)address, (nuint)bytes);
 
     /// <summary>
-    /// Releases the content of the whole system pages within a range and keeps the addresses. These pages read as
-    /// zeros; the partial pages at the ends keep their content.
+    /// Releases the memory of the whole system pages within a range, and keeps the addresses mapped. These pages read
+    /// as zeros. Partial pages at the ends keep their content.
     /// </summary>
     public static void Discard(byte* address, long bytes)
     {
-        // A system page may be larger than a page of Rookery (16 KiB on a Raspberry Pi 5): only pages wholly inside the
-        // range may be released.
+        // Only pages wholly inside the range may be released. (A system page has 16 KiB on a Raspberry Pi 5.)
         nint page = Environment.SystemPageSize;
         nint from = ((nint)address + page - 1) / page * page;
         nint to = ((nint)address + (nint)bytes) / page * page;

@@ -1,16 +1,13 @@
 namespace Rookery.Platform;
 
 /// <summary>
-/// A growing byte buffer in pooled memory, which its owner releases with <see cref="Release"/>: for content that may be
-/// large. Large content is outside the managed heap and stays valid only while this object is reachable; a span does
-/// not keep it alive.
+/// A growing byte buffer in pooled memory, for content that may be large. Its owner calls <see cref="Release"/>. Large
+/// content is outside the managed heap, and stays valid only while this object is reachable; a span does not keep it
+/// alive.
 /// </summary>
 public sealed class PooledBytes
 {
-    /// <summary>
-    /// The most bytes that stay rented between uses. Larger memory returns to the pool, which frees it when memory is
-    /// short.
-    /// </summary>
+    /// <summary>The maximum number of bytes that stay rented between uses. Larger memory returns to the pool.</summary>
     private const int IdleBytes = 64 * 1024;
 
     private PooledMemory _memory;

@@ -4,9 +4,9 @@ using System.Runtime.InteropServices;
 namespace Rookery.Platform;
 
 /// <summary>
-/// A growing array in pooled memory. Large ones are outside the managed heap, where they grow without copying and do
-/// not count towards its limit: doubling an array of 8 MiB took 24 of the 48 MiB that the smallest node has. Do not
-/// copy the struct while it is in use. Unwritten items are arbitrary.
+/// A growing array in pooled memory. Large arrays are outside the managed heap: there they grow without copying and do
+/// not count towards the heap's limit. (Doubling a managed array of 8 MiB took 24 of the 48 MiB of the smallest node.)
+/// Do not copy the struct while it is in use. Unwritten items are arbitrary.
 /// </summary>
 public struct PooledItems<T>
     where T : unmanaged

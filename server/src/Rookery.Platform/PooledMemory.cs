@@ -3,8 +3,8 @@ using System.Buffers;
 namespace Rookery.Platform;
 
 /// <summary>
-/// Growable memory with one owner, who returns it: an array of the shared pool while small, a buffer of
-/// <see cref="LargeBuffers"/> when large. The default value is empty. Do not copy the struct while it is in use.
+/// Growable pooled memory. Its owner returns it. Small memory is an array of the shared pool, large memory a buffer of
+/// <see cref="LargeBuffers"/>. The default value is empty. Do not copy the struct while it is in use.
 /// </summary>
 public struct PooledMemory
 {

@@ -10,8 +10,7 @@ namespace Rookery.Platform;
 /// </summary>
 public sealed class PosixDisk : IDisk
 {
-    // Only the owner has access: a reader of a node's files would need no token for its documents, and could
-    // impersonate the node with its keys.
+    // Only the owner has access, because the files contain the documents and the node's private keys.
     private const uint FileMode = 0b110_000_000;
     private const uint DirectoryMode = 0b111_000_000;
 
@@ -50,7 +49,7 @@ public sealed class PosixDisk : IDisk
         }
         catch (DiskException refused) when (refused.Error == Errno.NotPermitted)
         {
-            // O_NOATIME is not permitted on another user's file, such as a backup's
+            // O_NOATIME is not permitted on another user's file, such as a file of a backup
             return new PosixFile(OpenDescriptor("open", path, LibC.ReadOnly | LibC.NonBlocking), path);
         }
     }
@@ -156,8 +155,8 @@ public sealed class PosixDisk : IDisk
             return "unknown";
         }
 
-        // Numbers as in makedev(3). /sys/dev/block has a link for each block device by these numbers, which ends in its
-        // kernel name.
+        // Decode the numbers as makedev(3) encodes them. /sys/dev/block has a link for each block device under these
+        // numbers; its target ends with the device's kernel name.
         ulong device = *(ulong*)status;
         ulong major = ((device >> 8) & 0xfff) | ((device >> 32) & 0xfffff000);
         ulong minor = (device & 0xff) | ((device >> 12) & 0xffffff00);
@@ -169,8 +168,8 @@ public sealed class PosixDisk : IDisk
     /// <inheritdoc/>
     public IDisposable Lock(string path)
     {
-        // flock belongs to the open file, not to the process: a second lock by this process is refused too, and the
-        // kernel releases it with the process.
+        // flock belongs to the open file, not to the process, so a second lock by this process is refused too. The
+        // kernel releases the lock when the process ends.
         var file = OpenDescriptor("open the lock file", path, LibC.ReadWrite | LibC.Create);
         if (LibC.Lock(file, LibC.LockExclusive | LibC.LockNonBlocking) == 0)
         {

@@ -11,8 +11,8 @@ internal sealed class PosixFile(SafeFileHandle handle, string path) : IDiskFile
     {
         get
         {
-            // Seeking only measures here, because nothing uses the descriptor's own position. The structure of fstat
-            // differs between processors.
+            // Seek to get the length: nothing uses the descriptor's position, and the structure of fstat differs
+            // between processors.
             long length = LibC.Seek(handle, 0, LibC.SeekEnd);
             return length >= 0 ? length : throw Failure("measure");
         }

@@ -2,7 +2,7 @@ namespace Rookery.Platform;
 
 /// <summary>
 /// Roll-ups of the last 24 hours, encoded as varints in chunks: 9 to 13 bytes for each kind and second with operations.
-/// Four kinds that are busy in every second take 3.8 MB a day. Not thread-safe.
+/// Four kinds with operations in every second take 3.8 MB a day. Not thread-safe.
 /// </summary>
 internal sealed class RollUpHistory
 {

@@ -1,8 +1,10 @@
 namespace Rookery.Platform;
 
-/// <summary>How much of a file system must stay free: the larger of a number of bytes and a fraction.</summary>
-/// <param name="Bytes">The least number of free bytes.</param>
-/// <param name="Fraction">The least free fraction, from 0 to 1.</param>
+/// <summary>
+/// The space of a file system that must stay free: the larger of a number of bytes and a fraction of its size.
+/// </summary>
+/// <param name="Bytes">The minimum number of free bytes.</param>
+/// <param name="Fraction">The minimum free fraction, from 0 to 1.</param>
 public readonly record struct ReserveRule(long Bytes, double Fraction)
 {
     /// <summary>256 MiB or 5 %.</summary>
@@ -14,7 +16,7 @@ public readonly record struct ReserveRule(long Bytes, double Fraction)
 
 /// <summary>The free space that a <see cref="SpaceReserve"/> found.</summary>
 /// <param name="FreeBytes">Free bytes, including bytes of files that will be reused.</param>
-/// <param name="NeededBytes">Writes that grow the data are refused with fewer free bytes than this.</param>
+/// <param name="NeededBytes">Writes that grow the data are refused when fewer bytes are free.</param>
 public readonly record struct ReserveState(long FreeBytes, long NeededBytes)
 {
     /// <summary>The size of the file system; 0 when unknown.</summary>
@@ -28,8 +30,8 @@ public readonly record struct ReserveState(long FreeBytes, long NeededBytes)
 
 /// <summary>
 /// Determines whether the disk has room for writes that grow the data. Cheap enough for every request, because the file
-/// system is queried only once per interval. Growth stops below the reserve and resumes a sixteenth above it, so that
-/// the result does not flicker. Thread-safe.
+/// system is queried only once in each interval. Growth stops below the reserve and resumes a sixteenth of the reserve
+/// above it, so that the result does not alternate. Thread-safe.
 /// </summary>
 public sealed class SpaceReserve
 {
@@ -52,9 +54,8 @@ public sealed class SpaceReserve
     /// <param name="rule">The space to keep free.</param>
     /// <param name="interval">The longest time between queries.</param>
     /// <param name="time">The clock.</param>
-    /// <param name="reusableBytes">
-    /// Returns the bytes of files that will be reused and so count as free; null for none.
-    /// </param>
+    /// <param name="reusableBytes">Returns the bytes of files that will be reused and therefore count as free; null for
+    /// none.</param>
     /// <exception cref="DiskException">The free space cannot be queried.</exception>
     public SpaceReserve(
         IDisk disk,
@@ -82,7 +83,7 @@ public sealed class SpaceReserve
     {
         get
         {
-            // When the state is old, only one thread queries: statvfs takes a microsecond, but long on a failing disk.
+            // When the state is old, only one thread queries, because statvfs may take long on a failing disk.
             long now = _time.GetTimestamp();
             long due = Volatile.Read(ref _nextLook);
             if (now >= due && Interlocked.CompareExchange(ref _nextLook, now + _intervalTicks, due) == due)
@@ -97,7 +98,7 @@ public sealed class SpaceReserve
         }
     }
 
-    /// <summary>Queries the file system now: after a deletion, or when a write failed with ENOSPC.</summary>
+    /// <summary>Queries the file system now. Called after a deletion, and when a write failed with ENOSPC.</summary>
     public void Look()
     {
         try

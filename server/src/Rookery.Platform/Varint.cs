@@ -3,15 +3,15 @@ using System.Runtime.CompilerServices;
 namespace Rookery.Platform;
 
 /// <summary>
-/// Unsigned integers in groups of 7 bits, lowest first (LEB128): the encoding of lengths and numbers in all of
-/// Rookery's formats.
+/// Reads and writes unsigned integers as varints: groups of 7 bits, lowest first (LEB128). All of Rookery's formats
+/// encode lengths and numbers in this way.
 /// </summary>
 public static unsafe class Varint
 {
-    /// <summary>The most bytes of a number of 32 bits.</summary>
+    /// <summary>The maximum encoded length of a 32-bit number, in bytes.</summary>
     public const int MaxBytes32 = 5;
 
-    /// <summary>The most bytes of a number of 64 bits.</summary>
+    /// <summary>The maximum encoded length of a 64-bit number, in bytes.</summary>
     public const int MaxBytes64 = 10;
 
     /// <summary>Writes a number.</summary>
@@ -114,7 +114,9 @@ public static unsafe class Varint
         return true;
     }
 
-    /// <summary>Reads a number from bytes that were checked before, and advances the pointer.</summary>
+    /// <summary>
+    /// Reads a number and advances the pointer. The caller has checked that the bytes contain a valid number.
+    /// </summary>
     public static ulong ReadChecked(ref byte* source)
     {
         ulong value = *source++;
