@@ -1,12 +1,15 @@
 interface Asked {
   url: string
-  /** Whether the node wants a token. */
+  /** Whether the node requires a token. */
   needsToken: boolean
-  /** Whether the node's certificate is of the cluster's own authority. */
+  /** Whether the node uses TLS, with a certificate of the cluster's own authority. */
   isSecure: boolean
 }
 
-/** The line that takes a backup from any machine; it names no file that the node does not ask for. */
+/**
+ * Returns the shell command that backs up this node from any machine. Names token and authority only if the node needs
+ * them.
+ */
 export function backupLine(now: Date, { url, needsToken, isSecure }: Asked): string {
   const words = ["rookery backup", `--to ${now.toLocaleDateString("en-CA")}`, `--url ${url}`]
   if (isSecure) words.push("--ca authority.pem")

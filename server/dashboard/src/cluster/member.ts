@@ -1,6 +1,6 @@
 import { ask } from "../shell/request"
 
-/** As /admin/cluster/nodes tells of it; what nobody knows is missing there. */
+/** A member as /admin/cluster/nodes reports it. Unknown values are absent. */
 export interface Member {
   Tag: string
   Name: string
@@ -27,7 +27,9 @@ export interface MemberList {
 
 export type Order = "remove" | "promote" | "demote" | "transfer"
 
-/** Gives an order on a member to the cluster, and what was done in a sentence. Throws what it says against it. */
+/**
+ * Sends an order about a member, such as "promote". Returns the node's message about the result; throws its refusal.
+ */
 export async function order(which: Order, member: Member): Promise<string> {
   const name = encodeURIComponent(member.Name)
   const { Message } = await (which === "remove"

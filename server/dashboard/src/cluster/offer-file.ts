@@ -1,6 +1,6 @@
 const KeepMilliseconds = 60_000
 
-/** Lets the browser save a text as a file. */
+/** Makes the browser save a text as a file. */
 export function offer(name: string, text: string, type = "text/plain"): void {
   const link = document.createElement("a")
   link.href = URL.createObjectURL(new Blob([text], { type }))

@@ -3,7 +3,10 @@
  * Written here instead of using a package, because only join tokens are shown as QR codes.
  */
 
-/** For each version from 1: error correction codewords per block, number of short blocks, data codewords per short block, number of long blocks (one data codeword more). */
+/**
+ * For each version from 1: error correction codewords per block, number of short blocks, data codewords per short
+ * block, number of long blocks (one data codeword more).
+ */
 const blocks: readonly (readonly [number, number, number, number])[] = [
   [10, 1, 16, 0],
   [16, 1, 28, 0],
@@ -57,7 +60,10 @@ const FormatGenerator = 0b101_0011_0111
 const FormatMask = 0b101_0100_0001_0010
 const VersionGenerator = 0b1_1111_0010_0101
 
-/** Rows of modules, true where dark, without the quiet zone of four modules around them. The mask is the best one unless said. */
+/**
+ * Returns the rows of modules (true is dark), without the quiet zone of four modules around them. Chooses the mask with
+ * the lowest penalty unless one is given.
+ */
 export function qrCode(text: string, mask?: number): boolean[][] {
   const bytes = new TextEncoder().encode(text)
   const version = smallestFor(bytes.length)
@@ -114,7 +120,7 @@ function dataOf(bytes: Uint8Array, version: number): Uint8Array {
   return data
 }
 
-/** Blocks with their error correction, one codeword of each in turn. */
+/** Splits the data into blocks, adds their error correction, and interleaves the codewords of all blocks. */
 function interleave(data: Uint8Array, version: number): Uint8Array {
   const [correction, count, length, longer] = blocksOf(version)
   const generator = generatorOf(correction)
@@ -141,7 +147,7 @@ function interleave(data: Uint8Array, version: number): Uint8Array {
   return Uint8Array.from(codewords)
 }
 
-/** Product in GF(2^8) modulo x^8 + x^4 + x^3 + x^2 + 1. */
+/** Multiplies in GF(2^8) modulo x^8 + x^4 + x^3 + x^2 + 1. */
 function multiply(a: number, b: number): number {
   let product = 0
   for (let bit = 7; bit >= 0; bit--) {
@@ -152,7 +158,7 @@ function multiply(a: number, b: number): number {
   return product
 }
 
-/** Coefficients of (x - 1)(x - 2)(x - 4) …, without the first, which is 1. */
+/** Returns the coefficients of (x - 1)(x - 2)(x - 4) … without the first one, which is 1. */
 function generatorOf(degree: number): Uint8Array {
   const generator = new Uint8Array(degree)
   generator[degree - 1] = 1
@@ -226,7 +232,7 @@ function square(set: SetModule, row: number, column: number, reach: number, isDa
   }
 }
 
-/** A value followed by the remainder of its division: a BCH code. */
+/** Appends to a value the remainder of its division by the generator (a BCH code). */
 function withRemainder(value: number, generator: number, bits: number): number {
   let rest = value << bits
   for (let bit = 31 - Math.clz32(rest); bit >= bits; bit = 31 - Math.clz32(rest)) rest ^= generator << (bit - bits)
@@ -236,7 +242,7 @@ function withRemainder(value: number, generator: number, bits: number): number {
 function drawFormat(set: SetModule, size: number, mask: number): void {
   const format = withRemainder((FormatOfM << 3) | mask, FormatGenerator, 10) ^ FormatMask
   const isDark = (bit: number) => ((format >> bit) & 1) === 1
-  // Twice: around the first finder, and beside the other two. The timing patterns are stepped over.
+  // The format bits occur twice: around the first finder, and beside the other two. They skip the timing patterns.
   for (let bit = 0; bit < 15; bit++) {
     set(bit < 6 ? bit : bit < 8 ? bit + 1 : 8, bit < 8 ? 8 : bit === 8 ? 7 : 14 - bit, isDark(bit))
     set(bit < 8 ? 8 : size - 15 + bit, bit < 8 ? size - 1 - bit : 8, isDark(bit))
@@ -257,7 +263,10 @@ function drawVersion(set: SetModule, size: number, version: number): void {
   }
 }
 
-/** Two columns at a time from the right, up and down in turn; what is left over is light before the mask. */
+/**
+ * Places the bits in pairs of columns from the right, alternately up and down, and applies the mask. Remaining modules
+ * are light before the mask.
+ */
 function place(
   modules: boolean[][],
   isFixed: boolean[][],
@@ -280,7 +289,7 @@ function place(
   }
 }
 
-/** How hard a code is to read, by the rules of the standard. */
+/** Returns the standard's penalty of a code: the higher, the harder it is to read. */
 function penaltyOf(modules: boolean[][]): number {
   const size = modules.length
   let penalty = 0
@@ -314,7 +323,10 @@ function penaltyOf(modules: boolean[][]): number {
   return penalty + 10 * Math.floor(Math.abs((dark / (size * size)) * 20 - 10))
 }
 
-/** Dark, light, dark three times, light, dark, with four light ones before or behind. */
+/**
+ * Whether the pattern of a finder (1 dark, 1 light, 3 dark, 1 light, 1 dark) begins here, with four light modules
+ * before or after it.
+ */
 function looksLikeFinder(line: boolean[], at: number): boolean {
   const pattern = [true, false, true, true, true, false, true]
   const matches = (from: number, wanted: boolean[]) =>

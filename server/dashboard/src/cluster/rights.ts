@@ -1,4 +1,4 @@
-/** "shop:rw, birds" is `{ shop: "rw", birds: "ro" }`; the node says what is wrong with anything else. */
+/** Parses "shop:rw, birds" to `{ shop: "rw", birds: "ro" }`. Does not validate: the node refuses invalid rights. */
 export function rightsOf(text: string): Record<string, string> {
   return Object.fromEntries(
     text

@@ -1,34 +1,34 @@
 import { layOut, type Member, memberOf, type Node, parseJson, stringOf, utf8Length } from "./json-text"
 
-/** A document as a node gave it. */
+/** A document as a node returned it. */
 export interface StoredDocument {
   id: string
   collection: string
   changeVector: string
   lastModified: string
-  /** When it will be deleted by itself; null for most. */
+  /** When the document expires; null if it does not. */
   expires: string | null
-  /** The text that one edits: laid out, with the metadata that its owner may change and without what the node adds. */
+  /** The text to edit: indented, without the metadata that the node adds. */
   readonly text: string
-  /** Bytes with the node's metadata. */
+  /** Size in bytes, with the node's metadata. */
   bytes: number
-  /** Its own members on one line, for a list. */
+  /** The document's members on one line, without metadata, for lists. */
   preview: string
 }
 
-/** What a node writes into the metadata, and takes from nobody. */
+/** Members of the metadata that only the node sets. */
 const NodesOwn = new Set(["@id", "@change-vector", "@last-modified", "@index-score", "@projection", "@etag", "@flags"])
 
 const PreviewLength = 300
 
-/** Cuts the answer `{"Results":[…]}` into documents without reading their numbers; null stands for one that is missing. */
+/** Splits the answer `{"Results":[…]}` into documents without parsing their numbers. A missing document is null. */
 export function documentsOf(answer: string): (StoredDocument | null)[] {
   const { node } = parseJson(answer)
   const results = memberOf(node ?? undefined, "Results")?.items ?? []
   return results.map((result) => (result.kind === "object" ? documentOf(answer, result) : null))
 }
 
-/** One result of an answer as a document. */
+/** Converts one result of an answer to a document. */
 export function documentOf(answer: string, node: Node): StoredDocument {
   const metadata = memberOf(node, "@metadata")
   const textOf = (name: string) => {
@@ -44,7 +44,7 @@ export function documentOf(answer: string, node: Node): StoredDocument {
     changeVector: textOf("@change-vector"),
     lastModified: textOf("@last-modified"),
     expires: textOf("@expires") || null,
-    // Laid out when somebody looks at it: a list shows many that nobody opens.
+    // Computed on demand, because a list contains many documents that are never opened.
     get text() {
       text ??= readable(editable(answer, own, kept))
       return text
@@ -54,7 +54,10 @@ export function documentOf(answer: string, node: Node): StoredDocument {
   }
 }
 
-/** Escapes of letters and signs become what they stand for: other programs write "K\\u00f6ln". What one could not see, or not tell apart, stays escaped. */
+/**
+ * Replaces escapes of visible characters by the characters, because other programs write "K\\u00f6ln". Invisible and
+ * confusable characters stay escaped.
+ */
 export function readable(text: string): string {
   return text.includes("\\u")
     ? text.replace(
@@ -90,7 +93,7 @@ function brief(answer: string, own: Member[]): string {
   return text.length > PreviewLength ? `${text.slice(0, PreviewLength)}…` : text
 }
 
-/** The text to begin a new document with. */
+/** Returns the initial text of a new document. */
 export function newDocumentText(collection: string | null): string {
   return collection && !collection.startsWith("@")
     ? `{\n  \n  "@metadata": {\n    "@collection": ${JSON.stringify(collection)}\n  }\n}`

@@ -1,33 +1,36 @@
 import { signal } from "@preact/signals"
 import { toast } from "../shell/parts"
 
-/** A text that was left without saving, and the version that it was made of; null for a new document. */
+/**
+ * A text that the user left without saving, and the change vector of the version that it is based on; null for a new
+ * document.
+ */
 export interface Draft {
   text: string
   changeVector: string | null
-  /** Whether it is to be saved once it can be. */
+  /** Whether to save the text as soon as possible. */
   isSaveWanted?: boolean
 }
 
-/** By the address of their page; until the page is closed. */
+/** Drafts by the address of their page. They are kept in memory until the browser's page is closed. */
 const drafts = new Map<string, Draft>()
 
-/** How often a text was given back to the page that is open: each time that page begins anew. */
+/** Number of times that a draft was restored to the open page. The page restarts at each change. */
 export const draftsGivenBack = signal(0)
 
-/** Keeps a text for the page that comes. */
+/** Keeps a draft for the page with an address. */
 export function keepDraft(address: string, draft: Draft): void {
   drafts.set(address, draft)
 }
 
-/** What was left on a page, once. */
+/** Returns and removes the draft of a page. */
 export function takeDraft(address: string): Draft | undefined {
   const draft = drafts.get(address)
   drafts.delete(address)
   return draft
 }
 
-/** Says that a text was left without saving, and leads back to it. */
+/** Shows a message that a text was left without saving, with a button that restores it. */
 export function offerDraft(address: string, name: string, draft: Draft): void {
   toast(`${name} was left without saving.`, {
     undo: async () => {

@@ -1,10 +1,10 @@
 import { send } from "../shell/request"
 import { readOf } from "./store"
 
-/** What is exported: all, the documents of a collection, or those whose ids begin so. */
+/** What to export: all documents, those of a collection, or those with an id prefix. */
 export interface ExportOf {
   database: string
-  /** RQL; null exports by prefix, or all. */
+  /** The query in RQL; null to export by prefix, or all. */
   query: string | null
   prefix: string
 }
@@ -14,11 +14,11 @@ export interface ExportProgress {
   bytes: number
 }
 
-/** Kept together before they are handed to the browser, which puts large ones on its disk. */
+/** Bytes to collect in a piece before it becomes a blob. Browsers store large blobs on disk. */
 const PieceBytes = 8 << 20
 const Newline = 10
 
-/** Reads an export and gives it as a file. */
+/** Downloads an export and returns it as a file. */
 export async function exportDocuments(
   of: ExportOf,
   isPacked: boolean,
@@ -76,7 +76,10 @@ function newlines(chunk: Uint8Array): number {
   return count
 }
 
-/** A streamed query says `{"Stats":…}` first, then `{"Item":…}` a line; an import reads the items. */
+/**
+ * Converts a streamed query to lines of documents. The stream has a line `{"Stats":…}` first, then a line `{"Item":…}`
+ * for each document.
+ */
 export function withoutEnvelope(): TransformStream<Uint8Array, Uint8Array> {
   const decoder = new TextDecoder()
   const encoder = new TextEncoder()
@@ -100,7 +103,7 @@ export function withoutEnvelope(): TransformStream<Uint8Array, Uint8Array> {
   })
 }
 
-/** Hands a file to the browser, which asks or knows where it belongs. */
+/** Makes the browser download a file. */
 export function download(file: Blob, name: string): void {
   const link = document.createElement("a")
   link.href = URL.createObjectURL(file)

@@ -1,4 +1,4 @@
-/** A stretch of a text with its colour's role; between stretches the text is plain. */
+/** A range of a text with the role of its colour. Text between ranges is plain. */
 export interface Stretch {
   start: number
   end: number
@@ -11,7 +11,7 @@ export type Highlighter = (text: string) => Stretch[]
 
 const Json = /"(?:[^"\\\n]|\\.)*"?|-?\d[\w.+-]*|\b(?:true|false|null)\b|[{}[\],:]/g
 
-/** Colours of JSON, also of a text that is not (yet) right. */
+/** Highlights JSON, also invalid or incomplete JSON. */
 export const highlightJson: Highlighter = (text) => {
   const stretches: Stretch[] = []
   for (const match of text.matchAll(Json)) {
@@ -43,7 +43,7 @@ const ScriptWords = new Set(
   ),
 )
 
-/** Colours of the maps of indexes and of scripts: JavaScript, or the C# of LINQ. */
+/** Highlights index definitions and scripts: JavaScript, or C# with LINQ. */
 export const highlightScript: Highlighter = (text) => {
   const stretches: Stretch[] = []
   for (const match of text.matchAll(Script)) {

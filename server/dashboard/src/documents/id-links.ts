@@ -1,13 +1,14 @@
 import { type Node, parseJson, stringOf } from "./json-text"
 
-/** A value of a document that may be the id of another one. */
+/** A value in a document that may be the id of another document. */
 export interface IdLink {
-  /** Where it stands: `lines[0].product`. */
+  /** Path of the value: `lines[0].product`. */
   path: string
   id: string
 }
 
-// `users/1-A`, `orders/2026/11/7`, `products/rook`: a word, a slash, and no space anywhere. Not a date, a media type or the path of a URL.
+// Matches `users/1-A`, `orders/2026/11/7` and `products/rook`: a word, a slash, and no space. Excludes dates, media
+// types and paths of URLs.
 const IdShape = /^(?!\d+\/)(?!(?:text|image|audio|video|application|font)\/)[\p{L}_$@][\p{L}\p{N}_$@.-]*(?:\/[\p{L}\p{N}_$@.:|~+-]+)+$/u
 const LongestId = 512
 
@@ -15,7 +16,7 @@ export function looksLikeId(value: string): boolean {
   return value.length <= LongestId && IdShape.test(value)
 }
 
-/** What looks like ids in a document, each once, in its order; those of `@metadata` are none. */
+/** Returns the values of a document that look like ids, each once, in order. Ignores `@metadata`. */
 export function linksOf(text: string, most = 50): IdLink[] {
   const { node } = parseJson(text)
   const links = new Map<string, IdLink>()

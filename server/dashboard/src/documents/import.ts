@@ -1,4 +1,4 @@
-/** A file of documents, on its way to a node in parts: one sees how far it is, can stop it, and can go on. */
+/** Imports a file of documents in parts, with progress. The import can be stopped and continued. */
 import { onePerLine, type Place, PlaceJudge } from "./json-lines"
 
 export interface BadLine {
@@ -7,20 +7,20 @@ export interface BadLine {
 }
 
 export interface ImportState {
-  /** Bytes of the file that were read, and that there are. */
+  /** Bytes of the file that were read, and the size of the file. */
   bytes: number
   totalBytes: number
-  /** What is counted: lines, or documents where they have no line each. */
+  /** Unit of `lines`: lines, or documents if a document is not on one line. */
   place: Place
-  /** Lines or documents that a node has answered for. */
+  /** Number of lines or documents that a node has answered. */
   lines: number
   stored: number
   bad: number
-  /** The first ones. */
+  /** The first bad lines. */
   badLines: BadLine[]
 }
 
-/** What a node answered for one part, lines counted from 1 within it. */
+/** A node's answer to one part. Its lines are numbered from 1 within the part. */
 export interface PartAnswer {
   stored: number
   bad: number
@@ -33,7 +33,10 @@ const LongestLine = 16 << 20
 const MostBadLines = 500
 const Newline = 10
 
-/** Sends a file; `post` stores one part. Lines up to `from` are passed over. Throws what `post` throws: `state` then says how far it came. */
+/**
+ * Sends a file in parts, each by `post`. Skips the first `from` lines. Throws what `post` throws; `state` then contains
+ * the progress.
+ */
 export async function importFile(
   file: Blob,
   post: (part: Blob) => Promise<PartAnswer>,
@@ -63,7 +66,7 @@ export async function importFile(
     const begun = performance.now()
     const answer = await post(new Blob(part.chunks as BlobPart[]))
     const took = performance.now() - begun
-    // About a second each: a Pi on a slow card tells of its progress, too, and a fast one is not held up.
+    // Aim at about a second for each part, so that a slow card also shows progress and a fast node is not slowed down.
     if (took < 500) size = Math.min(size * 2, MostPart)
     if (took > 2000) size = Math.max(size / 2, LeastPart)
     const badLines = answer.badLines.map(({ line, reason }) => ({
@@ -85,7 +88,7 @@ export async function importFile(
   return state
 }
 
-/** The bytes of a file, unpacked where it is gzip. */
+/** Returns the bytes of a file, decompressed if it is gzip. */
 async function bytesOf(file: Blob, onRead: (bytes: number) => void): Promise<ReadableStream<Uint8Array>> {
   const [first, second] = new Uint8Array(await file.slice(0, 2).arrayBuffer())
   const isPacked = first === 0x1f && second === 0x8b
@@ -96,8 +99,8 @@ async function bytesOf(file: Blob, onRead: (bytes: number) => void): Promise<Rea
         controller.enqueue(chunk)
       },
       flush(controller) {
-        // The end of a packed file that is cut off is an error, which drops what was unpacked and not read yet. This is
-        // taken only when that is read.
+        // A truncated gzip file ends with an error, which discards decompressed bytes that are not read yet. This empty
+        // chunk delays the error until they are read.
         if (isPacked) controller.enqueue(new Uint8Array())
       },
     }),
@@ -112,7 +115,7 @@ interface Documents {
   place: Place
 }
 
-/** What a file holds, one document a line. */
+/** Returns the documents of a file, one a line. */
 export async function documentsOf(bytes: ReadableStream<Uint8Array>): Promise<Documents> {
   const reader = bytes.getReader()
   let isEnd = false
@@ -160,8 +163,8 @@ interface Part {
 }
 
 /**
- * Whole lines, about `size()` bytes at a time, without the first `skip` lines. A fault of the stream is thrown behind
- * the lines before it.
+ * Yields whole lines, about `size()` bytes at a time, without the first `skip` lines. Throws an error of the stream
+ * after the lines before it.
  */
 export async function* partsOf(stream: ReadableStream<Uint8Array>, size: () => number, skip = 0): AsyncGenerator<Part> {
   let held: Uint8Array[] = []
@@ -204,7 +207,7 @@ export async function* partsOf(stream: ReadableStream<Uint8Array>, size: () => n
   if (fault !== null) throw fault
 }
 
-/** Chunks up to the last end of a line. */
+/** Returns the chunks up to the last line end, and keeps the rest. */
 function wholeLines(chunks: Uint8Array[]): Uint8Array[] {
   const last = chunks.findLastIndex((chunk) => chunk.includes(Newline))
   const end = chunks[last]
@@ -226,7 +229,7 @@ function withoutMark(bytes: Uint8Array): Uint8Array {
   return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? bytes.subarray(3) : bytes
 }
 
-/** Says of files that are something else what to do with them. */
+/** Throws for files of other formats, with advice. */
 function checkBeginning(bytes: Uint8Array) {
   const beginning = new TextDecoder().decode(bytes.subarray(0, 64)).trimStart()
   if (/^\{\s*"BuildVersion"/.test(beginning)) {
@@ -236,7 +239,7 @@ function checkBeginning(bytes: Uint8Array) {
   if (beginning.startsWith("PK")) throw new Error("This is a ZIP archive. Unpack it, and import the file that is in it.")
 }
 
-/** Reads the lines of an import's answer. */
+/** Parses the lines of an import's answer. */
 export function readAnswer(text: string): PartAnswer {
   const answer: PartAnswer = { stored: 0, bad: 0, badLines: [] }
   let error = ""

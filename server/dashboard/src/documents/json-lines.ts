@@ -1,9 +1,10 @@
 /**
- * A file's JSON as one document a line, whichever of the forms it has that `rookery import` takes: a document a line,
- * documents one behind the other over any number of lines, or arrays of them. Only the document at hand is held.
+ * Converts a file of JSON documents to one document a line. Accepts the forms of `rookery import`: a document a line,
+ * documents one after the other over any number of lines, or arrays of documents. Only the current document is in
+ * memory.
  */
 
-/** What is counted: lines where each document has its own, documents elsewhere. */
+/** The unit of counts and positions: lines if each document has its own, otherwise documents. */
 export type Place = "line" | "document"
 
 const LongestDocument = 16 << 20
@@ -12,14 +13,14 @@ const [OpenBrace, CloseBrace] = [123, 125]
 
 const isSpace = (byte: number | undefined) => byte === Space || byte === Newline || byte === Return || byte === Tab
 
-/** Finds where values end, without judging what is in them: the node does. */
+/** Finds the ends of JSON values. Does not validate them, because the node does. */
 class ValueScanner {
   #depth = 0
   #isInText = false
   #isEscaped = false
   #isScalar = false
 
-  /** Goes on at `at`; the place behind the value, or -1 where it goes on behind the chunk. */
+  /** Continues at `at`. Returns the position after the value, or -1 if the value continues in the next chunk. */
   endIn(chunk: Uint8Array, at: number): number {
     for (; at < chunk.length; at++) {
       const byte = chunk[at]
@@ -42,7 +43,7 @@ class ValueScanner {
     return -1
   }
 
-  /** Whether the input may end here. */
+  /** Whether the value is complete if the input ends here. */
   get mayEnd(): boolean {
     return this.#isScalar
   }
@@ -55,14 +56,16 @@ class ValueScanner {
 }
 
 /**
- * Judges by a file's beginning what it holds: lines, or JSON over several of them. As `rookery import` does: it begins
- * with an array, or its first value does not have a line for itself. Each byte is looked at once.
+ * Decides by the beginning of a file whether it has one document a line. As in `rookery import`, it does not if it
+ * begins with an array, or if its first value is not alone on its line. Reads each byte once.
  */
 export class PlaceJudge {
   readonly #scanner = new ValueScanner()
   #stage: "before" | "within" | "behind" = "before"
 
-  /** Goes on with the next chunk; null where more of the file is needed. A file that ends before has lines. */
+  /**
+   * Continues with the next chunk. Returns null if more of the file is needed. A file that ends before that has lines.
+   */
   judge(chunk: Uint8Array): Place | null {
     let at = 0
     if (this.#stage === "before") {
@@ -86,8 +89,8 @@ export class PlaceJudge {
 }
 
 /**
- * Makes one line of each document, which it ends with a newline. A fault of the file is an error behind the documents
- * that stand before it. (Not a TransformStream, whose error drops what nobody has read yet.)
+ * Writes each document on one line. An error in the file follows the documents before it. (A TransformStream would
+ * discard unread documents at an error.)
  */
 export function onePerLine(bytes: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
   const reader = bytes.getReader()
@@ -101,7 +104,7 @@ export function onePerLine(bytes: ReadableStream<Uint8Array>): ReadableStream<Ui
   let isBehindValue = false
   let isBehindComma = false
 
-  /** Takes a piece of the document at hand. Within texts JSON has no newline. */
+  /** Adds a piece of the current document without its newlines. JSON strings contain none. */
   const keep = (piece: Uint8Array) => {
     held.push(piece.map((byte) => (byte === Newline || byte === Return ? Space : byte)))
     length += piece.length
@@ -114,7 +117,7 @@ export function onePerLine(bytes: ReadableStream<Uint8Array>): ReadableStream<Ui
   const wrong = (byte: number, wanted: string) =>
     new Error(`At byte ${position}, behind document ${documents}, is '${String.fromCharCode(byte)}' where ${wanted}.`)
 
-  /** What stands between two documents: true where another one begins. */
+  /** Handles a byte between two documents; returns true if a document begins. */
   const begins = (byte: number): boolean => {
     if (isSpace(byte)) return false
     const isComma = byte === Comma && !(isInArray && isBehindValue)
@@ -144,7 +147,7 @@ export function onePerLine(bytes: ReadableStream<Uint8Array>): ReadableStream<Ui
     return false
   }
 
-  /** What a chunk completes. */
+  /** Processes a chunk and outputs the documents that it completes. */
   const take = (chunk: Uint8Array, give: (piece: Uint8Array) => void) => {
     for (let at = 0; at < chunk.length; ) {
       if (!isInValue) {
@@ -171,7 +174,7 @@ export function onePerLine(bytes: ReadableStream<Uint8Array>): ReadableStream<Ui
     }
   }
 
-  /** What stands before the end of the file. */
+  /** Outputs the last document at the end of the file. */
   const finish = (give: (piece: Uint8Array) => void) => {
     if (isInValue && !scanner.mayEnd) {
       throw new Error(`The file ends within document ${documents + 1}: it is cut off.`)
@@ -186,7 +189,7 @@ export function onePerLine(bytes: ReadableStream<Uint8Array>): ReadableStream<Ui
 
   let fault: unknown = null
   return new ReadableStream({
-    // Asked for more only when everything was read: a fault is told then.
+    // Called only when all output was read, so that an error follows it.
     async pull(control) {
       let given = 0
       const give = (piece: Uint8Array) => {

@@ -1,6 +1,6 @@
 /**
- * JSON as a text with places. The editor needs to say where a text is wrong, and a document must keep its numbers as they are written: `JSON.parse` would round
- * 12345678901234567890 and drop the fraction of 1.0.
+ * Parses JSON to nodes with positions in the text. The editor shows where a text is wrong, and a document must keep its
+ * numbers as written: `JSON.parse` would round 12345678901234567890 and drop the fraction of 1.0.
  */
 
 export interface Member {
@@ -14,13 +14,13 @@ export interface Member {
 export interface Node {
   kind: "object" | "array" | "string" | "number" | "boolean" | "null"
   start: number
-  /** Behind its last character. */
+  /** Position after the last character. */
   end: number
   members?: Member[]
   items?: Node[]
 }
 
-/** What is wrong, and at which character. */
+/** An error and its position. */
 export interface Fault {
   message: string
   at: number
@@ -28,7 +28,7 @@ export interface Fault {
 
 export type Parsed = { node: Node; fault: null } | { node: null; fault: Fault }
 
-/** As deep as a node stores documents. */
+/** Maximum depth of a stored document. */
 const DeepestLevel = 128
 
 const NumberText = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y
@@ -40,7 +40,7 @@ class Failed extends Error {
   }
 }
 
-/** Reads one JSON value; what follows it is a fault. */
+/** Parses one JSON value. Text after it is an error. */
 export function parseJson(text: string): Parsed {
   const reader = new Reader(text)
   try {
@@ -54,20 +54,20 @@ export function parseJson(text: string): Parsed {
   }
 }
 
-/** What keeps a text from being stored as a document; null when nothing does. */
+/** Returns why a text cannot be stored as a document; null if it can. */
 export function documentFault(text: string): Fault | null {
   const { node, fault } = parseJson(text)
   if (fault) return fault
   return node.kind === "object" ? null : { message: "A document is an object: { … }.", at: node.start }
 }
 
-/** The text of a string, unescaped. */
+/** Returns the text of a string node, unescaped. */
 export function stringOf(text: string, node: { start: number; end: number }): string {
   const raw = text.slice(node.start + 1, node.end - 1)
   return raw.includes("\\") ? (JSON.parse(text.slice(node.start, node.end)) as string) : raw
 }
 
-/** Line and column of a character, both from 1. */
+/** Returns line and column of a position, both from 1. */
 export function placeOf(text: string, at: number): { line: number; column: number } {
   let line = 1
   let begin = 0
@@ -79,7 +79,7 @@ export function placeOf(text: string, at: number): { line: number; column: numbe
   return { line, column: at - begin + 1 }
 }
 
-/** The character at a line and column, or the nearest there is. */
+/** Returns the position of a line and column, or the nearest that exists. */
 export function offsetOf(text: string, line: number, column: number): number {
   let begin = 0
   for (let left = line - 1; left > 0; left--) {
@@ -92,13 +92,13 @@ export function offsetOf(text: string, line: number, column: number): number {
   return Math.min(begin + Math.max(column - 1, 0), end < 0 ? text.length : end)
 }
 
-/** Lays a value out over lines; strings and numbers stay as they are written. A text that is no JSON stays whole. */
+/** Indents JSON. Strings and numbers stay as written. Returns invalid JSON unchanged. */
 export function formatJson(text: string): string {
   const { node } = parseJson(text)
   return node ? layOut(text, node) : text
 }
 
-/** As {@link formatJson}, of a part that was read already. */
+/** Does the same as {@link formatJson}, for a parsed node. */
 export function layOut(text: string, node: Node, indent = ""): string {
   const deeper = `${indent}  `
   if (node.members && node.members.length > 0) {
@@ -115,7 +115,7 @@ export function layOut(text: string, node: Node, indent = ""): string {
   return node.members ? "{}" : node.items ? "[]" : text.slice(node.start, node.end)
 }
 
-/** A value on one line, as short as it can be. */
+/** Formats a value on one line without white space. */
 export function compact(text: string, node: Node): string {
   if (node.members) {
     return `{${node.members.map((member) => `${text.slice(member.nameStart, member.nameEnd)}:${compact(text, member.value)}`).join(",")}}`
@@ -124,12 +124,12 @@ export function compact(text: string, node: Node): string {
   return node.items ? `[${node.items.map((item) => compact(text, item)).join(",")}]` : text.slice(node.start, node.end)
 }
 
-/** The value of a member; undefined when there is none, or the value is no object. */
+/** Returns the value of a member; undefined if it is missing, or if the node is no object. */
 export function memberOf(node: Node | undefined, name: string): Node | undefined {
   return node?.members?.find((member) => member.name === name)?.value
 }
 
-/** Length of a text in UTF-8, as a node stores it. */
+/** Returns the length of a text in UTF-8 bytes, as a node stores it. */
 export function utf8Length(text: string): number {
   let bytes = 0
   for (let i = 0; i < text.length; i++) {
@@ -162,7 +162,7 @@ class Reader {
     }
   }
 
-  /** What stands here, for a sentence that begins with it. */
+  /** Describes the text at the current position, as the beginning of an error message. */
   found(): string {
     const character = this.text[this.at]
     if (character === undefined) return "The end"

@@ -4,15 +4,15 @@ import { documentsOf, type StoredDocument } from "./document-text"
 import { memberOf, parseJson } from "./json-text"
 import { readOf } from "./store"
 
-/** Which documents are listed. */
+/** The filter of a list of documents. */
 export interface Filter {
-  /** How ids begin. */
+  /** Prefix of the ids. */
   prefix: string
-  /** Conditions in RQL, as behind `where`. */
+  /** Conditions in RQL, as after `where`. */
   where: string
 }
 
-/** Where a page begins: behind an id, or behind so many results. */
+/** Where a page begins: after an id, or after a number of results. */
 export interface Cursor {
   after: string
   start: number
@@ -20,14 +20,14 @@ export interface Cursor {
 
 export interface Page {
   documents: StoredDocument[]
-  /** Null when the node does not count them. */
+  /** Number of documents; null if the node does not count them. */
   total: number | null
   next: Cursor | null
 }
 
 export const FirstPage: Cursor = { after: "", start: 0 }
 
-/** The query that lists these documents; null where they are listed in the order of their ids, without a query. */
+/** Returns the query that lists these documents; null if they are listed by id prefix, without a query. */
 export function queryOf(collection: string | null, { prefix, where }: Filter): string | null {
   if (collection === null && where.trim() === "") return null
   const conditions = [
@@ -37,7 +37,7 @@ export function queryOf(collection: string | null, { prefix, where }: Filter): s
   return `from ${collection === null ? "@all_docs" : nameInRql(collection)}${conditions.length === 0 ? "" : ` where ${conditions.join(" and ")}`}`
 }
 
-/** Fewer of large documents, so that a page stays some megabytes. */
+/** Returns the page size: smaller for large documents, so that a page has a few megabytes. */
 export function pageSizeFor(documents: number, bytes: number): number {
   const mean = documents > 0 ? bytes / documents : 0
   return Math.max(5, Math.min(50, Math.floor((4 << 20) / Math.max(mean, 1))))
@@ -45,7 +45,7 @@ export function pageSizeFor(documents: number, bytes: number): number {
 
 const PatienceMilliseconds = 5000
 
-/** Who has just changed documents wants to see that: the index is waited for, as long as that makes sense. */
+/** Requests a page. After a change by the user, waits for the index, so that the page shows the change. */
 async function askPage(database: string, body: object, signal: AbortSignal, isAfterChange: boolean): Promise<Response> {
   const ask = (wait: object) => send(readOf(database, "queries"), { method: "POST", body: { ...body, ...wait }, signal })
   if (!isAfterChange) return ask({})

@@ -2,7 +2,7 @@ import { live } from "../shell/live"
 import { ask, Refusal, send } from "../shell/request"
 import { documentsOf, type StoredDocument } from "./document-text"
 
-/** A route of a database. */
+/** Returns the path of a route of a database. */
 export function pathOf(database: string, rest: string, parameters: Record<string, string | number | undefined> = {}): string {
   const query = new URLSearchParams()
   for (const [name, value] of Object.entries(parameters)) {
@@ -12,17 +12,17 @@ export function pathOf(database: string, rest: string, parameters: Record<string
   return `/databases/${encodeURIComponent(database)}/${rest}${query.size > 0 ? `?${query}` : ""}`
 }
 
-/** Whether reads are answered from what this node has, because nobody leads. */
+/** Whether reads use this node's own state, because there is no leader. */
 export function readsAreLocal(): boolean {
   return live.value?.Cluster?.ReadsAreLocal ?? false
 }
 
-/** A read: without a leader it is answered from what this node has, and the page's banner says so. */
+/** Returns the path of a read. Without a leader it reads this node's own state, which the page's banner reports. */
 export function readOf(database: string, rest: string, parameters: Record<string, string | number | undefined> = {}): string {
   return pathOf(database, rest, { ...parameters, consistency: readsAreLocal() ? "local" : undefined })
 }
 
-/** The list of databases. */
+/** Returns the path of the list of databases. */
 export function databasesPath(): string {
   return `/databases${readsAreLocal() ? "?consistency=local" : ""}`
 }
@@ -36,7 +36,7 @@ export interface CollectionStatistics {
   Collections: Record<string, { Name: string; CountOfDocuments: number; Size: { SizeInBytes: number } }>
 }
 
-/** A document as it is now; null when there is none. */
+/** Fetches the current version of a document; null if there is none. */
 export async function fetchDocument(database: string, id: string, signal?: AbortSignal): Promise<StoredDocument | null> {
   try {
     const response = await send(readOf(database, "docs", { id }), signal ? { signal } : {})
@@ -47,17 +47,17 @@ export async function fetchDocument(database: string, id: string, signal?: Abort
   }
 }
 
-/** Many documents, in the order of their ids. */
+/** Fetches documents, in the order of the ids. */
 export async function fetchDocuments(database: string, ids: string[]): Promise<StoredDocument[]> {
   if (ids.length === 0) return []
   const response = await send(readOf(database, "docs"), { method: "POST", body: { Ids: ids } })
   return documentsOf(await response.text()).filter((document) => document !== null)
 }
 
-/** Which of these ids are documents, lower-cased: ids have no case. */
+/** Returns the ids that exist as documents, in lower case, because ids are case-insensitive. */
 export async function existing(database: string, ids: string[], signal: AbortSignal): Promise<Set<string>> {
   if (ids.length === 0) return new Set()
-  // One id alone that is missing is answered with 404, which a browser writes down as an error: it is asked for twice.
+  // A single missing id gets 404, which browsers log as an error. So send the id twice.
   const { Results } = await ask<{ Results: ({ "@metadata": { "@id": string } } | null)[] }>(
     readOf(database, "docs", { metadataOnly: "true" }),
     { method: "POST", body: { Ids: ids.length === 1 ? [...ids, ...ids] : ids }, signal },
@@ -65,7 +65,7 @@ export async function existing(database: string, ids: string[], signal: AbortSig
   return new Set(Results.flatMap((result) => result?.["@metadata"]["@id"].toLowerCase() ?? []))
 }
 
-/** What must be there for a write to be done: a change vector, nothing (`""`), or whatever there is (`null`). */
+/** Condition of a write: an expected change vector, `""` if the document must not exist, `null` for no condition. */
 export type Expected = string | null
 
 const conditionOf = (expected: Expected): Record<string, string> => (expected === null ? {} : { "If-Match": `"${expected}"` })
@@ -76,7 +76,7 @@ export async function putDocument(
   text: string,
   expected: Expected,
 ): Promise<{ Id: string; ChangeVector: string }> {
-  // No id: the node makes one.
+  // Without an id the node generates one.
   return ask(pathOf(database, "docs", { id: id === "" ? undefined : id }), {
     method: "PUT",
     body: text,
@@ -88,7 +88,7 @@ export async function deleteDocument(database: string, id: string, expected: Exp
   await send(pathOf(database, "docs", { id }), { method: "DELETE", headers: conditionOf(expected) })
 }
 
-/** Deletes them all, or none when one of them changed since it was read. */
+/** Deletes all documents, or none if one of them has changed since it was read. */
 export async function deleteDocuments(database: string, documents: StoredDocument[]): Promise<void> {
   await send(pathOf(database, "bulk_docs"), {
     method: "POST",
@@ -96,7 +96,7 @@ export async function deleteDocuments(database: string, documents: StoredDocumen
   })
 }
 
-/** Puts deleted documents back as they were, each unless there is one of its id again. */
+/** Stores deleted documents again, except those whose id exists again. */
 export async function putBack(database: string, documents: StoredDocument[]): Promise<void> {
   const kept: string[] = []
   for (const { id, text } of documents) {
@@ -117,7 +117,7 @@ export function isConflict(failure: unknown): boolean {
   return failure instanceof Refusal && failure.status === 409
 }
 
-/** What is wrong with the name of a database; null when it is good. As the node judges it. */
+/** Returns why a database name is invalid, by the node's rules; null if it is valid. */
 export function databaseNameProblem(name: string): string | null {
   if (name === "") return null
   if (name.length > 128) return "A name has at most 128 characters."

@@ -1,4 +1,4 @@
-/** A line of two texts side by side: in both, or in one of them only. */
+/** A line of a comparison of two texts: in both, or in one of them only. */
 export interface DiffLine {
   kind: "same" | "left" | "right"
   text: string
@@ -6,10 +6,10 @@ export interface DiffLine {
   rightNumber: number | null
 }
 
-/** More than this many pairs of lines are not compared one by one: the browser would stand still. */
+/** Maximum number of pairs of lines to compare. More would block the browser. */
 const MostPairs = 4_000_000
 
-/** The lines that two texts share, in order, and those that only one has. */
+/** Compares two texts line by line. */
 export function diffLines(left: string, right: string): DiffLine[] {
   const a = left.split("\n")
   const b = right.split("\n")
@@ -31,7 +31,7 @@ export function diffLines(left: string, right: string): DiffLine[] {
   return lines
 }
 
-/** Longest common subsequence of what is between the equal ends. */
+/** Returns the longest common subsequence of the lines between the equal beginning and end. */
 function middle(a: string[], b: string[]): [number | null, number | null][] {
   if (a.length * b.length > MostPairs) {
     return [...a.map((_, i): [number, null] => [i, null]), ...b.map((_, j): [null, number] => [null, j])]
@@ -61,7 +61,7 @@ function middle(a: string[], b: string[]): [number | null, number | null][] {
   return pairs
 }
 
-/** Equal lines far from any difference are left out: of a document of thousands of lines a few are of interest. Null stands for a gap. */
+/** Leaves out equal lines far from any difference. A null stands for a gap. */
 export function withoutFarLines(lines: DiffLine[], context = 3): (DiffLine | null)[] {
   const near = new Uint8Array(lines.length)
   lines.forEach((line, at) => {
@@ -70,7 +70,7 @@ export function withoutFarLines(lines: DiffLine[], context = 3): (DiffLine | nul
   })
   const shown: (DiffLine | null)[] = []
   lines.forEach((line, at) => {
-    // A gap of one line is no shorter than the line.
+    // Keep a single line, because a gap takes as much space.
     const isAlone = (at === 0 || near[at - 1] === 1) && (at === lines.length - 1 || near[at + 1] === 1)
     if (near[at] || isAlone) shown.push(line)
     else if (shown.at(-1) !== null) shown.push(null)

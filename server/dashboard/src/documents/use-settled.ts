@@ -4,7 +4,10 @@ import { useEffect } from "preact/hooks"
 const LongText = 100_000
 const SettleMilliseconds = 400
 
-/** A text as it is, or, of a long one, as it was when the last pause in typing began: reading megabytes at each key would hold the keys up. */
+/**
+ * Returns a text with a delay: a short text at once, a long one when typing pauses. Parsing megabytes at each key would
+ * slow down typing.
+ */
 export function useSettled(text: string): string {
   const settled = useSignal(text)
   const isLong = text.length > LongText

@@ -7,7 +7,7 @@ export interface FieldOptions {
   Suggestions: boolean
 }
 
-/** A definition as `GET indexes` shows it and `PUT indexes` takes it. */
+/** An index definition in the form of `GET indexes` and `PUT indexes`. */
 export interface IndexDefinition {
   Name: string
   Type?: string
@@ -36,7 +36,7 @@ const empty = (name: string, map: string, reduce: string | null = null): IndexDe
   Configuration: {},
 })
 
-/** Where to begin. Each is taken by a node as it stands. */
+/** Templates of new indexes. Each is a valid definition. */
 export const Templates: Template[] = [
   {
     title: "Map in JavaScript",
@@ -74,18 +74,18 @@ export const Templates: Template[] = [
   },
 ]
 
-/** Which of the texts a node found wrong, and where. */
+/** The text of a definition in which a node found an error, and the position. */
 export interface PlaceOfError {
   text: "map" | "reduce"
-  /** Of which map. */
+  /** Number of the map. */
   map: number
   at: number
   message: string
 }
 
 /**
- * Reads `The index 'U' was not defined: The map, line 2, column 1: …\nwhile\n^`. The node does not say which of several maps it means; it quotes the line, by which
- * the map is found.
+ * Reads `The index 'U' was not defined: The map, line 2, column 1: …\nwhile\n^`. The node does not number the maps. It
+ * quotes the line with the error, which identifies the map.
  */
 export function placeOfError(sentence: string, definition: Pick<IndexDefinition, "Maps" | "Reduce">): PlaceOfError | null {
   const found = /The (map|reduce), line (\d+), column (\d+): /.exec(sentence)
@@ -103,7 +103,7 @@ export function placeOfError(sentence: string, definition: Pick<IndexDefinition,
   return { text, map, at: offsetOf(source, line, Number(found[3])), message }
 }
 
-/** What is sent: without options that change nothing, and without what the node says of the index. */
+/** Returns the definition to send: without options that have no effect, and without the index's state. */
 export function toPut(definition: IndexDefinition): Record<string, unknown> {
   const fields = Object.entries(definition.Fields).filter(([name]) => name.trim() !== "")
   return {
@@ -115,7 +115,7 @@ export function toPut(definition: IndexDefinition): Record<string, unknown> {
   }
 }
 
-/** As docs/reference/analyzers.md has them. */
+/** The analyzers of docs/reference/analyzers.md. */
 export const Analyzers = [
   "StandardAnalyzer",
   "SimpleAnalyzer",
@@ -131,7 +131,10 @@ export const Analyzers = [
   "SpanishAnalyzer",
 ]
 
-/** The fields that an index has, as far as its texts show them: an automatic one names them, a map has them in the object that it returns. */
+/**
+ * Returns the fields of an index: those that an automatic index lists, or the members of the object that a map returns,
+ * as far as its text shows them.
+ */
 export function fieldNamesOf(definition: IndexDefinition): string[] {
   const named = Object.keys(definition.Fields).filter((name) => name !== "__all_fields")
   if (definition.Type === "AutoMap") return named

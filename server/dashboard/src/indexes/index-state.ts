@@ -1,6 +1,6 @@
 import type { Tone } from "../shell/parts"
 
-/** One of `GET indexes/stats`. */
+/** An element of `GET indexes/stats`. */
 export interface IndexStatistics {
   Name: string
   IsStale: boolean
@@ -15,7 +15,7 @@ export interface IndexStatistics {
   ErrorsCount: number
 }
 
-/** One of `GET indexes/progress`. */
+/** An element of `GET indexes/progress`. */
 export interface IndexProgress {
   Name: string
   IsStale: boolean
@@ -29,18 +29,20 @@ export interface ListedIndex extends IndexStatistics {
   total: number
   perSecond: number
   secondsLeft: number | null
-  /** The definition that is built to take its place. */
+  /** The index that is being built to replace this one. */
   replacement: ListedIndex | null
 }
 
 const ReplacementPrefix = "ReplacementOf/"
 
-/** Joins what a node says of its indexes; a replacement belongs to the index whose place it will take. */
+/**
+ * Joins the statistics and the progress of a node's indexes. Assigns a replacement to the index that it will replace.
+ */
 export function listOf(statistics: readonly IndexStatistics[], progress: readonly IndexProgress[]): ListedIndex[] {
   const joined = statistics.map((one): ListedIndex => {
     const at = progress.find((other) => other.Name === one.Name)
     const collections = Object.values(at?.Collections ?? {})
-    // All collections of an index say the same figures: those of the index.
+    // All collections of an index have the same figures, which are those of the whole index.
     return {
       ...one,
       left: Math.max(0, ...collections.map((collection) => collection.NumberOfItemsToProcess)),
@@ -56,12 +58,12 @@ export function listOf(statistics: readonly IndexStatistics[], progress: readonl
     .map((one) => ({ ...one, replacement: replacements.find((other) => other.Name === ReplacementPrefix + one.Name) ?? null }))
 }
 
-/** How many documents could not be taken, by the definition that is to take its place, too. */
+/** Returns how many documents the index or its replacement could not index. */
 export function errorsOf(index: ListedIndex): number {
   return index.ErrorsCount + (index.replacement?.ErrorsCount ?? 0)
 }
 
-/** How an index is, in a word, and what that means. */
+/** Describes the state of an index in a word, with an explanation. */
 export function conditionOf(index: IndexStatistics): { word: string; tone: Tone; means: string } {
   if (index.State === "Error")
     return { word: "stopped", tone: "bad", means: "Too many documents failed. Look at the errors, mend the definition, or reset it." }
@@ -74,7 +76,7 @@ export function conditionOf(index: IndexStatistics): { word: string; tone: Tone;
     : { word: "up to date", tone: "good", means: "It has seen every document." }
 }
 
-/** The kind of an index in plain words. */
+/** Describes the kind of an index in plain words. */
 export function kindOf(type: string): string {
   const Kinds: Record<string, string> = {
     AutoMap: "made by queries",

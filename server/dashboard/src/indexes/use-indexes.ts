@@ -4,7 +4,7 @@ import { type IndexProgress, type IndexStatistics, type ListedIndex, listOf } fr
 
 const EverySeconds = 2
 
-/** How the indexes of a database are on this node, every two seconds. */
+/** Reads the state of a database's indexes on this node every two seconds. */
 export function useIndexes(database: string): { indexes: ListedIndex[] | null; trouble: unknown; refresh: () => Promise<void> } {
   const statistics = useAsked<{ Results: IndexStatistics[] }>(readOf(database, "indexes/stats"), EverySeconds)
   const progress = useAsked<{ Results: IndexProgress[] }>(readOf(database, "indexes/progress"), EverySeconds)

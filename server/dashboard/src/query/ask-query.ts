@@ -2,29 +2,29 @@ import { memberOf, type Node, parseJson, utf8Length } from "../documents/json-te
 import { readOf } from "../documents/store"
 import { send } from "../shell/request"
 
-/** A query as it is sent. */
+/** A query to send. */
 export interface Question {
   text: string
-  /** The object of its parameters, as JSON; "" for none. */
+  /** The query's parameters, as a JSON object; "" for none. */
   parameters: string
   start?: number
   pageSize?: number
-  /** How long to wait for an index that is behind; null for the usual moment. */
+  /** How long to wait for a stale index, in seconds; null for the node's default. */
   waitSeconds?: number | null
-  /** Whether the answer says how long its parts took. The text stays as it was typed, so that errors name its own places. */
+  /** Whether to request timings. The query's text is not changed for it, so that positions in errors are valid. */
   timings?: boolean
 }
 
-/** Whether two questions ask for the same documents, whichever part of them. */
+/** Whether two questions have the same query and parameters, whatever page they ask for. */
 export function isSameQuery(one: Question, other: Question): boolean {
   return one.text === other.text && one.parameters === other.parameters
 }
 
 export interface QueryAnswer {
-  /** The whole answer; results are parts of it, so that numbers stay as they are written. */
+  /** The text of the whole answer. Results are ranges of it, so that numbers stay as written. */
   text: string
   results: readonly Node[]
-  /** Ids of included documents. */
+  /** Ids of the included documents. */
   included: string[]
   total: number
   index: string
@@ -43,7 +43,7 @@ export interface Plan {
   PostingsRead?: number
 }
 
-/** The body, put together as text: reading parameters would round their numbers. */
+/** Builds the request body as text, because parsing the parameters would round their numbers. */
 export function bodyOf({ text, parameters, start, pageSize, waitSeconds, timings }: Question): string {
   const members = [`"Query":${JSON.stringify(text)}`]
   if (parameters.trim() !== "") members.push(`"QueryParameters":${parameters.trim()}`)
@@ -67,16 +67,16 @@ export async function askPlan(database: string, question: Question, signal: Abor
   return (await response.json()) as Plan
 }
 
-/** Whether an answer came from an index, and not from looking at documents. */
+/** Whether a name in an answer is that of an index; otherwise the query was answered by a scan. */
 export function isIndex(name: string): boolean {
   return name !== "" && name !== "AllDocs" && !name.startsWith("collection/")
 }
 
-/** Takes an answer apart. */
+/** Parses an answer. */
 export function answerOf(text: string): Omit<QueryAnswer, "milliseconds"> {
   const node = parseJson(text).node ?? undefined
   const results = memberOf(node, "Results")?.items ?? []
-  // What is beside the results is small, and its numbers are: the usual reader may have it.
+  // The other members are small and have small numbers, so JSON.parse can read them.
   const rest = (node?.members ?? []).filter((member) => member.name !== "Results" && member.name !== "Includes")
   const said = JSON.parse(`{${rest.map((member) => text.slice(member.nameStart, member.value.end)).join(",")}}`) as {
     TotalResults?: number

@@ -1,4 +1,4 @@
-/** A word as a POSIX shell takes it: in single quotes, in which nothing means anything but the quote itself. */
+/** Quotes a word for a POSIX shell, in single quotes. */
 export function shellWord(word: string): string {
   return `'${word.replaceAll("'", "'\\''")}'`
 }
@@ -6,15 +6,15 @@ export function shellWord(word: string): string {
 export interface CurlRequest {
   method: string
   url: string
-  /** Sent as JSON. */
+  /** The request body, sent as JSON. */
   body?: unknown
-  /** Whether the node wants a token: the line names a variable of the shell, never the token. */
+  /** Whether the node requires a token. The command contains a shell variable, never the token. */
   needsToken: boolean
-  /** Whether the node's certificate is of the cluster's own authority. */
+  /** Whether the node uses TLS, with a certificate of the cluster's own authority. */
   isSecure: boolean
 }
 
-/** The line that asks the same from a shell. */
+/** Returns the curl command of a request. */
 export function curlLine({ method, url, body, needsToken, isSecure }: CurlRequest): string {
   const words = ["curl"]
   if (method !== "POST" || body === undefined) words.push("-X", method)

@@ -1,14 +1,14 @@
 import { offsetOf } from "../documents/json-text"
 
-/** What a node says is wrong with a text, and where. */
+/** A node's error message about a query, and its position. */
 export interface ErrorAtPlace {
-  /** The sentence alone. */
+  /** The message without the position and the quoted line. */
   message: string
-  /** The character of the text; null when the node named none. */
+  /** Position in the text; null if the node reported none. */
   at: number | null
 }
 
-/** Takes apart `'>' stands where a value must stand.\nLine 1, column 24:\n…\n   ^`. */
+/** Parses a message such as `'>' stands where a value must stand.\nLine 1, column 24:\n…\n ^`. */
 export function errorOfQuery(message: string, text: string): ErrorAtPlace {
   const place = /\n?Line (\d+), column (\d+):?/.exec(message)
   if (!place) return { message, at: null }

@@ -12,7 +12,7 @@ export interface PastQuery {
 const MostKept = 50
 const LongestKept = 20_000
 
-/** What localStorage does; it may be full, or forbidden. */
+/** The part of localStorage that is used. It may be full, or forbidden. */
 export interface Store {
   getItem(key: string): string | null
   setItem(key: string, value: string): void
@@ -29,7 +29,7 @@ export function readHistory(store: Store, database: string): PastQuery[] {
   }
 }
 
-/** Puts a query first; the same one again moves there. */
+/** Adds a query to the history as the newest. An equal earlier one is removed. */
 export function remember(store: Store, database: string, query: PastQuery): PastQuery[] {
   const others = readHistory(store, database).filter((one) => one.text !== query.text || one.parameters !== query.parameters)
   const kept = query.text.length > LongestKept ? others : [query, ...others].slice(0, MostKept)
@@ -45,6 +45,6 @@ function write(store: Store, database: string, queries: PastQuery[]): void {
   try {
     store.setItem(keyOf(database), JSON.stringify(queries))
   } catch {
-    // A private window, or full: the history is a convenience.
+    // The storage is full or forbidden. The page works without a history.
   }
 }

@@ -11,10 +11,13 @@ import { collectionOf, indexOf, nameInRql, parametersOf } from "./rql-text"
 
 const SampleSize = 20
 
-/** Fields by database and collection, seen in samples; kept while the page is open. */
+/** Fields by database and collection, as found in samples of documents. Kept while the page is open. */
 const seen = signal<ReadonlyMap<string, readonly string[]>>(new Map())
 
-/** What completion may offer for a query: collections, indexes, and the fields of what it is from. */
+/**
+ * Returns the names that completion offers for a query: collections, indexes, and fields of the query's collection or
+ * index.
+ */
 export function useKnown(database: string, text: string): Known {
   const statistics = useAsked<CollectionStatistics>(readOf(database, "collections/stats/detailed"))
   const indexes = useAsked<{ Results: IndexDefinition[] }>(readOf(database, "indexes"))
@@ -32,7 +35,7 @@ export function useKnown(database: string, text: string): Known {
         seen.value = new Map(seen.peek()).set(key, fieldsOf(answer.results))
       },
       () => {
-        // Completion is a convenience; the query itself says what is wrong. What was left is asked for again.
+        // Errors are ignored: the query itself reports them. A request that was aborted is sent again later.
         if (leaving.signal.aborted) seen.value = new Map([...seen.peek()].filter(([other]) => other !== key))
       },
     )

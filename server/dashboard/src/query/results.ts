@@ -5,18 +5,18 @@ import { figure } from "../shell/format"
 
 /** A result of a query as a row of a table. */
 export interface ResultRow {
-  /** The document that it is, or that it was made of; null for groups. */
+  /** Id of the document that the result is or is projected from; null for groups. */
   id: string | null
   cells: Map<string, Cell>
 }
 
 export interface Cell {
-  /** What is shown: a text without its quotes, anything else as it is written. */
+  /** The displayed text: a string without its quotes, other values as written. */
   text: string
   kind: Node["kind"]
-  /** What it is sorted by. */
+  /** The sort key. */
   order: string | number | null
-  /** A document that it names. */
+  /** Id of the document that the value refers to. */
   link: string | null
 }
 
@@ -39,7 +39,9 @@ function cellOf(answer: string, node: Node): Cell {
   return { text, kind: node.kind, order, link: node.kind === "string" && looksLikeId(text) ? text : null }
 }
 
-/** The columns that the results have: those that more rows have come first, and otherwise in the order of the first row that has them. */
+/**
+ * Returns the columns of results. Columns that more rows have come first; equal ones are in order of first occurrence.
+ */
 export function columnsOf(rows: readonly ResultRow[]): string[] {
   const counts = new Map<string, number>()
   for (const row of rows) {
@@ -52,7 +54,7 @@ export function columnsOf(rows: readonly ResultRow[]): string[] {
 const DeepestPath = 4
 const MostFields = 200
 
-/** The paths of fields in some documents, for completion: `address.city`, `lines[].product`. */
+/** Returns the paths of fields in documents, for completion: `address.city`, `lines[].product`. */
 export function fieldsOf(results: readonly Node[]): string[] {
   const fields = new Set<string>()
   for (const result of results) collect(result, "", 1, fields)

@@ -1,16 +1,16 @@
 import { nameInRql, rqlTokens, type Token, textInRql } from "./rql-text"
 
 export interface Completion {
-  /** What is shown and looked for. */
+  /** The text to show and to match. */
   label: string
-  /** What is put in. */
+  /** The text to insert. */
   insert: string
   kind: "keyword" | "collection" | "index" | "field" | "function" | "parameter"
-  /** What it does, in a few words. */
+  /** A short description. */
   detail?: string
 }
 
-/** What is known of the database. */
+/** Known names of the database. */
 export interface Known {
   collections: readonly string[]
   indexes: readonly string[]
@@ -72,7 +72,7 @@ const Joins = words(
 )
 
 export interface Offered {
-  /** What of the text is replaced. */
+  /** Range of the text to replace. */
   from: number
   to: number
   options: Completion[]
@@ -80,13 +80,16 @@ export interface Offered {
 
 const MostOffered = 40
 
-/** The longest query that is completed: of a longer one each key would be answered late. */
+/** Maximum length of a query for completion. In a longer one each key would be slow. */
 export const LongestHelped = 20_000
 
-/** Only the end is searched for a path: from each letter of a long word the search would begin anew. */
+/** Maximum length before the caret to search for a path, because the search takes quadratic time. */
 const LongestPath = 500
 
-/** What may stand at the caret, best first; null inside of texts, numbers and comments, in a query that is long, and where nothing begins like what is typed. */
+/**
+ * Returns the completions at the caret, best first. Returns null inside strings, numbers and comments, in a long query,
+ * and if nothing matches the typed text.
+ */
 export function complete(text: string, caret: number, known: Known): Offered | null {
   if (text.length > LongestHelped) return null
   const tokens = rqlTokens(text).filter((token) => token.kind !== "comment" || token.end >= caret)
@@ -107,7 +110,7 @@ export function complete(text: string, caret: number, known: Known): Offered | n
 
 const Path = /(?:[\p{L}_@][\p{L}\p{N}_@-]*(?:\[\])?\.)*(?:[\p{L}_@][\p{L}\p{N}_@-]*)?$/u
 
-/** The path that ends at the caret, `address.ci`, without an alias before it. */
+/** Returns the path that ends at the caret, such as `address.ci`, without its alias. */
 function pathBefore(text: string, fields: readonly string[]): string {
   const path = Path.exec(text)?.[0] ?? ""
   const dot = path.indexOf(".")
@@ -143,7 +146,7 @@ function offeredBehind(before: Token[], text: string, known: Known, isQuoted: bo
   const clause = clauseOf(before)
   if (clause === "update" || clause === "limit") return []
   if (clause === "from") return Clauses
-  // After a finished operand come the words that join; after an operator, a comma or a bracket comes a field or a value.
+  // After an operand, offer keywords. After an operator, a comma or a bracket, offer fields and values.
   const isBehindOperand =
     last !== undefined &&
     (last.text === ")" ||
@@ -182,7 +185,7 @@ function clauseOf(before: Token[]): string {
   return word?.text.toLowerCase() === "offset" ? "limit" : (word?.text.toLowerCase() ?? "")
 }
 
-/** Steps of a path in quotes where they are no plain words: `address.'street name'`. */
+/** Formats a path for RQL. Steps that are no plain words get quotes: `address.'street name'`. */
 function fieldInRql(path: string): string {
   return path
     .split(".")
@@ -199,6 +202,6 @@ function matching(options: Completion[], typed: string): Completion[] {
   const ranked = options.map((option, order) => ({ option, order, rank: rank(option) })).filter((one) => one.rank < 2)
   ranked.sort((left, right) => left.rank - right.rank || left.order - right.order)
   const found = ranked.map((one) => one.option).slice(0, MostOffered)
-  // Who has typed all of the only word is not offered it again.
+  // Do not offer the only match if it is already typed completely.
   return found.length === 1 && found[0]?.insert.toLowerCase() === wanted ? [] : found
 }

@@ -1,19 +1,19 @@
 import type { Highlighter, Stretch } from "../documents/highlight"
 
-/** A piece of a query. Spaces are none. */
+/** A token of a query. White space is no token. */
 export interface Token {
   kind: "word" | "text" | "number" | "parameter" | "sign" | "comment"
   start: number
   end: number
   text: string
-  /** How many brackets are open around it. */
+  /** Number of open brackets around the token. */
   depth: number
 }
 
 const Pieces =
   /\/\/[^\n]*|\/\*[\s\S]*?(?:\*\/|$)|"(?:[^"\\]|\\[\s\S]|"")*"?|'(?:[^'\\]|\\[\s\S]|'')*'?|`(?:[^`\\]|\\[\s\S])*`?|\$[\p{L}_][\p{L}\p{N}_]*|-?\d[\w.]*|@?[\p{L}_][\p{L}\p{N}_@-]*|[<>=!]=|<>|[^\s]/gu
 
-/** Words that begin or join clauses, as docs/reference/rql.md has them. */
+/** Keywords of docs/reference/rql.md. */
 export const Keywords = [
   "declare",
   "function",
@@ -55,7 +55,10 @@ const KeywordSet = new Set<string>(Keywords.map((word) => word.toLowerCase()))
 
 let newest: { text: string; tokens: readonly Token[] } = { text: "", tokens: [] }
 
-/** Cuts a query into pieces; a text without its closing quote goes to the end. Each key is followed by many questions about the same text, of which only the first cuts it. */
+/**
+ * Splits a query into tokens. A string without its closing quote extends to the end. Caches the last query, because
+ * each key causes many calls with the same text.
+ */
 export function rqlTokens(text: string): readonly Token[] {
   if (newest.text !== text) newest = { text, tokens: cut(text) }
   return newest.tokens
@@ -83,7 +86,7 @@ function kindOf(piece: string, first: string): Token["kind"] {
   return /^@?[\p{L}_]/u.test(piece) ? "word" : "sign"
 }
 
-/** Colours of RQL, scripts inside of it included. */
+/** Highlights RQL and the scripts in it. */
 export const highlightRql: Highlighter = (text) => {
   const stretches: Stretch[] = []
   for (const token of rqlTokens(text)) {
@@ -101,12 +104,12 @@ function clauseAt(tokens: readonly Token[], ...words: string[]): Token | undefin
   return tokens.find((token) => token.depth === 0 && token.kind === "word" && words.includes(token.text.toLowerCase()))
 }
 
-/** Whether a clause stands in a query. */
+/** Whether a query has a clause. */
 export function hasClause(text: string, ...words: string[]): boolean {
   return clauseAt(rqlTokens(text), ...words) !== undefined
 }
 
-/** The collection that a query is of: null for all documents, an index, or a text that does not say it (yet). */
+/** Returns the collection of a query; null for all documents, for an index, or if the text has none (yet). */
 export function collectionOf(text: string): string | null {
   const tokens = rqlTokens(text).filter((token) => token.kind !== "comment")
   const at = tokens.findIndex((token) => token.depth === 0 && token.text.toLowerCase() === "from")
@@ -119,7 +122,7 @@ export function collectionOf(text: string): string | null {
       : null
 }
 
-/** The index that a query names: `from index 'Users/ByName'`. */
+/** Returns the index that a query names: `from index 'Users/ByName'`. */
 export function indexOf(text: string): string | null {
   const tokens = rqlTokens(text).filter((token) => token.kind !== "comment")
   const at = tokens.findIndex((token) => token.depth === 0 && token.text.toLowerCase() === "from")
@@ -128,12 +131,12 @@ export function indexOf(text: string): string | null {
   return name.text.slice(1, -1)
 }
 
-/** The parameters that a query names, each once. */
+/** Returns the parameters in a query, each once. */
 export function parametersOf(text: string): string[] {
   return [...new Set(rqlTokens(text).flatMap((token) => (token.kind === "parameter" ? [token.text.slice(1)] : [])))]
 }
 
-/** Which documents a change by query is of: the query without its `update { … }`, as a query that can be asked. */
+/** Returns a query without its `update { … }`, so that it can be run to find the affected documents. */
 export function withoutUpdate(text: string): string {
   const tokens = rqlTokens(text)
   const update = clauseAt(tokens, "update")
@@ -143,7 +146,7 @@ export function withoutUpdate(text: string): string {
   return `${text.slice(0, update.start)}${close ? text.slice(close.end) : ""}`.trim()
 }
 
-/** A name as RQL takes it: in quotes where it is no plain word. */
+/** Formats a name for RQL: in quotes if it is no plain word. */
 export function nameInRql(name: string): string {
   return /^@?[\p{L}_][\p{L}\p{N}_]*$/u.test(name) && !KeywordSet.has(name.toLowerCase()) ? name : textInRql(name)
 }
@@ -152,7 +155,7 @@ export function textInRql(text: string): string {
   return `'${text.replaceAll("\\", "\\\\").replaceAll("'", "\\'")}'`
 }
 
-/** What `limit` cuts out; null without one, or when parameters say it. */
+/** Returns the range of `limit`; null without one, or if it contains parameters. */
 export function limitOf(text: string): { skip: number; take: number } | null {
   const tokens = rqlTokens(text).filter((token) => token.depth === 0 && token.kind !== "comment")
   const at = tokens.findIndex((token) => token.text.toLowerCase() === "limit")

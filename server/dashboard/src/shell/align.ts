@@ -1,4 +1,4 @@
-/** What /dashboard/history answers for one node. */
+/** The answer of /dashboard/history for one node. */
 export interface Answer {
   Node: string
   SpanSeconds: number
@@ -12,14 +12,17 @@ export interface Answer {
 export interface Table {
   from: number
   span: number
-  /** How much of the past is shown. */
+  /** Length of the shown time, in seconds. */
   seconds: number
   columns: Map<string, (number | null)[]>
   seen: Map<string, Date | null>
   count: number
 }
 
-/** Nodes sample at moments of their own: rows of about the same time come to stand under each other. */
+/**
+ * Aligns the histories of nodes to common times. Nodes sample at different moments, so rows of about the same time are
+ * joined.
+ */
 export function align(answers: Answer[], from: number, to: number, seconds: number): Table {
   const span = Math.max(10, ...answers.map((answer) => answer.SpanSeconds))
   const count = Math.max(1, Math.floor((to - from) / span) + 1)
@@ -42,7 +45,7 @@ export function align(answers: Answer[], from: number, to: number, seconds: numb
   return table
 }
 
-/** One time that a node missed by its own beat is no outage. */
+/** Fills gaps of one value: a single missed sample is no outage. */
 export function bridge(values: (number | null)[]): void {
   for (let at = 1; at < values.length - 1; at++) {
     if (values[at] === null && values[at - 1] !== null && values[at + 1] !== null) values[at] = values[at - 1] ?? null

@@ -3,13 +3,16 @@ import { useEffect, useRef } from "preact/hooks"
 import { ask, isAbort } from "./request"
 
 export interface Asked<T> {
-  /** The newest answer; it stays while a later question fails. */
+  /** The newest answer. It is kept while later requests fail. */
   data: Signal<T | undefined>
   trouble: Signal<unknown>
   refresh: () => Promise<void>
 }
 
-/** What a GET answers, asked anew when the path changes, on `refresh`, and, with `everySeconds`, while the page is in sight. No path: nothing is asked. */
+/**
+ * Fetches a path by GET: when the path changes, on `refresh`, and every `everySeconds` while the page is visible.
+ * Fetches nothing for a null path.
+ */
 export function useAsked<T>(path: string | null, everySeconds?: number): Asked<T> {
   const data = useSignal<T | undefined>(undefined)
   const trouble = useSignal<unknown>(null)

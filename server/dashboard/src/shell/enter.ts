@@ -6,10 +6,10 @@ import { refreshSession } from "./session"
 
 const RetryMilliseconds = 2000
 
-/** Why nobody knows yet who this browser is, or why its kiosk link does not hold; empty while all is well. */
+/** Why the session could not be read yet, or why a kiosk link was refused; empty if neither. */
 export const lost = signal("")
 
-/** Asks the node who this browser is, again and again until it says so; from then on the live state is followed. */
+/** Reads this browser's session from the node, with retries, and then follows the live state. */
 export async function enter(): Promise<void> {
   try {
     const refused = await enterByKiosk()

@@ -1,4 +1,4 @@
-/** What a person reads. Null is said as a word: an unknown figure is no zero. */
+/** Texts for people. Null becomes a word, because an unknown value is not zero. */
 const Unknown = "unknown"
 
 export function bytes(value: number | null | undefined): string {
@@ -6,7 +6,7 @@ export function bytes(value: number | null | undefined): string {
   const units = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"]
   let unit = 0
   let scaled = Math.abs(value)
-  // What would be rounded to 1,024 of a unit is one of the next.
+  // A value that would be rounded to 1,024 of a unit is shown in the next unit.
   while (scaled >= 1023.5 && unit < units.length - 1) {
     scaled /= 1024
     unit++
@@ -16,14 +16,14 @@ export function bytes(value: number | null | undefined): string {
   return `${value < 0 && said !== "0" ? "−" : ""}${said} ${units[unit]}`
 }
 
-/** How much more a card takes: what is below its reserve is no room. */
+/** Formats how much more a disk can store: its free space beyond the reserve. */
 export function room(spare: number | null | undefined): string {
   return spare != null && spare < 0 ? `none: ${bytes(-spare)} below its reserve` : bytes(spare)
 }
 
 export function milliseconds(value: number | null | undefined): string {
   if (value == null) return Unknown
-  // What would be rounded to a thousand of a unit is one of the next.
+  // A value that would be rounded to 1,000 of a unit is shown in the next unit.
   return value < 0.9995
     ? `${Math.round(value * 1000)} µs`
     : value < 9.95
@@ -33,7 +33,7 @@ export function milliseconds(value: number | null | undefined): string {
         : `${(value / 1000).toFixed(1)} s`
 }
 
-/** A figure beside an axis, where whole ones stand below each other: "5 ms", not "5.0 ms" above "10 ms". */
+/** Shortens a value for an axis: "5 ms", not "5.0 ms" above "10 ms". */
 export function tick(said: string): string {
   return said.replace(/\.0(?= |$)/, "")
 }
@@ -45,21 +45,24 @@ export function duration(seconds: number | null | undefined): string {
   return seconds < 48 * 3600 ? `${Math.round(seconds / 3600)} h` : `${Math.round(seconds / 86_400)} days`
 }
 
-/** By how much a clock is off. */
+/** Formats the deviation of a clock. */
 export function offset(seconds: number | null | undefined): string {
   if (seconds == null) return Unknown
   const size = Math.abs(seconds)
   return `${seconds < 0 ? "−" : ""}${size < 60 ? `${Number(size.toFixed(size < 1 ? 3 : 1))} s` : duration(size)}`
 }
 
-/** A number of a document as people read it: what a sum of binary fractions has behind its fifteenth digit is noise. */
+/**
+ * Formats a number of a document with at most fifteen digits: further digits of a sum of binary fractions are noise.
+ */
 export function figure(text: string): string {
   return text.includes(".") && text.replace(/[^\d]/g, "").length > 15 ? String(Number(Number(text).toPrecision(15))) : text
 }
 
 export function count(value: number | null | undefined): string {
   if (value == null) return Unknown
-  // Not by Intl: with the processor slowed six times its first uses were half of the 0.23 s in which the first cards were drawn.
+  // Not by Intl: with the processor slowed six times, its first use took half of the 0.23 s in which the first cards
+  // were drawn.
   return Math.abs(value) < 10 ? `${Math.round(value * 10) / 10}` : `${Math.round(value)}`.replace(/\B(?=(\d{3})+$)/g, ",")
 }
 
@@ -71,7 +74,7 @@ export function celsius(value: number | null | undefined): string {
   return value == null ? Unknown : `${Math.round(value)} °C`
 }
 
-/** "3 min ago" of something that happened so many seconds ago. */
+/** Formats the age of an event in seconds: "3 min ago". */
 export function ago(seconds: number | null | undefined): string {
   return seconds == null ? Unknown : seconds < 2 ? "now" : `${duration(seconds)} ago`
 }
@@ -80,14 +83,14 @@ export function perSecond(value: number | null | undefined): string {
   return value == null ? Unknown : `${count(value)}/s`
 }
 
-/** How long a card will last: nobody knows it to the day. */
+/** Formats the expected remaining life of a card, coarsely. */
 export function lifetime(days: number | null | undefined): string {
   if (days == null) return Unknown
   if (days < 60) return `${Math.round(days)} days`
   return days < 730 ? `${Math.round(days / 30.4)} months` : days < 36_500 ? `${Math.round(days / 365)} years` : "over 100 years"
 }
 
-/** A moment in the reader's own time zone, to the second; of today without the date. */
+/** Formats a time in the user's time zone, to the second. Omits the date of today. */
 export function moment(time: string | number | Date): string {
   const at = new Date(time)
   if (Number.isNaN(at.getTime())) return Unknown

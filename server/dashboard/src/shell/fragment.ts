@@ -1,4 +1,7 @@
-/** Where the page is: `#/documents/shop/Users?filter=a` is `{ page: "documents", parts: ["shop", "Users"], query }`. Kept in the fragment, so the server needs one page only. */
+/**
+ * A location in the page: `#/documents/shop/Users?filter=a` is `{ page: "documents", parts: ["shop", "Users"], query
+ * }`. It is in the URL's fragment, so that the server needs one page only.
+ */
 export interface Route {
   page: string
   parts: string[]
@@ -6,14 +9,14 @@ export interface Route {
 }
 
 export function parse(hash: string): Route {
-  // A kiosk link brings a token, which is no place in the page and must not be shown in it.
+  // The fragment of a kiosk link is a token, not a location, and must not be shown.
   if (hash.startsWith("#kiosk=")) return { page: "", parts: [], query: new URLSearchParams() }
   const [path = "", query = ""] = hash.replace(/^#\/?/, "").split("?", 2)
   const [page = "", ...parts] = path.split("/").map(decode)
   return { page, parts, query: new URLSearchParams(query) }
 }
 
-/** The fragment of a place in the page; parts may hold any character. */
+/** Returns the fragment of a location in the page. Parts may contain any character. */
 export function hrefOf(page: string, ...parts: string[]): string {
   return `#/${[page, ...parts].map(encodeURIComponent).join("/")}`
 }

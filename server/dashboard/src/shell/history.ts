@@ -4,15 +4,15 @@ import { type Answer, align, bridge, type Table } from "./align"
 import { live, type Sample } from "./live"
 import { ask } from "./request"
 
-/** What history tells beside the figures of a sample: how much of the time power or firmware complained. */
+/** Columns of a history: the figures of a sample, and the share of time with under-voltage and throttling. */
 type Name = Extract<keyof Sample, string> | "UnderVoltageRatio" | "ThrottledRatio"
 
-/** Figures of some nodes over the same times; null where a node was off, or did not know. */
+/** Figures of nodes at common times; null where a node was off, or did not know the value. */
 export interface History {
   times: number[]
-  /** A row for each time, by node and figure. */
+  /** Returns the values of a figure of a node, one for each time. */
   of: (tag: string, name: Name) => (number | null)[]
-  /** When a node was heard of last, by those who saw it. */
+  /** Returns when other members last heard a node. */
   lastSeen: (tag: string) => Date | null
 }
 
@@ -20,7 +20,7 @@ const MostPoints = 360
 const RefreshSeconds = 300
 const LeastSeconds = 600
 
-/** What some nodes said of themselves in the last `seconds`, or in those before `to`; it grows with the live figures. */
+/** Loads the history of nodes for the last `seconds`, or the `seconds` before `to`. Live samples are appended. */
 export function useHistory(
   tags: readonly string[],
   names: readonly Name[],
@@ -56,7 +56,7 @@ export function useHistory(
     }
     void load()
     const timer = setInterval(load, RefreshSeconds * 1000)
-    // What passed while the page was hidden is no outage of the nodes.
+    // Loads the time while the page was hidden, which is no outage of the nodes.
     const back = () => void load()
     document.addEventListener("visibilitychange", back)
     return () => {
@@ -78,7 +78,7 @@ export function useHistory(
   return { history, trouble }
 }
 
-/** The cluster's now, not this browser's. */
+/** Returns the cluster's current time, not this browser's. */
 export function nowSeconds(): number {
   const state = live.peek()
   return (state ? Date.parse(state.Time) : Date.now()) / 1000
@@ -106,7 +106,7 @@ function figureOf(sample: Sample, name: Name): unknown {
   return sample[name]
 }
 
-/** Before that nobody knew anything: a cluster of this morning needs no empty day in its charts. */
+/** Returns the first time with a known value. Charts begin there, so that a new cluster has no empty day in them. */
 function firstKnown(table: Table): number {
   const firsts = [...table.columns.values()].map((values) => values.findIndex((value) => value !== null)).filter((at) => at >= 0)
   return firsts.length === 0 ? 0 : Math.min(...firsts)

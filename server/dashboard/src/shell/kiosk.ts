@@ -3,8 +3,8 @@ import { Refusal, send } from "./request"
 const Prefix = "#kiosk="
 
 /**
- * A kiosk's link brings its token in the fragment, which no server and no log sees. It becomes a session, and goes from the address and the history before anything else.
- * Gives the sentence why it was refused, or nothing.
+ * Signs in by a kiosk link. Its token is in the URL's fragment, which reaches no server and no log. First removes it
+ * from the address and the history. Returns the reason of a refusal; empty if there is none.
  */
 export async function enterByKiosk(): Promise<string> {
   if (!location.hash.startsWith(Prefix)) return ""
@@ -12,7 +12,7 @@ export async function enterByKiosk(): Promise<string> {
   try {
     await send("/session", { method: "POST", body: { Token: token } })
   } catch (failure) {
-    // A node that does not answer is asked again with the same link.
+    // If the node does not answer, the caller retries with the same link.
     if (!(failure instanceof Refusal) || failure.status === 0) throw failure
     drop()
     return `This kiosk link does not hold: ${failure.message}`

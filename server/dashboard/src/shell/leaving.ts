@@ -1,9 +1,12 @@
 import { useLayoutEffect, useRef } from "preact/hooks"
 
-/** Aborted when the component leaves the page: for questions that only it asks, and for what must not follow its leaving. */
+/**
+ * Returns a signal that is aborted when the component is unmounted: for its requests, and for effects that must not
+ * happen afterwards.
+ */
 export function useLeaving(): AbortSignal {
   const control = useRef(new AbortController()).current
-  // Not useEffect, which ends only after the next frame.
+  // Not useEffect, whose cleanup runs only after the next frame.
   useLayoutEffect(() => () => control.abort(), [])
   return control.signal
 }

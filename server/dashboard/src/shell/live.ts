@@ -1,7 +1,7 @@
 import { batch, effect, signal, untracked } from "@preact/signals"
 import { may, refreshSession, session } from "./session"
 
-/** What a node said of itself, some seconds ago at most unless it is down. Null is "unknown", never zero. */
+/** The last sample of a node, a few seconds old unless the node is down. Null means unknown, never zero. */
 export interface Sample {
   UnixMilliseconds: number
   Version: string
@@ -77,7 +77,7 @@ export interface Alert {
   Sentence: string
   Fix: string
   Help: string
-  /** Whom it is about, when that is another than who says it. */
+  /** Tag of the member that the alert is about, if another node reports it. */
   Member: string | null
 }
 
@@ -100,22 +100,25 @@ export interface LiveState {
   Indexes: LiveIndex[]
 }
 
-/** The newest state; it stays when the stream breaks, and {@link isLive} says that it is old then. */
+/** The newest state. It is kept when the stream breaks; {@link isLive} is false then. */
 export const live = signal<LiveState | null>(null)
 export const isLive = signal(false)
 
-/** Whether that has lasted longer than it takes to come back to a page that was hidden. */
+/** Whether the stream has been broken for longer than the return to a hidden page takes. */
 export const isBroken = signal(false)
 
-/** How old the newest state is; null before the first. It grows while the stream is broken. */
+/** Age of the newest state in seconds; null before the first. It grows while the stream is broken. */
 export const ageSeconds = signal<number | null>(null)
 
-/** A member by its letter, as it was last heard of. */
+/** Returns the newest state of a member by its tag. */
 export function nodeOf(tag: string | undefined): LiveNode | undefined {
   return live.value?.Nodes.find((node) => node.Tag === tag)
 }
 
-/** How many seconds ago a member was last heard: one figure, wherever a page tells it. Null when it was not, or is not known. */
+/**
+ * Returns the seconds since a member was last heard, the same value on all pages. Null if it was never heard, or is
+ * unknown.
+ */
 export function secondsSinceHeard(tag: string): number | null {
   const seen = nodeOf(tag)?.SeenSeconds
   return seen == null ? null : seen + (ageSeconds.value ?? 0)
@@ -123,7 +126,7 @@ export function secondsSinceHeard(tag: string): number | null {
 
 const RetryMilliseconds = 2000
 
-// A second each is promised. A connection of which nobody closed the other end (a Pi that lost its power) shows only by silence.
+// An event comes each second. Silence is the only sign of a connection whose other end lost its power.
 const QuietSeconds = 4
 const BrokenSeconds = 10
 
@@ -133,7 +136,10 @@ let heard = 0
 let opened = 0
 let shownSince = 0
 
-/** One stream for the whole page; it ends while the page is hidden, so that a forgotten tab costs a Pi nothing. */
+/**
+ * Opens the live stream, one for the whole page. Closes it while the page is hidden, so that a forgotten tab costs a
+ * node nothing.
+ */
 export function followLive(): void {
   effect(() => {
     const isWanted = session.value?.SignedIn && may("metrics")
@@ -162,11 +168,11 @@ function open(): void {
       ageSeconds.value = 0
     })
   })
-  // The browser gives up for good on a refusal and on some broken connections: a node that restarts must be found again.
+  // Browsers do not reconnect after a refusal and after some broken connections, so reconnect here.
   stream.onerror = again
 }
 
-/** Looks first who this browser still is: a token that was withdrawn ends the stream too. */
+/** Reconnects. Reads the session first, because a revoked token ends the stream too. */
 function again(): void {
   close()
   retry = setTimeout(async () => {

@@ -8,12 +8,12 @@ const throttleWords: Record<string, string> = {
   soft_temperature_limit: "soft heat limit",
 }
 
-/** What firmware and kernel say of power and heat. */
+/** Describes a throttling flag of firmware and kernel. */
 export function throttleWord(name: string): string {
   return throttleWords[name] ?? name
 }
 
-/** One word or two on power: of now, of before, or that nobody knows. */
+/** Summarises the power state in a word or two: now, earlier, or unknown. */
 export function powerOf(sample: Sample | null): { tone: Tone; text: string } {
   const now = sample?.Throttled ?? null
   const before = sample?.ThrottledSinceBoot ?? null
@@ -31,7 +31,7 @@ export function roleTone(node: LiveNode): Tone {
   return node.Role === "leader" ? "accent" : "quiet"
 }
 
-/** The colour of a node's lines, in the order in which the page lists nodes. */
+/** Returns the colour of a node's lines, by its position in the list of nodes. */
 export function nodeColour(nodes: readonly LiveNode[], tag: string): string {
   const at = Math.max(
     0,

@@ -1,4 +1,4 @@
-/** What pages are made of, in one import. Each part says in its file what it is for. */
+/** Exports all shared components and hooks of the pages. Each is described in its own file. */
 export { type Asked, useAsked } from "./asked"
 export { Button, LinkButton } from "./button"
 export { Choice } from "./choice"

@@ -1,7 +1,7 @@
-/** A node refused, or none answered: `message` is its sentence, for people. */
+/** Thrown if the node refuses a request or does not answer. `message` is a sentence for people. */
 export class Refusal extends Error {
   constructor(
-    /** The HTTP status; 0 when no answer came. */
+    /** The HTTP status; 0 without an answer. */
     readonly status: number,
     message: string,
   ) {
@@ -16,21 +16,23 @@ export interface RequestOptions {
   signal?: AbortSignal
 }
 
-/** Called when the node does not know this browser (any more): the session looks what it still may. */
+/** Called when the node does not accept this browser's session (any more). */
 let whenUnknown = () => {}
 
 export function onUnknown(call: () => void): void {
   whenUnknown = call
 }
 
-/** Asks this node and gives the answer's JSON; undefined for an empty one. Throws {@link Refusal}. */
+/**
+ * Sends a request to this node and returns the JSON of the answer; undefined for an empty one. Throws {@link Refusal}.
+ */
 export async function ask<T>(path: string, options: RequestOptions = {}): Promise<T> {
   const response = await send(path, options)
   const text = await response.text()
   return (text === "" ? undefined : JSON.parse(text)) as T
 }
 
-/** As {@link ask}, with the response itself: for headers and for bodies that are not JSON. */
+/** Does the same as {@link ask}, but returns the response, for headers and for bodies that are not JSON. */
 export async function send(path: string, options: RequestOptions = {}): Promise<Response> {
   const { method = "GET", body, headers, signal } = options
   let response: Response
@@ -38,7 +40,7 @@ export async function send(path: string, options: RequestOptions = {}): Promise<
     response = await fetch(path, {
       method,
       credentials: "same-origin",
-      // A cookie's request is refused without it, and no page of others can set it.
+      // The node refuses requests with a session's cookie without this header, which pages of other sites cannot set.
       headers: { "Rookery-Request": "dashboard", ...headers },
       ...(body === undefined ? {} : { body: body instanceof Blob || typeof body === "string" ? body : JSON.stringify(body) }),
       ...(signal ? { signal } : {}),
@@ -53,7 +55,7 @@ export async function send(path: string, options: RequestOptions = {}): Promise<
   return response
 }
 
-/** Whether a question failed because nobody wants its answer any more. */
+/** Whether a request failed because it was aborted. */
 export function isAbort(failure: unknown): boolean {
   return failure instanceof DOMException && failure.name === "AbortError"
 }
@@ -64,7 +66,7 @@ async function sentenceOf(response: Response): Promise<string> {
     const { Message } = JSON.parse(text) as { Message?: string }
     if (Message) return Message
   } catch {
-    // Not RavenDB's error object: a 404 has no body, for instance.
+    // The body is not RavenDB's error object. A 404, for example, has no body.
   }
 
   return `The node refused with status ${response.status}.`

@@ -3,7 +3,7 @@ import { parse } from "./fragment"
 
 export { hrefOf, parse, type Route } from "./fragment"
 
-/** Where the page is now. */
+/** The current location in the page. */
 export const route = signal(parse(location.hash))
 
 addEventListener("hashchange", () => {

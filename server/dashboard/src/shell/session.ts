@@ -1,7 +1,7 @@
 import { computed, signal } from "@preact/signals"
 import { ask, onUnknown, send } from "./request"
 
-/** Who this browser is for the node. */
+/** The session of this browser at the node. */
 export interface Session {
   SignedIn: boolean
   By: "open" | "token" | "certificate" | "session" | null
@@ -17,28 +17,28 @@ export interface Session {
   Reason: string | null
 }
 
-// A Pi that lost its power closes no connection, and a browser waits for minutes.
+// Without this limit a browser waits for minutes for a node that lost its power.
 const PatienceMilliseconds = 5000
 
-/** Null until the node has said it. */
+/** The session; null until it was read. */
 export const session = signal<Session | null>(null)
 
-/** Whether this is a kiosk or another reader of figures only: it is shown the overview and the timeline. */
+/** Whether the caller has only the scope `metrics`, as a kiosk does. It sees only the overview and the timeline. */
 export const isKiosk = computed(
   () => session.value?.SignedIn === true && session.value.Scopes.every((scope) => scope === "metrics") && !session.value.Databases,
 )
 
-/** Throws {@link Refusal}; what was known before stays. */
+/** Reads the session. Throws {@link Refusal} and keeps the previous session if that fails. */
 export async function refreshSession(): Promise<void> {
   session.value = await ask<Session>("/session", { signal: AbortSignal.timeout(PatienceMilliseconds) })
 }
 
-// A token was withdrawn, or the session is over. A failed sign-in is answered with 401 too, and changes nothing.
+// A token was revoked, or the session has ended. A failed sign-in gets 401 too, but must not change the session.
 onUnknown(() => {
   if (session.peek()?.SignedIn) refreshSession().catch(() => {})
 })
 
-/** Throws {@link Refusal} when the token is not known. */
+/** Signs in by a token. Throws {@link Refusal} if the token is unknown. */
 export async function signIn(token: string): Promise<void> {
   await send("/session", { method: "POST", body: { Token: token.trim() } })
   await refreshSession()
@@ -49,7 +49,7 @@ export async function signOut(): Promise<void> {
   await refreshSession()
 }
 
-/** Whether what needs this scope, in this database or in any, is worth offering. The node judges each request anyway. */
+/** Whether the caller has a scope in a database, or in any. Used to hide actions; the node checks each request. */
 export function may(scope: string, database?: string): boolean {
   const { Scopes = [], Databases = null } = session.value ?? {}
   if (Scopes.includes("admin")) return true

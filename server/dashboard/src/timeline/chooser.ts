@@ -5,10 +5,10 @@ import { JournalSync } from "./kinds"
 import { type NodeStore, NotedSyncMicroseconds, SlowSyncMicroseconds } from "./node-store"
 import type { Stage } from "./stage"
 
-/** How much of the width an event takes when one goes into it. */
+/** Share of the width that an event takes after zooming into it. */
 const EventShare = 0.4
 
-/** The event of one node that was chosen, by keyboard or with a click, and the lane in which it moves. */
+/** The event that the user chose by keyboard or click, and its lane. */
 export class Chooser {
   readonly chosen = signal<FoundEvent | null>(null)
   readonly lane = signal<number | null>(null)
@@ -23,7 +23,7 @@ export class Chooser {
     if (event) this.lane.value = event.kind
   }
 
-  /** To the lane above or below. */
+  /** Moves to the lane above or below. */
   changeLane(step: number): void {
     const { shown } = this.stage
     const place = this.lane.value === null ? -1 : shown.indexOf(this.lane.value)
@@ -33,7 +33,7 @@ export class Chooser {
     this.step(1)
   }
 
-  /** To the event after or before in its lane; the first is the one in the middle of what is in sight. */
+  /** Moves to the next or previous event of the lane. If none is chosen, chooses the one in the middle of the view. */
   step(direction: 1 | -1): void {
     const kind = this.lane.value ?? this.stage.shown[0]
     if (kind === undefined) return
@@ -50,7 +50,7 @@ export class Chooser {
     if (next >= 0 && next < events.count) this.show(eventOf(events, kind, next))
   }
 
-  /** To the next sync that stands out. */
+  /** Moves to the next slow sync. */
   stepSlow(direction: 1 | -1): void {
     const { view } = this.stage
     const from = this.chosen.value?.start ?? view.from + view.span / 2
@@ -62,7 +62,7 @@ export class Chooser {
     if (nearest) this.show({ ...nearest, bytes: durableBytes(this.store, nearest.start) })
   }
 
-  /** Into the chosen event. */
+  /** Zooms into the chosen event. */
   enter(): void {
     const event = this.chosen.value
     if (!event) return
@@ -71,7 +71,7 @@ export class Chooser {
     this.stage.go({ from: event.start + event.duration / 2 - span / 2, span }, true)
   }
 
-  /** Chooses it, and brings it into sight. */
+  /** Chooses an event, and scrolls the view to it. */
   show(event: FoundEvent): void {
     this.choose(event)
     const { view } = this.stage

@@ -1,21 +1,24 @@
-/** How many events one summary covers: at a zoom where they share a pixel they are drawn as one. */
+/** Events per block. At a zoom where the events of a block share a pixel, its summary is drawn instead. */
 export const BlockEvents = 16
 
 const FirstCapacity = 256
 
 /**
- * Disk work of one kind in columns, sorted by start. Nothing here is an object per event, so 200,000 of them are a few arrays that a frame reads in order.
- * All times are microseconds since 1970 UTC, which a double holds exactly.
+ * Disk operations of one kind in columns, sorted by start. There is no object per event, so 200,000 events are a few
+ * arrays that a frame reads in order. All times are microseconds since 1970 UTC, which a double represents exactly.
  */
 export class EventColumns {
   count = 0
   start = new Float64Array(FirstCapacity)
   duration = new Float64Array(FirstCapacity)
-  /** For a sync: what it made durable. */
+  /** Bytes of each event; for a sync, the bytes that it made durable. */
   bytes = new Float64Array(FirstCapacity)
-  /** Whether it moved nothing itself. */
+  /** Whether each event is a sync, which transfers no bytes itself. */
   isSync = new Uint8Array(FirstCapacity)
-  /** The latest end among an event and those before it: it never falls, so a binary search finds where a span of time begins to matter. */
+  /**
+   * The latest end of an event and all earlier ones. It never decreases, so a binary search finds the first event that
+   * reaches into a span.
+   */
   private reach = new Float64Array(FirstCapacity)
   private blockLongest = new Int32Array(FirstCapacity / BlockEvents)
   private blockDuration = new Float64Array(FirstCapacity / BlockEvents)
@@ -26,7 +29,7 @@ export class EventColumns {
     return (this.start[index] as number) + (this.duration[index] as number)
   }
 
-  /** Adds events in any order. They mostly follow those that are there: then nothing moves. */
+  /** Adds events in any order. Usually they follow the present ones, and no event is moved. */
   add(starts: ArrayLike<number>, durations: ArrayLike<number>, bytes: ArrayLike<number>, isSync?: ArrayLike<number>): void {
     const { length } = starts
     if (length === 0) return
@@ -55,7 +58,7 @@ export class EventColumns {
     this.summarise(place + 1)
   }
 
-  /** Forgets the first events. */
+  /** Removes the first events. */
   drop(events: number): void {
     if (events <= 0) return
     for (const column of [this.start, this.duration, this.bytes, this.isSync]) column.copyWithin(0, events, this.count)
@@ -63,12 +66,12 @@ export class EventColumns {
     this.summarise(0)
   }
 
-  /** The first event that ends after a time: all before it ended by then. */
+  /** Returns the first event of which it or an earlier one ends after a time. All before it have ended by then. */
   firstReaching(time: number): number {
     return firstAbove(this.reach, this.count, time)
   }
 
-  /** The first event that starts at a time or later. */
+  /** Returns the first event that starts at a time or later. */
   firstFrom(time: number): number {
     let low = 0
     let high = this.count
@@ -81,7 +84,10 @@ export class EventColumns {
     return low
   }
 
-  /** The block that begins at an event, when it is full and its work ends by a time: it can be taken as one. -1 otherwise. */
+  /**
+   * Returns the block that begins at an event if it is full and its events end by a time, so that it can be drawn as
+   * one; otherwise -1.
+   */
   wholeBlock(index: number, endsBy: number): number {
     if (index % BlockEvents !== 0 || index + BlockEvents > this.count) return -1
     const block = index / BlockEvents
@@ -150,7 +156,7 @@ export class EventColumns {
   }
 }
 
-/** The first of sorted values that is above a limit. */
+/** Returns the index of the first of sorted values that is above a limit. */
 export function firstAbove(values: Float64Array, count: number, limit: number): number {
   let low = 0
   let high = count
@@ -169,7 +175,7 @@ export function grown(column: Float64Array<ArrayBuffer>, capacity: number): Floa
   return larger
 }
 
-/** How to take values so that they rise; undefined when they already do. */
+/** Returns the ascending order of values; undefined if they are in order. */
 function orderOf(starts: ArrayLike<number>, length: number): Uint32Array | undefined {
   for (let index = 1; index < length; index++) {
     if ((starts[index] as number) >= (starts[index - 1] as number)) continue

@@ -2,11 +2,11 @@ import { JournalSync, kinds } from "./kinds"
 import { LineNames } from "./lines"
 import { type EventRows, indexes, NodeStore, type RollUpRows, type Rows } from "./node-store"
 
-/** The file's form; docs/explanation/io-timeline.md describes it. */
+/** Name of the file format, which docs/explanation/io-timeline.md describes. */
 export const FormName = "rookery-io-timeline"
 export const FormVersion = 1
 
-/** More would not be of use on a page, and a browser might not take it. */
+/** Maximum number of events in a file; a browser might not handle more. */
 const MostEvents = 1_000_000
 
 const EventColumnNames = ["Kind", "StartUnixMicroseconds", "DurationMicroseconds", "Bytes"]
@@ -14,16 +14,16 @@ const RollUpColumnNames = ["UnixSecond", "Kind", "Count", "Bytes", "TotalMicrose
 
 type Spans = [number, number][]
 
-/** What is kept of one node. */
+/** The data of one node in a file. */
 export interface NodeFile {
   Node: string
   NodeName: string
   Devices: { Journal: string; Data: string }
-  /** Spans in microseconds for which no event is missing. */
+  /** Spans in microseconds in which no event is missing. */
   Covered: Spans
   Events: Rows
   SlowEvents: Rows
-  /** Known: spans of seconds that were told, also where nothing was done. */
+  /** `Known`: spans of seconds whose sums are known, including those without operations. */
   RollUps: (RollUpRows & { Known: Spans })[]
   History: { Columns: string[]; Rows: (number | null)[][] }
 }
@@ -39,7 +39,9 @@ export function toFile(stores: readonly NodeStore[], now: Date): TimelineFile {
   return { Form: FormName, Version: FormVersion, Exported: now.toISOString(), Nodes: stores.map(toNode) }
 }
 
-/** Reads what {@link toFile} made, or a saved answer of /debug/io. Throws a sentence that says what is wrong with it. */
+/**
+ * Parses a file of {@link toFile}, or a saved answer of /debug/io. Throws an error with a sentence if it is invalid.
+ */
 export function fromFile(text: string): NodeStore[] {
   let content: unknown
   try {
@@ -49,7 +51,7 @@ export function fromFile(text: string): NodeStore[] {
   }
 
   if (!isObject(content)) throw new Error(notOurs())
-  // A saved answer of /debug/io, and the debug package's.
+  // A saved answer of /debug/io, also from a debug package.
   if (content.Form === undefined && isObject(content.Events) && isObject(content.RollUps)) return [fromAnswer(content)]
   if (content.Form !== FormName) throw new Error(notOurs())
   if (content.Version !== FormVersion) {
@@ -97,14 +99,14 @@ function toNode(store: NodeStore): NodeFile {
   }
 }
 
-/** In the order in which the node told them: by their end. */
+/** Sorts events by their end, which is the order in which the node reports them. */
 function toRows(columns: NodeStore["events"]): Rows {
   const rows = columns.flatMap((events, kind) =>
     Array.from({ length: events.count }, (_, index) => [
       kinds[kind]?.name ?? "unknown",
       events.start[index] as number,
       events.duration[index] as number,
-      // What a sync made durable is found again from the writes before it.
+      // The bytes of a sync are computed again from the writes before it.
       events.isSync[index] ? 0 : (events.bytes[index] as number),
     ]),
   )
@@ -162,7 +164,7 @@ function addHistory(store: NodeStore, history: Rows): void {
   store.lines.replace(samples.sort((one, other) => one.time - other.time))
 }
 
-/** Columns and rows as they should be: every named column, and a number wherever no word belongs. */
+/** Validates columns and rows: all named columns must exist, and all values except kinds must be numbers. */
 function rowsOf(given: unknown, where: string, names: string[]): Rows {
   if (!isObject(given) || !Array.isArray(given.Columns) || !Array.isArray(given.Rows)) throw new Error(`${where} needs Columns and Rows.`)
   const rows = given as unknown as Rows

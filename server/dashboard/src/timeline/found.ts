@@ -5,27 +5,33 @@ import type { LanePixels } from "./lane-pixels"
 import { type NodeStore, NotedSyncMicroseconds } from "./node-store"
 import { durationText, speedText, timeText } from "./text"
 
-/** One piece of work that was pointed at or chosen. */
+/** A disk operation that the user pointed at or chose. */
 export interface FoundEvent {
   kind: number
   start: number
   duration: number
-  /** Of a sync: what it made durable, 0 when that is not known. */
+  /** Bytes of the operation. For a sync, the bytes that it made durable, 0 if unknown. */
   bytes: number
   isSync: boolean
 }
 
-/** What is under the pointer: an event, and how many share its pixel; or the sum of a span in which single events are not known. */
+/**
+ * What is below the pointer: an event, with the number of events in its pixel, or the sum of a span whose events are
+ * unknown.
+ */
 export interface Found extends FoundEvent {
   count: number
   isSum: boolean
-  /** Of a sum: the part of the time in which this work was done, and where it lies. */
+  /** For a sum: the share of its span with operations of this kind, and the span. */
   busy: number
 }
 
 const ReachPixels = 4
 
-/** What a lane shows at a column of pixels, or near it: the longest, as that is what was aimed at. `low` is whether the pointer is in the lane's lower half, where a box that runs at the same time is drawn. */
+/**
+ * Finds the longest event that a lane shows at a column of pixels or near it. `low` tells whether the pointer is in the
+ * lane's lower half, where a second, simultaneous event is drawn.
+ */
 export function findIn(
   store: NodeStore,
   lane: LanePixels,
@@ -57,7 +63,7 @@ export function findIn(
   }
 }
 
-/** Label and value of everything that is known of it, in the order in which it is read. */
+/** Returns labels and values that describe it, in reading order. */
 export function linesOf(found: Found): [string, string][] {
   const title = kinds[found.kind]?.title ?? ""
   if (found.isSum) {
@@ -84,7 +90,7 @@ export function linesOf(found: Found): [string, string][] {
   return lines
 }
 
-/** As one sentence, for who hears it. */
+/** Describes it in one sentence, for screen readers. */
 export function sentenceOf(found: Found): string {
   return `${linesOf(found)
     .map(([label, value], index) => (index === 0 ? `${label}${value ? `, ${value}` : ""}` : `${label} ${value}`))
@@ -94,7 +100,7 @@ export function sentenceOf(found: Found): string {
 function eventAt(store: NodeStore, kind: number, reference: number, many: number): Found | null {
   const events = store.columnsOf(kind, reference)
   const index = Math.abs(reference) - 1
-  // The oldest may have been forgotten since the lane was filled.
+  // The oldest events may have been removed since the lane was filled.
   if (index >= events.count) return null
   return { ...eventOf(events, kind, index), count: many, isSum: false, busy: 1 }
 }
@@ -115,14 +121,14 @@ function longestNear(lane: LanePixels, column: number, reach: number): number {
     const isThere = (lane.count[near] as number) > 0 || (lane.busy[near] as number) > 0 || lane.longestEvent[near] !== 0
     if (!isThere) continue
     const longer = best < 0 ? 1 : (lane.longest[near] as number) - (lane.longest[best] as number)
-    // A sum whose longest is an event that is known itself, beside it: the event says more.
+    // If the longest event of a sum is known itself, in a column beside it, prefer the event.
     if (longer > 0 || (longer === 0 && lane.longestEvent[best] === 0 && lane.longestEvent[near] !== 0)) best = near
   }
 
   return best
 }
 
-/** The longest sync that stands out in a span. The ring of events may have the same one, and then knows what it made durable. */
+/** Returns the longest slow sync in a span. If the same sync is among all events, its bytes are known there. */
 function slowNear(store: NodeStore, from: number, to: number): FoundEvent | null {
   const slow = store.slow[JournalSync]
   if (!slow) return null
@@ -137,7 +143,7 @@ function slowNear(store: NodeStore, from: number, to: number): FoundEvent | null
   return { ...found, bytes: durableBytes(store, found.start) }
 }
 
-/** What the sync that began at a time made durable; 0 when its writes are not known. */
+/** Returns the bytes that the sync with a start time made durable; 0 if its writes are unknown. */
 export function durableBytes(store: NodeStore, start: number): number {
   const events = store.events[JournalSync]
   const same = events?.firstFrom(start) ?? 0

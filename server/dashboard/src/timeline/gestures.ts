@@ -1,9 +1,9 @@
 import type { Stage } from "./stage"
 
-/** How strong a turn of the wheel zooms: a notch (100 units) by a quarter. */
+/** Zoom per unit of the wheel: a notch (100 units) zooms by a quarter. */
 const ZoomPerUnit = 0.0022
 const LineUnits = 20
-/** Less is a click. */
+/** A shorter movement is a click. */
 const DragPixels = 3
 
 export interface Pointed {
@@ -11,7 +11,10 @@ export interface Pointed {
   y: number
 }
 
-/** Wheel, drag and pinch on an element that spans the time axis. `pointed` hears where a mouse is (null: nowhere), `clicked` where something was chosen. Gives what ends it. */
+/**
+ * Handles wheel, drag and pinch on an element that spans the time axis. Calls `pointed` with the position of the mouse
+ * (null: none) and `clicked` with that of a click. Returns a function that stops it.
+ */
 export function takeGestures(
   element: HTMLElement,
   stage: Stage,
@@ -32,7 +35,7 @@ export function takeGestures(
     const unit = event.deltaMode === WheelEvent.DOM_DELTA_LINE ? LineUnits : 1
     const sideways = event.shiftKey && event.deltaX === 0 ? event.deltaY : event.deltaX
     if (event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY)) stage.pan((sideways * unit) / element.clientWidth)
-    // A pinch on a touchpad comes as a turn with Ctrl, in small units.
+    // Browsers report a pinch on a touchpad as a wheel event with Ctrl, in small units.
     else stage.zoom(Math.exp(-event.deltaY * unit * ZoomPerUnit * (event.ctrlKey ? 4 : 1)), at(event).x / element.clientWidth)
   }
 

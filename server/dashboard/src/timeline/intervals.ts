@@ -1,4 +1,4 @@
-/** Spans of time about which something is known: disjoint, in order. */
+/** A set of spans of time with known data: disjoint, in order. */
 export class Intervals {
   /** Begin, end, begin, end … */
   readonly bounds: number[] = []
@@ -7,7 +7,7 @@ export class Intervals {
     if (to <= from) return
     const first = this.indexAfter(from, false)
     const last = this.indexAfter(to, true)
-    // An odd index is inside a span: that one grows. An even one is between two.
+    // An odd index is inside a span, which grows. An even index is between two spans.
     const begin = first % 2 === 1 ? [] : [from]
     const end = last % 2 === 1 ? [] : [to]
     this.bounds.splice(first, last - first, ...begin, ...end)
@@ -17,7 +17,7 @@ export class Intervals {
     return this.indexAfter(at, true) % 2 === 1
   }
 
-  /** The first part of a span about which nothing is known. */
+  /** Returns the first part of a span without known data. */
   firstMissing(from: number, to: number): { from: number; to: number } | undefined {
     const index = this.indexAfter(from, true)
     const begin = index % 2 === 1 ? (this.bounds[index] as number) : from
@@ -44,7 +44,9 @@ export class Intervals {
     return this.bounds[this.bounds.length - 1]
   }
 
-  /** How many bounds lie before a time, or at it too: touching spans become one. */
+  /**
+   * Returns the number of bounds before a time, optionally including those at it, so that touching spans are joined.
+   */
   private indexAfter(time: number, including: boolean): number {
     let low = 0
     let high = this.bounds.length

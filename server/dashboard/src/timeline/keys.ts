@@ -4,7 +4,7 @@ import type { Stage } from "./stage"
 const PanPart = 0.15
 const ZoomStep = 1.6
 
-/** What the keyboard does, as it is told to people. */
+/** The keys and their descriptions for the user. */
 export const keyWords: readonly [string, string][] = [
   ["← →", "move; with Shift a whole width"],
   ["+ −", "zoom in and out"],
@@ -17,7 +17,7 @@ export const keyWords: readonly [string, string][] = [
   ["Esc", "choose nothing"],
 ]
 
-/** Takes a key; false when it means nothing here. */
+/** Handles a key; returns false if the key has no function here. */
 export function takeKey(event: KeyboardEvent, stage: Stage, chooser: Chooser): boolean {
   if (event.ctrlKey || event.metaKey || event.altKey) return false
   const action = actionOf(event, stage, chooser)
@@ -70,7 +70,7 @@ function actionOf(event: KeyboardEvent, stage: Stage, chooser: Chooser): (() => 
   }
 }
 
-/** One zooms into what is chosen, else into the middle. */
+/** Returns the place to zoom into: the chosen event, otherwise the middle. */
 function placeOf(stage: Stage, chooser: Chooser): number {
   const event = chooser.chosen.value
   const place = event ? (event.start + event.duration / 2 - stage.view.from) / stage.view.span : 0.5

@@ -1,14 +1,14 @@
-/** One lane of the timeline: a kind of disk work, by the name that the node gives it. */
+/** A kind of disk operation, by the node's name for it. The timeline has a lane for each. */
 export interface Kind {
   name: string
   title: string
-  /** For the narrow column of lane names. */
+  /** Short name for the column of lane names. */
   short: string
-  /** The custom property of theme.css that holds its colour. */
+  /** The custom property of theme.css with its colour. */
   colour: string
-  /** Which of the node's devices it happens on. */
+  /** The node's device on which it happens. */
   device: "Journal" | "Data"
-  /** Behind "more": seldom of interest, and a lane each would push the rest off a small screen. */
+  /** Whether the lane is shown only after "more", to save space on small screens. */
   isFolded: boolean
 }
 
@@ -32,7 +32,7 @@ const Unknown = kinds.length - 1
 
 const byName = new Map(kinds.map((one, index) => [one.name, index]))
 
-/** The index of a kind in {@link kinds}; one that this page does not know (of a newer node) is "other work". */
+/** Returns the index of a kind in {@link kinds}. An unknown kind, of a newer node, is "other work". */
 export function kindOf(name: string): number {
   return byName.get(name) ?? Unknown
 }

@@ -2,26 +2,30 @@ import { BlockEvents, type EventColumns } from "./event-columns"
 import { Micro } from "./node-store"
 import type { RollUpColumns } from "./roll-up-columns"
 
-/** From this width on an event is a box of its own; narrower ones of a pixel are drawn as their sum. */
+/** Minimum width of an event that is drawn as a box. Narrower events of a pixel are drawn as a sum. */
 export const BoxPixels = 2
 
 /**
- * One lane as columns of pixels: what is drawn, and what is under the pointer. Filled anew for each frame without allocating; width in device pixels.
- * In each column the longest event is remembered, so that nothing hides it: neither the many short ones beside it nor the zoom.
+ * The columns of pixels of one lane: what is drawn in each, and what is below the pointer. Filled for each frame
+ * without allocation; the width is in device pixels. Each column records its longest event, so that short events or the
+ * zoom cannot hide it.
  */
 export class LanePixels {
   width = 0
-  /** Microseconds of work in the column: of events that are too narrow for a box, and of roll-ups. */
+  /** Microseconds of work in each column, by events that are too narrow for a box, and by roll-ups. */
   busy = new Float64Array(0)
   bytes = new Float64Array(0)
   count = new Float64Array(0)
   longest = new Float64Array(0)
-  /** The longest one: its index and one, below zero for one of the slow events that are known apart; 0 when it is of a roll-up, or there is none. */
+  /**
+   * The longest event of each column: its index + 1, negative for an index among the slow events. 0 if there is none,
+   * or if it belongs to a roll-up.
+   */
   longestEvent = new Int32Array(0)
-  /** The event whose box covers the column, in the same way; and a second one that runs at the same time. */
+  /** The event whose box covers each column, encoded in the same way. A second array has simultaneous ones. */
   box = new Int32Array(0)
   inset = new Int32Array(0)
-  /** Whether the column shows roll-ups. */
+  /** Whether each column shows roll-ups. */
   isSum = new Uint8Array(0)
 
   begin(width: number): void {
@@ -36,7 +40,10 @@ export class LanePixels {
     this.isSum.fill(0)
   }
 
-  /** Adds the events of a view. Where many share a column whole blocks are taken at once: the cost is bounded by the width, hardly by the number of events. */
+  /**
+   * Adds the events of a view. Where many events share a column, adds whole blocks, so that the cost depends on the
+   * width and hardly on the number of events.
+   */
   addEvents(events: EventColumns, from: number, perPixel: number, since = Number.NEGATIVE_INFINITY): void {
     const to = from + this.width * perPixel
     const { start, duration, bytes, count } = events
@@ -61,7 +68,7 @@ export class LanePixels {
     }
   }
 
-  /** Adds the roll-ups from a second on, but not to columns that are taken: what is known better there is drawn. */
+  /** Adds the roll-ups from a second on, except to columns that already have more precise data. */
   addRollUps(
     rollUps: RollUpColumns,
     spanSeconds: number,
@@ -96,7 +103,9 @@ export class LanePixels {
     }
   }
 
-  /** Adds slow events where nothing else tells of single ones. They are in the sums already: they are shown, not counted. */
+  /**
+   * Adds slow events in columns without single events. They are shown but not counted, because the sums contain them.
+   */
   addSlow(slow: EventColumns, from: number, perPixel: number, isCovered: Uint8Array): void {
     const to = from + this.width * perPixel
     for (let index = slow.firstReaching(from); index < slow.count && (slow.start[index] as number) < to; index++) {
@@ -110,7 +119,7 @@ export class LanePixels {
         this.longest[column] = slow.duration[index] as number
         this.longestEvent[column] = -(index + 1)
         if (isBox) this.box[column] = -(index + 1)
-        // Of a node that is gone no sum may be known.
+        // For a node that is down, sums may be unknown.
         else if (this.count[column] === 0)
           this.busy[column] = Math.max(this.busy[column] as number, Math.min(perPixel, slow.duration[index] as number))
       }
@@ -122,7 +131,7 @@ export class LanePixels {
     const last = Math.min(this.width, Math.round(right))
     if (first >= last) return
     const occupant = this.box[first] as number
-    // Another one is still at work: both are to be seen.
+    // Another event is still running, so draw both.
     const layer = occupant > 0 && events.end(occupant - 1) > (events.start[index] as number) ? this.inset : this.box
     const long = events.duration[index] as number
     for (let column = first; column < last; column++) {
@@ -147,7 +156,7 @@ export class LanePixels {
     for (let part = Math.max(0, column); part <= last && part < this.width; part++) {
       const share = Math.min(part + 1, right) - Math.max(part, left)
       if (share <= 0 && long > 0) continue
-      // Counted once, where it begins or comes into sight.
+      // Count the event once: in the column where it begins, or in the first one of the view.
       const isFirst = part === Math.max(0, column)
       this.sum(part, share * perPixel, isFirst ? bytes : 0, isFirst ? 1 : 0, long, index)
     }

@@ -1,16 +1,16 @@
 import { grown } from "./event-columns"
 
-/** What is drawn as lines above the lanes. */
+/** The figures that are drawn as lines above the lanes. */
 export const LineNames = ["WriteP99Milliseconds", "ReadP99Milliseconds", "TemperatureCelsius"] as const
 export const Temperature = 2
 
-/** Health of a node over time: request latency and temperature, NaN where unknown. Sorted by time, in microseconds. */
+/** Request latency and temperature of a node over time, sorted by time in microseconds. NaN means unknown. */
 export class Lines {
   size = 0
   time = new Float64Array(64)
   readonly values = LineNames.map(() => new Float64Array(64))
 
-  /** Puts samples (rising in time) into their span; what was known there, in wider steps perhaps, gives way to them. */
+  /** Inserts samples, which are in order of time, and replaces the earlier, possibly coarser samples of their span. */
   replace(samples: readonly { time: number; values: readonly (number | null | undefined)[] }[]): void {
     const first = samples[0]
     const last = samples[samples.length - 1]
@@ -30,7 +30,7 @@ export class Lines {
     this.size = size
   }
 
-  /** The first sample at a time or later. */
+  /** Returns the first sample at a time or later. */
   firstFrom(time: number): number {
     let low = 0
     let high = this.size

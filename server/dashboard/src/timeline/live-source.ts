@@ -9,10 +9,10 @@ import type { View } from "./view"
 
 const PollMilliseconds = 1000
 const RetryMilliseconds = 5000
-/** As the node answers at most. */
+/** Maximum number of spans in an answer of the node. */
 const MostSpans = 4096
 const HistoryPoints = 600
-/** Below this width the day's history is too coarse. */
+/** A view narrower than this needs a finer history than the day's. */
 const FineHistoryMicroseconds = 6 * 3600 * Micro
 
 interface History {
@@ -21,9 +21,12 @@ interface History {
   Rows: (number | null)[][]
 }
 
-/** Follows one node: its events once a second while the page is in sight, its sums and lines where one looks. What the node no longer tells, a dead one's, comes from who saw it last. */
+/**
+ * Follows one node: fetches its events once a second while the page is visible, and sums and lines for the current
+ * view. If the node is down, fetches what other members kept.
+ */
 export class LiveSource {
-  /** Why there is nothing new; empty while there is. */
+  /** Why there are no new data; empty while there are. */
   readonly trouble = signal("")
   private since = 0
   private timer: ReturnType<typeof setTimeout> | undefined
@@ -49,14 +52,14 @@ export class LiveSource {
     return this.leaving.signal.aborted
   }
 
-  /** Fetches what a view lacks, one thing at a time. */
+  /** Fetches data that a view lacks, one request at a time. */
   async want(view: View, perPixel: number): Promise<void> {
     if (this.isAsking || this.isStopped || this.since === 0) return
     this.isAsking = true
     try {
       if ((await this.wantSums(view, perPixel)) || (await this.wantHistory(view))) this.changed()
     } catch {
-      // The poll says it, and asks again; so does the next look.
+      // The poll reports the error and retries. So does the next change of the view.
     } finally {
       this.isAsking = false
     }
@@ -84,7 +87,7 @@ export class LiveSource {
     const answer = await this.askIo(isFirst ? "span=60" : `since=${this.since}&span=1`)
     if (this.isStopped) return
     const until = answer.Events.UntilUnixMicroseconds ?? 0
-    // The node's clock was set back: what is known stays, and new events are asked for from where it is now.
+    // The node's clock was set back. Keep the known events, and request new ones from its current time on.
     const from = Math.min(this.since, until)
     this.store.name = answer.NodeName || this.store.name
     this.store.devices = answer.Devices
@@ -96,7 +99,8 @@ export class LiveSource {
       const minute = Math.floor(second / 60)
       this.store.addRollUps(answer.RollUps, (minute - day) * 60, minute * 60)
     } else {
-      // After a long time out of sight the node tells only the newest seconds; the others are fetched when they are looked at.
+      // After the page was hidden for long, the answer has only the newest seconds. Others are fetched when they come
+      // into view.
       this.store.addRollUps(answer.RollUps, Math.max(Math.floor(from / Micro), second + 2 - MostSpans), second)
     }
 
@@ -104,7 +108,7 @@ export class LiveSource {
     this.since = until
     this.changed()
     if (isFirst) {
-      // The seconds of the running minute, which later ones follow without a gap.
+      // The seconds of the current minute, so that later ones follow without a gap.
       await this.addSums(2, Math.floor(second / 60) * 60, second)
       await this.addHistory(until - DayMicroseconds, until)
       this.changed()
@@ -127,14 +131,14 @@ export class LiveSource {
     return answer
   }
 
-  /** Whether something was asked for. */
+  /** Fetches missing sums; returns whether a request was sent. */
   private async wantSums(view: View, perPixel: number): Promise<boolean> {
     const index = levelFor(perPixel)
     const level = this.store.levels[index]
     const span = RollUpSpans[index]
     if (!level || !span) return false
     const end = this.since / Micro
-    // Whole spans only: the running one is told by shorter ones.
+    // Whole spans only. The current one is covered by shorter spans.
     const from = Math.floor(Math.max(view.from / Micro, end - 86_400) / span) * span
     const to = Math.floor(Math.min((view.from + view.span) / Micro, end) / span) * span
     const missing = level.known.firstMissing(from, to)
@@ -168,13 +172,13 @@ export class LiveSource {
       this.store.lines.replace(samplesOf(await this.ask<History>(`/dashboard/history?${query}`)))
       return true
     } catch {
-      // Latency and temperature stay unknown for a while: the lanes are there without them.
+      // Retry later. The lanes work without latency and temperature.
       this.historyRefusedUntil = Date.now() + 60_000
       return false
     }
   }
 
-  /** A node that does not answer: the others keep its slow events and its last hours. */
+  /** Fetches the slow events and last hours of a node that does not answer, which other members keep. */
   private async askWhoSawIt(): Promise<void> {
     if (this.hasSlowOfOthers) return
     try {
@@ -185,12 +189,12 @@ export class LiveSource {
       await this.addHistory(now - DayMicroseconds, now)
       this.changed()
     } catch {
-      // Nobody saw it: the sentence of the poll stands.
+      // No member has its data. The poll's message stays.
     }
   }
 }
 
-/** Rows of /dashboard/history as points of the lines. */
+/** Converts rows of /dashboard/history to points of the lines. */
 export function samplesOf(history: History): { time: number; values: (number | null)[] }[] {
   const [second] = indexes(history as unknown as Rows, "UnixSecond")
   const columns = LineNames.map((name) => history.Columns.indexOf(name))

@@ -6,7 +6,8 @@ export const MarkSlow = 1
 export const MarkVerySlow = 2
 
 /**
- * Which columns of the lane of syncs stand out, however far one is zoomed out: those of a slow event, of one that the node called slow for its kind, and of a roll-up whose longest was slow.
+ * Marks the columns of the syncs' lane with a slow sync, at any zoom: a slow event, an event that the node reports as
+ * slow for its kind, or a roll-up whose longest sync was slow.
  */
 export function findMarks(store: NodeStore, lane: LanePixels, from: number, perPixel: number, marks: Uint8Array): void {
   marks.fill(0)
@@ -17,7 +18,7 @@ export function findMarks(store: NodeStore, lane: LanePixels, from: number, perP
     let end = column + 1
     if (longest >= SlowSyncMicroseconds) {
       if (event === 0) {
-        // Somewhere in this span, the node no longer knows where: its middle, unless the event itself is known.
+        // The position within the span is unknown. Mark its middle, unless the event itself is known.
         while (end < lane.width && lane.longest[end] === longest && lane.longestEvent[end] === 0) end++
         if (!knowsSlowIn(store, from + column * perPixel, from + end * perPixel)) raise(marks, (column + end) >> 1, markOf(longest))
       } else {

@@ -4,7 +4,7 @@ import { JournalSync, JournalWrite, kindOf, kinds } from "./kinds"
 import { Lines } from "./lines"
 import { RollUpLevel, RollUpSpans } from "./roll-up-columns"
 
-/** Columns and rows, as /debug/io answers. */
+/** A table of /debug/io: names of columns and rows of values. */
 export interface Rows {
   Columns: string[]
   Rows: (string | number)[][]
@@ -19,7 +19,7 @@ export interface RollUpRows extends Rows {
   SpanSeconds: number
 }
 
-/** What /debug/io answers. */
+/** The answer of /debug/io. */
 export interface IoAnswer {
   Node: string
   NodeName: string
@@ -29,29 +29,35 @@ export interface IoAnswer {
   RollUps: RollUpRows
 }
 
-/** A sync of this long stands out, whatever the device: a card takes 4 to 12 ms, and who writes waits for it. */
+/** A sync of this length is marked on any device. A card takes 4 to 12 ms, and writers wait for it. */
 export const SlowSyncMicroseconds = 100_000
-/** And from here on in the colour of errors: the node logs these too. */
+/** A sync of this length has the colour of errors. The node logs it too. */
 export const VerySlowSyncMicroseconds = 1_000_000
-/** What a node calls slow for its kind (p99.9) stands out from here: 2 ms may be slow for a fast disk, but nobody waits long for it. */
+/**
+ * An event that the node reports as slow for its kind (p99.9) is marked from this length on. 2 ms may be slow for a
+ * fast disk, but delay no writer noticeably.
+ */
 export const NotedSyncMicroseconds = 10_000
 
 export const Micro = 1_000_000
-/** As much as a node keeps roll-ups for. */
+/** Time for which a node keeps roll-ups. */
 export const DayMicroseconds = 86_400 * Micro
 
 const SlowEventsPerKind = 4096
 
-/** What is known of one node's disk work: events one by one, slow ones, roll-ups, and its lines. Of one that is followed it grows up to a number of events, then forgets the oldest. */
+/**
+ * The known disk operations of one node: all events, slow events, roll-ups, and lines. For a live node it keeps a
+ * maximum number of events and removes the oldest.
+ */
 export class NodeStore {
   readonly events = kinds.map(() => new EventColumns())
   readonly slow = kinds.map(() => new EventColumns())
   readonly levels = RollUpSpans.map((span) => new RollUpLevel(span, kinds.length))
   readonly lines = new Lines()
-  /** When, in microseconds, no event is missing. */
+  /** Spans in microseconds in which no event is missing. */
   readonly covered = new Intervals()
   devices = { Journal: "unknown", Data: "unknown" }
-  /** By kind: what was written since its last sync. */
+  /** Bytes written since the last sync, by kind. */
   private readonly unsynced = new Float64Array(kinds.length)
 
   constructor(
@@ -64,7 +70,7 @@ export class NodeStore {
     return this.events.reduce((sum, columns) => sum + columns.count, 0)
   }
 
-  /** The end of what is known, in microseconds; undefined while nothing is. */
+  /** End of the known data, in microseconds; undefined without data. */
   get newest(): number | undefined {
     const ends = [
       this.covered.last,
@@ -74,7 +80,7 @@ export class NodeStore {
     return known.length > 0 ? Math.max(...known) : undefined
   }
 
-  /** The begin of what is known, in microseconds; undefined while nothing is. */
+  /** Beginning of the known data, in microseconds; undefined without data. */
   get oldest(): number | undefined {
     const begins = [
       this.covered.first,
@@ -86,17 +92,20 @@ export class NodeStore {
     return begins.length > 0 ? Math.min(...begins) : undefined
   }
 
-  /** The columns that hold what a lane refers to: the index is one less than the reference, or than its opposite. */
+  /**
+   * Returns the columns that contain the event of a lane's reference: all events if it is positive, slow events if it
+   * is negative. The index in them is |reference| - 1.
+   */
   columnsOf(kind: number, reference: number): EventColumns {
     return (reference > 0 ? this.events[kind] : this.slow[kind]) as EventColumns
   }
 
-  /** The bytes of what a lane refers to. */
+  /** Returns the bytes of the event of a lane's reference. */
   bytesOf(kind: number, reference: number): number {
     return this.columnsOf(kind, reference).bytes[Math.abs(reference) - 1] as number
   }
 
-  /** Takes events and the span for which they are whole. */
+  /** Adds events, and the span in which they are complete. */
   addEvents(rows: EventRows): void {
     this.addTo(this.events, rows)
     const from = rows.FromUnixMicroseconds
@@ -110,7 +119,10 @@ export class NodeStore {
     for (const columns of this.slow) columns.drop(columns.count - SlowEventsPerKind)
   }
 
-  /** Takes roll-ups and the seconds for which they are whole; a span that reaches over those is left out, for it would grow. Spans of another length than {@link RollUpSpans} are divided. */
+  /**
+   * Adds roll-ups, and the seconds for which they are complete. Leaves out a span that extends beyond these seconds,
+   * because it is incomplete. Divides spans of a length that is not in {@link RollUpSpans}.
+   */
   addRollUps(rows: RollUpRows, fromSecond: number, untilSecond: number): void {
     const level = this.levels.find((one) => rows.SpanSeconds % one.spanSeconds === 0)
     if (!level) return
@@ -131,7 +143,7 @@ export class NodeStore {
       const at = Number(row[second as number])
       if (at < fromSecond || at + rows.SpanSeconds > untilSecond) continue
       let moved = Number(row[bytes as number])
-      // In order of kind within a second: a sync follows the writes that it made durable.
+      // In order of kind within a second, so that a sync follows the writes that it made durable.
       if (index === JournalWrite) {
         written = moved
         writtenSecond = at
@@ -148,7 +160,7 @@ export class NodeStore {
     level.known.add(fromSecond, untilSecond)
   }
 
-  /** Forgets what is older than a node keeps. */
+  /** Removes data that are older than a node keeps them. */
   forgetBefore(time: number): void {
     const second = Math.floor(time / Micro)
     for (const level of this.levels) {
@@ -182,7 +194,10 @@ export class NodeStore {
     })
   }
 
-  /** A sync moves nothing by itself: it is shown with what was written since the one before it, of its own kind or, the journal's, of the kind beside it. */
+  /**
+   * Returns the bytes to show. A sync transfers no bytes itself, so it shows the bytes written since the previous sync:
+   * of the same kind, or for the journal of journal_write.
+   */
   private shownBytes(kind: number, bytes: number): number {
     const written = kind === JournalSync ? JournalWrite : kind
     const before = this.unsynced[written] as number
@@ -190,7 +205,7 @@ export class NodeStore {
     return bytes > 0 ? bytes : before
   }
 
-  /** Forgets a tenth at once, so that it is seldom done. */
+  /** Removes a tenth of the events at once, so that removals are rare. */
   private forgetOldest(): void {
     const count = this.eventCount
     if (count <= this.mostEvents) return
@@ -209,7 +224,7 @@ export class NodeStore {
   }
 }
 
-/** Where the named columns are; throws a sentence when one is missing. */
+/** Returns the positions of named columns. Throws an error with a sentence if one is missing. */
 export function indexes(rows: Rows, ...names: string[]): number[] {
   return names.map((name) => {
     const index = rows.Columns.indexOf(name)

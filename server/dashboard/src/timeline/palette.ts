@@ -1,28 +1,28 @@
 import { kinds } from "./kinds"
 
-/** Steps of brightness: more could not be told apart. */
+/** Levels of brightness. More could not be distinguished. */
 export const Levels = 16
 
 const LeastBytes = 10 // 1 KiB, as a power of two
 const MostBytes = 22 // 4 MiB
 
-/** How bright a piece of work is by its bytes: from 1 KiB to 4 MiB, each doubling the same step. */
+/** Returns the level of brightness for a number of bytes, logarithmically from 1 KiB to 4 MiB. */
 export function levelOf(bytes: number): number {
   if (bytes <= 0) return 0
   const share = (Math.log2(bytes) - LeastBytes) / (MostBytes - LeastBytes)
   return Math.max(0, Math.min(Levels - 1, Math.round(share * (Levels - 1))))
 }
 
-/** The theme's colours as a canvas' pixels hold them. */
+/** The theme's colours as values of canvas pixels. */
 export interface Palette {
   ground: number
   lane: number
   grid: number
-  /** By kind, then level. */
+  /** Colours of boxes, by kind, then level. */
   boxes: Uint32Array[]
   /** For words in a box, as CSS: by kind, then level. */
   words: string[][]
-  /** Between two boxes that touch. */
+  /** Colour between two adjacent boxes. */
   edge: number
   slow: number
   slowWords: string
@@ -31,14 +31,14 @@ export interface Palette {
   verySlowBand: number
   quiet: string
   rim: string
-  /** One for each of the lines. */
+  /** Colours of the lines. */
   lines: number[]
   limit: number
 }
 
 type Rgb = readonly [number, number, number]
 
-/** Reads the roles of theme.css as they are now, dark or light. */
+/** Reads the current colours of theme.css, dark or light. */
 export function readPalette(): Palette {
   const probe = document.createElement("canvas").getContext("2d", { willReadFrequently: true }) as CanvasRenderingContext2D
   const style = getComputedStyle(document.documentElement)
@@ -79,7 +79,7 @@ function mix(one: Rgb, other: Rgb, share: number): Rgb {
   return [0, 1, 2].map((part) => Math.round((one[part] as number) * (1 - share) + (other[part] as number) * share)) as unknown as Rgb
 }
 
-/** Red in the lowest byte: every machine that runs a browser today is little-endian. */
+/** Packs a colour with red in the lowest byte, because browsers run on little-endian machines only. */
 function word([red, green, blue]: Rgb): number {
   return ((255 << 24) | (blue << 16) | (green << 8) | red) >>> 0
 }
@@ -88,7 +88,7 @@ function css([red, green, blue]: Rgb): string {
   return `rgb(${red} ${green} ${blue})`
 }
 
-/** As WCAG counts it. */
+/** Returns the contrast ratio of two colours by WCAG. */
 function contrast(one: Rgb, other: Rgb): number {
   const [low = 0, high = 0] = [luminance(one), luminance(other)].sort((a, b) => a - b)
   return (high + 0.05) / (low + 0.05)

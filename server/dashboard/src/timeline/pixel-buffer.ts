@@ -1,4 +1,7 @@
-/** The pixels of a canvas as words. Filling them ourselves costs the same whatever they show; thousands of canvas calls a frame do not. */
+/**
+ * The pixels of a canvas as 32-bit words. The cost of writing them does not depend on the content; that of thousands of
+ * canvas calls a frame would.
+ */
 export class PixelBuffer {
   readonly image: ImageData
   readonly words: Uint32Array
@@ -24,19 +27,19 @@ export class PixelBuffer {
     }
   }
 
-  /** A triangle that points down. */
+  /** Draws a triangle that points down. */
   pointer(middle: number, top: number, half: number, colour: number): void {
     for (let row = 0; row <= half; row++) this.rectangle(middle - half + row, top + row, 2 * (half - row) + 1, 1, colour)
   }
 
-  /** A line through a height for each column (NaN: none), with soft edges. */
+  /** Draws a line through one height per column (NaN: none), with soft edges. */
   line(heights: Float32Array, thickness: number, colour: number, top: number, bottom: number): void {
     const half = thickness / 2
     for (let column = 0; column < this.width; column++) {
       const here = heights[column] as number
       if (Number.isNaN(here)) continue
       const before = column > 0 ? (heights[column - 1] as number) : here
-      // Half way to each neighbour, so that a steep line has no holes.
+      // Extends half way to each neighbour, so that a steep line has no gaps.
       const from = Number.isNaN(before) ? here : (here + before) / 2
       const next = column + 1 < this.width ? (heights[column + 1] as number) : here
       const to = Number.isNaN(next) ? here : (here + next) / 2

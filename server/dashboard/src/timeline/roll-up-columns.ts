@@ -1,20 +1,20 @@
 import { firstAbove, grown } from "./event-columns"
 import { Intervals } from "./intervals"
 
-/** The spans that are asked for: a day in minutes, some hours in ten seconds, an hour in seconds. */
+/** Lengths of the requested spans in seconds: for a day, for some hours, and for an hour. */
 export const RollUpSpans = [60, 10, 1] as const
 
-/** Sums of one kind's work by spans of time, in columns sorted by second. */
+/** Sums of the operations of one kind by spans of time, in columns sorted by second. */
 export class RollUpColumns {
   size = 0
   second = new Float64Array(64)
   count = new Float64Array(64)
-  /** For syncs: what was written to the journal in the span, so what they made durable. */
+  /** Bytes of each span; for syncs, the bytes written to the journal in the span, which they made durable. */
   bytes = new Float64Array(64)
   total = new Float64Array(64)
   longest = new Float64Array(64)
 
-  /** Puts a span in its place; what was known of it is replaced, for a running span grows. */
+  /** Inserts a span. Replaces its earlier values, because the current span grows. */
   set(second: number, count: number, bytes: number, total: number, longest: number): void {
     let place = this.firstAt(second)
     if (place === this.size || this.second[place] !== second) place = this.open(place)
@@ -25,9 +25,9 @@ export class RollUpColumns {
     this.longest[place] = longest
   }
 
-  /** The first span that begins at a second or later. */
+  /** Returns the first span that begins at a second or later. */
   firstAt(second: number): number {
-    // Seconds are whole, so nothing lies between one and the half before it.
+    // Seconds are integers, so the first value above second - 0.5 is the first at the second or later.
     return firstAbove(this.second, this.size, second - 0.5)
   }
 
@@ -57,7 +57,7 @@ export class RollUpColumns {
   }
 }
 
-/** The roll-ups of all kinds in one span, and for which seconds they are known. */
+/** The roll-ups of all kinds for one length of span, and the seconds for which they are known. */
 export class RollUpLevel {
   readonly known = new Intervals()
   readonly kinds: RollUpColumns[]

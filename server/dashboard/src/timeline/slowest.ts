@@ -2,7 +2,7 @@ import { BlockEvents, type EventColumns } from "./event-columns"
 import { eventOf, type FoundEvent } from "./found"
 import type { NodeStore } from "./node-store"
 
-/** The longest events of a span of time, longest first: what one would look for, as text. */
+/** Returns the longest events of a span of time, longest first. */
 export function slowestIn(store: NodeStore, shown: readonly number[], from: number, to: number, most: number): FoundEvent[] {
   const best: FoundEvent[] = []
   for (const kind of shown) {
@@ -32,7 +32,7 @@ function collect(events: EventColumns, kind: number, from: number, to: number, m
 }
 
 function insert(event: FoundEvent, best: FoundEvent[], most: number): void {
-  // A slow event is remembered apart too, without what it made durable.
+  // A slow event is also in the list of slow events, without the bytes that it made durable.
   const same = best.find((one) => one.kind === event.kind && one.start === event.start && one.duration === event.duration)
   if (same) return
   const place = best.findIndex((one) => one.duration < event.duration)

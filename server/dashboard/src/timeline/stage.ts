@@ -8,35 +8,38 @@ import { type Bounds, between, kept, moved, type View, zoomed } from "./view"
 const GlideMilliseconds = 220
 const SettleMilliseconds = 150
 const FollowedSettleMilliseconds = 1000
-/** Events are told once a second: following so much later shows no empty edge. */
+/** Delay of the followed view. Events arrive once a second, so a shorter delay would show an empty edge. */
 const LagMicroseconds = 1.3 * Micro
-/** With less in sight nobody could read what passes: the timeline stands still then. */
+/** A narrower view is not followed, because events would pass too fast to read. */
 export const LeastFollowedMicroseconds = 2 * Micro
-/** How much of the width stays free at the right while the newest is followed over long spans. */
+/** Share of the width that stays free at the right while long spans are followed. */
 const FollowedMargin = 0.01
 
-/** What is drawn on the page besides the tracks, when they are: the axis, the strip of the day. */
+/** Draws a part of the page besides the tracks, together with them: the axis, or the strip of the day. */
 export type Drawing = (view: View, palette: Palette) => void
 
-/** The one time axis: what is in sight, how it moves, and when it is drawn. All nodes share it. A frame is drawn only when something has changed. */
+/**
+ * The time axis that all nodes share: its view, the view's movement, and the drawing of frames. A frame is drawn only
+ * after a change.
+ */
 export class Stage {
   view: View
   readonly tracks = new Set<TrackCanvas>()
   readonly drawings = new Set<Drawing>()
-  /** Whether the newest stays in sight. */
+  /** Whether the view follows the newest events. */
   readonly isFollowing = signal(true)
   readonly hidden = signal<ReadonlySet<number>>(new Set(kinds.flatMap((kind, index) => (kind.isFolded ? [index] : []))))
-  /** Called when nothing has moved for a moment. */
+  /** Called when the view has not moved for a moment. */
   settled: () => void = () => {}
   shown: number[] = []
-  /** Rises with everything that was noticed. */
+  /** Number of calls of {@link noticed}. */
   notices = 0
   private palette: Palette | undefined
   private goal: { from: View; to: View; begun: number } | undefined
   private frame = 0
   private timer: ReturnType<typeof setTimeout> | undefined
   private settling: ReturnType<typeof setTimeout> | undefined
-  /** The followed node's clock minus this browser's, in microseconds. */
+  /** The clock of the followed node minus this browser's, in microseconds. */
   private ahead = 0
   private oldest = Number.POSITIVE_INFINITY
   private newest = Number.NEGATIVE_INFINITY
@@ -59,7 +62,7 @@ export class Stage {
       this.request()
     }
     schemes.addEventListener("change", repaint)
-    // The page may be told a scheme by its owner, on its root.
+    // The root element may have an attribute that sets the colour scheme.
     const watcher = new MutationObserver(repaint)
     watcher.observe(document.documentElement, { attributes: true })
     const seen = () => {
@@ -73,7 +76,7 @@ export class Stage {
     )
   }
 
-  /** The page is left: whoever still tells of something draws nothing any more. */
+  /** Stops all drawing, because the page is left. */
   stop(): void {
     this.isStopped = true
     for (const stop of this.stops) stop()
@@ -82,7 +85,7 @@ export class Stage {
     clearTimeout(this.settling)
   }
 
-  /** In device pixels; all tracks have the same. */
+  /** Width in device pixels, the same for all tracks. */
   get width(): number {
     for (const track of this.tracks) return track.width
     return 1
@@ -94,21 +97,21 @@ export class Stage {
     return { oldest: Math.min(this.oldest, newest - 60 * Micro), newest }
   }
 
-  /** Takes note of how far the known reaches, and draws it. `until` is the end of what a live node told just now. */
+  /** Records the range of known data, and draws it. `until` is the end of the data that a live node has just sent. */
   noticed(oldest: number | undefined, newest: number | undefined, until?: number): void {
     this.notices++
     if (oldest !== undefined) this.oldest = Math.min(this.oldest, oldest)
     if (newest !== undefined) this.newest = Math.max(this.newest, newest)
     if (until !== undefined) {
       const ahead = until - Date.now() * 1000
-      // An answer's way takes some milliseconds, another each time: only a clock that differs counts.
+      // The time on the network varies by milliseconds, so ignore small differences.
       if (Math.abs(ahead - this.ahead) > 0.25 * Micro) this.ahead = ahead
     }
 
     this.request()
   }
 
-  /** Nothing is followed any more: only files are shown. */
+  /** Stops following, for pages that only show files. */
   standStill(isStill: boolean): void {
     this.isStill = isStill
     if (isStill) this.isFollowing.value = false
@@ -125,7 +128,7 @@ export class Stage {
     this.go(moved(this.goalView, widths, this.bounds), glide)
   }
 
-  /** Shows a span: around the newest while that is followed, else around the middle. */
+  /** Shows a span: up to the newest events while they are followed, otherwise around the middle. */
   showSpan(span: number): void {
     if (this.isFollowing.value && span >= LeastFollowedMicroseconds) {
       this.go(this.followedView(span), true)
@@ -137,7 +140,7 @@ export class Stage {
     this.go(kept({ from: middle - span / 2, span }, this.bounds), true)
   }
 
-  /** A day, up to now. */
+  /** Shows a day, up to now. */
   showDay(): void {
     if (this.isFollowing.value) this.showSpan(DayMicroseconds)
     else this.go(kept({ from: this.bounds.newest - DayMicroseconds * 1.01, span: DayMicroseconds * 1.02 }, this.bounds), true)
@@ -153,7 +156,7 @@ export class Stage {
     this.go(this.followedView(Math.max(this.goalView.span, LeastFollowedMicroseconds)), true)
   }
 
-  /** Shows a view, gliding there or at once. */
+  /** Shows a view, with an animation or at once. */
   go(view: View, glide: boolean): void {
     const isCalm = matchMedia("(prefers-reduced-motion: reduce)").matches
     if (glide && !isCalm) {
@@ -166,7 +169,7 @@ export class Stage {
     this.request()
   }
 
-  /** Draws in the next frame, once. */
+  /** Requests a drawing in the next frame. */
   request(): void {
     if (this.frame === 0 && !document.hidden && !this.isStopped) this.frame = requestAnimationFrame(this.draw)
   }
@@ -200,13 +203,13 @@ export class Stage {
     if (this.goal) {
       this.request()
     } else if (this.isFollowing.value) {
-      // As often as what is followed moves by a pixel; a day moves once a minute.
+      // Draw as often as the followed view moves by a pixel.
       const milliseconds = this.view.span / this.width / 1000
       if (milliseconds <= 20) this.request()
       else this.timer = setTimeout(() => this.request(), Math.min(milliseconds, 60_000))
     }
 
-    // What is followed never rests: then it is looked after once a second.
+    // A followed view always moves, so report it once a second.
     const isRunning = this.isFollowing.value && !this.goal
     if (isRunning && this.settling !== undefined) return
     clearTimeout(this.settling)

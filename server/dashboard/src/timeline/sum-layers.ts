@@ -2,27 +2,30 @@ import type { LanePixels } from "./lane-pixels"
 import { Micro, type NodeStore } from "./node-store"
 import { RollUpSpans } from "./roll-up-columns"
 
-/** A span may be so many pixels wide before a finer one is wanted. */
+/** Maximum width of a span in pixels before a finer level is used. */
 const WidestSpanPixels = 4
 
-/** From this zoom on sums say more than single events, where both are known. */
+/** From this zoom on, sums are drawn instead of single events if both are known. */
 export const SumsFromPerPixel = 2 * Micro
 
-/** Which length of span is right for a zoom: an index of {@link RollUpSpans}. */
+/** Returns the level that fits a zoom: an index of {@link RollUpSpans}. */
 export function levelFor(perPixel: number): number {
   const fitting = RollUpSpans.findIndex((span) => span * Micro <= perPixel * WidestSpanPixels)
   return fitting < 0 ? RollUpSpans.length - 1 : fitting
 }
 
-/** Decides for each column of pixels what tells of it: events, the roll-ups that fit the zoom, finer ones where those do not reach yet, or coarser ones until the fitting are fetched. */
+/**
+ * Chooses the data for each column of pixels: events, roll-ups of the level that fits the zoom, finer ones where that
+ * level is not complete yet, or coarser ones until it is fetched.
+ */
 export class SumLayers {
-  /** Columns that are shown event by event. */
+  /** Columns that show single events. */
   covered = new Uint8Array(0)
-  /** Events that end earlier are not drawn: sums tell of them. */
+  /** Events that end before this time are not drawn, because sums are. */
   eventsFrom = Number.NEGATIVE_INFINITY
-  /** By level: columns that something better tells of. */
+  /** By level: columns for which better data exist. */
   private readonly taken = RollUpSpans.map(() => new Uint8Array(0))
-  /** By level: spans before this second are told by a level that fits better. */
+  /** By level: spans before this second are drawn from a level that fits better. */
   private readonly since = new Float64Array(RollUpSpans.length)
   private fitting = 0
 
@@ -78,7 +81,7 @@ function sumsUntil(store: NodeStore): number {
   return until
 }
 
-/** Marks the columns that lie in a span of time with at least their middle. */
+/** Marks the columns whose middle is in a span of time. */
 function mark(columns: Uint8Array, begin: number, end: number, from: number, perPixel: number): void {
   const first = Math.max(0, Math.round((begin - from) / perPixel))
   const last = Math.min(columns.length, Math.round((end - from) / perPixel))

@@ -1,6 +1,6 @@
 import { bytes } from "../shell/format"
 
-/** A duration as a person reads it, with three figures. */
+/** Formats a duration with three significant digits. */
 export function durationText(microseconds: number): string {
   if (microseconds < 1000) return `${Math.round(microseconds)} µs`
   if (microseconds < 1_000_000) return `${figures(microseconds / 1000)} ms`
@@ -8,12 +8,12 @@ export function durationText(microseconds: number): string {
   return microseconds < 7_200_000_000 ? `${figures(microseconds / 60_000_000)} min` : `${figures(microseconds / 3_600_000_000)} h`
 }
 
-/** Bytes moved in a time. */
+/** Formats a rate: bytes transferred in a duration. */
 export function speedText(moved: number, microseconds: number): string {
   return microseconds > 0 ? `${bytes((moved * 1_000_000) / microseconds)}/s` : ""
 }
 
-/** The time of day of this browser, to the microsecond where asked. */
+/** Formats the time of day in this browser's time zone, as precisely as the step requires. */
 export function timeText(microseconds: number, stepMicroseconds: number): string {
   const date = new Date(microseconds / 1000)
   const two = (value: number) => String(value).padStart(2, "0")
@@ -26,7 +26,7 @@ export function timeText(microseconds: number, stepMicroseconds: number): string
   return stepMicroseconds >= 1000 ? `${seconds}.${fraction.slice(0, 3)}` : `${seconds}.${fraction.slice(0, 3)} ${fraction.slice(3)}`
 }
 
-/** Only what changes from tick to tick below a second: ".123" or ".123 456". */
+/** Formats the fraction of a second, for ticks closer than a second: ".123" or ".123 456". */
 export function fractionText(microseconds: number, stepMicroseconds: number): string {
   const text = timeText(microseconds, stepMicroseconds)
   return stepMicroseconds >= 1_000_000 ? text : text.slice(text.indexOf("."))

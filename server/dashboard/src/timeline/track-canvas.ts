@@ -10,7 +10,7 @@ import { SumLayers } from "./sum-layers"
 import { durationText } from "./text"
 import { firstTick, tickStep, type View, zoneOffset } from "./view"
 
-/** Heights in CSS pixels; timeline.css has the same for the names beside them. */
+/** Heights in CSS pixels. timeline.css has the same ones for the names beside the lanes. */
 export const LinesHeight = 64
 export const LaneHeight = 24
 const LaneGap = 3
@@ -18,17 +18,20 @@ const TickPixels = 90
 const WordPixels = 48
 const LongWordPixels = 118
 const MostWords = 4096
-/** A second is wider than some pixels. */
+/** Zoom from which sums are striped: a second is 12 pixels wide. */
 const StripedPerPixel = Micro / 12
 
-/** Latency is drawn by its logarithm from 0.1 ms to 10 s, temperature from 20 to 90 °C: fixed, so that nothing jumps while one moves, and nodes compare. */
+/**
+ * Latency is drawn logarithmically from 0.1 ms to 10 s, temperature from 20 to 90 °C. The scales are fixed, so that
+ * lines do not jump while the view moves, and nodes can be compared.
+ */
 const LeastMilliseconds = 0.1
 const LatencyDecades = 5
 const ColdestCelsius = 20
 const WarmestCelsius = 90
-/** Where background work pauses. */
+/** Temperature at which background work pauses. */
 const HotCelsius = 80
-/** Latency at the left, temperature at the right. */
+/** Labels of the scales: latency at the left, temperature at the right. */
 const ScaleLabels = [
   { line: 0, value: 1000, text: "1 s" },
   { line: 0, value: 10, text: "10 ms" },
@@ -37,9 +40,9 @@ const ScaleLabels = [
 ]
 const GapMicroseconds = 300 * Micro
 
-/** Draws one node: its lines, and a lane for each kind. Owns the canvas' pixels; everything is allocated when the size changes, nothing for a frame. */
+/** Draws one node: its lines, and a lane for each kind. Allocates only when the size changes, not for a frame. */
 export class TrackCanvas {
-  /** What the last frame shows, by kind: also what is under the pointer. */
+  /** The lanes of the last frame, by kind; also used to find what is below the pointer. */
   readonly lanes = kinds.map(() => new LanePixels())
   private readonly context: CanvasRenderingContext2D
   private buffer = new PixelBuffer(1, 1)
@@ -69,7 +72,7 @@ export class TrackCanvas {
     return this.ratio
   }
 
-  /** To be called when the canvas' size in device pixels has changed, and before the first frame. */
+  /** Sets the canvas' size in device pixels. Must be called before the first frame. */
   resize(width: number, height: number, ratio: number): void {
     if (width < 1 || height < 1 || (width === this.buffer.width && height === this.buffer.height && ratio === this.ratio)) return
     this.canvas.width = width
@@ -104,7 +107,7 @@ export class TrackCanvas {
     for (let place = 0; place < shown.length; place++) this.drawWords(place, shown[place] as number, palette)
   }
 
-  /** The lane at a height in CSS pixels: its place among those shown, -1 for none. */
+  /** Returns the lane at a height in CSS pixels: its position among the shown lanes, -1 for none. */
   laneAt(y: number, lanes: number): number {
     const place = Math.floor((y - LinesHeight) / LaneHeight)
     return place >= 0 && place < lanes ? place : -1
@@ -156,7 +159,10 @@ export class TrackCanvas {
     return bottom * (1 - Math.max(0, Math.min(1, share)))
   }
 
-  /** Where a line is in each column: the highest of its samples there, or between the samples beside it. */
+  /**
+   * Computes the height of a line in each column: the maximum of its samples there, or interpolated between the nearest
+   * samples.
+   */
   private findHeights(line: number, from: number, perPixel: number, bottom: number): void {
     const { lines } = this.store
     const values = lines.values[line] as Float64Array
@@ -181,7 +187,7 @@ export class TrackCanvas {
       const after = lines.time[next] as number
       if (after - before > gap) continue
       const share = (end - perPixel / 2 - before) / (after - before)
-      // Straight on the drawing, also where its scale is of the logarithm; what is unknown stays so.
+      // Interpolates linearly in the drawing, also on a logarithmic scale. Unknown values stay unknown.
       const left = values[next - 1] as number
       const right = values[next] as number
       if (Number.isNaN(left) || Number.isNaN(right)) continue
@@ -212,7 +218,7 @@ export class TrackCanvas {
     if (kind === JournalSync) this.drawMarks(top, height, palette)
   }
 
-  /** What each column of a lane looks like: from where down, in which colour. */
+  /** Computes the top and the colour of each column of a lane. */
   private findColumns(lane: LanePixels, kind: number, perPixel: number, height: number, palette: Palette): void {
     const ramp = palette.boxes[kind] as Uint32Array
     const least = this.scaled(3)
@@ -229,11 +235,11 @@ export class TrackCanvas {
         const begins = column > 0 && lane.box[column - 1] !== box && lane.box[Math.min(lane.width - 1, column + edges)] === box
         this.colours[column] = begins ? palette.edge : (ramp[levelOf(this.store.bytesOf(kind, box))] as number)
       } else if ((lane.count[column] as number) > 0 || (lane.busy[column] as number) > 0) {
-        // The square root: a disk that is at work for a hundredth of the time is to be told from one that is for a tenth.
+        // The square root makes a load of one percent distinguishable from ten percent.
         const share = Math.sqrt(Math.min(1, (lane.busy[column] as number) / perPixel))
         this.tops[column] = height - Math.max(least, Math.round(share * height))
         this.colours[column] = ramp[levelOf(this.meanBytes(lane, column, kind))] as number
-        // Stripes: at this zoom single events would be seen, but only a sum is known.
+        // Stripes show that only a sum is known at a zoom that would show single events.
         if (isStriped && lane.isSum[column] && column % stripe < stripe / 2) this.tops[column] = height - this.scaled(1)
       }
 
@@ -251,7 +257,7 @@ export class TrackCanvas {
     return event === 0 ? 0 : this.store.bytesOf(kind, event)
   }
 
-  /** Everything waits for a sync of a second: it is to be seen from any lane. */
+  /** Draws slow syncs across all lanes, because other work waits for them. */
   private drawBands(palette: Palette): void {
     for (let column = 0; column < this.buffer.width; column++) {
       if (this.marks[column] !== MarkVerySlow) continue
@@ -333,7 +339,7 @@ export class TrackCanvas {
     return palette.words[kind]?.[levelOf(moved)] ?? palette.quiet
   }
 
-  // Words are made once: a string for each frame and box would be work for the collector.
+  // Caches texts: new strings for each frame and box would burden the garbage collector.
   private durationWords(duration: number): string {
     return this.durations.get(duration) ?? remembered(this.durations, duration, durationText(duration))
   }
