@@ -21,7 +21,7 @@ const pages: Record<string, { Page: ComponentType & { prefetch?: () => void }; s
   alerts: { scope: "metrics", Page: lazy(async () => (await import("./node/alerts-page")).AlertsPage) },
 }
 
-// While the node is asked who this browser is.
+// Loads the page while the session is being read.
 pages[route.value.page]?.Page.prefetch?.()
 
 export function App() {

@@ -4,23 +4,23 @@ import { Button, Dialog, Field, WorkDialog } from "../shell/parts"
 
 interface AccessFormProps<Made> {
   title: string
-  /** What the button that makes it says. */
+  /** Label of the button that creates it. */
   verb: string
   name: Signal<string>
   label?: string
   hint?: string
-  /** Above the name. */
+  /** Text above the name. */
   intro?: ComponentChildren
-  /** Below the name: what else is asked. */
+  /** Further fields, below the name. */
   children?: ComponentChildren
   isReady?: boolean
   make: () => Promise<Made>
-  /** What was made, which is shown this once. */
+  /** The created secret, which is shown only once. */
   show: (made: Made) => { title: string; done: string; content: ComponentChildren }
   onClose: () => void
 }
 
-/** Gives somebody access: asks for a name and what it may, makes it, and shows it. */
+/** A form that creates a token or certificate: asks for name and rights, creates it, and shows it once. */
 export function AccessForm<Made>({
   title,
   verb,
@@ -65,13 +65,13 @@ export function AccessForm<Made>({
 
 interface WordInputProps {
   of: Signal<string>
-  /** These come from the field around it. */
+  /** Set by the surrounding field. */
   id?: string
   "aria-describedby"?: string
   "aria-invalid"?: "true"
 }
 
-/** An input for names, which nobody completes or begins with a capital. */
+/** An input for names, without autocompletion and capitalisation. */
 export function WordInput({ of, ...described }: WordInputProps) {
   return (
     <input

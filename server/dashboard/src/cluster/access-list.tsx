@@ -4,20 +4,20 @@ import { Button, type Column, Confirm, Table, toast } from "../shell/parts"
 import { send } from "../shell/request"
 
 interface AccessListProps<Row> {
-  /** What each is: "token". */
+  /** The kind of item: "token". */
   kind: string
   label: string
-  /** Where one is withdrawn, by its name. */
+  /** Path of the route that revokes an item by its name. */
   path: string
   rows: readonly Row[]
   columns: Column<Row>[]
   empty: ComponentChildren
-  /** What else to say before one is withdrawn. */
+  /** Additional text of the confirmation. */
   warning?: (name: string) => ComponentChildren
   refresh: () => Promise<void>
 }
 
-/** Who has access, each to be withdrawn. */
+/** The list of tokens or certificates, each with a button that revokes it. */
 export function AccessList<Row extends { Name: string }>({
   kind,
   label,

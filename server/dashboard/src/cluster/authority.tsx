@@ -9,7 +9,10 @@ interface AuthorityState {
   WaitsFor?: string[]
 }
 
-/** Whom members and clients trust; replaced in two steps when somebody else may have a card. */
+/**
+ * The certificate authority that members and clients trust. It is replaced in two steps if another person may have a
+ * card.
+ */
 export function Authority() {
   const { data, trouble, refresh } = useAsked<AuthorityState>("/admin/cluster/authority", 10)
   const asks = useSignal<"rotate" | "retire" | null>(null)

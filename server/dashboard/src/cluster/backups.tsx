@@ -6,7 +6,7 @@ import { backupLine } from "./backup-line"
 
 const OldSeconds = 3 * 86_400
 
-/** How old the newest backup is, and how one is taken, regularly, and put back. */
+/** The age of the newest backup, and the commands to take one, regularly, and to restore it. */
 export function Backups() {
   const ages = (live.value?.Nodes ?? []).map((node) => node.Sample?.BackupAgeSeconds).filter((age) => age != null)
   const age = ages.length === 0 ? null : Math.min(...ages)

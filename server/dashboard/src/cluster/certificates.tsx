@@ -14,7 +14,7 @@ interface CertificateRow {
   Expires: string
 }
 
-/** Who may enter with a client certificate, as RavenDB's clients do. */
+/** The client certificates, as RavenDB's clients use them. */
 export function Certificates() {
   const { data, trouble, refresh } = useAsked<{ Certificates: CertificateRow[] }>("/admin/access/certificates")
   const isNew = useSignal(false)

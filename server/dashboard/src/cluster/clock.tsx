@@ -10,7 +10,7 @@ interface Readiness {
 
 const RefreshSeconds = 10
 
-/** What time it is for the cluster, and whether that is sure: documents and tokens expire by it. */
+/** The cluster's time, by which documents and tokens expire, and whether it is in doubt. */
 export function Clock() {
   const { data, trouble, refresh } = useAsked<Readiness>("/readyz?verbose", RefreshSeconds)
   const asks = useSignal(false)

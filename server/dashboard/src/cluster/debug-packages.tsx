@@ -1,7 +1,7 @@
 import { live } from "../shell/live"
 import { LinkButton, Panel } from "../shell/parts"
 
-/** One file that says how a node is, for whoever is to help. */
+/** The download of a node's debug package, for a person who helps. */
 export function DebugPackages() {
   return (
     <Panel title="Debug package">

@@ -16,7 +16,7 @@ const lives = [
   { value: 86_400, title: "1 day" },
 ]
 
-/** Makes a token that lets one node in, and shows it as text and to a camera. */
+/** Creates a token with which one node can join, and shows it as text and as a QR code. */
 export function Join({ onClose }: { onClose: () => void }) {
   const life = useSignal(3600)
   const made = useSignal<JoinToken | null>(null)

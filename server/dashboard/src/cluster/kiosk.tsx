@@ -4,7 +4,7 @@ import { ask } from "../shell/request"
 import { AccessForm } from "./access-form"
 import { QrPicture } from "./qr-picture"
 
-/** A link for a screen on the wall: it shows overview and timeline, and can change nothing. */
+/** Creates a link for a screen on the wall, which shows the overview and the timeline and cannot change anything. */
 export function Kiosk({ taken, onClose }: { taken: readonly string[]; onClose: () => void }) {
   const name = useSignal(freeName(taken))
   const make = async () => {

@@ -26,7 +26,7 @@ const words: Record<Order, { title: (name: string) => string; verb: string; what
   },
 }
 
-/** Asks before a member is changed; by its name before it is removed. */
+/** Asks for confirmation before a member is changed. Before a removal the user must type its name. */
 export function MemberOrder({ what, member, onClose, onDone }: { what: Order; member: Member; onClose: () => void; onDone?: () => void }) {
   const say = words[what]
   return (

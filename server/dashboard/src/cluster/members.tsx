@@ -14,7 +14,7 @@ const RefreshSeconds = 3
 
 type Open = { what: "join" } | { what: "replace"; member: Member } | { what: Order; member: Member } | null
 
-/** The members, how far behind each is, and what can be ordered of them. */
+/** The members with their lag, and the actions on them. */
 export function Members() {
   const { data, trouble, refresh } = useAsked<MemberList>("/admin/cluster/nodes", RefreshSeconds)
   const open = useSignal<Open>(null)
@@ -77,7 +77,7 @@ export function Members() {
   )
 }
 
-/** As the other pages and the alerts tell it; who may not read those has the list alone. */
+/** The same value as on the other pages. A caller without the scope `metrics` has only the value of the list. */
 function heardOf(member: Member): number | null {
   return secondsSinceHeard(member.Tag) ?? member.HeardSeconds ?? null
 }

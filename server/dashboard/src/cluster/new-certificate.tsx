@@ -12,7 +12,7 @@ interface Made {
   Notice?: string
 }
 
-/** Signs a request that its owner made: the private key never leaves that machine. */
+/** Signs a certificate request. The private key never leaves the machine that created it. */
 export function NewCertificate({ onClose }: { onClose: () => void }) {
   const name = useSignal("")
   const request = useSignal("")

@@ -12,7 +12,7 @@ const scopes = [
 
 const DaySeconds = 86_400
 
-/** Makes a token, and shows it this once. */
+/** Creates a token, and shows it once. */
 export function NewToken({ onClose }: { onClose: () => void }) {
   const name = useSignal("")
   const chosen = useSignal<string[]>(["read"])

@@ -20,7 +20,7 @@ const tabs = [
 
 type Tab = (typeof tabs)[number]["id"]
 
-/** Who belongs to the cluster, who may enter it, and what its owner does about it now and then. */
+/** The page of the cluster: members, access, and maintenance. */
 export function ClusterPage() {
   const chosen = tabs.find((tab) => tab.id === route.value.parts[0])?.id ?? "members"
   const name = session.value?.ClusterName || session.value?.NodeName

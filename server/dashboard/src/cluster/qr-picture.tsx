@@ -3,7 +3,10 @@ import { qrCode } from "./qr"
 
 const Quiet = 4
 
-/** A text as a QR code: dark on white in any colour scheme, as cameras want it. Nothing when it is too long for one. */
+/**
+ * A text as a QR code, dark on white in any colour scheme, because cameras need that. Renders nothing if the text is
+ * too long.
+ */
 export function QrPicture({ text, label }: { text: string; label: string }) {
   const modules = useMemo(() => {
     try {
@@ -14,7 +17,7 @@ export function QrPicture({ text, label }: { text: string; label: string }) {
   }, [text])
   if (!modules) return null
   const size = modules.length + 2 * Quiet
-  // Each row's dark runs as one path: one element instead of thousands.
+  // One path for all dark modules instead of thousands of elements.
   const path = modules
     .flatMap((line, row) =>
       line.map((dark, column) =>

@@ -4,7 +4,7 @@ import { Join } from "./join"
 import type { Member } from "./member"
 import { MemberOrder } from "./member-order"
 
-/** A machine or its card died: the dead one is removed, and an empty one joins under its name. */
+/** Replaces a member whose machine or card died: removes it, and lets an empty machine join under its name. */
 export function Replace({ member, onClose }: { member: Member; onClose: () => void }) {
   const step = useSignal<"choose" | "remove" | "join">("choose")
   const isGone = useSignal(false)

@@ -14,7 +14,7 @@ export interface TokenRow {
   Expires: string | null
 }
 
-/** Who may enter with a token. A token itself is shown once, when it is made. */
+/** The tokens. A token itself is shown only when it is created. */
 export function Tokens() {
   const { data, trouble, refresh } = useAsked<{ Tokens: TokenRow[] }>("/admin/access/tokens")
   const open = useSignal<"new" | "kiosk" | null>(null)

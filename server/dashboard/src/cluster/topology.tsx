@@ -6,7 +6,9 @@ const RowHeight = 54
 const LeaderAt = 120
 const OtherAt = 470
 
-/** Who sends to whom: the leader at the left, those who follow it at the right. The table below says the same in words. */
+/**
+ * A picture of the replication: the leader at the left, its followers at the right. The table below has the same data.
+ */
 export function Topology({ list }: { list: MemberList }) {
   const leader = list.Members.find((member) => member.Role === "leader")
   const others = list.Members.filter((member) => member !== leader)

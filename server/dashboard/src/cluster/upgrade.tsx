@@ -8,7 +8,7 @@ interface Levels {
   Members: { Tag: string; Name: string; NewestLevel: number | null }[]
 }
 
-/** Which versions run, what is written to disk, and the last step of an upgrade, which cannot be taken back. */
+/** The members' versions, the format level on disk, and the last step of an upgrade, which cannot be undone. */
 export function Upgrade() {
   const { data, trouble, refresh } = useAsked<Levels>("/admin/cluster/upgrade", 30)
   const asks = useSignal(false)

@@ -12,7 +12,7 @@ import { ImportPanel } from "./import-panel"
 import { type Cursor, type Filter, FirstPage, type Page, pageSizeFor, queryOf, readPage } from "./listing"
 import { type CollectionStatistics, readOf, readsAreLocal } from "./store"
 
-/** The documents of a database or of one of its collections, page by page. */
+/** The page with the documents of a database, or of one of its collections. */
 export function BrowsePage({ database, collection }: { database: string; collection: string | null }) {
   const filter: Filter = { prefix: route.value.query.get("prefix") ?? "", where: route.value.query.get("where") ?? "" }
   const statistics = useAsked<CollectionStatistics>(readOf(database, "collections/stats/detailed"), 5)
@@ -34,7 +34,7 @@ export function BrowsePage({ database, collection }: { database: string; collect
   )
 
   const { prefix, where } = filter
-  // Who comes while nobody leads learns that only after his first question.
+  // The absence of a leader may be known only after the first request. Reading it here repeats the request.
   const isLocal = readsAreLocal()
   useEffect(() => {
     cursors.value = [FirstPage]

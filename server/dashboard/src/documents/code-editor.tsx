@@ -6,7 +6,7 @@ import type { Highlighter } from "./highlight"
 import { placeOf } from "./json-text"
 import "./code-editor.css"
 
-/** What may be put in at the caret. */
+/** Returns the completions at the caret. */
 export interface Offer {
   from: number
   to: number
@@ -14,30 +14,31 @@ export interface Offer {
 }
 
 interface CodeEditorProps {
-  /** What the text is, for screen readers. */
+  /** Label for screen readers. */
   label: string
   value: string
   onInput?: (value: string) => void
   highlight: Highlighter
-  /** The character at which something is wrong. */
+  /** Position of an error. */
   wrongAt?: number | null
-  /** Says what is wrong; read out with the text. */
+  /** Id of the element with the error message, for screen readers. */
   describedBy?: string
   complete?: (text: string, caret: number) => Offer | null
-  /** Ctrl+S. */
+  /** Called at Ctrl+S. */
   onSave?: () => unknown
-  /** Ctrl+Enter. */
+  /** Called at Ctrl+Enter. */
   onRun?: () => unknown
   readOnly?: boolean
-  /** How high it is at least, and at most, in lines. */
+  /** Minimum and maximum height in lines. */
   lines?: [number, number]
-  /** As high as the window allows. */
+  /** Whether the editor is as high as the window allows. */
   tall?: boolean
 }
 
 /**
- * A textarea with line numbers and colours. The browser's own editing stays whole (undo, search, touch, screen readers): the colours lie behind a transparent text,
- * and only for the lines in sight, so that a document of megabytes can be edited too. Tab goes on to the next control.
+ * A textarea with line numbers and colours. All editing is the browser's own (undo, search, touch, screen readers). The
+ * coloured text is drawn below the transparent text of the textarea, for the visible lines only, so that documents of
+ * megabytes can be edited too. Tab moves to the next control.
  */
 export function CodeEditor(props: CodeEditorProps) {
   const {
@@ -80,7 +81,7 @@ export function CodeEditor(props: CodeEditorProps) {
     if (!at || !props.complete || at.selectionStart !== at.selectionEnd) return
     const caret = at.selectionStart
     const found = props.complete(text, caret)
-    // Nothing typed yet: only who asks is answered.
+    // Without a typed letter, complete only on request (Ctrl+Space).
     if (!found || (!isAsked && found.from === caret)) {
       offer.value = null
       return
@@ -90,7 +91,7 @@ export function CodeEditor(props: CodeEditorProps) {
     offer.value = { ...found, caret, active: isWhole ? -1 : 0 }
   }
 
-  // What becomes known while somebody types is offered then, and not only at the next key.
+  // Names that become known while the user types are offered at once, not at the next key.
   useEffect(() => {
     const at = area.current
     if (at && isTyping.current && !offer.peek() && document.activeElement === at) suggest(at.value, false)
@@ -108,7 +109,7 @@ export function CodeEditor(props: CodeEditorProps) {
   const onKeyDown = (event: KeyboardEvent) => {
     const at = area.current
     if (!at) return
-    // A key that types nothing (an arrow, Escape, Ctrl+Enter) ends the word, whether the list is open or not.
+    // A key that types nothing (an arrow, Escape, Ctrl+Enter) ends the word, with or without an open list.
     isTyping.current = false
     if (offer.value && steer(event)) return
     const isControl = event.ctrlKey || event.metaKey
@@ -128,7 +129,7 @@ export function CodeEditor(props: CodeEditorProps) {
     }
   }
 
-  /** Keys while the list is open; true when the key was the list's. */
+  /** Handles a key while the list is open; returns true if the list used it. */
   const steer = (event: KeyboardEvent): boolean => {
     const open = offer.value
     if (!open) return false
@@ -175,7 +176,7 @@ export function CodeEditor(props: CodeEditorProps) {
           suggest(event.currentTarget.value, false)
         }}
         onKeyDown={onKeyDown}
-        // The caret goes elsewhere.
+        // The caret moves.
         onPointerDown={() => {
           isTyping.current = false
         }}
@@ -203,7 +204,7 @@ export function CodeEditor(props: CodeEditorProps) {
   )
 }
 
-/** Puts the caret at a character of an editor and shows it. */
+/** Moves the caret of an editor to a position and scrolls to it. */
 export function goTo(label: string, at: number): void {
   const area = document.querySelector<HTMLTextAreaElement>(`textarea[aria-label="${CSS.escape(label)}"]`)
   if (!area) return
@@ -214,7 +215,7 @@ export function goTo(label: string, at: number): void {
   area.scrollTop = Math.max(0, (line - 4) * height)
 }
 
-/** Replaces a part of the text as if it had been typed, so that the browser's undo knows of it. */
+/** Replaces a part of the text as if it were typed, so that the browser can undo it. */
 function replace(area: HTMLTextAreaElement, from: number, to: number, text: string): void {
   area.focus()
   area.setSelectionRange(from, to)
@@ -223,7 +224,7 @@ function replace(area: HTMLTextAreaElement, from: number, to: number, text: stri
   area.dispatchEvent(new InputEvent("input", { bubbles: true }))
 }
 
-/** A new line begins as far in as the one before it, and further behind an open bracket. */
+/** Returns the indentation of a new line: that of the previous line, and more after an open bracket. */
 function breakLine(area: HTMLTextAreaElement): void {
   const { value, selectionStart: from, selectionEnd: to } = area
   const begin = value.lastIndexOf("\n", from - 1) + 1

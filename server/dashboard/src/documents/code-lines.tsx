@@ -4,22 +4,25 @@ import type { Highlighter, Stretch } from "./highlight"
 
 interface CodeLinesProps {
   value: string
-  /** Where each line begins. */
+  /** Start of each line. */
   starts: readonly number[]
   highlight: Highlighter
   wrongAt: number | null
   view: { top: number; left: number; height: number }
   /** Height of a line. */
   line: number
-  /** How much of a line is drawn at most; all of it without. */
+  /** Maximum number of characters of a line that are drawn; undefined for all. */
   cutAt?: number
 }
 
-/** Up to here a text is coloured whole, so that a comment over many lines is known; beyond, only what is in sight. */
+/**
+ * Maximum length of a text that is highlighted as a whole, so that comments of several lines are recognised. Of a
+ * longer text only the visible lines are highlighted.
+ */
 const WholeLength = 50_000
 const LongestColoured = 4_000
 
-/** The numbers and the coloured text of the lines in sight. */
+/** The numbers and the coloured text of the visible lines. */
 export function CodeLines({ value, starts, highlight, wrongAt, view, line, cutAt }: CodeLinesProps) {
   const first = Math.max(0, Math.floor(view.top / line) - 2)
   const last = Math.min(starts.length, first + Math.ceil(view.height / line) + 5)
@@ -67,7 +70,7 @@ export function CodeLines({ value, starts, highlight, wrongAt, view, line, cutAt
   )
 }
 
-/** Where the lines of a text begin. */
+/** Returns the starts of the lines of a text. */
 export function lineStartsOf(text: string): number[] {
   const starts = [0]
   for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) starts.push(at + 1)
@@ -108,7 +111,7 @@ function piecesOf(
 ): (string | JSX.Element)[] {
   const pieces: (string | JSX.Element)[] = []
   const add = (start: number, end: number, role: string) => {
-    // The wrong character is marked within whatever it belongs to; at the end of a line a mark stands alone.
+    // Splits a range at the wrong character, to mark it. At the end of a line the mark is separate.
     const cuts = wrongAt === null ? [] : [wrongAt, wrongAt + 1].filter((cut) => cut > start && cut < end)
     let begin = start
     for (const cut of [...cuts, end]) {

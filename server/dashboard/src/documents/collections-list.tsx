@@ -2,7 +2,7 @@ import { bytes, count } from "../shell/format"
 import { hrefOf } from "../shell/route"
 import type { CollectionStatistics } from "./store"
 
-/** The collections of a database with their counts: a list beside the documents, a row above them on a phone. */
+/** The collections of a database with their counts: beside the documents, or above them on a phone. */
 export function CollectionsList({
   database,
   chosen,

@@ -11,7 +11,7 @@ interface CompletionListProps {
 
 const Width = 300
 
-/** What may be put in at the caret; the arrow keys choose while the focus stays in the text. */
+/** The list of completions at the caret. Arrow keys select while the focus stays in the text. */
 export function CompletionList({ id, options, active, top, left, onAccept }: CompletionListProps) {
   const list = useRef<HTMLUListElement>(null)
   useEffect(() => {
@@ -35,7 +35,7 @@ export function CompletionList({ id, options, active, top, left, onAccept }: Com
           role="option"
           aria-selected={at === active}
           onMouseDown={(event) => {
-            // Before the text loses the focus.
+            // Keeps the focus in the text.
             event.preventDefault()
             onAccept(at)
           }}

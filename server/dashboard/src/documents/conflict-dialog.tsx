@@ -6,14 +6,14 @@ import { diffLines, withoutFarLines } from "./text-diff"
 interface ConflictDialogProps {
   id: string
   mine: string
-  /** What is stored now; null when it was deleted. */
+  /** The stored version; null if the document was deleted. */
   theirs: StoredDocument | null
   onKeepMine: () => Promise<unknown>
   onTakeTheirs: () => void
   onClose: () => void
 }
 
-/** Others wrote the document since it was opened: shows both texts, and leaves the choice to whoever knows. */
+/** Shown if another client stored the document since it was opened: both texts, and a choice between them. */
 export function ConflictDialog({ id, mine, theirs, onKeepMine, onTakeTheirs, onClose }: ConflictDialogProps) {
   const lines = diffLines(theirs?.text ?? "", mine)
   const isSame = lines.every((line) => line.kind === "same")

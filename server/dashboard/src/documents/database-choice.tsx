@@ -6,13 +6,14 @@ import { type DatabaseList, databasesPath } from "./store"
 
 const LastKey = "rookery.database"
 
-/** The databases that there are, and whether the one of a page is none of them. */
+/** Reads the list of databases, and whether the page's database is missing in it. */
 export function useDatabases(chosen: string): Asked<DatabaseList> & { hasNone: boolean; isMissing: boolean } {
   const databases = useAsked<DatabaseList>(databasesPath())
   const first = useSignal<{ lacking: string; list: unknown } | null>(null)
   const list = databases.data.value
   const lacks = chosen !== "" && list !== undefined && !list.Databases.some((one) => one.Name.toLowerCase() === chosen.toLowerCase())
-  // It may have been made since the list came: that is asked once more before it is said to be none. Who is not answered then says nothing.
+  // The database may have been created after the list was read. Read the list again before reporting that it does not
+  // exist. Report nothing without an answer.
   useEffect(() => {
     if (!lacks) return
     first.value = { lacking: chosen, list }
@@ -22,7 +23,7 @@ export function useDatabases(chosen: string): Asked<DatabaseList> & { hasNone: b
   return { ...databases, hasNone: list?.Databases.length === 0, isMissing: lacks && isAskedAgain }
 }
 
-/** Instead of a page of a database that is none. */
+/** Shown instead of a page if its database does not exist. */
 export function NoDatabase({ name }: { name: string }) {
   return (
     <Empty title={`There is no database ${name}.`}>
@@ -38,14 +39,14 @@ interface DatabaseChoiceProps {
   databases: Asked<DatabaseList>
 }
 
-/** The database of the page, of those that there are. */
+/** Selects the database of the page. */
 export function DatabaseChoice({ page, chosen, databases }: DatabaseChoiceProps) {
   const names = databases.data.value?.Databases.map((database) => database.Name) ?? []
   const isThere = names.includes(chosen)
   useEffect(() => {
     if (isThere) localStorage.setItem(LastKey, chosen)
   }, [chosen, isThere])
-  // A page without a database shows the last one, or the first.
+  // A page without a database in its address shows the last used one, or the first.
   useEffect(() => {
     if (chosen !== "" || names.length === 0 || page === "documents") return
     const last = localStorage.getItem(LastKey)

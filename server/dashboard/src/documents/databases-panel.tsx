@@ -7,7 +7,7 @@ import { hrefOf } from "../shell/route"
 import { may } from "../shell/session"
 import { type DatabaseList, databaseNameProblem, databasesPath } from "./store"
 
-/** All databases: where the documents page begins. */
+/** The list of all databases, the start of the documents page. */
 export function DatabasesPanel() {
   const databases = useAsked<DatabaseList>(databasesPath(), 5)
   const isCreating = useSignal(false)

@@ -19,7 +19,7 @@ import { useSettled } from "./use-settled"
 
 interface DocumentEditorProps {
   database: string
-  /** The document as it was read; null for a new one. */
+  /** The document that was read; null for a new one. */
   stored: StoredDocument | null
   collection: string | null
   onStored: (now: StoredDocument | null) => void
@@ -28,18 +28,21 @@ interface DocumentEditorProps {
 const Label = "Document as JSON"
 const LongestEdited = 1_000_000
 
-/** The text of a document, and what one does with it. What is saved replaces what was read, or nothing: a change of others is shown first. */
+/**
+ * The editor of a document. A save replaces only the version that was read. If another client stored the document
+ * meanwhile, both texts are shown.
+ */
 export function DocumentEditor({ database, stored, collection, onStored }: DocumentEditorProps) {
   const isNew = stored === null
   const address = useRef(location.hash).current
   const draft = useMemo(() => takeDraft(address), [])
-  // The text as it is stored, or as a new document begins: what differs from it is not saved.
+  // The stored text, or the initial text of a new document. A text that differs from it is not saved.
   const original = useSignal(stored?.text ?? newDocumentText(collection))
   const text = useSignal(draft?.text ?? original.value)
-  // The version that the text was made of: what must still be there when it is stored.
+  // The change vector of the version that the text is based on, which is expected when the text is stored.
   const base = useRef(draft ? draft.changeVector : (stored?.changeVector ?? null))
   const isDone = useRef(false)
-  /** The id of a new document, once it is stored. */
+  /** Called with the id of a new document when it is stored. */
   const made = useRef<string | null>(null)
   const isGoingThere = useRef(false)
   const id = useSignal(
@@ -47,7 +50,7 @@ export function DocumentEditor({ database, stored, collection, onStored }: Docum
   )
   const conflict = useSignal<{ theirs: StoredDocument | null } | null>(null)
   const trouble = useSignal<unknown>(null)
-  // While the document is stored or read. A save that is asked for meanwhile is done after it.
+  // Whether the document is being stored or read. A save that is requested meanwhile follows.
   const isBusy = useSignal(false)
   const isSaveWanted = useRef(draft?.isSaveWanted ?? false)
   const mayWrite = may("write", database)
@@ -73,8 +76,8 @@ export function DocumentEditor({ database, stored, collection, onStored }: Docum
     if (isGoingThere.current) keepDraft(place, { ...left, isSaveWanted: isSaveWanted.current })
     else offerDraft(place, made.current ?? stored?.id ?? "The new document", left)
   }
-  // Not useEffect, which does not begin before the next frame: a text that is left earlier would be lost. A save that
-  // is under way knows only at its end whether the text is stored.
+  // Not useEffect, which starts only after the next frame: a text that is left earlier would be lost. While a save is
+  // in progress it is not known whether the text is stored.
   useLayoutEffect(
     () => () => {
       if (!isBusy.value) leave.current()
@@ -82,14 +85,14 @@ export function DocumentEditor({ database, stored, collection, onStored }: Docum
     [],
   )
 
-  /** Takes what is stored now. What was typed since `seen` stays, and is not saved. */
+  /** Sets the stored version. Text that was typed after `seen` stays and is not saved. */
   const take = (now: StoredDocument | null, seen: string) => {
     if (text.value === seen) {
       text.value = now?.text ?? ""
       base.current = now?.changeVector ?? null
       isDone.current = now === null
     } else if (now === null || now.changeVector !== base.current) {
-      // Somebody else wrote it: the next save finds that out, and shows both texts.
+      // Another client stored the document. The next save detects that and shows both texts.
       return
     }
 
@@ -97,7 +100,7 @@ export function DocumentEditor({ database, stored, collection, onStored }: Docum
     onStored(now)
   }
 
-  /** Does one thing after the other, and then the save that was asked for meanwhile. */
+  /** Runs operations one after the other, then a save that was requested meanwhile. */
   const oneByOne = async (work: () => Promise<void>) => {
     isBusy.value = true
     trouble.value = null
@@ -146,7 +149,7 @@ export function DocumentEditor({ database, stored, collection, onStored }: Docum
 
   const store = async (sent: string, expected?: string) => {
     const wanted = id.value.trim()
-    // An id that the node completes is free for sure.
+    // An id that the node completes cannot exist yet.
     const isMade = wanted === "" || wanted.endsWith("/") || wanted.endsWith("|")
     try {
       const replaced = expected ?? base.current ?? (isMade ? null : "")

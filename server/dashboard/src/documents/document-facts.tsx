@@ -11,7 +11,7 @@ import { existing } from "./store"
 
 const CheckMilliseconds = 600
 
-/** What is known of a document beside its text: its metadata, its size, and the documents that it names. */
+/** Metadata and size of a document, and links to documents that it refers to. */
 export function DocumentFacts({
   database,
   stored,
@@ -73,7 +73,7 @@ function expiresIn(text: string): string | null {
   return expires?.kind === "string" ? stringOf(text, expires) : null
 }
 
-/** Values that look like ids; those of documents lead there. */
+/** Values that look like ids. Those of existing documents are links. */
 function Links({ database, text, isGood }: { database: string; text: string; isGood: boolean }) {
   const links = useMemo(() => (isGood ? linksOf(text) : []), [text, isGood])
   const known = useSignal<Set<string> | null>(null)

@@ -11,10 +11,10 @@ import { draftsGivenBack } from "./drafts"
 import { fetchDocument, readsAreLocal } from "./store"
 import "./documents.css"
 
-/** `#/document/DB/ID`: one document. `#/document/DB[?collection=…]`: a new one. */
+/** The page of one document (`#/document/DB/ID`) or a new one (`#/document/DB[?collection=…]`). */
 export function DocumentPage() {
   const [database = "", ...rest] = route.value.parts
-  // An id that somebody typed into the address may have its slashes as they are.
+  // An id that the user typed into the address may contain unescaped slashes.
   const id = rest.join("/")
   const collection = route.value.query.get("collection")
   const times = draftsGivenBack.value
@@ -46,7 +46,7 @@ function Stored({ database, id }: { database: string; id: string }) {
       if (!leaving.aborted) trouble.value = failure
     }
   }
-  // Who comes while nobody leads learns that only after his first question. What is open already stays.
+  // The absence of a leader may be known only after the first request. A document that is already open stays.
   const isLocal = readsAreLocal()
   useEffect(() => {
     if (!found.value) void read()

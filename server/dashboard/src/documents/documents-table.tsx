@@ -14,7 +14,7 @@ interface DocumentsTableProps {
   isFiltered: boolean
   showsCollection: boolean
   createHref: string
-  /** Documents before this page. */
+  /** Number of documents before this page. */
   begin: number
   total: number | null
   onChanged: () => void
@@ -22,7 +22,7 @@ interface DocumentsTableProps {
   onNext?: () => void
 }
 
-/** A page of documents; several can be deleted at once, and put back. */
+/** A page of documents. Selected ones can be deleted together; a deletion can be undone. */
 export function DocumentsTable({
   database,
   page,

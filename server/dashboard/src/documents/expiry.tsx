@@ -1,7 +1,7 @@
 import { duration } from "../shell/format"
 import { Tag } from "../shell/parts"
 
-/** Says that a document will be deleted by itself, and when; nothing for those that stay. */
+/** Shows when a document expires; nothing if it does not. */
 export function Expiry({ at }: { at: string | null }) {
   if (at === null) return null
   const left = (Date.parse(at) - Date.now()) / 1000

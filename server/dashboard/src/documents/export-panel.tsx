@@ -14,7 +14,7 @@ interface ExportPanelProps {
   onClose: () => void
 }
 
-/** Writes documents into a file, one a line, as an import reads them. */
+/** Exports documents to a file, one a line, in the form that an import reads. */
 export function ExportPanel({ of, title, total, onClose }: ExportPanelProps) {
   const isPacked = useSignal(true)
   const progress = useSignal<ExportProgress | null>(null)

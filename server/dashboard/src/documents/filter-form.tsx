@@ -4,7 +4,10 @@ import { Button, LinkButton } from "../shell/parts"
 import { hrefOf } from "../shell/route"
 import { type Filter, queryOf } from "./listing"
 
-/** Which documents are shown: by the beginning of their ids, by conditions in RQL, or both. Kept in the address, so that a link shows the same. */
+/**
+ * The filter of documents: an id prefix, conditions in RQL, or both. It is part of the address, so that a link shows
+ * the same documents.
+ */
 export function FilterForm({ filter, collection, database }: { filter: Filter; collection: string | null; database: string }) {
   const prefix = useSignal(filter.prefix)
   const where = useSignal(filter.where)

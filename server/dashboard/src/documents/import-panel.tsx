@@ -12,7 +12,7 @@ const Forms =
 
 const Twice = "What is behind it may be stored already: what has an id is written again, what has none is there twice."
 
-/** Reads a file of documents into a database. */
+/** Imports a file of documents into a database. */
 export function ImportPanel({ database, onStored, onClose }: { database: string; onStored: () => void; onClose: () => void }) {
   const state = useSignal<ImportState | null>(null)
   const stage = useSignal<"idle" | "running" | "stopped" | "failed" | "done">("idle")

@@ -6,10 +6,10 @@ import "./code-editor.css"
 
 const LineHeight = 20
 
-/** As wide as the text is: of a line of megabytes nothing at all would be drawn. */
+/** Maximum number of drawn characters of a line. Browsers draw nothing of a line of megabytes. */
 const Columns = 240
 
-/** A text that is too long for a browser's text box: shown, only the lines in sight, and of each its beginning, but not edited. */
+/** A read-only view of a text that is too long for a textarea. Draws only the beginnings of the visible lines. */
 export function LargeText({ label, value, highlight }: { label: string; value: string; highlight: Highlighter }) {
   const frame = useRef<HTMLDivElement>(null)
   const view = useSignal({ top: 0, left: 0, height: 600 })

@@ -3,7 +3,7 @@ import { BrowsePage } from "./browse-page"
 import { DatabasesPanel } from "./databases-panel"
 import "./documents.css"
 
-/** `#/documents`: the databases. `#/documents/DB[/COLLECTION]`: the documents of one. */
+/** The page of databases (`#/documents`), and of the documents of one (`#/documents/DB[/COLLECTION]`). */
 export function DocumentsPage() {
   const [database = "", collection = null] = route.value.parts
   if (database !== "") return <BrowsePage key={`${database}/${collection ?? ""}`} database={database} collection={collection || null} />

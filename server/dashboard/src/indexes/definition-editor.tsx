@@ -15,7 +15,7 @@ interface DefinitionEditorProps {
   onStored: (name: string) => void
 }
 
-/** The texts and options of an index. What the node refuses is marked at its place. */
+/** The editor of an index's texts and options. Errors that the node reports are marked at their positions. */
 export function DefinitionEditor({ database, definition, isNew, onStored }: DefinitionEditorProps) {
   const draft = useSignal(definition)
   const place = useSignal<PlaceOfError | null>(null)

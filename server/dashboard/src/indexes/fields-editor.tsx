@@ -11,7 +11,7 @@ interface FieldsEditorProps {
 const MinGram = "Indexing.Lucene.Analyzers.NGram.MinGram"
 const MaxGram = "Indexing.Lucene.Analyzers.NGram.MaxGram"
 
-/** Options of fields: found exactly, by words, kept. Fields that are not named here have the usual ones. */
+/** The options of fields: exact, full text, stored. Other fields have the default options. */
 export function FieldsEditor({ fields, configuration, mayEdit, onChange }: FieldsEditorProps) {
   const list = Object.entries(fields)
   const put = (next: [string, FieldOptions][]) => onChange({ Fields: Object.fromEntries(next) })

@@ -10,7 +10,7 @@ export function ConditionTag({ index }: { index: IndexStatistics }) {
   )
 }
 
-/** Says that another definition is built beside an index, or that it stopped on the way. */
+/** Reports that a replacement of an index is being built, or that it has stopped. */
 export function ReplacementTag({ replacement }: { replacement: ListedIndex }) {
   return replacement.State === "Error" ? (
     <Tag tone="bad" title="The definition that was to take its place cannot take the documents. The old one goes on answering.">
@@ -23,7 +23,7 @@ export function ReplacementTag({ replacement }: { replacement: ListedIndex }) {
   )
 }
 
-/** How far an index is that has documents left; nothing for one that has none. */
+/** The progress of an index; nothing if it is up to date. */
 export function IndexProgressBar({ index }: { index: ListedIndex }) {
   if (!index.IsStale || index.left === 0) return null
   const isWorking = index.Status === "Running" && index.State === "Normal"

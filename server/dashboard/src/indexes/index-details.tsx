@@ -16,7 +16,7 @@ import { useIndexes } from "./use-indexes"
 
 type View = "definition" | "errors" | "terms" | "queries"
 
-/** One index: how it is, its definition, what it could not take, what it holds, and who asked it. */
+/** The details of one index: state, definition, errors, terms, and recent queries. */
 export function IndexDetails({ database, name }: { database: string; name: string }) {
   const { indexes, trouble, refresh } = useIndexes(database)
   const definitions = useAsked<{ Results: IndexDefinition[] }>(readOf(database, "indexes", { name }))
@@ -122,7 +122,7 @@ function Summary({
   )
 }
 
-/** Nodes do not keep who asked; this browser knows its own. */
+/** Nodes do not record queries, so these are the queries of this browser. */
 function Queries({ database, index }: { database: string; index: ListedIndex }) {
   const answered = readHistory(localStorage, database).filter((query) => query.index?.toLowerCase() === index.Name.toLowerCase())
   const hrefOfQuery = (text: string) => `${hrefOf("query", database)}?q=${encodeURIComponent(text)}`

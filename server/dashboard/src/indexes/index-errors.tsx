@@ -13,7 +13,7 @@ interface IndexError {
   Error: string
 }
 
-/** Documents that an index, or the definition that is to take its place, could not take, with the reason; the last 500 of each. */
+/** The last 500 documents each that an index and its replacement could not index, with the reasons. */
 export function IndexErrors({ database, index, refresh }: { database: string; index: ListedIndex; refresh: () => Promise<void> }) {
   const asked = useAsked<{ Results: { Errors: IndexError[] }[] }>(readOf(database, "indexes/errors", { name: index.Name }), 5)
   const errors = asked.data.value?.Results.flatMap((result) => result.Errors)

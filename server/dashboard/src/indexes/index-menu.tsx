@@ -11,11 +11,11 @@ interface IndexMenuProps {
   database: string
   index: ListedIndex
   refresh: () => Promise<void>
-  /** Only what is wanted often: for rows of a list. */
+  /** Whether to show only the frequent actions, for rows of a list. */
   isBrief?: boolean
 }
 
-/** What can be done with an index. Pausing and resetting are this node's alone; the rest holds on all members. */
+/** The actions on an index. Pausing and resetting affect this node only, the others all members. */
 export function IndexMenu({ database, index, refresh, isBrief = false }: IndexMenuProps) {
   const asking = useSignal<"reset" | "delete" | null>(null)
   const leaving = useLeaving()

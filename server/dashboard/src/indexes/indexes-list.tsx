@@ -7,7 +7,7 @@ import { IndexMenu } from "./index-menu"
 import { errorsOf, kindOf } from "./index-state"
 import { useIndexes } from "./use-indexes"
 
-/** All indexes of a database: how they are, how far, and what can be done with them. */
+/** All indexes of a database, with state, progress and actions. */
 export function IndexesList({ database }: { database: string }) {
   const { indexes, trouble, refresh } = useIndexes(database)
   return (

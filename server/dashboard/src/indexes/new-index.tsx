@@ -6,7 +6,7 @@ import { hrefOf } from "../shell/route"
 import { type IndexDefinition, Templates } from "./definition"
 import { DefinitionEditor } from "./definition-editor"
 
-/** Begins an index from a template. */
+/** Creates an index from a template. */
 export function NewIndex({ database }: { database: string }) {
   const statistics = useAsked<CollectionStatistics>(readOf(database, "collections/stats/detailed"))
   const collections = Object.keys(statistics.data.value?.Collections ?? {}).filter((name) => !name.startsWith("@"))

@@ -8,7 +8,10 @@ import "../documents/documents.css"
 import "../query/query.css"
 import "./indexes.css"
 
-/** `#/indexes/DB`: the indexes of a database. `#/indexes/DB/NAME`: one of them. `#/indexes/DB?new=`: one to be. */
+/**
+ * The page of indexes: of a database (`#/indexes/DB`), of one index (`#/indexes/DB/NAME`), of a new one
+ * (`#/indexes/DB?new=`).
+ */
 export function IndexesPage() {
   const [database = "", ...rest] = route.value.parts
   const name = rest.join("/")

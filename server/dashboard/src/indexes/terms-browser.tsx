@@ -11,7 +11,7 @@ import { fieldNamesOf, type IndexDefinition } from "./definition"
 
 const PageSize = 200
 
-/** The values of a field that an index holds, in their order. */
+/** The indexed values of a field, in order. */
 export function TermsBrowser({ database, definition }: { database: string; definition: IndexDefinition }) {
   const known = fieldNamesOf(definition)
   const field = useSignal(known[0] ?? "")

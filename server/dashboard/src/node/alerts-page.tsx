@@ -15,7 +15,7 @@ interface AlertRule {
   Help: string
 }
 
-/** All that the cluster watches for, what of it holds now, and what to do then. */
+/** The page of all alerts: their conditions, which are active, and what to do. */
 export function AlertsPage() {
   const { data, trouble, refresh } = useAsked<{ Alerts: AlertRule[] }>("/dashboard/alerts")
   const firing = live.value?.Alerts ?? []

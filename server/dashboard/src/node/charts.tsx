@@ -37,7 +37,7 @@ type Name = (typeof figures)[number]
 
 const EndMargin = 60
 
-/** The figures of one node over time; of one that is off, those before it fell silent. */
+/** Charts of one node; for a node that is down, of the time before it stopped answering. */
 export function NodeCharts({ tag }: { tag: string }) {
   const node = nodeOf(tag)
   const isDown = node?.State === "down"

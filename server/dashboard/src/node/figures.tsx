@@ -3,7 +3,7 @@ import { bytes, celsius, count, duration, lifetime, milliseconds, offset, perSec
 import type { LiveNode } from "../shell/live"
 import { powerOf, throttleWord } from "../shell/node-words"
 
-/** Every figure that a node tells of itself. */
+/** All values that a node reports. */
 export function Figures({ node }: { node: LiveNode }) {
   const of = node.Sample
   if (!of) return <p class="quiet">Nothing is known of it yet.</p>

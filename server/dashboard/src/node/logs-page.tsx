@@ -19,7 +19,7 @@ const MostKept = 2000
 const FollowMilliseconds = 2000
 const levels = ["information", "warning", "error"]
 
-/** What a node said in its log, newest at the bottom. It needs no leader and no data. */
+/** The page with a node's log, newest lines last. It works without a leader and without open data. */
 export function LogsPage() {
   const node = chosenNode()
   return <Logs key={node} node={node} />
@@ -42,7 +42,7 @@ function Logs({ node }: { node: string }) {
         limit: String(MostKept),
       })
       const { Lines } = await ask<{ Lines: LogLine[] }>(`/admin/logs?${query}`, { signal: leaving })
-      // A node that restarted counts from the beginning again.
+      // A restarted node numbers its lines from 1 again.
       const last = Lines.at(-1)
       const isAnew = after !== undefined && last !== undefined && last.Sequence <= after
       if (Lines.length > 0 || lines.value === null) lines.value = [...(isAnew ? [] : (lines.value ?? [])), ...Lines].slice(-MostKept)
@@ -117,7 +117,7 @@ function Logs({ node }: { node: string }) {
             tabIndex={0}
             aria-label="Log"
             onScroll={(event) => {
-              // Who scrolls up wants to read.
+              // Stop following if the user scrolls up.
               const at = event.currentTarget
               if (follows.value && at.scrollHeight - at.scrollTop - at.clientHeight > 80) follows.value = false
             }}

@@ -2,12 +2,12 @@ import { live } from "../shell/live"
 import { Field } from "../shell/parts"
 import { route } from "../shell/route"
 
-/** The node that the address names, or the one that is asked. */
+/** Returns the node in the page's address, or the node that serves the page. */
 export function chosenNode(): string {
   return route.value.query.get("node") ?? live.value?.Nodes.find((node) => node.IsSelf)?.Tag ?? ""
 }
 
-/** Chooses a node, and keeps it in the address. Before the first figures there is nothing to choose. */
+/** Selects a node, and stores it in the page's address. Shows nothing before the first live state. */
 export function NodeField() {
   const nodes = live.value?.Nodes ?? []
   if (nodes.length < 2) return null

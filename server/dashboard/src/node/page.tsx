@@ -11,7 +11,7 @@ import "./node.css"
 
 const Charts = lazy(async () => (await import("./charts")).NodeCharts)
 
-/** Everything about one node; of one that is off, its last hours, as the others saw them. */
+/** The page of one node; for a node that is down, its last hours as other members recorded them. */
 export function NodePage() {
   const tag = route.value.parts[0] ?? live.value?.Nodes.find((node) => node.IsSelf)?.Tag
   const nodes = live.value?.Nodes
@@ -85,7 +85,7 @@ function Title({ node, nodes }: { node: LiveNode; nodes: readonly LiveNode[] }) 
   )
 }
 
-/** The black box: what the others remember of a node that does not answer any more. */
+/** The data that other members keep of a node that no longer answers. */
 function Gone({ node }: { node: LiveNode }) {
   const seen = secondsSinceHeard(node.Tag)
   return (

@@ -15,7 +15,10 @@ const sources = {
   default: "nobody: the default",
 }
 
-/** What a node was told, by whom, and where that is explained. It is changed in its file, or by the playbook. */
+/**
+ * The page of a node's settings, with their sources and links to the manual. They are changed in the node's file, or by
+ * the playbook.
+ */
 export function SettingsPage() {
   const node = chosenNode()
   const { data, trouble, refresh } = useAsked<{ Settings: Setting[] }>(

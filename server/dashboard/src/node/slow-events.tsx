@@ -22,7 +22,7 @@ const kindWords: Record<string, string> = {
   journal_spare: "spare segment",
 }
 
-/** Disk work that took 10 ms or more and was slower than 99.9 % of its kind: the card's bad moments, also of a node that is off. */
+/** Disk operations of 10 ms or more that were slower than 99.9 % of their kind, also of a node that is down. */
 export function SlowEvents({ tag }: { tag: string }) {
   const { data, trouble, refresh } = useAsked<Answer>(`/dashboard/slow?node=${encodeURIComponent(tag)}`, RefreshSeconds)
   const rows = (data.value ? eventsOf(data.value) : []).sort((a, b) => b.start - a.start).slice(0, MostShown)

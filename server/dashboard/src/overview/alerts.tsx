@@ -5,7 +5,7 @@ import { Panel } from "../shell/panel"
 import { hrefOf } from "../shell/route"
 import { Tag } from "../shell/tag"
 
-/** What is wrong now, the worst first, each with what to do. Nothing while nothing is. */
+/** The active alerts, the worst first, with what to do. Nothing without alerts. */
 export function Alerts({ alerts, nodes }: { alerts: readonly Alert[]; nodes: readonly LiveNode[] }) {
   if (alerts.length === 0) return null
   const worstFirst = [...alerts].sort(

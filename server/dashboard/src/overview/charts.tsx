@@ -31,7 +31,7 @@ const figures = [
 
 type Name = (typeof figures)[number]
 
-/** Where the time goes: rates and latencies of the cluster, syncs and heat of each node. */
+/** Charts of rates and latencies of the cluster, and of syncs and temperature of each node. */
 export function Charts() {
   const nodes = live.value?.Nodes ?? []
   const tags = nodes.map((node) => node.Tag)
@@ -110,7 +110,7 @@ function Draw({ label, shown, lines, format, atLeast = 0, floats = false }: Draw
   return <Chart label={label} times={shown.times} lines={lines} format={format} together="overview" atLeast={atLeast} floats={floats} />
 }
 
-/** One line of all nodes; null where none of them knows. */
+/** Combines the lines of all nodes to one; null where no node has a value. */
 function whole(label: string, colour: string, shown: History, tags: string[], name: Name, fold: (a: number, b: number) => number): Line {
   const columns = tags.map((tag) => shown.of(tag, name))
   const values = shown.times.map((_, at) =>

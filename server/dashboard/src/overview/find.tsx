@@ -8,7 +8,7 @@ import { toast } from "../shell/toast"
 
 const BlinkSeconds = 30
 
-/** Blinks the LED of the Pi in the stack that is meant. */
+/** A button that blinks the LED of a node's board, so that the user finds it. */
 export function Find({ node }: { node: LiveNode }) {
   const left = useSignal(0)
   useEffect(() => {

@@ -7,7 +7,7 @@ const signs = {
   error: "M6 6l12 12M18 6 6 18",
 }
 
-/** The one sentence that a glance is for, and the figures of the cluster as a whole. */
+/** The summary of the cluster's health in one sentence, and the values of the whole cluster. */
 export function Health({ state }: { state: LiveState }) {
   const { Level, Sentence } = state.Health
   const up = state.Nodes.filter((node) => node.State === "up")
@@ -50,7 +50,7 @@ function Total({ label, value, more = "" }: { label: string; value: string; more
   )
 }
 
-/** Null when no node knows; who does not know counts for nothing. */
+/** Sums the known values of all nodes; null if no node has one. */
 export function sumOf(nodes: readonly LiveNode[], name: keyof Sample): number | null {
   const known = nodes.map((node) => node.Sample?.[name]).filter((value) => typeof value === "number")
   return known.length === 0 ? null : known.reduce((sum, value) => sum + value, 0)

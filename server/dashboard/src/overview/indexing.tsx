@@ -6,7 +6,7 @@ import { Progress } from "../shell/progress"
 import { hrefOf } from "../shell/route"
 import { Tag } from "../shell/tag"
 
-/** Indexes that are behind, with what is left; and those that could not take a document. */
+/** Indexes that lag, with the remaining documents, and indexes with errors. */
 export function Indexing({ indexes }: { indexes: readonly LiveIndex[] }) {
   const behind = indexes.filter((index) => index.IsStale)
   const wrong = indexes.filter((index) => index.Errors > 0 || !["Normal", "Running"].includes(index.State))
@@ -39,7 +39,7 @@ export function Indexing({ indexes }: { indexes: readonly LiveIndex[] }) {
 }
 
 function Behind({ index }: { index: LiveIndex }) {
-  // What was left when it was first seen is the whole of it, as far as this page knows.
+  // The progress bar's total: the number of remaining documents when this page first saw the index.
   const most = useRef(0)
   const left = index.DocumentsLeft
   if (left !== null) most.current = Math.max(most.current, left)

@@ -10,7 +10,7 @@ import { Find } from "./find"
 const HeatFrom = 30
 const HeatTo = 85
 
-/** One Pi at a glance. One that is off keeps what it said last, greyed, and leads to its last hours. */
+/** A summary of one node. For a node that is down, shows its last values in grey, and a link to its last hours. */
 export function NodeCard({ node }: { node: LiveNode }) {
   const { Sample: sample, State: state } = node
   const isUp = state === "up"
@@ -165,7 +165,7 @@ export function diskUsed(sample: Sample | null): number | null {
   return sample?.DiskFreeBytes == null || !sample.DiskSizeBytes ? null : 1 - sample.DiskFreeBytes / sample.DiskSizeBytes
 }
 
-/** The sentence says yes or no itself, which stands before it already. */
+/** Removes "yes" or "no" from the sentence, because it is shown before it. */
 function withoutAnswer(sentence: string): string {
   return sentence.replace(/^(Yes|No)[.,:]?\s*/, "")
 }

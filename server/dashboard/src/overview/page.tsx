@@ -8,7 +8,7 @@ import "./overview.css"
 
 const Charts = lazy(async () => (await import("./charts")).Charts)
 
-/** Is it well, where does its time go, how hot is it, how much card is left. */
+/** The overview page: health, load, temperature and free space of the cluster. */
 export function OverviewPage() {
   const state = live.value
   if (!state) {

@@ -10,7 +10,7 @@ import { limitOf, withoutUpdate } from "./rql-text"
 
 interface ChangeByQueryProps {
   database: string
-  /** Null: nothing is asked for. */
+  /** The requested change; null for none. */
   kind: "delete" | "patch" | null
   text: string
   parameters: string
@@ -31,11 +31,14 @@ interface Running {
 }
 
 const AskAgainMilliseconds = 500
-// What is counted is what will be changed: by documents as they are, not as an index has them.
+// Time to wait for a stale index, so that the count is that of the current documents.
 const PatienceSeconds = 15
 const Named = 4
 
-/** Deletes or patches what a query finds: counts first, asks for the database's name, and shows how far the node is. */
+/**
+ * Deletes or patches the documents that a query finds: counts them, asks for the database's name, and shows the
+ * progress.
+ */
 export function ChangeByQuery({ database, kind, text, parameters, onClose }: ChangeByQueryProps) {
   const preview = useSignal<{ count: number; ids: string[] } | null>(null)
   const trouble = useSignal<unknown>(null)

@@ -2,7 +2,7 @@ import { ago, count } from "../shell/format"
 import { Button } from "../shell/parts"
 import type { PastQuery } from "./history"
 
-/** Queries that were run in this browser, the newest first. */
+/** The queries that this browser has run, newest first. */
 export function HistoryList({
   queries,
   onChoose,

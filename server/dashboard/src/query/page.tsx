@@ -5,7 +5,7 @@ import { QueryConsole } from "./query-console"
 import "../documents/documents.css"
 import "./query.css"
 
-/** `#/query/DB[?q=TEXT]`: asks a database in RQL. */
+/** The page that runs queries: `#/query/DB[?q=TEXT]`. */
 export function QueryPage() {
   const [database = ""] = route.value.parts
   const databases = useDatabases(database)

@@ -3,7 +3,7 @@ import { Button, Panel, Table } from "../shell/parts"
 import { hrefOf } from "../shell/route"
 import { isIndex, type Plan } from "./ask-query"
 
-/** Which index would answer, and why; nothing is made by asking. */
+/** Explains which index would answer the query, and why. Creates no index. */
 export function PlanPanel({ plan, database, onClose }: { plan: Plan; database: string; onClose: () => void }) {
   const chosen = plan.Results.find((row) => row.IsChosen)?.Index ?? null
   return (

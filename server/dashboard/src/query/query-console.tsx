@@ -27,7 +27,7 @@ import { LongestParameters, LongestQuery, TooLong } from "./too-long"
 const PageSize = 50
 const LongestInAddress = 2000
 
-/** A query, its parameters and options, and what came of it. */
+/** The query's text, parameters, options and results. */
 export function QueryConsole({ database }: { database: string }) {
   const past = useSignal(readHistory(localStorage, database))
   const asked = route.value.query.get("q")
@@ -48,14 +48,14 @@ export function QueryConsole({ database }: { database: string }) {
   const isTooLong = text.value.length > LongestQuery
   const isPatch = !isTooLong && hasClause(text.value, "update")
   const names = isTooLong ? [] : parametersOf(text.value)
-  // They may be long, and stay as they are while the query is typed.
+  // Parsed once, because they may be long and do not change while the query is typed.
   const readParameters = useMemo(() => parseJson(parameters.value), [parameters.value])
   const parameterFault = parameters.value.trim() === "" ? null : readParameters.fault
   const given = readParameters.node?.members?.map((member) => member.name) ?? []
   const missing = names.filter((name) => !given.includes(name))
   const isAskable = text.value.trim() !== "" && !isTooLong && parameterFault === null
 
-  /** What another query found is no answer to this one; what this one found stays, and the place in it, when asking again fails. */
+  /** Discards results of another query. Keeps results of this one, and the position in them, if a new request fails. */
   const fail = (failure: unknown, question: Question) => {
     if (answer.value && !isSameQuery(answer.value.of, question)) answer.value = null
     trouble.value = errorOfQuery(failure instanceof Refusal ? failure.message : String(failure), question.text)
@@ -104,7 +104,7 @@ export function QueryConsole({ database }: { database: string }) {
     }
   }
 
-  // A link that brings a query runs it: reading changes nothing.
+  // Runs the query of a link at once, because a query changes nothing.
   useEffect(() => {
     if (asked === null || asked === ran.current) return
     text.value = asked
@@ -282,7 +282,7 @@ export function QueryConsole({ database }: { database: string }) {
   )
 }
 
-/** The parameters with members that are missing, as null. */
+/** Adds missing parameters as null. */
 function withMembers(parameters: string, names: string[]): string {
   const members = names.map((name) => `  ${JSON.stringify(name)}: null`).join(",\n")
   const text = parameters.trim()

@@ -4,7 +4,7 @@ export interface Options {
   seconds: number
 }
 
-/** How a query is run. */
+/** The options of a query. */
 export function QueryOptions({ options, onChange }: { options: Options; onChange: (next: Options) => void }) {
   return (
     <fieldset class="query-options">

@@ -19,7 +19,7 @@ interface ResultsPanelProps {
   onPage: (start: number) => void
 }
 
-/** What a query found, as a table or as JSON, with how it was found. */
+/** The results of a query as a table or as JSON, with the index and the timings. */
 export function ResultsPanel({ database, answer, pageSize, isRunning, onPage }: ResultsPanelProps) {
   const form = useSignal<"table" | "json">("table")
   const { results, start, total } = answer

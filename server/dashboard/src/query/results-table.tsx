@@ -10,7 +10,7 @@ const ColumnsAtFirst = 7
 const LongestShown = 160
 const LongestHint = 1000
 
-/** A page of results; which members are columns can be chosen, and each sorts the page. */
+/** A page of results as a table. The columns can be selected, and a click on a title sorts the page. */
 export function ResultsTable({ database, answer }: { database: string; answer: QueryAnswer }) {
   const rows = useMemo(() => rowsOf(answer.text, answer.results), [answer])
   const all = useMemo(() => columnsOf(rows), [rows])

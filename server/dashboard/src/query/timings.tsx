@@ -7,7 +7,7 @@ const Words: Record<string, string> = {
   Results: "writing the results",
 }
 
-/** How the time of a query was spent, as one bar. */
+/** The time of each part of a query, as one bar. */
 export function Timings({ timings }: { timings: { part: string; milliseconds: number }[] }) {
   const total = timings.reduce((sum, one) => sum + one.milliseconds, 0)
   return (

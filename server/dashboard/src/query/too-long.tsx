@@ -1,22 +1,22 @@
 import { count } from "../shell/format"
 import { Button } from "../shell/parts"
 
-/** The node takes no longer text of a query. */
+/** The node's limit of a query's text. */
 export const LongestQuery = 256 << 10
 
-/** Browsers show a longer text slowly, or not at all. */
+/** Browsers show a longer text slowly or not at all. */
 export const LongestParameters = 1_000_000
 
 interface TooLongProps {
-  /** What it is, and how long, such as "This query". */
+  /** The name of the text, such as "This query". */
   what: string
   length: number
-  /** What follows from that, in a sentence or two. */
+  /** The consequence, in a sentence or two. */
   help: string
   onEmpty: () => void
 }
 
-/** In the place of an editor for a text that is too long for it. */
+/** Shown instead of an editor if the text is too long for it. */
 export function TooLong({ what, length, help, onEmpty }: TooLongProps) {
   return (
     <div class="error-sentence" role="alert">

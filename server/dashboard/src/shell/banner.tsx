@@ -5,7 +5,7 @@ import { ageSeconds, isBroken, live } from "./live"
 import { route } from "./route"
 import { session } from "./session"
 
-/** What holds for the whole page, above it: an old picture, no leader, a node that is not ready. */
+/** Banners above the page: outdated data, no leader, a node that is not ready. */
 export function Banners() {
   const cluster = live.value?.Cluster
   const { Reason = null, NodeName = "This node", SignedIn = false } = session.value ?? {}
@@ -34,7 +34,7 @@ export function Banners() {
   )
 }
 
-/** Any other member shows the same page. */
+/** Links to other members, which show the same page. */
 function Others() {
   const others = (live.value?.Nodes ?? []).filter((node) => !node.IsSelf && node.Url && node.State === "up")
   if (others.length === 0) return null

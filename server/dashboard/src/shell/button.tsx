@@ -2,20 +2,22 @@ import { useSignal } from "@preact/signals"
 import type { ComponentChildren } from "preact"
 
 interface ButtonProps {
-  /** May give a promise: until it ends the button is busy and takes no second press. What it throws is the caller's to show. */
+  /**
+   * Called at a click. If it returns a promise, the button is disabled until that ends. The caller handles its errors.
+   */
   onClick?: (event: MouseEvent) => unknown
   kind?: "normal" | "primary" | "danger" | "danger primary" | "plain" | "plain danger"
   type?: "button" | "submit"
   disabled?: boolean
   busy?: boolean
-  /** Name for screen readers, when the children are a sign only. */
+  /** Label for screen readers, if the children are only an icon. */
   label?: string
   title?: string
   expanded?: boolean
   children?: ComponentChildren
 }
 
-/** A button; `primary` once a panel at most, `danger` for what cannot be taken back. */
+/** A button: `primary` for the main action of a panel, `danger` for an irreversible one. */
 export function Button({
   onClick,
   kind = "normal",
@@ -56,7 +58,7 @@ export function Button({
   )
 }
 
-/** A link that looks like a button: for going somewhere and for downloads. */
+/** A link that looks like a button, for navigation and downloads. */
 export function LinkButton({
   href,
   download,

@@ -8,27 +8,27 @@ import { colour, isDark } from "./scheme"
 
 export interface Line {
   label: string
-  /** A role in theme.css. */
+  /** The colour, as a role of theme.css. */
   colour: string
   values: (number | null)[]
   dashed?: boolean
 }
 
 interface ChartProps {
-  /** What is drawn, for screen readers. */
+  /** Label for screen readers. */
   label: string
   times: number[]
   lines: Line[]
   format: (value: number | null | undefined) => string
-  /** Charts of one key show the same moment under the pointer. */
+  /** Charts with the same key show the same moment below the pointer. */
   together?: string
-  /** The axis reaches at least so far, so that noise is not blown up. */
+  /** Minimum of the axis' upper end, so that noise is not magnified. */
   atLeast?: number
-  /** It begins at the smallest value instead of zero: for temperatures. */
+  /** Whether the axis begins at the smallest value instead of zero, as for temperatures. */
   floats?: boolean
-  /** All of it is past: the figures beside the names are the last that there were. */
+  /** Whether the shown time is past. Then the values beside the names are the last known ones. */
   isOver?: boolean
-  /** The axis goes in powers of two: for bytes. */
+  /** Whether the ticks are powers of two, as for bytes. */
   binary?: boolean
 }
 
@@ -36,7 +36,9 @@ const powersOfTwo = Array.from({ length: 50 }, (_, power) => 2 ** power)
 
 const Height = 150
 
-/** Lines over time. Import it in what is loaded lazily only: uPlot is a third of the first screen. */
+/**
+ * A line chart over time. Import it only in lazily loaded pages: uPlot is as large as a third of the initial download.
+ */
 export function Chart({ label, times, lines, format, together, atLeast = 0, floats = false, binary = false, isOver = false }: ChartProps) {
   const place = useRef<HTMLDivElement>(null)
   const plot = useRef<uPlot>(undefined)
@@ -161,7 +163,7 @@ function Swatch({ line }: { line: Line }) {
   )
 }
 
-/** Null when the line ended: a node that is off says nothing now. */
+/** The current value; null if the line has ended, because the node is down. */
 function newest(values: (number | null)[]): number | null {
   return values.at(-1) ?? values.at(-2) ?? null
 }

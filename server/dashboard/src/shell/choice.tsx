@@ -2,14 +2,14 @@ import type { ComponentChildren } from "preact"
 import { useId } from "preact/hooks"
 
 interface ChoiceProps<Value extends string | number> {
-  /** What is chosen, for screen readers. */
+  /** Label for screen readers. */
   label: string
   options: readonly { value: Value; title: ComponentChildren }[]
   chosen: Value
   onChoose: (value: Value) => void
 }
 
-/** One of a few, all in sight: a time range, a node. */
+/** A choice between a few visible options, such as a time range or a node. */
 export function Choice<Value extends string | number>({ label, options, chosen, onChoose }: ChoiceProps<Value>) {
   const name = useId()
   return (

@@ -5,19 +5,19 @@ import { WorkDialog } from "./work-dialog"
 
 interface ConfirmProps {
   title: string
-  /** What the button that does it says: a verb. */
+  /** Label of the button: a verb. */
   verb: string
   danger?: boolean
-  /** With it the owner has to type this name first: for what cannot be taken back. */
+  /** If set, the user must first type this name, as for irreversible actions. */
   name?: string
-  /** Done while the dialog is open; what it throws is shown there, and the dialog stays. */
+  /** Called while the dialog is open. Its error is shown in the dialog, which stays open. */
   onConfirm: () => Promise<unknown>
   onClose: () => void
-  /** What will happen, in a sentence or two. */
+  /** The consequence, in a sentence or two. */
   children?: ComponentChildren
 }
 
-/** Asks before something is done; by name where it cannot be taken back. */
+/** Asks for confirmation; by typing a name if the action is irreversible. */
 export function Confirm({ title, verb, danger = false, name, onConfirm, onClose, children }: ConfirmProps) {
   const typed = useSignal("")
   return (

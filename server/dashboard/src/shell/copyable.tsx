@@ -2,7 +2,10 @@ import { useSignal } from "@preact/signals"
 import { useEffect, useRef } from "preact/hooks"
 import { Button } from "./button"
 
-/** A command or token to take along. Where the browser gives no clipboard (plain HTTP), a click selects all of it. */
+/**
+ * A command or token with a button that copies it. Without access to the clipboard (plain HTTP), a click selects the
+ * text.
+ */
 export function Copyable({ text, label = "Copy" }: { text: string; label?: string }) {
   const copied = useSignal(false)
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined)

@@ -3,17 +3,17 @@ import { useEffect, useId, useRef } from "preact/hooks"
 
 interface DialogProps {
   title: string
-  /** Escape, the backdrop, or a button of the caller. The dialog is open while it is rendered. */
+  /** Called at Escape and at a click on the backdrop. The dialog is open while it is rendered. */
   onClose: () => void
-  /** With it the dialog is a form, and Enter in a field submits it. */
+  /** If set, the dialog is a form, and Enter in a field submits it. */
   onSubmit?: () => unknown
-  /** Buttons below: the way out first, the deed last. */
+  /** The buttons: cancel first, the action last. */
   actions?: ComponentChildren
   wide?: boolean
   children?: ComponentChildren
 }
 
-/** A dialog over the page. The browser's own: it keeps the focus inside, closes by Escape, and gives the focus back. */
+/** A modal dialog. The browser's element keeps the focus inside, closes at Escape, and restores the focus. */
 export function Dialog({ title, onClose, onSubmit, actions, wide = false, children }: DialogProps) {
   const id = useId()
   const dialog = useRef<HTMLDialogElement>(null)
@@ -42,7 +42,7 @@ export function Dialog({ title, onClose, onSubmit, actions, wide = false, childr
         onClose()
       }}
       onMouseDown={(event) => {
-        // The backdrop is the dialog itself; what lies on it is its child.
+        // A click on the backdrop has the dialog itself as its target.
         if (event.target === dialog.current) onClose()
       }}
     >

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact"
 
-/** Where there is nothing yet: says so, and what to do about it. */
+/** Shown instead of an empty list, with what to do. */
 export function Empty({ title, children }: { title: string; children?: ComponentChildren }) {
   return (
     <div class="empty">

@@ -1,11 +1,11 @@
 import { Button } from "./button"
 
-/** The sentence of whatever was thrown. */
+/** Returns the message of an error of any type. */
 export function sentenceOf(failure: unknown): string {
   return failure instanceof Error ? failure.message : String(failure)
 }
 
-/** Says what went wrong, and offers to try again; nothing while nothing is wrong. */
+/** Shows an error with a button to retry; nothing without an error. */
 export function ErrorSentence({ of, retry }: { of: unknown; retry?: () => unknown }) {
   if (of === null || of === undefined || of === "") return null
   return (

@@ -4,13 +4,13 @@ import { useId } from "preact/hooks"
 interface FieldProps {
   label: string
   hint?: string
-  /** What is wrong with the value, and what to do. */
+  /** Error of the value, and what to do. */
   wrong?: string | null
-  /** The input itself, of class `input`: it gets its id and descriptions here. */
+  /** The input, of class `input`. The field sets its id and descriptions. */
   children: VNode
 }
 
-/** A labelled input with a hint and, when need be, what is wrong with it. */
+/** A labelled input with a hint and an optional error. */
 export function Field({ label, hint, wrong, children }: FieldProps) {
   const id = useId()
   const described = [hint && `${id}-hint`, wrong && `${id}-wrong`].filter(Boolean).join(" ")

@@ -11,11 +11,11 @@ import { Toasts } from "./toast"
 import "./parts.css"
 import "./frame.css"
 
-/** What is around each page: header, navigation, banners, toasts; or the way in. */
+/** The frame of each page: header, navigation, banners, toasts. Shows the sign-in without a session. */
 export function Frame({ children }: { children: ComponentChildren }) {
   const main = useRef<HTMLElement>(null)
   const shown = useRef(route.value.page)
-  // Who goes to another page by keyboard goes on from its beginning.
+  // Moves the focus to the beginning of a new page, for keyboard users.
   useEffect(() => {
     if (shown.current === route.value.page) return
     shown.current = route.value.page

@@ -5,7 +5,7 @@ import { ageSeconds, isBroken, isLive, live } from "./live"
 import { isKiosk, session, signOut } from "./session"
 import { toast } from "./toast"
 
-/** Which cluster this is, through which node it is seen, and whether it is seen now. */
+/** The header: the cluster, the node that serves the page, and whether the live stream works. */
 export function Header() {
   const { ClusterName = "", NodeName = "", SignedIn = false, By = null, Name = null } = session.value ?? {}
   return (
@@ -14,7 +14,7 @@ export function Header() {
         class="skip"
         href="#main"
         onClick={(event) => {
-          // A fragment is a place in this page already.
+          // Prevents navigation, because a fragment is a location in this page.
           event.preventDefault()
           document.getElementById("main")?.focus()
         }}

@@ -1,4 +1,4 @@
-/** Signs of the navigation, drawn with one stroke; the word beside them says what they mean. */
+/** Icons of the navigation. Each is shown with a label. */
 const paths = {
   overview: "M4 13a8 8 0 1 1 16 0M12 13l4-5M4 18h16",
   io: "M4 7h7M14 7h3M4 12h3M10 12h10M4 17h10M17 17h3",

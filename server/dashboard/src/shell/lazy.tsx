@@ -3,11 +3,11 @@ import type { ComponentType } from "preact"
 import { useEffect } from "preact/hooks"
 
 export type LazyComponent<Props extends object> = ComponentType<Props> & {
-  /** Begins to fetch it before it is shown: while something else is waited for. */
+  /** Starts loading before the page is shown. */
   prefetch: () => void
 }
 
-/** A page that is fetched when it is first shown, so that the first screen stays small. */
+/** A page that is loaded when it is first shown, so that the initial download stays small. */
 export function lazy<Props extends object>(load: () => Promise<ComponentType<Props>>): LazyComponent<Props> {
   let loaded: ComponentType<Props> | undefined
   let loading: Promise<ComponentType<Props>> | undefined
@@ -18,7 +18,7 @@ export function lazy<Props extends object>(load: () => Promise<ComponentType<Pro
         return page
       },
       (failure: unknown) => {
-        // Whoever shows it again tries again.
+        // The next rendering retries.
         loading = undefined
         throw failure
       },

@@ -1,12 +1,12 @@
 interface MeterProps {
-  /** Between 0 and 1; null is unknown and draws an empty track. */
+  /** The value, from 0 to 1; null is unknown and draws an empty bar. */
   ratio: number | null | undefined
-  /** From here on it is drawn as a warning, and as bad. */
+  /** Values from which the bar is drawn as a warning, and as bad. */
   warnFrom?: number
   badFrom?: number
 }
 
-/** A thin bar beside a figure that is written out: only for the eye. */
+/** A thin bar beside a value in text. Screen readers ignore it. */
 export function Meter({ ratio, warnFrom = 0.8, badFrom = 0.95 }: MeterProps) {
   const tone = ratio == null ? "" : ratio >= badFrom ? "bad" : ratio >= warnFrom ? "warning" : ""
   return (

@@ -9,9 +9,9 @@ interface Place {
   title: string
   icon: IconName
   scope: string
-  /** Other pages that belong to this place. */
+  /** Other pages of this item. */
   also?: string[]
-  /** In the bar at the bottom of a phone; the others are behind "More". */
+  /** Whether the item is in the bar at the bottom of a phone. The others are in the sheet "More". */
   first?: boolean
 }
 
@@ -27,7 +27,7 @@ const places: Place[] = [
   { page: "settings", title: "Settings", icon: "settings", scope: "admin" },
 ]
 
-/** Where one can go: a row below the header; on a phone a bar under the thumb, with a sheet for the rest. */
+/** The navigation: a row below the header, on a phone a bar at the bottom with a sheet for the other items. */
 export function Navigation() {
   const isOpen = useSignal(false)
   const offered = places.filter((place) => may(place.scope) && !(isKiosk.value && place.page === "alerts"))

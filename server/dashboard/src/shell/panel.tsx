@@ -3,15 +3,15 @@ import { useId } from "preact/hooks"
 
 interface PanelProps {
   title: ComponentChildren
-  /** Buttons and choices at the right of the title. */
+  /** Buttons and choices, right of the title. */
   actions?: ComponentChildren
-  /** The figures are old: they are greyed, not emptied. */
+  /** Whether the values are outdated. They are shown in grey. */
   stale?: boolean
   class?: string
   children?: ComponentChildren
 }
 
-/** A titled box of a page: a region that screen readers name by its title. */
+/** A titled box of a page, a region for screen readers. */
 export function Panel({ title, actions, stale = false, class: more = "", children }: PanelProps) {
   const id = useId()
   return (

@@ -4,19 +4,19 @@ import { count, duration } from "./format"
 interface ProgressProps {
   label: string
   done: number
-  /** Null while nobody knows how much there is. */
+  /** The total; null if unknown. */
   total: number | null
-  /** What is counted: "documents". Bytes are shown by `format`. */
+  /** The counted unit, such as "documents". Bytes are formatted by `format`. */
   unit?: string
   format?: (value: number) => string
-  /** When the server says them itself; otherwise they follow from the last ten seconds. */
+  /** Rate and remaining time from the server; otherwise they are computed from the last ten seconds. */
   perSecond?: number | null
   secondsLeft?: number | null
 }
 
 const WindowMilliseconds = 10_000
 
-/** A bar with the count, the rate and the time that is left; "time left unknown" until it can be told. */
+/** A progress bar with count, rate and remaining time; "time left unknown" until it can be estimated. */
 export function Progress({ label, done, total, unit = "", format = count, perSecond, secondsLeft }: ProgressProps) {
   const seen = useRef<{ at: number; done: number }[]>([])
   const rate = perSecond === undefined ? rateOf(seen.current, done) : perSecond

@@ -9,7 +9,7 @@ import { ask } from "./request"
 import { session, signIn } from "./session"
 import { Tabs } from "./tabs"
 
-/** What is shown to whom the node does not know. */
+/** The sign-in form, shown without a session. */
 export function SignIn() {
   const { NodeName = "", ClusterName = "", IsClaimed = null, Version = "" } = session.value ?? {}
   const way = useSignal<"claim" | "token">(IsClaimed === false ? "claim" : "token")
@@ -65,7 +65,7 @@ function TokenForm() {
   )
 }
 
-/** A node that nobody owns gives the first admin token to who knows its code. */
+/** The form that claims a node without an owner by its code, and gets the first admin token. */
 function Claim() {
   const trouble = useSignal<unknown>(null)
   const made = useSignal("")
@@ -113,7 +113,7 @@ interface SecretFormProps {
   children?: ComponentChildren
 }
 
-/** One secret, and the button that sends it. */
+/** A form with one secret and a button. */
 function SecretForm({ label, hint, verb, input, send, children }: SecretFormProps) {
   const secret = useSignal("")
   const busy = useSignal(false)

@@ -4,30 +4,30 @@ import type { ComponentChildren } from "preact"
 export interface Column<Row> {
   title: string
   cell: (row: Row) => ComponentChildren
-  /** With it the column can be sorted by a click on its title. */
+  /** The sort key of a row. If set, a click on the title sorts by it. */
   sort?: (row: Row) => string | number | null
-  /** Figures stand at the end of their cell, and under each other. */
+  /** Whether the cells are numbers, which are right-aligned. */
   end?: boolean
-  /** Left away on a phone. */
+  /** Whether the column is hidden on a phone. */
   wideOnly?: boolean
-  /** The title is for screen readers only: for a column of buttons. */
+  /** Whether the title is for screen readers only, as for a column of buttons. */
   unseenTitle?: boolean
 }
 
 interface TableProps<Row> {
-  /** What the rows are, for screen readers. */
+  /** Label for screen readers. */
   label: string
   columns: Column<Row>[]
   rows: readonly Row[]
   keyOf: (row: Row) => string | number
-  /** Shown when there are no rows. */
+  /** Shown if there are no rows. */
   empty?: ComponentChildren
   rowClass?: (row: Row) => string
   /** On a phone each row becomes a card, instead of a table that scrolls sideways. */
   stacks?: boolean
 }
 
-/** Rows under titled columns; it scrolls sideways inside of itself when it is too wide. */
+/** A table with titled columns. It scrolls sideways if it is too wide. */
 export function Table<Row>({ label, columns, rows, keyOf, empty, rowClass, stacks = false }: TableProps<Row>) {
   const order = useSignal<{ column: number; descending: boolean } | null>(null)
   if (rows.length === 0 && empty) return <>{empty}</>
@@ -35,7 +35,7 @@ export function Table<Row>({ label, columns, rows, keyOf, empty, rowClass, stack
   const shown = by ? sorted(rows, by, order.value?.descending ?? false) : rows
   const classOf = (column: Column<Row>) => `${column.end ? "end" : ""} ${column.wideOnly ? "wide-only" : ""}`
   return (
-    // What scrolls has to be reachable by keyboard.
+    // Focusable, so that the table can be scrolled by keyboard.
     <div class="table-frame" role="group" aria-label={label} tabIndex={0}>
       {/* Roles said aloud, because a card's display takes them away. */}
       <table class={`table ${stacks ? "stacks" : ""}`} role="table">
@@ -85,7 +85,7 @@ export function Table<Row>({ label, columns, rows, keyOf, empty, rowClass, stack
   )
 }
 
-/** What is unknown comes last, whichever way. */
+/** Unknown values are last in both directions. */
 function sorted<Row>(rows: readonly Row[], by: (row: Row) => string | number | null, descending: boolean): Row[] {
   return [...rows].sort((left, right) => {
     const a = by(left)

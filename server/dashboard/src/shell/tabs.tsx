@@ -6,11 +6,11 @@ interface TabsProps<Id extends string> {
   tabs: readonly { id: Id; title: ComponentChildren }[]
   chosen: Id
   onChoose: (id: Id) => void
-  /** What the chosen tab shows. */
+  /** Content of the selected tab. */
   children?: ComponentChildren
 }
 
-/** Views of one thing, one shown at a time; arrow keys go from tab to tab. */
+/** Tabs, of which one is shown. Arrow keys move between them. */
 export function Tabs<Id extends string>({ label, tabs, chosen, onChoose, children }: TabsProps<Id>) {
   const id = useId()
   const onKeyDown = (event: KeyboardEvent) => {

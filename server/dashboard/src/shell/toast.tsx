@@ -14,10 +14,10 @@ interface Shown {
 const shown = signal<Shown[]>([])
 let last = 0
 
-/** Tells what was done, for some seconds; with `undo` it offers the way back, and says whether that worked. */
+/** Shows a message for some seconds. With `undo` it has a button that reverts the action and reports the result. */
 export function toast(text: string, options: { tone?: Shown["tone"]; undo?: () => Promise<unknown>; seconds?: number } = {}): void {
   const { tone = "normal", undo, seconds = undo ? 15 : 6 } = options
-  // Three fit on a phone.
+  // Keep three, which fit on a phone.
   shown.value = [...shown.value, { id: ++last, text, tone, seconds, undo }].slice(-3)
 }
 
@@ -25,7 +25,7 @@ function drop(id: number): void {
   shown.value = shown.value.filter((one) => one.id !== id)
 }
 
-/** Where they appear; once, in the frame. */
+/** The container of toasts; the frame has one. */
 export function Toasts() {
   return (
     <div class="toasts" role="status" aria-live="polite">
@@ -47,7 +47,7 @@ function Toast({ id, text, tone, seconds, undo }: Shown) {
     start()
     return hold
   }, [])
-  // It waits for whoever reads it or is about to press its button.
+  // Stays while the pointer or the focus is on it.
   return (
     <div class={`toast ${tone}`} onMouseEnter={hold} onMouseLeave={start} onFocusCapture={hold} onBlurCapture={start}>
       <span>{text}</span>

@@ -6,18 +6,21 @@ import { ErrorSentence } from "./error-sentence"
 
 interface WorkDialogProps {
   title: string
-  /** What the button that does it says: a verb. */
+  /** Label of the button: a verb. */
   verb: string
   danger?: boolean
-  /** Whether all is there that it needs. */
+  /** Whether the input is complete. */
   isReady?: boolean
-  /** Done while the dialog is open; what it throws is shown there, and the dialog stays. It closes, or shows something else, by itself. */
+  /**
+   * Called while the dialog is open. Its error is shown in the dialog, which stays open. On success the caller closes
+   * the dialog or changes it.
+   */
   work: () => Promise<unknown>
   onClose: () => void
   children?: ComponentChildren
 }
 
-/** A dialog that does something: once at a time, with a way out, and with what went wrong. */
+/** A dialog that runs an action, once at a time, with a cancel button and an error message. */
 export function WorkDialog({ title, verb, danger = false, isReady = true, work, onClose, children }: WorkDialogProps) {
   const busy = useSignal(false)
   const trouble = useSignal<unknown>(null)

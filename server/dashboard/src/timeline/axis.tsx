@@ -7,7 +7,7 @@ import { firstTick, tickStep, type View, zoneOffset } from "./view"
 const LabelPixels = 90
 const Second = 1_000_000
 
-/** The times below which all nodes are drawn, and at their left how much is in sight, and of when. */
+/** The time axis above all nodes, with the width and the date of the view at its left. */
 export function Axis({ stage }: { stage: Stage }) {
   const canvas = useRef<HTMLCanvasElement>(null)
   const when = useRef<HTMLSpanElement>(null)

@@ -3,7 +3,7 @@ import type { ComponentChildren } from "preact"
 import { kinds } from "./kinds"
 import type { Stage } from "./stage"
 
-/** Which kinds are shown, in which colour, and what height and brightness mean. */
+/** The legend: the shown kinds, their colours, and the meaning of height and brightness. */
 export function Legend({ stage, children }: { stage: Stage; children?: ComponentChildren }) {
   const isOpen = useSignal(false)
   const toggle = (kind: number) => {

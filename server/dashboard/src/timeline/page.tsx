@@ -22,7 +22,7 @@ import { NarrowestMicroseconds, WidestMicroseconds } from "./view"
 import "./timeline.css"
 
 const MostSlowest = 20
-/** More nodes than these are left to be switched on: each is asked once a second. */
+/** Maximum number of nodes that are shown initially. Each shown node gets a request a second. */
 const NodesAtFirst = 3
 const MostFileBytes = 256 * 1024 * 1024
 
@@ -72,12 +72,12 @@ export function TimelinePage() {
     lives.value = wanted.map((tag) => before.find((one) => one.store.tag === tag) ?? follow(tag, stage, revision))
   })
   useSignalEffect(() => stage.standStill(lives.value.length === 0 && files.value.length > 0))
-  // The stream tells of each node once a second: the lines reach to now.
+  // Appends each node's live sample once a second, so that the lines reach the current time.
   useSignalEffect(() => {
     for (const node of live.value?.Nodes ?? []) {
       const store = lives.peek().find((one) => one.store.tag === node.Tag)?.store
       const sample = node.Sample
-      // One that does not answer says no name itself.
+      // A node that does not answer reports no name itself.
       if (store && !store.name) store.name = node.Name
       if (!store || !sample || node.State !== "up") continue
       const time = sample.UnixMilliseconds * 1000
@@ -86,7 +86,7 @@ export function TimelinePage() {
       }
     }
   })
-  // A link may lead to a time: #/io?at=MICROSECONDS&span=MICROSECONDS.
+  // Handles a link to a time: #/io?at=MICROSECONDS&span=MICROSECONDS.
   useSignalEffect(() => {
     const { query } = route.value
     const at = Number(query.get("at"))
@@ -95,7 +95,7 @@ export function TimelinePage() {
     stage.isFollowing.value = false
     stage.go({ from: at - span / 2, span: Math.min(WidestMicroseconds, Math.max(NarrowestMicroseconds, span)) }, false)
   })
-  // Not useEffect, which ends only after the next frame: in that one the drawings would find no page any more.
+  // Not useEffect, whose cleanup runs only after the next frame: that frame would draw on a removed page.
   useLayoutEffect(() => {
     stage.settled = look
     return () => {
@@ -241,7 +241,7 @@ function follow(tag: string, stage: Stage, revision: { value: number }): Shown {
   return { store, source }
 }
 
-/** Shows where single events are known in a store, or else all of it. */
+/** Shows the part of a file with single events; if there is none, the whole file. */
 function goTo(stage: Stage, store: NodeStore): void {
   const from = store.covered.first ?? store.oldest
   const to = store.covered.last ?? store.newest

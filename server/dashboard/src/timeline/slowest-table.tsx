@@ -7,12 +7,12 @@ import { durationText, speedText, timeText } from "./text"
 
 export interface SlowestRow extends FoundEvent {
   node: string
-  /** Which of those shown: a file may be of the same node. */
+  /** Number of the track. A file may be of the same node as another track. */
   place: number
   show: () => void
 }
 
-/** The drawing as text: the longest events in sight. */
+/** The longest events of the view, as text. */
 export function SlowestTable({ rows }: { rows: Signal<readonly SlowestRow[]> }) {
   return (
     <Panel title="Slowest in sight">

@@ -12,12 +12,18 @@ import { kept, type View } from "./view"
 
 const RowHeight = 12
 const RowGap = 2
-/** The strip is drawn anew when it would move by this much, and for what is new: soon at first, then seldom, since a second is not to be seen in a day. */
+/**
+ * The strip is redrawn if it moved by this much, and for new data: often at first, then rarely, because a second is not
+ * visible in a day.
+ */
 const StepMicroseconds = 60 * Micro
 const FirstPatienceMilliseconds = 300
 const MostPatienceMilliseconds = 20_000
 
-/** The day at a glance, a row for each node: how busy its disk was, and where a sync stood out. What is in sight is framed; a click or a drag goes there. */
+/**
+ * An overview of the day with a row for each node: the load of its disk, and its slow syncs. A frame shows the current
+ * view; a click or a drag moves it.
+ */
 export function Strip({ stage, stores }: { stage: Stage; stores: readonly NodeStore[] }) {
   const surface = useRef<HTMLDivElement>(null)
   const canvas = useRef<HTMLCanvasElement>(null)
@@ -42,7 +48,7 @@ export function Strip({ stage, stores }: { stage: Stage; stores: readonly NodeSt
       const isMoved = Math.abs(day.from + day.span - end) >= StepMicroseconds || palette !== drawnPalette
       const isNew = isMoved || drawnAt < 0 || (stage.notices !== drawnNotices && now - drawnAt > patience)
       if (isNew) {
-        // A file may be of another day: then the strip is as wide as all that is known.
+        // A file may be of another day. Then the strip covers all known data.
         const span = Math.max(DayMicroseconds, end - stage.bounds.oldest)
         day = { from: end - span, span }
         drawnAt = now
@@ -101,7 +107,7 @@ export function Strip({ stage, stores }: { stage: Stage; stores: readonly NodeSt
   )
 }
 
-/** Draws the rows; seldom, so nothing here is spared. */
+/** Draws the rows. Runs rarely, so it is not optimised. */
 class StripPainter {
   private buffer = new PixelBuffer(1, 1)
   private ratio = 1

@@ -18,7 +18,7 @@ interface ToolbarProps {
   importFiles: (files: readonly File[]) => unknown
 }
 
-/** What the wheel and the keyboard do, for everybody; and the file. */
+/** Buttons for what wheel and keyboard do, and for loading and saving a file. */
 export function Toolbar({ stage, hasLive, exportFile, importFiles }: ToolbarProps) {
   const input = useRef<HTMLInputElement>(null)
   const isFollowing = stage.isFollowing.value

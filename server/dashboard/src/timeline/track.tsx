@@ -15,17 +15,19 @@ import { LaneHeight, LinesHeight, TrackCanvas } from "./track-canvas"
 interface TrackProps {
   stage: Stage
   store: NodeStore
-  /** Where from, when it is no live node. */
+  /** Name of the file if it is no live node. */
   source?: string
   trouble?: Signal<string>
-  /** Rises when the store has grown. */
+  /** Increases when the store has new data. */
   revision: Signal<number>
   actions?: ComponentChildren
-  /** Hears who can be asked to show an event. */
+  /** Called with the object that can show an event. */
   ready?: (chooser: Chooser) => void
 }
 
-/** One node on the shared time axis: its name and devices, the names of its lanes, the drawing, and what is pointed at or chosen in it. */
+/**
+ * One node on the shared time axis: its name and devices, the names of its lanes, the drawing, and the selected event.
+ */
 export function Track({ stage, store, source, trouble, revision, actions, ready }: TrackProps) {
   const id = useId()
   const plot = useRef<HTMLDivElement>(null)
@@ -138,9 +140,9 @@ export function Track({ stage, store, source, trouble, revision, actions, ready 
   )
 }
 
-/** Which node, on which devices, and how much is known: by itself, since it changes once a second. */
+/** The node's name, devices and amount of data. A component of its own, because it changes once a second. */
 function TrackWords({ id, store, revision, source }: { id: string; store: NodeStore; revision: Signal<number>; source: string }) {
-  // The number says only that there is something new.
+  // Read only to render again when it changes.
   void revision.value
   const { Journal, Data } = store.devices
   const devices = Journal === Data ? (Journal === "unknown" ? "device unknown" : Journal) : `journal on ${Journal}, data on ${Data}`
@@ -184,7 +186,7 @@ function find(track: TrackCanvas, stage: Stage, store: NodeStore, at: Pointed): 
   return findIn(store, lane, kind, column, isLow, stage.view.from, stage.view.span / lane.width, track.pixelRatio)
 }
 
-/** Puts the frame around the chosen event, wherever it is now. */
+/** Moves the frame to the chosen event. */
 function place(frame: HTMLElement | null, chooser: Chooser, stage: Stage, width: number): void {
   if (!frame) return
   const event = chooser.chosen.peek()
