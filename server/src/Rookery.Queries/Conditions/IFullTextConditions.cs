@@ -74,7 +74,7 @@ public interface IFullTextConditions
     /// <param name="condition">The parsed condition.</param>
     /// <param name="field">Reads the texts.</param>
     /// <param name="terms">The searched text, with parameters filled in.</param>
-    /// <param name="distance">The total number of words that the words may be moved by.</param>
+    /// <param name="distance">Maximum distance of each word from its place in the phrase, in words.</param>
     IDocumentCondition CompileProximity(ProximityCondition condition, FieldReader field, string terms, long distance);
 
     /// <summary>Compiles <c>moreLikeThis</c>.</summary>
