@@ -1,5 +1,5 @@
 // RavenDB's Node client, as pinned for the tests, loading one document over mutual TLS: client-tls.mjs URL CERTIFICATE.pfx CA.pem VERSION keep|close SECONDS
-// Prints a line: requests a second, connections, and how many of them resumed a session.
+// Prints one line: requests per second, number of connections, and how many of them resumed a session.
 import { readFileSync } from "node:fs"
 import { createRequire } from "node:module"
 import { clients, openStore, User } from "../server/tests/client/clients.mjs"

@@ -1,12 +1,13 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2034 # used by the workloads
-# Three members on this machine: Rookery's and etcd's. Sourced after lib.sh. Members have the numbers 0, 1 and 2.
+# Starts clusters of three members on this machine, of Rookery and of etcd. Sourced after lib.sh. Members have the
+# numbers 0, 1 and 2.
 
 MEMBERS=(0 1 2)
 declare -A MEMBER_PID=() ETCD_PID=() MEMBER_DATA=() ETCD_DATA=()
 MEMBER_OPTIONS=()
 
-# Rookery: the client port is given, the one for other members is 1000 above.
+# Client ports of Rookery. The port for members is 1000 above.
 member_port() { echo $((PORT + 10 + $1)); }
 member_url() { echo "http://127.0.0.1:$(member_port "$1")"; }
 serve_member() { # NUMBER
@@ -14,7 +15,7 @@ serve_member() { # NUMBER
   MEMBER_PID[$1]=$LAUNCHED
   wait_until 60 curl -sf "$(member_url "$1")/readyz"
 }
-member_votes() { # NUMBER: as the first one tells
+member_votes() { # NUMBER: as the first member reports
   local topology; topology=$(curl -sf "$(member_url 0)/cluster/topology")
   [[ $topology =~ \"Members\":\{([^}]*)\} && ${BASH_REMATCH[1]} == *"$(member_url "$1")"* ]]
 }
@@ -29,10 +30,11 @@ start_cluster() { # DATA DATA DATA [OPTIONS...]
     "$ROOKERY" cluster join "$token" --data "${MEMBER_DATA[$number]}" --name "n$number" --address "127.0.0.1:$(($(member_port "$number") + 1000))" </dev/null >/dev/null
     serve_member "$number"
   done
-  # Two members are a voter and a standby; with the third both vote.
+  # The second of two members is a standby. Both others vote once the third has joined.
   for number in 1 2; do wait_until 60 member_votes "$number"; done
 }
-# The number of the member that leads, as it says itself; another one may not know yet that it lost leadership. Waits for an election.
+# Prints the number of the member that reports itself as leader, and waits for an election if there is none. A former
+# leader may not know yet that it lost leadership.
 leading_member() {
   local number deadline=$((SECONDS + 30))
   while ((SECONDS < deadline)); do
@@ -44,7 +46,7 @@ leading_member() {
   say "no member of Rookery leads"
   return 1
 }
-following_member() { # the first that does not lead
+following_member() { # the first follower
   local leader; leader=$(leading_member)
   echo $((leader == 0 ? 1 : 0))
 }
@@ -52,7 +54,8 @@ create_cluster_database() { # NAME
   curl -sf -X PUT -H 'Content-Type: application/json' "$(member_url "$(leading_member)")/admin/databases?name=$1" -d "{\"DatabaseName\":\"$1\",\"Settings\":{}}" >/dev/null
 }
 
-# etcd as it comes, with the election timeout and heartbeat it has by default said aloud. Between members it speaks plain HTTP, where Rookery has mutual TLS.
+# etcd with its default settings; election timeout and heartbeat are repeated explicitly. Its members use plain HTTP,
+# those of Rookery mutual TLS.
 etcd_url() { echo "http://127.0.0.1:$((PORT + 20 + $1))"; }
 etcd_peer_url() { echo "http://127.0.0.1:$((PORT + 1020 + $1))"; }
 serve_etcd() { # NUMBER

@@ -1,6 +1,7 @@
-// How long the page takes from its address to live figures in headless Chromium with its processor slowed six times, and a page that stays open.
-//   node benchmarks/dashboard-open.mjs URL open TIMES    prints a line of milliseconds for each of TIMES loads, each in a profile of its own: nothing is cached
-//   node benchmarks/dashboard-open.mjs URL stay          prints `open` when figures are there, and stays until it is ended
+// Measures the time from entering the page's address to the first live values, in headless Chromium with the processor
+// slowed six times. Can also keep a page open. node benchmarks/dashboard-open.mjs URL open TIMES prints a line of
+// milliseconds for each of TIMES loads, each in a profile of its own: nothing is cached node
+// benchmarks/dashboard-open.mjs URL stay prints `open` when figures are there, and stays until it is ended
 import { createRequire } from "node:module"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
@@ -20,7 +21,8 @@ async function opened(rate) {
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 } })
   const page = await context.newPage()
   await (await context.newCDPSession(page)).send("Emulation.setCPUThrottlingRate", { rate })
-  // By the page's own clock, and told by it: to ask it, Playwright compiles 0.3 MB of its own in the page first (0.3 s of it, slowed six times).
+  // The page measures the time and reports it. If Playwright asked for it, it would first compile 0.3 MB of its own
+  // code in the page, which takes 0.3 s.
   await page.addInitScript(watchFigures, Sign)
   const told = page.waitForEvent("console", { predicate: (message) => message.text().startsWith(Sign) })
   await page.goto(url, { waitUntil: "commit" })
@@ -40,7 +42,7 @@ if (what === "stay") {
   await opened(1)
   console.log("open")
 } else {
-  // The first start of the browser's own processes is not the page's.
+  // One load before the measured ones, because it starts the browser's own processes.
   for (let time = -1; time < Number(times); time++) {
     const { context, milliseconds } = await opened(Slowed)
     if (time >= 0) console.log(milliseconds.toFixed(0))

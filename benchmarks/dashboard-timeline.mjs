@@ -1,7 +1,8 @@
-// The IO timeline of the built page in headless Chromium: it imports a file of 100,000 events and is zoomed and moved by the mouse, as a person does it.
-//   node benchmarks/dashboard-timeline.mjs [SECONDS=12] [NODES=1] [--page=http://127.0.0.1:8080]
-// Prints, tab-separated: frames a second, the share of frames over 18 ms, the longest, and what the page's own script took of a frame. Without --page it serves server/dashboard/dist itself.
-// Frames are the timestamps of requestAnimationFrame; Chromium makes 60 a second at most, as a display would.
+// Measures the IO timeline of the built page in headless Chromium: imports a file of 100,000 events, and zooms and
+// moves it by simulated mouse events. node benchmarks/dashboard-timeline.mjs [SECONDS=12] [NODES=1]
+// [--page=http://127.0.0.1:8080] Prints, tab-separated: frames a second, the share of frames over 18 ms, the longest,
+// and what the page's own script took of a frame. Without --page it serves server/dashboard/dist itself. Frames are the
+// timestamps of requestAnimationFrame; Chromium makes 60 a second at most, as a display would.
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { createServer } from "node:http"
 import { createRequire } from "node:module"
@@ -39,7 +40,7 @@ try {
   await tab.setInputFiles("input[type=file]", files)
   await tab.waitForFunction((count) => document.querySelectorAll(".io-track").length >= count, nodes)
   await tab.getByText("100,000 events").nth(nodes - 1).waitFor()
-  // Only the files: the page's own node, if there is one, is not measured.
+  // Show only the files, not the page's own node.
   for (const button of await tab.$$('[aria-label="Nodes that are shown"] button[aria-pressed=true]')) await button.click()
   const plot = tab.locator(".io-plot").last()
   await plot.scrollIntoViewIfNeeded()

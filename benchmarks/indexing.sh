@@ -1,11 +1,12 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2034 # used by the workloads
-# What the rows of indexes need beside lib.sh: documents in Rookery, PostgreSQL and SQLite, indexes made, waited for and taken away.
+# Functions for the workloads of indexes: load documents into Rookery, PostgreSQL and SQLite; create, await and drop
+# indexes.
 
-export PGOPTIONS='-c client_min_messages=warning' # not that an index to drop is not there, nor each long word
-QUERIES=20 # different ones of each kind, the same for both sides
+export PGOPTIONS='-c client_min_messages=warning' # no notices about missing indexes and long words
+QUERIES=20 # number of different queries of each kind, the same for both sides
 
-# All three hold the same documents; returns when Rookery and PostgreSQL have nothing left to do with them.
+# Loads the same documents into all three. Returns when Rookery and PostgreSQL have finished their background work.
 load_documents() { # KIND DATABASE
   create_database "$2"
   bulk_load "$2" "$WORK/$1.json" >/dev/null
@@ -19,7 +20,7 @@ load_sqlite() { # KIND DATABASE
     '.mode ascii' '.separator "\t" "\n"' begin ".import $WORK/$1.tsv lines" commit
 }
 
-settle() { # PID: until it takes less than a twentieth of a core for two seconds, or a minute is over
+settle() { # PID: waits until it uses less than 5 % of a core for two seconds, a minute at most
   local deadline=$((SECONDS + 60)) before
   while ((SECONDS < deadline)); do
     before=$(cpu_seconds "$1")
@@ -32,7 +33,8 @@ query() { # DATABASE BODY
   curl -sS --fail-with-body -H 'Content-Type: application/json' "http://127.0.0.1:$PORT/databases/$1/queries" -d "$2"
 }
 
-# The first query has an automatic index made and is answered by it; because somebody waits, indexing takes all of a core.
+# The first query creates an automatic index and is answered by it. Because a request waits, indexing may use a whole
+# core.
 first_answer() { # DATABASE RQL
   query "$1" "{\"Query\":\"$2\",\"WaitForNonStaleResults\":true,\"WaitForNonStaleResultsTimeout\":3600000}"
 }
@@ -42,7 +44,7 @@ drop_indexes() { # DATABASE
   curl -sf "http://127.0.0.1:$PORT/databases/$1/indexes?namesOnly=true" | jq -r '.Results[]' | while read -r name; do
     curl -sf -X DELETE "http://127.0.0.1:$PORT/databases/$1/indexes?name=$name"
   done
-  # Until the node has let go of it, the next query would be answered by it.
+  # Wait until the node has closed the index; before that the next query would use it.
   wait_until 60 are_folders_gone
 }
 are_folders_gone() { ! compgen -G "$ROOKERY_DATA/indexes/[0-9]*/*"; }
@@ -50,11 +52,12 @@ are_folders_gone() { ! compgen -G "$ROOKERY_DATA/indexes/[0-9]*/*"; }
 define_indexes() { # DATABASE DEFINITIONS
   curl -sS --fail-with-body -X PUT -H 'Content-Type: application/json' "http://127.0.0.1:$PORT/databases/$1/indexes" -d "{\"Indexes\":[$2]}" >/dev/null
 }
-is_fresh() { # DATABASE: whether all its indexes follow the documents
+is_fresh() { # DATABASE: whether all its indexes are up to date
   curl -sf "http://127.0.0.1:$PORT/databases/$1/indexes/stats" | jq -e '.Results | length > 0 and all(.IsStale | not)'
 }
 
-# CPU of the one thread that indexes. What nobody waits for rests three quarters of the time where the temperature of the board is unknown, so that the clock says nothing of the work.
+# Prints the CPU time of the indexing thread. Without a waiting request and with an unknown board temperature, that
+# thread sleeps three quarters of the time, so elapsed time is no measure.
 indexing_cpu_seconds() {
   local task
   for task in /proc/"$ROOKERY_PID"/task/*; do
@@ -86,14 +89,14 @@ build_rows() { # ROW DATABASE SIMPLE_RQL TEXT_RQL SIMPLE_SQL TEXT_SQL FTS5_EXPRE
   done
 }
 
-# Makes QUERIES bodies for Rookery, and as many statements for PostgreSQL, of a select that gives both.
+# Creates QUERIES request bodies for Rookery and statements for PostgreSQL, from a select that returns both.
 make_queries() { # NAME SELECT
   psql_run -F $'\t' -c "select row_number() over (), body, statement from ($2) as made" | while IFS=$'\t' read -r number body statement; do
     echo "$body" >>"$WORK/$1.bodies"
     echo "$statement" >"$WORK/$1.$number.sql"
   done
 }
-# The ids, or in full text, where each ranks by a formula of its own, how many there are.
+# Compares the answers: the ids, or for full text only their number, because the two rank by different formulas.
 check_answers() { # NAME DATABASE
   local number=0 body ours theirs
   while read -r body; do
@@ -121,4 +124,4 @@ query_rows() { # NAME DATABASE
     row index-query "$1, round $round" "rookery / PostgreSQL" "$(ratio "$rookery" "$postgres")"
   done
 }
-body() { echo "json_build_object('Query', '$1', 'QueryParameters', json_build_object($2))"; } # the body of a query with parameters, as SQL
+body() { echo "json_build_object('Query', '$1', 'QueryParameters', json_build_object($2))"; } # SQL that builds the body of a query with parameters

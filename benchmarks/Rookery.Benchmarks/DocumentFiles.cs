@@ -5,14 +5,14 @@ using System.Text.Json;
 namespace Rookery.Benchmarks;
 
 /// <summary>
-/// Documents in the two forms that bulk loads read: RavenDB's bulk_insert array, and lines of an id, a tab and the JSON
-/// for those of the peers.
+/// Writes documents in two forms: RavenDB's bulk_insert array, and for the peers lines of an id, a tab and the JSON.
 /// </summary>
 internal sealed class DocumentFiles : IDisposable
 {
     private const int BufferBytes = 1 << 20;
 
-    // As JSON.stringify writes it: < and > as they are, without which each tag of a drawing is six bytes longer.
+    // As JSON.stringify writes it, with < and > unescaped. Escaped, each would be six bytes long, and drawings contain
+    // many tags.
     private static readonly JsonWriterOptions AsBrowsersDo = new()
     {
         Encoder = JavaScriptEncoder.UnsafeRelaxedJsonEscaping,
@@ -24,7 +24,9 @@ internal sealed class DocumentFiles : IDisposable
     private long _count;
     private long _bytes;
 
-    /// <summary>Begins <paramref name="target"/>, and beside it the lines, as <c>.tsv</c>.</summary>
+    /// <summary>
+    /// Creates <paramref name="target"/> for the array, and a file beside it with the suffix <c>.tsv</c> for the lines.
+    /// </summary>
     public DocumentFiles(string target)
     {
         _bulk = File.Create(target, BufferBytes);
@@ -32,7 +34,7 @@ internal sealed class DocumentFiles : IDisposable
         _bulk.Write("["u8);
     }
 
-    /// <summary>Adds a document of a collection, whose members the caller writes.</summary>
+    /// <summary>Adds a document of a collection. The caller writes its members.</summary>
     public void Add(string id, string collection, Action<Utf8JsonWriter> writeMembers)
     {
         _document.SetLength(0);

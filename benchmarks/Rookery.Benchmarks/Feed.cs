@@ -42,7 +42,8 @@ internal static class Feed
                             }
 
                             byte[] document = documents[number % documents.Length];
-                            // Random updates: every eighth write is new, the others replace one put before.
+                            // Random updates: every eighth write stores a new document, the others replace an earlier
+                            // one.
                             long id =
                                 order is "random" && number % 8 != 0
                                     ? random.NextInt64(Math.Max(1, number / 8)) * 8

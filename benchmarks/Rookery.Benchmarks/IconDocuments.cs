@@ -2,10 +2,10 @@ using System.Text.Json;
 
 namespace Rookery.Benchmarks;
 
-/// <summary>Real documents: the icons of npm's @iconify/json, one document an icon.</summary>
+/// <summary>Creates documents from the icons of npm's @iconify/json, one for each icon.</summary>
 internal static class IconDocuments
 {
-    /// <summary>Writes each <paramref name="every"/>th of them to <paramref name="target"/>.</summary>
+    /// <summary>Writes every <paramref name="every"/>th document to <paramref name="target"/>.</summary>
     public static int Write(string package, string target, int every)
     {
         using var documents = new DocumentFiles(target);

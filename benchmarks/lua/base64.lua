@@ -1,4 +1,4 @@
--- Base64, which etcd's JSON gateway wants for keys and values.
+-- Base64, in which etcd's JSON gateway expects keys and values.
 local letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 local function letter(n) return letters:sub(n + 1, n + 1) end
 return function(text)

@@ -1,4 +1,4 @@
--- Random ids of COUNT documents; the request text is built here because wrk.format costs more than the request.
+-- GETs of random ids of COUNT documents. Builds the request text itself, because wrk.format costs more than the request.
 local path, count = os.getenv("BENCH_PATH"), tonumber(os.getenv("BENCH_COUNT"))
 local seeded = 0
 function setup(thread) seeded = seeded + 1; thread:set("seed", seeded) end

@@ -1,4 +1,4 @@
--- PUTs of 150-byte documents of which no two are alike, under growing ids.
+-- PUTs of different 150-byte documents, with growing ids.
 local path = os.getenv("BENCH_PATH")
 local seeded = 0
 function setup(thread) seeded = seeded + 1; thread:set("seed", seeded) end

@@ -9,7 +9,7 @@ using Rookery.Storage.Runs;
 namespace Rookery.MicroBenchmarks;
 
 /// <summary>
-/// What flushes, merges and index batches pay for each row, on a disk in memory: a run of 10,000 rows, and an index
+/// Costs per row of flushes, merges and index batches, on a disk in memory: writes a run of 10,000 rows, and an index
 /// segment of 10,000 documents with three terms each.
 /// </summary>
 [MemoryDiagnoser]

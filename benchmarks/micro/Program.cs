@@ -4,7 +4,7 @@ using BenchmarkDotNet.Running;
 using BenchmarkDotNet.Toolchains.InProcess.Emit;
 using Rookery.MicroBenchmarks;
 
-// In this process: a project of its own for each subject would be restored and built first.
+// Runs in this process, because BenchmarkDotNet would otherwise restore and build a project for each subject.
 var config = ManualConfig
     .Create(DefaultConfig.Instance)
     .AddJob(Job.ShortRun.WithToolchain(InProcessEmitToolchain.Instance))

@@ -6,7 +6,7 @@ using Rookery.Scripting.Running;
 
 namespace Rookery.MicroBenchmarks;
 
-/// <summary>What maps and patches pay for each document: an order of twenty lines.</summary>
+/// <summary>Costs per document of maps and patches, for an order of twenty lines.</summary>
 [MemoryDiagnoser]
 public class ScriptBenchmarks : IDisposable
 {

@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# durable PUT at 64 and 1 connections against PostgreSQL, Redis, a bare Kestrel and the disk's own sync rate
+# durable PUT at 64 and 1 connections against PostgreSQL, Redis, a bare Kestrel and the disk's sync rate
 start_rookery "$WORK/put"
 create_database bench
 start_bare 0

@@ -1,12 +1,12 @@
 # shellcheck shell=bash
-# random GET and random updates with data four times the memory, the peer limited alike
+# random GET and random updates with data of four times the memory, with the same limit for the peer
 limit=$((256 << 20))
 cold_documents=$((DOCUMENTS * 6))
 "$TOOL" small "$cold_documents" "$WORK/large"
 in_memory_group rookery-bench-a "$limit"
 start_rookery "$WORK/cold" --memory 128M
 create_database bench
-# Inserts first: the rate that updates are held against, under the same limit.
+# Inserts first, to compare the rate of updates with theirs, under the same limit.
 export BENCH_COUNT=0 BENCH_PATH="/databases/bench/docs?id=n/" BENCH_FIRST=0
 bulk_load bench "$WORK/large/bulk.json"
 insert=$(wrk_rate put.lua 64 "$SECONDS_PER_RUN" "http://127.0.0.1:$PORT")

@@ -8,7 +8,7 @@ first_answer() { # URL COMMAND... ; milliseconds
   awk -v a="$from" -v b="$EPOCHREALTIME" 'BEGIN { printf "%.0f\n", (b - a) * 1000 }'
   kill -TERM "$pid"; wait "$pid" 2>/dev/null || true
 }
-# An existing, cleanly stopped data directory: what a reboot finds.
+# With an existing, cleanly stopped data directory, as after a reboot.
 start_rookery "$WORK/start"
 create_database bench
 stop "$ROOKERY_PID"

@@ -21,7 +21,7 @@ for number in "${!builds[@]}"; do
   settle "$ROOKERY_PID"
 done
 
-build_round() { # WHAT SCRIPT CONNECTIONS: each build in turn, beginning with another one each round
+build_round() { # WHAT SCRIPT CONNECTIONS: runs each build in turn; each round begins with another build
   local turn number url before rates=() costs=()
   for turn in "${!builds[@]}"; do
     number=$(((turn + round) % ${#builds[@]}))

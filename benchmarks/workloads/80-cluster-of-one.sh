@@ -21,7 +21,7 @@ for connections in 64 1; do
     first=$((first + 10000000))
     export BENCH_FIRST=$first
     rates=() costs=()
-    # The order turns with the rounds, so that none always follows the same.
+    # The order rotates with the rounds, so that no subject always follows the same one.
     for turn in "${MEMBERS[@]}"; do
       number=$(((turn + round) % 3))
       cpu=$(cpu_seconds "${MEMBER_PID[$number]}")

@@ -1,9 +1,10 @@
 # shellcheck shell=bash
-# the leader of three members killed again and again: gap in acknowledged writes, etcd's at the same election timeout beside it
+# repeated kills of the leader of three members: gap in acknowledged writes, against etcd at the same election timeout
 start_cluster "$WORK/failover0" "$WORK/failover1" "$WORK/failover2"
 create_cluster_database bench
 start_etcd "$WORK/etcdfailover0" "$WORK/etcdfailover1" "$WORK/etcdfailover2"
-# The shortest election timeout that a leader of Rookery publishes, and etcd's. One that saw slow trips or syncs publishes more, so gap / T is at most what is told here.
+# The shortest election timeout T of a Rookery leader, and etcd's. A leader with slow round trips or syncs uses a longer
+# one, so the true gap / T is at most the printed one.
 timeout_milliseconds=1000
 others() { local number; for number in "${MEMBERS[@]}"; do [[ $number == "$2" ]] || "$1" "$number"; done; } # FUNCTION NUMBER
 

@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# 60 idle seconds of three members with --memory 128M: bytes written, CPU and resident memory of each, etcd's beside it
+# 60 idle seconds of three members with --memory 128M: bytes written, CPU and resident memory of each, against etcd
 start_cluster "$WORK/idle0" "$WORK/idle1" "$WORK/idle2" --memory 128M
 create_cluster_database bench
 start_etcd "$WORK/etcdidle0" "$WORK/etcdidle1" "$WORK/etcdidle2"

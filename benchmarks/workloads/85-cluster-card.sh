@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# durable PUT through the leader of three members, each on an emulated card of its own: writes a second, device bytes a document and node
+# durable PUT through the leader of three members, each on its own emulated card: writes a second, device bytes a document and node
 for card in card0 card1 card2; do card_insert "$card" 4G; done
 cards_written() { local card total=0; for card in card0 card1 card2; do total=$((total + $(card_bytes_written "$card"))); done; echo "$total"; }
 on_each_card() { local card; for card in card0 card1 card2; do "$1" "$card"; done; }
@@ -22,7 +22,7 @@ card_rounds() { # SUBJECT SCRIPT URL
 start_cluster "$WORK/card0/data" "$WORK/card1/data" "$WORK/card2/data"
 create_cluster_database bench
 export BENCH_COUNT=0 BENCH_PATH="/databases/bench/docs?id=c/"
-# Zeros for the journal's next segment are written ahead, once; they are not part of a document.
+# Wait until the zeros for the journal's next segment are written, because they belong to no document.
 sleep 5
 card_rounds rookery put.lua "$(member_url "$(leading_member)")"
 for number in "${MEMBERS[@]}"; do stop "${MEMBER_PID[$number]}"; done

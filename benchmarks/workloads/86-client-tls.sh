@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# RavenDB's Node client over mutual TLS: as it comes, and closing every connection, with and without resumption of TLS sessions
+# RavenDB's Node client over mutual TLS: unchanged, and closing every connection, with and without resumption of TLS sessions
 [[ -d $ROOT/server/tests/client/node_modules ]] || npm --prefix "$ROOT/server/tests/client" ci --no-audit --no-fund --loglevel=error >&2
 tls_url=https://127.0.0.1:$PORT
 "$ROOKERY" cluster init --data "$WORK/tls" --name bench --node-name n0 >/dev/null
@@ -8,7 +8,7 @@ start_secure_rookery() { # [NAME=VALUE]: an environment
   ROOKERY_PID=$LAUNCHED
   wait_until 60 curl -sf --cacert "$WORK/tls/cluster/authority.pem" "$tls_url/readyz"
 }
-# rows of VERSION keep|close TITLE; the server's CPU is told for each request
+# Prints the rows of VERSION keep|close TITLE, with the server's CPU time per request.
 client_rows() {
   local before rate opened resumed
   before=$(cpu_seconds "$ROOKERY_PID")

@@ -1,6 +1,6 @@
 # shellcheck shell=bash
-# how long `rookery status` takes, against an empty .NET program of the same publish mode
-empty_program() { # DIRECTORY: publishes it; beside the repository, so that none of its settings hold
+# duration of `rookery status`, against an empty .NET program of the same publish mode
+empty_program() { # DIRECTORY: publishes it outside the repository, so that the repository's settings do not apply
   mkdir -p "$1"
   echo 'return 0;' >"$1/Program.cs"
   cat >"$1/empty.csproj" <<'TEXT'

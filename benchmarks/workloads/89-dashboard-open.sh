@@ -4,11 +4,11 @@ if [[ -x /usr/bin/chromium ]]; then
   [[ -d $ROOT/server/tests/browser/node_modules ]] || npm --prefix "$ROOT/server/tests/browser" ci --no-audit --no-fund --loglevel=error >&2
   start_rookery "$WORK/dashboard"
   create_database bench
-  # A node that has just started is still being compiled.
+  # Wait until the runtime has compiled the frequent methods again.
   sleep 90
   open_page() { launch "$WORK/page.log" node "$ROOT/benchmarks/dashboard-open.mjs" "http://127.0.0.1:$PORT" stay; PAGE=$LAUNCHED; wait_until 60 grep -q open "$WORK/page.log"; }
   close_page() { kill "$PAGE"; wait "$PAGE" 2>/dev/null || true; }
-  share_of_core() { # SECONDS: what the node takes, in per cent
+  share_of_core() { # SECONDS: prints the node's CPU use in percent
     local before; before=$(cpu_seconds "$ROOKERY_PID")
     sleep "$1"
     awk -v a="$before" -v b="$(cpu_seconds "$ROOKERY_PID")" -v s="$1" 'BEGIN { printf "%.2f", 100 * (b - a) / s }'
@@ -21,7 +21,7 @@ if [[ -x /usr/bin/chromium ]]; then
   sleep 10
   row dashboard-open "30 s, no page" "server, % of a core" "$idle"
   row dashboard-open "30 s, a page open for 10 s" "server, % of a core" "$(share_of_core 30)"
-  # What runs once a second is compiled anew after thirty times, and again after thirty more.
+  # Methods that run once a second are compiled again after 30 calls, and after 30 more.
   sleep 80
   row dashboard-open "30 s, a page open for 2 minutes" "server, % of a core" "$(share_of_core 30)"
   close_page
@@ -36,7 +36,7 @@ if [[ -x /usr/bin/chromium ]]; then
     row dashboard-open "PUT, round $1, $2" "writes/s" "$rate"
     row dashboard-open "PUT, round $1, $2" "server CPU s per 1000 writes" "$(awk -v a="$before" -v b="$(cpu_seconds "$ROOKERY_PID")" -v r="$rate" -v s="$SECONDS_PER_RUN" 'BEGIN { printf "%.5f", (b - a) * 1000 / (r * s) }')"
   }
-  # The stream alone, read by curl: a browser on the same two cores would be measured, too.
+  # curl reads the stream, because a browser on the same two cores would distort the measurement.
   for round in $(seq "$ROUNDS"); do
     put_round "$round" "no stream"
     launch "$WORK/stream.log" curl -sN "http://127.0.0.1:$PORT/dashboard/live"

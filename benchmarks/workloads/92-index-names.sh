@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# the same of the names of npm's packages, 4.5 million short documents
+# first build of a simple and a full-text index of the names of npm's packages, 4.5 million short documents
 names_documents "$EVERY"
 start_postgres "$WORK/pgnames" 1024
 start_rookery "$WORK/names" --memory 1G

@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# map/reduce (count and sum by key): first build and 1,000 edits, against PostgreSQL's GROUP BY over all documents and a build anew
+# map/reduce (count and sum by key): first build and 1,000 edits, against PostgreSQL's GROUP BY over all documents and a rebuild
 iconify_documents "$EVERY"
 cities_documents "$EVERY"
 start_postgres "$WORK/pgreduce" 1024
@@ -7,7 +7,7 @@ start_rookery "$WORK/reduce" --memory 1G
 load_documents iconify icons
 load_documents cities cities
 
-# Until the index follows the documents: seconds on the clock, and of the CPU of the thread that indexes.
+# Waits until the index is up to date. Prints the elapsed seconds and the CPU time of the indexing thread.
 reduced() { # DATABASE COMMAND...
   local database=$1 cpu from; shift
   cpu=$(indexing_cpu_seconds) from=$EPOCHREALTIME
@@ -23,10 +23,10 @@ reduce_rows() { # DATABASE COLLECTION KEY NUMBER
     drop_indexes "$1"
     read -r clock cpu < <(reduced "$1" define_indexes "$1" "$definition")
     postgres=$(elapsed psql_run -c "$sql")
-    # The counts that the index holds are those that PostgreSQL counts.
+    # The counts in the index must equal PostgreSQL's.
     diff <(curl -sf "http://127.0.0.1:$PORT/databases/$1/indexes/terms?name=Sums&field=count&pageSize=1024" | jq -r '.Terms[]' | sort -n) \
       <(psql_run -c "select distinct count(*) from $1 group by doc->>'$3' order by 1") >&2
-    # Every document of a thousand gets another number; what each was before is of no matter.
+    # Changes a number in each of 1,000 documents.
     psql_run -c "select json_agg(json_build_object('Id', id, 'Type', 'PUT', 'Document', jsonb_set(doc, '{$4}', to_jsonb($round + length(id))))) from (select * from $1 order by md5(id) limit 1000) as edited" >"$WORK/edits.json"
     read -r edits_clock edits_cpu < <(reduced "$1" bulk_load "$1" "$WORK/edits.json")
     row index-reduce "$1, round $round" "rookery first build, s of CPU" "$cpu"
@@ -38,7 +38,7 @@ reduce_rows() { # DATABASE COLLECTION KEY NUMBER
     row index-reduce "$1, round $round" "first build / 1,000 edits, CPU" "$(ratio "$cpu" "$edits_cpu")"
     row index-reduce "$1, round $round" "1,000 x GROUP BY / 1,000 edits" "$(awk -v a="$postgres" -v b="$edits_cpu" 'BEGIN { printf "%.0f", (b > 0 ? 1000 * a / b : 0) }')"
   done
-  # Or the next drop would wait for this one's folder.
+  # Drop the index now, because the next drop would wait for this one's folder.
   drop_indexes "$1"
 }
 reduce_rows icons Icons prefix height

@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# first build of four indexes on one collection against one: the documents are read once for all
+# first build of four indexes on one collection against one index; the documents are read once for all four
 iconify_documents "$EVERY"
 start_rookery "$WORK/four" --memory 1G
 create_database icons
@@ -10,7 +10,7 @@ definitions() { # FIELD...
   for field in "$@"; do all+=("{\"Name\":\"By/$field\",\"Maps\":[\"map('Icons', d => ({ $field: d.$field }))\"]}"); done
   (IFS=,; echo "${all[*]}")
 }
-built() { # FIELD...: CPU of the thread that indexes and time on the clock; nobody waits, so that it rests as much of the time in both
+built() { # FIELD...: CPU time of the indexing thread and elapsed time; no request waits, so the thread sleeps the same share in both cases
   local cpu from
   drop_indexes icons
   cpu=$(indexing_cpu_seconds) from=$EPOCHREALTIME

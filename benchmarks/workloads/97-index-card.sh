@@ -1,9 +1,9 @@
 # shellcheck shell=bash
-# bytes that a device takes while an index is built, per byte of the documents, and memory with --memory 128M
+# bytes written to the device while an index is built, per byte of the documents, and memory with --memory 128M
 iconify_documents "$EVERY"
 names_documents "$EVERY"
 
-# The indexes have a device of their own, so that its counter says what they write.
+# The indexes have their own device, so that its counter shows the bytes that they write.
 start_rookery "$WORK/written" --memory 128M
 for kind in iconify names; do
   create_database "$kind"

@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# durable PUT at 64 connections while two indexes follow, against a database without any
+# durable PUT at 64 connections with two indexes, against a database without indexes
 start_rookery "$WORK/indexput" --memory 1G
 create_database without
 create_database with

@@ -1,4 +1,4 @@
-# What the node says of itself, on its way to Avahi.
+# Tests /usr/lib/rookery/announce, which passes the node's announcement to Avahi.
 
 setup() {
   from=$BATS_TEST_TMPDIR/run/avahi.service
@@ -6,7 +6,7 @@ setup() {
   mkdir "$BATS_TEST_TMPDIR"/{run,services}
 }
 
-give_run_to_nobody() { # as systemd gives the node its directory; bats lets nobody else in
+give_run_to_nobody() { # as systemd does; bats makes its directories accessible to their owner only
   [ "$(id -u)" = 0 ] || skip "needs root"
   chmod 755 "$BATS_RUN_TMPDIR" "$BATS_RUN_TMPDIR/test" "$BATS_TEST_TMPDIR"
   chown nobody:nogroup "$BATS_TEST_TMPDIR/run"
@@ -51,7 +51,7 @@ announce() { /bin/sh "$BATS_TEST_DIRNAME/../package/root/usr/lib/rookery/announc
 
 @test "What could not be written is written by the next run" {
   echo one >"$from"
-  # Whatever the reason: here a directory is in its way.
+  # A write that fails: a directory has the file's name.
   mkdir "$to.new"
   run announce
   [ "$status" -ne 0 ]

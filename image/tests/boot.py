@@ -1,4 +1,4 @@
-"""Starts the arm64 image in QEMU, with what its owner writes on it, and without power now and then; and its slots."""
+"""Boots the arm64 image in QEMU: with settings of an owner, with power cuts, and with updates of its slots."""
 
 import random
 import re
@@ -108,7 +108,7 @@ class Boot(vm.ImageTest):
             self.tell(machine.lost)
         with self.machine() as machine:
             machine.wait_for_https()
-            # By host keys that are whole.
+            # A login succeeds only with complete host keys.
             machine.wait_for_login(self.key)
             self.assertEqual(machine.shell(self.key, "systemctl --failed --no-legend --plain").strip(), "")
             machine.wait_for("the log", lambda: "https://pi-7.local" in (self.card.get("rookery-first-boot.log") or ""))
@@ -120,7 +120,7 @@ class Boot(vm.ImageTest):
             machine.wait_for_https()
             machine.copy(key, vm.BUNDLE)
             self.assertIn("is in slot b and is tried", machine.shell(key, f"sudo rookery-slot install {vm.BUNDLE.name}", seconds=1800))
-            # An update without the first program of all: the kernel panics, and restarts after ten seconds.
+            # An update without /sbin/init: the kernel panics, and restarts after ten seconds.
             machine.shell(key, "sudo mount -o rw /dev/vda3 /mnt && sudo mv /mnt/usr/sbin/init /mnt/usr/sbin/init.away && sudo mv /mnt/usr/lib/systemd/systemd /mnt/usr/lib/systemd/systemd.away "
                                "&& sudo mv /mnt/usr/bin/sh /mnt/usr/bin/sh.away; sudo umount /mnt")
             machine.shell(key, "sudo systemd-run --on-active=1 systemctl reboot")

@@ -1,4 +1,4 @@
-"""A node that lives on a USB drive: a new card with the old drive, and no drive at all."""
+"""Boots a node on a USB drive in QEMU: also with a new card and the old drive, and without the drive."""
 
 import re
 import sys

@@ -1,4 +1,5 @@
-"""The card in QEMU's Raspberry Pi 3, which has the processor, the SD controller and the serial port of a real one: U-Boot and device tree are those of the card's boot partition."""
+"""Boots the card in QEMU's Raspberry Pi 3, which has the processor, SD controller and serial port of a real one. U-Boot
+and the device tree come from the card's boot partition."""
 
 import subprocess
 import sys
@@ -13,12 +14,13 @@ sys.path.insert(0, str(Path(__file__).parent))
 import vm
 
 DEVICE_TREE = "bcm2837-rpi-3-b-plus.dtb"
-# What QEMU has no model of stops the kernel for minutes.
+# Drivers of devices that QEMU does not emulate would stop the kernel for minutes.
 EXTRA = "extra=console=ttyS1,115200 loglevel=7 module_blacklist=vc4,hci_uart,bcm2835_vchiq,snd_bcm2835\n"
 
 
 class Pi3(vm.Machine):
-    """QEMU plays the firmware: it loads U-Boot and the device tree. The network, a USB adapter, is not found by Debian's kernel there, so that nobody is asked over it."""
+    """QEMU replaces the firmware: it loads U-Boot and the device tree. Debian's kernel does not find the emulated
+    network adapter on USB, so the test uses the serial console only."""
 
     def __init__(self, card: vm.Card, directory: Path):
         super().__init__(card, vm.U_BOOT)

@@ -1,4 +1,4 @@
-# The data partition's logic, on loop devices that look like a card. Needs root.
+# Tests the preparation of the data partition, on loop devices with the layout of a card. Needs root.
 
 setup() {
   [ "$(id -u)" -eq 0 ] || skip "needs root for loop devices"
@@ -17,12 +17,12 @@ teardown() {
   [ -e /run/udev/control ] || rm -f "$disk"p[1-4]
 }
 
-insert() { # as a card that is put in: the kernel reads its table
+insert() { # like a card: the kernel reads its partition table
   teardown
   disk=$(losetup --find --show "$card")
   partx --add "$disk"
   data=$(partition_of "$disk" 4)
-  # Where no udev runs, nobody makes the nodes.
+  # Without udev, create the device nodes here.
   for partition in "/sys/block/${disk##*/}/${disk##*/}"p*; do
     [ -b "/dev/${partition##*/}" ] || mknod "/dev/${partition##*/}" b $(tr : ' ' <"$partition/dev")
   done
@@ -59,7 +59,7 @@ file_system() { blkid -p -s "$1" -o value "$data"; }
   run prepare_data_partition "$disk" "$data"
   [ "$status" -ne 0 ]
   [[ $output == *"left unchanged"* ]]
-  # Its place in the table may have grown; its bytes may not have changed.
+  # The partition may have grown, but its bytes may not have changed.
   [ "$(head -c 8388608 "$data" | sha256sum)" = "$before" ]
 }
 
@@ -72,7 +72,7 @@ file_system() { blkid -p -s "$1" -o value "$data"; }
 
 @test "Formatting that a power cut ended is begun again" {
   mark_formatting "$disk" "$formatting_mark"
-  # What mkfs left so far: tables, and no superblock yet.
+  # An interrupted mkfs: tables, but no superblock yet.
   dd if=/dev/urandom of="$data" bs=4096 seek=4 count=16 conv=notrunc status=none
   insert
   prepare_data_partition "$disk" "$data"
@@ -88,7 +88,7 @@ file_system() { blkid -p -s "$1" -o value "$data"; }
 }
 
 @test "A card that is smaller than it reports is not used, and the message says so" {
-  # It has 20 MiB less than it says, and writes what lies beyond over its beginning.
+  # A counterfeit card: it has 20 MiB less than it reports, and writes data beyond that over its beginning.
   eval "honest_$(declare -f put_block)"
   put_block() { honest_put_block "$1" $(($2 % 60)) "$3"; }
   run prepare_data_partition "$disk" "$data"

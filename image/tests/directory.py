@@ -1,4 +1,4 @@
-"""A machine that is a directory, for tests of what the image does at its start."""
+"""A directory that stands for a machine, for tests of the image's first boot."""
 
 import base64
 import os
@@ -19,7 +19,7 @@ KEY = "ssh-ed25519 " + base64.b64encode(b"\0\0\0\x0bssh-ed25519\0\0\0 " + bytes(
 
 
 def run(command, **how):
-    """Reads as the node's user, who is nobody here when root tests; no other program runs."""
+    """Runs `setpriv` only, with the user nobody if the tests run as root. Refuses all other programs."""
     if command[0] != "setpriv":
         return subprocess.CompletedProcess(command, 0, stdout="")
     command = [word.replace("uid=rookery", "uid=65534").replace("gid=rookery", "gid=65534") for word in command]
@@ -27,12 +27,12 @@ def run(command, **how):
 
 
 def host_key(of: str) -> str:
-    """A file of the form that ssh-keygen writes."""
+    """Returns a private key file in the form of ssh-keygen."""
     return f"-----BEGIN OPENSSH PRIVATE KEY-----\n{of}\n-----END OPENSSH PRIVATE KEY-----\n"
 
 
 class Directory(unittest.TestCase):
-    """A machine that is a directory, on which no program changes anything."""
+    """A test case with a directory that stands for a machine. Programs are not run."""
 
     def setUp(self):
         directory = tempfile.TemporaryDirectory()

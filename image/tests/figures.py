@@ -43,7 +43,7 @@ print(json.dumps({"disk": disks["vda"], "who": who, "ticks": int(fields[11]) + i
 
 
 class Started:
-    """A card with a file that lets us in."""
+    """A card with a rookery.toml that allows the test to log in."""
 
     def __init__(self, directory: Path):
         self.key = vm.new_key(directory)
@@ -59,7 +59,7 @@ def idle(directory: Path) -> None:
     with started.machine() as machine:
         machine.wait_for_https()
         machine.wait_for_login(started.key)
-        # The first start is over: disk measured, hourly log kept once.
+        # Wait until the disk was measured and the log was saved once.
         time.sleep(420)
 
         def sample() -> dict:
@@ -78,7 +78,7 @@ def idle(directory: Path) -> None:
 
 
 def plain_debian() -> Path:
-    """Plain Debian: the image's packages as they are installed, none of our files, one partition."""
+    """Builds plain Debian: the image's packages with their default configuration, on one partition."""
     disk = WORK / "plain.img"
     if disk.exists():
         return disk
@@ -134,7 +134,7 @@ def boot(directory: Path) -> None:
 
 
 def tuning(directory: Path) -> None:
-    """On a card that takes 200 writes and 10 MB in a second."""
+    """Measures each setting on a card limited to 200 writes and 10 MB a second."""
     started = Started(directory)
     with started.machine(limits={"iops-write": 200, "bps-write": 10 << 20, "bps-read": 40 << 20}) as machine:
         machine.wait_for_https()
@@ -145,7 +145,7 @@ def tuning(directory: Path) -> None:
 
 
 def pages(directory: Path) -> None:
-    """The kernel and its modules come from Debian packages that are named by KERNEL; the root is that of the card."""
+    """Boots the card's root with the kernel and modules of the Debian packages named by KERNEL."""
     packages = os.environ.get("KERNEL", "").split() or sys.exit("KERNEL='linux-base-…-arm64-16k_….deb linux-binary-… linux-modules-…' is missing; they are no part of the image: fetch them from Debian")
     subprocess.run(["bash", "-euo", "pipefail", "-c", f"""
 export ARCH=arm64; . image/lib.sh

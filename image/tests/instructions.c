@@ -1,5 +1,6 @@
-// A plugin of QEMU that counts the guest's instructions into a file that another program reads meanwhile: -plugin instructions.so,counts=FILE
-// The declarations are those of QEMU's plugin interface, version 1 (docs/devel/tcg-plugins.rst), which Debian has no header package for.
+// A QEMU plugin that counts the guest's instructions. It writes the count to a file that another program can read:
+// -plugin instructions.so,counts=FILE Declares QEMU's plugin interface, version 1 (docs/devel/tcg-plugins.rst), because
+// Debian has no package with its header.
 #include <fcntl.h>
 #include <stdint.h>
 #include <string.h>
@@ -14,7 +15,7 @@ extern size_t qemu_plugin_tb_n_insns(const struct qemu_plugin_tb *);
 
 int qemu_plugin_version = 1;
 
-// Each thread of the guest counts in a cache line of its own, so that none needs an atomic addition.
+// Each thread of the guest has a counter in a separate cache line, so that no addition needs to be atomic.
 enum { THREADS = 4096, CACHE_LINE = 64 };
 static uint64_t *counts;
 

@@ -1,4 +1,4 @@
-"""What the ways to compile the arm64 executable cost and give: image/tests/levels.py [LEVEL...]
+"""Measures the ways to compile the arm64 executable: image/tests/levels.py [LEVEL...]
 
 For each: bytes, also as compressed; instructions to the first answer, for the first hundred requests and for one after thousands (counted in
 qemu-user, each for the processor that it is made for); in the image in QEMU, seconds to start and memory resident after two minutes.
@@ -29,7 +29,8 @@ def instruction_set(names: str) -> tuple[str, ...]:
     return ("-p:IlcInstructionSet=" + names.replace(",", "%2C"),)
 
 
-# A Cortex-A53 and an A72 of a Pi have the same: no crypto, no large system extensions. The default is compiled ahead for any arm64.
+# The Cortex-A53 and A72 of a Pi have the same instructions: no crypto, no large system extensions. The default is
+# compiled for any arm64.
 WAYS = {
     "IL": ("cortex-a72", ("-p:PublishAot=false", "-p:PublishReadyToRun=false")),
     "ReadyToRun, composite": ("cortex-a72", ("-p:PublishAot=false",)),
@@ -45,14 +46,14 @@ WAYS = {
 def build(way: str) -> Path:
     directory = LEVELS / way.removesuffix(" on an A76").replace(", ", "-").replace(" ", "-")
     if not (directory / "rookery").exists():
-        # A compiler's options are no reason for a second compilation, so each way has its own.
+        # Changed compiler options do not trigger a new compilation, so each way has its own directory.
         subprocess.run(["server/publish", "arm64", "--artifacts-path", LEVELS / "build" / directory.name, *WAYS[way][1]],
                        check=True, cwd=vm.TOP, env={**os.environ, "ROOKERY_PUBLISH_OUTPUT": str(directory)})
     return directory / "rookery"
 
 
 class Counted:
-    """A node under qemu-user, and what it executes."""
+    """A node under qemu-user, whose instructions are counted."""
 
     def __init__(self, program: Path, processor: str, directory: Path):
         self.file, self.port = directory / "counts", vm.free_port()
@@ -87,14 +88,14 @@ class Counted:
         return sum(count for count, in struct.iter_unpack("<Q", self.file.read_bytes()))
 
     def millions(self, work, times: int) -> float:
-        """Million instructions for each of so many requests."""
+        """Returns the instructions per request, in millions, over a number of requests."""
         before = self.instructions()
         for number in range(times):
             work(number)
         return (self.instructions() - before) / times / 1e6
 
     def steady(self, work) -> float:
-        """The least of several rounds: the compiler works in some, in the background."""
+        """Returns the minimum of several rounds, because the compiler runs in the background during some."""
         rounds = []
         for _ in range(10):
             rounds.append(self.millions(work, 1000))
@@ -118,7 +119,7 @@ def count(program: Path, processor: str) -> list[str]:
 
 
 OVERRIDE = "[Service]\\nExecStart=\\nExecStart=/data/levels/rookery serve --config /var/lib/rookery/config.json\\n"
-# The seconds of a second start, when its pages are in memory; then what is resident two minutes later.
+# Seconds of a second start, when its pages are in memory; then the resident memory two minutes later.
 IN_GUEST = f"""set -eu
 sudo mkdir -p /data/levels /run/systemd/system/rookery.service.d; sudo mount -o remount,exec /data
 sudo systemctl stop rookery; sudo install -m 755 rookery /data/levels/rookery; printf '{OVERRIDE}' | sudo tee /run/systemd/system/rookery.service.d/level.conf >/dev/null; sudo systemctl daemon-reload
@@ -128,7 +129,7 @@ sleep 120; echo $before $after $(ps -p $(systemctl show --property=MainPID --val
 
 
 def start(programs: dict[str, Path], processor: str) -> None:
-    """In the image, with the unit and the settings that it has there."""
+    """Measures in the image, with the image's unit and settings."""
     with tempfile.TemporaryDirectory(prefix="rookery-levels-") as path:
         started = figures.Started(Path(path))
         with started.machine(processor=processor) as machine:

@@ -1,4 +1,4 @@
-# The ring of logs, with a journal played by the test.
+# Tests log-ring, with a simulated journal.
 
 setup() {
   ring=$BATS_TEST_TMPDIR/log
@@ -8,7 +8,7 @@ setup() {
   PATH=$BATS_TEST_TMPDIR/bin:$PATH
 }
 
-said() { # BYTES TEXT: the journal has so many bytes more, the last of which are TEXT
+said() { # BYTES TEXT: adds bytes to the journal, of which the last are TEXT
   { head -c "$1" /dev/zero | tr '\0' .; echo "$2"; } >"$BATS_TEST_TMPDIR/journal"
   "$BATS_TEST_DIRNAME/../files/usr/lib/rookery-image/log-ring" "$ring"
 }

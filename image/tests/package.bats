@@ -1,4 +1,4 @@
-# What the Debian package says to systemd and dpkg.
+# Tests the Debian package: its units, scripts and dependencies.
 
 setup() {
   package=$BATS_TEST_DIRNAME/../package
@@ -15,7 +15,7 @@ make_users() { # beside those of $BATS_TEST_TMPDIR/etc
   [ -x "$executable" ] || skip "needs \`make build\`"
   depends=$(sed -n 's/^Depends: //p' "$package/control/control.in" | sed 's/ ([^)]*)//g')
   for library in $(readelf -d "$executable" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p'); do
-    # That of another architecture lies beside it, where an executable is linked for it.
+    # A build machine may also have the library of another architecture.
     owner=$(dpkg-query --search "*/$library" | sed 's/:.*//' | grep -v -- '-cross$' | sort -u)
     [[ ", $depends," == *", $owner,"* ]] || { echo "$library is of $owner; Depends: $depends"; false; }
   done
@@ -42,7 +42,7 @@ make_users() { # beside those of $BATS_TEST_TMPDIR/etc
   [ "$(grep -c ':443:' "$BATS_TEST_TMPDIR/etc/passwd")" = 1 ]
 }
 
-dpkg_runs() { # SCRIPT ARGUMENT...: on a machine that is a directory, where systemd runs
+dpkg_runs() { # SCRIPT ARGUMENT...: in a directory that stands for a machine with systemd
   mkdir -p "$BATS_TEST_TMPDIR"/{bin,run/systemd/system,etc/avahi/services}
   printf '#!/bin/sh\necho "$@" >>"%s/asked"\n' "$BATS_TEST_TMPDIR" >"$BATS_TEST_TMPDIR/bin/systemctl"
   chmod +x "$BATS_TEST_TMPDIR/bin/systemctl"

@@ -1,4 +1,4 @@
-"""The node's drive, with lsblk, mkfs and mount played by the test: python3 -m unittest image/tests/test_drive.py"""
+"""Tests the node's drive, with simulated lsblk, mkfs and mount: python3 -m unittest image/tests/test_drive.py"""
 
 import json
 import os
@@ -22,7 +22,8 @@ class PowerCut(Exception):
 
 
 class Hub:
-    """What is attached, and what the programs would do with it. A drive's bytes are a file, in which mkfs writes, too; the power may fail after so many of its writes."""
+    """The attached drives, and simulations of the programs that use them. A drive is a file, which mkfs writes too. The
+    power can fail after a number of its writes."""
 
     def __init__(self, root: Path):
         self.root, self.disks, self.mounted, self.formatted, self.cut_in, self.cut_after_writes, self.fails = root, [], {}, [], None, None, set()
@@ -67,7 +68,8 @@ class Hub:
         return self.of(arguments[-1])["fstype"] or ""
 
     def mkfs_ext4(self, *arguments):
-        """As mke2fs 1.47 writes: zeros over the first block and the end of the file system, descriptors, and when these are on the disk the superblock."""
+        """Writes in the order of mke2fs 1.47: zeros over the first block and the end of the file system, descriptors,
+        and after a sync the superblock."""
         path, kibibytes = arguments[-2:] if arguments[-1][:-1].isdigit() else (arguments[-1], f"{self.of(arguments[-1])['size'] >> 10}k")
         disk = self.of(path)
         self.formatted.append(disk["serial"])
@@ -176,7 +178,7 @@ class TheDrive(Directory):
         self.use()
         self.restart()
         self.hub.disks.clear()
-        # Blank, and of the same name and number, as every disk in one adapter is.
+        # A blank disk with the same name and serial number, as any disk in the same adapter has.
         self.hub.attach("/dev/sdb", "A1")
         self.slept = 0
         for wanted in ("any", None, "A1"):
@@ -270,7 +272,7 @@ class TheDrive(Directory):
         with self.assertRaises(PowerCut):
             self.use()
         self.restart()
-        # Another disk in the same adapter, with somebody's data on it.
+        # Another disk in the same adapter, with other data.
         self.hub.disks[:] = []
         self.hub.attach("/dev/sdb", "A1", fstype="exfat")
         self.waits("any", r"Formatting this node's drive, Fast NVMe \(serial A1\), was interrupted, and it now holds exfat, so it is left unchanged")

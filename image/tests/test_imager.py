@@ -1,4 +1,5 @@
-"""What Raspberry Pi Imager writes, as the first boot reads it, on a directory instead of a machine: python3 -m unittest image/tests/test_imager.py"""
+"""Tests the files of Raspberry Pi Imager at the first boot, on a directory instead of a machine: python3 -m unittest
+image/tests/test_imager.py"""
 
 import sys
 import unittest
@@ -13,7 +14,7 @@ import first_boot
 
 
 class Imager(Directory):
-    """What Raspberry Pi Imager writes: 2.0 in its own order, with a single user; 1.9 a list of them."""
+    """Files of Raspberry Pi Imager: version 2.0 writes a single user, 1.9 a list of users."""
 
     HASH, PSK = "$5$abc$def", "0123456789abcdef" * 4
     USER_DATA = f"""#cloud-config

@@ -1,4 +1,5 @@
-"""What root does where the node's user may write, which must never become what that user may not do: python3 -m unittest image/tests/test_ownership.py"""
+"""Tests that root's actions in directories of the node's user give that user no further rights: python3 -m unittest
+image/tests/test_ownership.py"""
 
 import json
 import os
@@ -17,7 +18,7 @@ SECRET = "root:$y$only-for-root:20000::::::\n"
 
 
 class TheNodesUser(Directory):
-    """Sets traps in the node's home, as one who has taken over the node may."""
+    """Places links and pipes in the node's home, as an attacker who controls the node can."""
 
     def setUp(self):
         super().setUp()
@@ -126,7 +127,7 @@ class ThePackage(unittest.TestCase):
         entries = (self.ROOT / "tmpfiles.d/rookery.conf").read_text(encoding="utf-8")
         self.assertIn("\nd /var/lib/rookery 1770 root rookery -\n", entries)
         unit = (self.ROOT / "systemd/system/rookery.service").read_text(encoding="utf-8")
-        # systemd gives a StateDirectory, and all that is in it, to the service's user.
+        # With StateDirectory=, systemd would make the service's user the owner of the directory and all its files.
         self.assertNotIn("\nStateDirectory=", unit)
         self.assertIn("\nReadWritePaths=/var/lib/rookery\n", unit)
 

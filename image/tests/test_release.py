@@ -1,4 +1,4 @@
-"""What `image/release` refuses, and what it says it would make."""
+"""Tests the refusals of `image/release`, and the files that its dry run lists."""
 
 import shutil
 import subprocess

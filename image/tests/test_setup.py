@@ -1,4 +1,4 @@
-"""The logic of the first boot, on a directory instead of a machine: python3 -m unittest image/tests/test_setup.py"""
+"""Tests the first boot, on a directory instead of a machine: python3 -m unittest image/tests/test_setup.py"""
 
 import json
 import subprocess
@@ -50,7 +50,8 @@ class TheFile(unittest.TestCase):
         self.assertEqual(self.problems_of(shipped), [])
         in_use = "\n".join(line[1:] if line.startswith("#") and not line.startswith("# ") else line for line in shipped.splitlines())
         wrong = self.problems_of(in_use)
-        # A key can only be right on a real machine, and what everybody can read here is no secret; the shape of all else is.
+        # The example key is no valid key, and the example secrets are refused because they are public. All other
+        # examples are valid.
         self.assertEqual([problem.split(":")[0] for problem in wrong], ["ssh.keys", "cluster.claim-code", "cluster.phrase"])
         for secret in (settings.EXAMPLE_CLAIM_CODE, settings.EXAMPLE_PHRASE):
             self.assertIn(f'"{secret}"', shipped)
@@ -168,7 +169,7 @@ class TheMachine(Directory):
         for governor in self.governors:
             governor.parent.mkdir(parents=True)
             governor.write_text("schedutil\n")
-            # As on the image, where a governor that is a module is loaded when it is asked for.
+            # As on the image, where the kernel loads a missing governor when it is written.
             governor.with_name("scaling_available_governors").write_text("performance schedutil\n")
 
     def test_the_processor_gets_the_governor_of_the_power_profile(self):
