@@ -1,5 +1,6 @@
 # shellcheck shell=bash
-# top ten of a full-text search with two common terms, by rank, at 16 connections against PostgreSQL, after a check that both find the same number shellcheck disable=SC2016 # $p is a parameter of the queries
+# top ten of a full-text search with two common terms, by rank, at 16 connections against PostgreSQL, after a check that both find the same number
+# shellcheck disable=SC2016 # $p is a parameter of the queries
 names_documents "$((4 * EVERY))" # 1.1 million
 start_postgres "$WORK/pgsearch" 1024
 start_rookery "$WORK/search" --memory 1G
