@@ -51,6 +51,11 @@ internal sealed class IndexOperations
         foreach (var (database, change) in _changes)
         {
             database.IndexChanges.Publish(change);
+            if (change.Kind == IndexChangeKind.Deleted)
+            {
+                // Set after the change is published: who reads this etag finds the change in its subscription.
+                database.LastIndexDeletion = change.Etag;
+            }
         }
 
         _changes.Clear();

@@ -16,6 +16,7 @@ public sealed class Database
     private volatile bool _isDeleted;
     private volatile bool _isLeft;
     private long _lastEtag;
+    private long _lastIndexDeletion;
 
     internal Database(DatabaseRecord record, StorageEngine storage)
     {
@@ -53,6 +54,16 @@ public sealed class Database
     {
         get => Volatile.Read(ref _lastEtag);
         internal set => Volatile.Write(ref _lastEtag, value);
+    }
+
+    /// <summary>
+    /// Etag of the last deletion of an index that readers can see since the node started; 0 if there was none. Costs one
+    /// volatile read.
+    /// </summary>
+    public long LastIndexDeletion
+    {
+        get => Volatile.Read(ref _lastIndexDeletion);
+        internal set => Volatile.Write(ref _lastIndexDeletion, value);
     }
 
     /// <summary>Opens a snapshot of the database. Dispose it soon: it pins memory and files.</summary>

@@ -29,6 +29,10 @@ public sealed class IndexCatalog : IDisposable
     // Definitions that this node does not keep, by lower-cased name. If a slot of the same name exists, it runs an
     // older definition.
     private readonly ConcurrentDictionary<string, NotKept> _notKept = new(StringComparer.Ordinal);
+
+    // By lower-cased name: etags of deletions that the slots do not follow yet.
+    private readonly Dictionary<string, long> _deleted = new(StringComparer.Ordinal);
+    private long _deletionsFollowed;
     private bool _isCurrent;
     private long? _refusedAt;
     private FrozenDictionary<string, IndexSlot> _slots = FrozenDictionary<string, IndexSlot>.Empty;
@@ -59,9 +63,19 @@ public sealed class IndexCatalog : IDisposable
     /// <summary>Whether opening an index failed because of the disk. It is tried again later.</summary>
     public bool IsIncomplete => _refusedAt is not null;
 
-    /// <summary>Finds an index by name, ignoring case.</summary>
-    public bool TryGet(string name, [NotNullWhen(true)] out IndexSlot? slot) =>
-        Volatile.Read(ref _slots).TryGetValue(LowerNames.Index(name), out slot);
+    /// <summary>
+    /// Finds an index by name, ignoring case. An index that the log deleted is not found, even while it is still open.
+    /// </summary>
+    public bool TryGet(string name, [NotNullWhen(true)] out IndexSlot? slot)
+    {
+        if (Volatile.Read(ref _slots).TryGetValue(LowerNames.Index(name), out slot) && IsDefined(slot))
+        {
+            return true;
+        }
+
+        slot = null;
+        return false;
+    }
 
     /// <summary>
     /// Returns why this node does not keep the newest definition of an index that it has seen; null if it keeps it. The
@@ -76,22 +90,31 @@ public sealed class IndexCatalog : IDisposable
     /// <returns>Whether something changed.</returns>
     public bool Follow()
     {
-        while (_changes.TryRead(out _))
+        // Read first: the subscription holds all deletions through this etag.
+        long lastDeletion = Database.LastIndexDeletion;
+        while (_changes.TryRead(out var change))
         {
             _isCurrent = false;
+            if (change.Kind == IndexChangeKind.Deleted)
+            {
+                _deleted[LowerNames.Index(change.Name)] = change.Etag;
+            }
         }
 
         bool synchronised = false;
+        bool hasLagged = _changes.TakeLagged();
         bool isRetried =
             _refusedAt is { } refusedAt && _factory.Time.GetElapsedTime(refusedAt) >= _factory.Options.RestAfterDamage;
         bool hasRoomAgain = _notKept.Any(one => one.Value.Needed is { } place && _factory.Quota.HasRoom(place));
-        if (_changes.TakeLagged() || !_isCurrent || isRetried || hasRoomAgain)
+        if (hasLagged || !_isCurrent || isRetried || hasRoomAgain)
         {
             // Set first, so that a step that throws is repeated.
             _isCurrent = false;
             _refusedAt = null;
+            CloseDeleted(hasLagged);
             Synchronise();
             _isCurrent = synchronised = true;
+            Volatile.Write(ref _deletionsFollowed, lastDeletion);
         }
 
         return synchronised | CloseOverQuota() | Reset() | ReplaceServing();
@@ -104,6 +127,7 @@ public sealed class IndexCatalog : IDisposable
         return
         [
             .. Slots
+                .Where(slot => IsDefined(slot.Value))
                 .OrderBy(static slot => slot.Key, StringComparer.Ordinal)
                 .SelectMany(slot => slot.Value.All.Select(index => index.ReadStatus(last, index.DocumentsLeft))),
         ];
@@ -249,6 +273,52 @@ public sealed class IndexCatalog : IDisposable
         : again is not null ? slot with { Serving = again }
         : slot.Replacement is { } other ? new IndexSlot(other, null)
         : null;
+
+    /// <summary>
+    /// Returns whether the log still defines the indexes of a slot. It may have deleted them, and defined other indexes
+    /// of the same name, since <see cref="Follow"/> ran last. Automatic indexes of the same name have the same rows.
+    /// </summary>
+    private bool IsDefined(IndexSlot slot) =>
+        Volatile.Read(ref _deletionsFollowed) >= Database.LastIndexDeletion
+        || slot.Serving.Map is AutoIndexMap or AutoReduceMap
+        || IsInLog(slot);
+
+    private bool IsInLog(IndexSlot slot)
+    {
+        try
+        {
+            using var reader = Database.OpenReader();
+            return reader.FindIndex(slot.Serving.Record.Name) is { } record
+                && (
+                    NumbersOf(record).Contains(slot.Serving.Record.Number)
+                    || (slot.Replacement is { } built && record.Replaced?.Number == built.Record.Number)
+                );
+        }
+        catch (DatabaseGoneException)
+        {
+            return false;
+        }
+    }
+
+    /// <summary>
+    /// Removes the indexes that the log deleted, so that an index that was defined under the same name afterwards is not
+    /// taken for their replacement.
+    /// </summary>
+    /// <param name="hasLagged">Whether some deletions may be unknown: then the log is compared.</param>
+    private void CloseDeleted(bool hasLagged)
+    {
+        foreach (var (name, slot) in Slots)
+        {
+            long deletion = hasLagged && !IsInLog(slot) ? long.MaxValue : _deleted.GetValueOrDefault(name);
+            if (slot.Serving.Record.Version < deletion)
+            {
+                Publish(name, null);
+                slot.All.ToList().ForEach(Remove);
+            }
+        }
+
+        _deleted.Clear();
+    }
 
     /// <summary>Opens, updates and removes indexes so that they match the definitions in the log.</summary>
     private void Synchronise()

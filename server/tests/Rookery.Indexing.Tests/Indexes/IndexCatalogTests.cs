@@ -61,6 +61,52 @@ public sealed class IndexCatalogTests
         Assert.Equal(["1/2", "1/3"], FoldersOf(node));
     }
 
+    [Theory]
+    [InlineData(1)]
+    [InlineData(2)]
+    public void An_index_of_the_name_of_a_deleted_one_is_not_answered_by_that_one(int definitions)
+    {
+        using var node = New(documents: 5);
+        node.Define(Map(0), "x");
+        node.Define(Map(0), "y");
+        node.SettleAll();
+        var deleted = node.Serving("x");
+        var kept = node.Serving("y");
+        node.ChangeIndexes(static writer => writer.Delete("X"));
+        for (int value = 1; value <= definitions; value++)
+        {
+            node.Define(Map(value), "x");
+        }
+
+        Assert.False(node.Host.TryGetSlot(node.Database(), "x", out _));
+        Assert.Equal("y", Assert.Single(node.Host.ReadStatus(node.Database())).Name);
+        Assert.Same(kept, node.Serving("y"));
+        node.Host.Follow();
+        Assert.True(node.Host.TryGetSlot(node.Database(), "x", out var slot));
+        Assert.NotSame(deleted, slot.Serving);
+        Assert.Null(slot.Replacement);
+        Assert.Same(kept, node.Serving("y"));
+        node.SettleAll();
+        Assert.Equal(5, node.ReadRows("x").Count);
+        Assert.False(node.Status("x").IsStale);
+    }
+
+    [Fact]
+    public void An_index_that_is_defined_again_twice_answers_until_the_last_definition_has_caught_up()
+    {
+        using var node = New(documents: 5);
+        node.Define(Map(0), "x");
+        node.SettleAll();
+        var first = node.Serving("x");
+        node.Define(Map(1), "x");
+        node.Define(Map(2), "x");
+        Assert.Same(first, node.Serving("x"));
+        node.Host.Follow();
+        Assert.Same(first, node.Serving("x"));
+        node.SettleAll();
+        Assert.NotSame(first, node.Serving("x"));
+    }
+
     [Fact]
     public void Folders_of_deleted_indexes_are_removed_at_a_start_and_those_of_unknown_ones_stay()
     {
@@ -443,6 +489,11 @@ public sealed class IndexCatalogTests
             );
         }
     }
+
+    private static string Map(int value) =>
+        "{\"Maps\":[\"map('Users', u => ({ v: "
+        + value.ToString(CultureInfo.InvariantCulture)
+        + " }))\"],\"Fields\":{\"v\":{\"Storage\":\"Yes\"}}}";
 
     private static IndexedNode New(int documents)
     {
