@@ -4,7 +4,7 @@ using Rookery.Storage.Memory;
 namespace Rookery.Storage;
 
 /// <summary>
-/// Bytes on disk differ from those that were written. The message names the file, the offset, the tables and the
+/// A read found bytes on disk that fail their checksum. The message names the file, the offset, the tables and the
 /// unreadable keys.
 /// </summary>
 /// <param name="damage">The damage.</param>
@@ -15,8 +15,8 @@ public sealed class DamagedException(DamageEvent damage) : IOException(damage.Se
 }
 
 /// <summary>
-/// A place on disk that failed its check. Rows in the key range may be unreadable until they are repaired; all others
-/// can be read.
+/// A damaged part of a run file. Rows in its key range may be unreadable until they are repaired; all other rows can be
+/// read.
 /// </summary>
 /// <param name="File">Path of the file.</param>
 /// <param name="Offset">Offset of the damaged part; -1 if the whole file is missing or unreadable.</param>
@@ -33,7 +33,7 @@ public sealed record DamageEvent(
     string Reason
 )
 {
-    /// <summary>One sentence for the owner: what is damaged, where, and which rows.</summary>
+    /// <summary>One sentence for the operator: which file is damaged, where, and which rows are affected.</summary>
     public string Sentence =>
         $"{File} is damaged{(Offset < 0 ? "" : $" at byte {Offset}")}: {Reason}; rows of {Tables} from key "
         + $"{Describe(FirstKey.Span)} to before {Describe(ToExclusive.Span)} cannot be read on this node.";

@@ -1,14 +1,14 @@
 namespace Rookery.Storage;
 
 /// <summary>
-/// Limits background work to a share of one core: after each piece of work it pauses in proportion to the piece's
-/// duration. Urgent work, which writers wait for, never pauses. The share may change at any time. At 0, no merge or
-/// scrub starts; work that runs already or was requested continues at a share of 0.05, because writers or a lagging
-/// member may come to wait for it.
+/// Limits background work to a share of one core's time. After each piece of work it pauses in proportion to the
+/// piece's duration; work that writers wait for never pauses. The share may change at any time. At share 0 no merge or
+/// scrub starts. Work that runs already or was requested then continues at a share of 0.05, because writers or a
+/// lagging member may need it later.
 /// </summary>
 public sealed class DutyCyclePacer : IBackgroundPacer, IDisposable
 {
-    /// <summary>Default share, for boards whose temperature is unknown.</summary>
+    /// <summary>Default share, used on boards without a temperature sensor.</summary>
     public const double ShareWithoutSensor = 0.25;
 
     private const double LeastShare = 0.05;
@@ -17,8 +17,8 @@ public sealed class DutyCyclePacer : IBackgroundPacer, IDisposable
 
     private readonly TimeProvider _time;
 
-    // No spinning before the wait: pauses take about a millisecond, and spinning used an eighth of the time of a paced
-    // index build.
+    // Waits without spinning: a pause is about a millisecond, and spinning used an eighth of the time of a paced index
+    // build.
     private readonly ManualResetEventSlim _ended = new(initialState: false, spinCount: 0);
     private double _share = ShareWithoutSensor;
     private long _restedAt;
@@ -30,7 +30,7 @@ public sealed class DutyCyclePacer : IBackgroundPacer, IDisposable
         _restedAt = time.GetTimestamp();
     }
 
-    /// <summary>The share of one core, 0 to 1.</summary>
+    /// <summary>The share of one core's time, 0 to 1.</summary>
     public double Share
     {
         get => Volatile.Read(ref _share);
@@ -42,7 +42,7 @@ public sealed class DutyCyclePacer : IBackgroundPacer, IDisposable
         }
     }
 
-    /// <summary>Whether background work that writers do not wait for must not start.</summary>
+    /// <summary>Whether the share is 0: no background work starts, except work that writers wait for.</summary>
     public bool IsPaused => Share <= 0;
 
     /// <inheritdoc/>

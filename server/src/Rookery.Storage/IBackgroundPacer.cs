@@ -1,8 +1,8 @@
 namespace Rookery.Storage;
 
 /// <summary>
-/// Slows flushes, merges and scrubs down in favour of foreground work and temperature. Its calls may block; the caller
-/// holds no lock.
+/// Slows flushes, merges and scrubs down, to leave time for requests and to keep the board cool. Calls may block, so
+/// the caller must hold no lock.
 /// </summary>
 public interface IBackgroundPacer
 {

@@ -1,14 +1,14 @@
 namespace Rookery.Storage;
 
 /// <summary>
-/// Recognises rows that other rows made stale, such as an index row of a replaced version. Every reader must recognise
-/// such a row as stale by itself, so that dropping it early, late or never changes no result.
+/// Tells a merge which rows other rows made stale, for example the index row of a replaced document version. Readers
+/// must also skip stale rows themselves, so results do not depend on when a merge drops them.
 /// </summary>
 public interface IMergeFilter
 {
     /// <summary>
-    /// Returns whether rows of <paramref name="table"/> can be stale at all. Called once per merge, so that other
-    /// groups pay nothing.
+    /// Returns whether rows of <paramref name="table"/> can be stale. Called once per merge; for other tables
+    /// <see cref="IsStale"/> is not called.
     /// </summary>
     bool Concerns(byte table);
 
@@ -16,7 +16,7 @@ public interface IMergeFilter
     /// <param name="key">Key of the row.</param>
     /// <param name="sequence">Sequence of the row.</param>
     /// <param name="value">Value of the row; empty for a large value.</param>
-    /// <param name="snapshot">For lookups of other rows: the durable rows and those being flushed, but no later
-    /// ones.</param>
+    /// <param name="snapshot">For lookups of other rows. Contains the durable rows and those being flushed, but no
+    /// later rows.</param>
     bool IsStale(ReadOnlySpan<byte> key, long sequence, ReadOnlySpan<byte> value, in Snapshot snapshot);
 }

@@ -40,12 +40,12 @@ public sealed class Memtables : IDisposable
     public Action? WorkArrived { get; set; }
 
     /// <summary>
-    /// Whether a thread does the background work; otherwise the writer itself flushes a full memtable. Set it before
-    /// that thread's first step, because two simultaneous flushes would write the same memtable twice.
+    /// Whether a background thread flushes; otherwise the writer itself flushes a full memtable. Set it before that
+    /// thread's first step, because two simultaneous flushes would write the same memtable twice.
     /// </summary>
     public bool HasBackgroundWork { get; set; }
 
-    /// <summary>Bytes of the active memtable, which only a flush releases.</summary>
+    /// <summary>Bytes of the active memtable.</summary>
     public long ActiveBytes => _context.Published.Current.Active.Bytes;
 
     /// <summary>
@@ -93,7 +93,8 @@ public sealed class Memtables : IDisposable
         _flushEnded.Set();
         if (done)
         {
-            // The next memtable maps it again within milliseconds; a merge may need the memory before.
+            // Unmaps the memory, because a merge may need it before the next memtable does. Mapping it again takes
+            // milliseconds.
             _context.Arenas.Trim();
             TellDurable();
         }
@@ -102,15 +103,14 @@ public sealed class Memtables : IDisposable
     }
 
     /// <summary>
-    /// Flushes if a flush is due. Call it on the background thread, also while that thread waits for the apply thread,
-    /// which may wait for the flush.
+    /// Flushes if a flush is due. Call it on the background thread, also while that thread waits for the apply thread:
+    /// the apply thread may be waiting for the flush.
     /// </summary>
     /// <returns>Whether it flushed.</returns>
     public bool FlushIfDue() => IsFlushDue && Flush();
 
     /// <summary>Flushes all applied rows. Call it on the background thread while no batch is open.</summary>
-    /// <exception cref="DiskException">The disk refused; the rows that are not flushed can be flushed
-    /// later.</exception>
+    /// <exception cref="DiskException">The disk refused. The remaining rows can be flushed later.</exception>
     internal void FlushAll()
     {
         lock (_context.Gate)
@@ -149,7 +149,7 @@ public sealed class Memtables : IDisposable
     /// <summary>
     /// Makes room for a batch: freezes a full memtable. The caller holds the gate, and no batch is open.
     /// </summary>
-    /// <returns>False if the memtable frozen before must be flushed first.</returns>
+    /// <returns>False if an earlier frozen memtable must be flushed first.</returns>
     internal bool TryMakeRoom(long bytes)
     {
         EngineState current = _context.Published.Current;
@@ -179,7 +179,7 @@ public sealed class Memtables : IDisposable
     {
         if (!HasBackgroundWork)
         {
-            Flush(); // nobody else would
+            Flush(); // there is no background thread
             GrowAfterFailure();
             return;
         }

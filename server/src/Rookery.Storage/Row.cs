@@ -7,8 +7,8 @@ using Rookery.Storage.State;
 namespace Rookery.Storage;
 
 /// <summary>
-/// A row that was looked up. It pins its block until disposed (exactly once); its snapshot or batch must stay open as
-/// long.
+/// A row that was looked up. It pins its block in the cache until it is disposed, exactly once. Its snapshot or batch
+/// must stay open until then.
 /// </summary>
 public readonly unsafe struct Row : IDisposable
 {
@@ -54,7 +54,7 @@ public readonly unsafe struct Row : IDisposable
 
     internal RowKind Kind => _node is not null ? _node->Kind : _run.Kind;
 
-    /// <summary>The bytes in the row itself: the value, or the reference to a large one.</summary>
+    /// <summary>The bytes stored in the row: the value, or the reference to a large value.</summary>
     internal ReadOnlySpan<byte> Stored => _node is not null ? MemtableNode.Value(_node) : _run.Value;
 
     /// <summary>Copies a part of the value. Chunks of a large value are checked and copied one by one.</summary>
@@ -89,7 +89,7 @@ public readonly unsafe struct Row : IDisposable
     }
 
     /// <summary>
-    /// Memory that the row pins until <see cref="Dispose"/>, in bytes: that of its block; 0 for a row in a memtable.
+    /// Size of the block that the row pins until <see cref="Dispose"/>, in bytes; 0 for a row in a memtable.
     /// </summary>
     public int BlockBytes => _run.BlockBytes;
 

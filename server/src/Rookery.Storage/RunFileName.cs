@@ -2,7 +2,7 @@ using System.Globalization;
 
 namespace Rookery.Storage;
 
-/// <summary>Names of run files: sixteen digits of the file's number and ".run".</summary>
+/// <summary>Names of run files: the file's number with sixteen digits, then ".run".</summary>
 internal static class RunFileName
 {
     private const string Extension = ".run";

@@ -4,9 +4,9 @@ using Rookery.Storage.State;
 namespace Rookery.Storage;
 
 /// <summary>
-/// The state at one applied index. Opening and reading neither lock nor allocate. It pins memory and files until
-/// disposed, exactly once. What all snapshots together may pin is bounded: long reads must call
-/// <see cref="ThrowIfEnded"/>. Thread-safe.
+/// The rows as of one applied log entry, for readers. Opening and reading neither lock nor allocate. It keeps memtables
+/// and run files alive until it is disposed, exactly once. If all snapshots together keep too much, the oldest are
+/// ended: long reads must call <see cref="ThrowIfEnded"/>. Thread-safe.
 /// </summary>
 public readonly struct Snapshot : IDisposable, IEquatable<Snapshot>
 {
@@ -24,15 +24,15 @@ public readonly struct Snapshot : IDisposable, IEquatable<Snapshot>
     public long AppliedIndex => _state.Position.Index;
 
     /// <summary>
-    /// Cancelled when the snapshot must be released, because it pins more than readers may. Pass it to every wait while
-    /// the snapshot is open.
+    /// Cancelled when the snapshot must be disposed, because readers keep too much memory or too many files alive. Pass
+    /// it to every wait while the snapshot is open.
     /// </summary>
     public CancellationToken Ended => _state.Ended;
 
     /// <summary>
-    /// Throws if the snapshot must be released. Call it between rows; the current row stays readable.
+    /// Throws if the snapshot must be disposed. Call it between rows; the current row stays readable.
     /// </summary>
-    /// <exception cref="SnapshotEndedException">The snapshot pins more than readers may.</exception>
+    /// <exception cref="SnapshotEndedException">Readers keep too much memory or too many files alive.</exception>
     public void ThrowIfEnded()
     {
         if (_state.IsEnded)
@@ -49,8 +49,8 @@ public readonly struct Snapshot : IDisposable, IEquatable<Snapshot>
         Lookup.TryGet(_state, _state.VisibleBatch, _state.RangeTombstones, key, out row);
 
     /// <summary>
-    /// Loads the block with a key's newest version into memory, for a later batch, unless a memtable has that version.
-    /// Reads nothing if the filters exclude the key or the block is in memory.
+    /// Loads the block with a key's newest version into memory, so that a later batch need not read it from disk. Reads
+    /// nothing if a memtable has that version, if the Bloom filters exclude the key, or if the block is in memory.
     /// </summary>
     /// <param name="key">The key.</param>
     /// <param name="row">The version in a run, which may be a deletion. It pins its block until disposed.</param>
@@ -60,12 +60,12 @@ public readonly struct Snapshot : IDisposable, IEquatable<Snapshot>
     public bool TryLoadAhead(ReadOnlySpan<byte> key, out Row row) => Lookup.TryGetAhead(_state, key, out row);
 
     /// <summary>
-    /// Throws if damage is known that may affect rows of a range, for a later batch whose keys are not known yet. Reads
-    /// nothing from disk, and costs nothing without damage.
+    /// Throws if known damage may affect rows of a range. For a later batch whose keys are not known yet. Reads nothing
+    /// from disk.
     /// </summary>
     /// <param name="from">The first key.</param>
     /// <param name="toExclusive">The first key after the range; its table must be in the same group.</param>
-    /// <exception cref="DamagedException">A run, or a part of one, that may contain such rows is damaged.</exception>
+    /// <exception cref="DamagedException">A damaged run, or damaged part of a run, may contain such rows.</exception>
     public void ThrowIfDamaged(ReadOnlySpan<byte> from, ReadOnlySpan<byte> toExclusive)
     {
         if (
@@ -97,7 +97,7 @@ public readonly struct Snapshot : IDisposable, IEquatable<Snapshot>
     /// </summary>
     /// <param name="from">The first key.</param>
     /// <param name="toExclusive">The first key after the range; empty for no bound.</param>
-    /// <param name="passedOver">Receives each damaged range when the cursor reaches it, possibly more than
+    /// <param name="passedOver">Called for each damaged range when the cursor reaches it, possibly more than
     /// once.</param>
     /// <param name="mayBeOld">Whether to also return rows that the damaged part may have replaced or deleted.</param>
     public RowCursor SeekReadable(

@@ -1,8 +1,8 @@
 namespace Rookery.Storage;
 
 /// <summary>
-/// A snapshot pinned more memory or files than readers may, and can no longer be read. A new snapshot contains the
-/// current state.
+/// The engine ended a snapshot, because readers kept too much memory or too many files alive. Open a new snapshot and
+/// read again.
 /// </summary>
 public sealed class SnapshotEndedException()
     : IOException(

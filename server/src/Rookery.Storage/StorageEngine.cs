@@ -9,14 +9,16 @@ using Rookery.Storage.State;
 namespace Rookery.Storage;
 
 /// <summary>
-/// The log-structured store of one node: a memtable, frozen memtables that wait for their flush, immutable sorted runs,
-/// and two manifest slots. An applied batch is durable only after a flush; until then the caller keeps its journal
-/// entry.
+/// The log-structured merge tree of one node: an active memtable, frozen memtables that wait for their flush, immutable
+/// sorted runs, and two manifest slots. An applied batch is durable only after a flush; until then the caller keeps its
+/// journal entry.
 /// </summary>
-/// <remarks> Threads: one applies (<see cref="Begin"/> to <see cref="Apply"/>), one does background work
+/// <remarks>
+/// Threads: one applies (<see cref="Begin"/> to <see cref="Apply"/>), one does background work
 /// (<see cref="Storage.Memtables.Flush"/>, <see cref="CompactOnce"/>, <see cref="ScrubOnce"/>, <see cref="TrimIdle"/>,
 /// <see cref="Checkpoint"/>), any number read. None of them waits for another, except that a writer waits for a flush
-/// when two memtables are full. </remarks>
+/// when two memtables are full.
+/// </remarks>
 public sealed class StorageEngine : IDisposable
 {
     private readonly IDisposable? _directoryLock;
@@ -75,9 +77,9 @@ public sealed class StorageEngine : IDisposable
     ) => new(disk, options, budget, io, time);
 
     /// <summary>
-    /// Deletes the runs that the manifest did not name at opening, which a crash leaves. Call it once the journal is
-    /// known to continue after that manifest: the manifest may be the older of two, and if the newer one was lost,
-    /// these runs contain its rows. For the same reason it deletes nothing if any run is damaged.
+    /// Deletes the runs that the manifest did not name at opening; a crash leaves such runs. Call it once the journal
+    /// is known to contain the entries after that manifest. Otherwise a newer manifest may have been lost, and the runs
+    /// contain its rows. Deletes nothing if any run is damaged.
     /// </summary>
     public void DeleteLeftOvers()
     {
@@ -123,7 +125,7 @@ public sealed class StorageEngine : IDisposable
     /// <summary>Called once for each damaged place, on the thread that found it.</summary>
     public Action<DamageEvent>? DamageFound { get; set; }
 
-    /// <summary>Whether damage is known that is not repaired.</summary>
+    /// <summary>Whether the store has known damage that is not repaired.</summary>
     public bool HasDamage => !_context.Sources.Damage.IsEmpty;
 
     /// <summary>The current problem, in one sentence; null if there is none.</summary>
@@ -135,10 +137,7 @@ public sealed class StorageEngine : IDisposable
     /// </summary>
     public string? Failure => Memtables.Failure ?? _compaction.Failure;
 
-    /// <summary>
-    /// See <see cref="StorageOptions.KeptDeletions"/>. It may be raised at any time, because dropped tombstones are
-    /// recorded.
-    /// </summary>
+    /// <summary>See <see cref="StorageOptions.KeptDeletions"/>. May change at any time.</summary>
     public long KeptDeletions
     {
         get => _context.KeptDeletions;
@@ -146,13 +145,12 @@ public sealed class StorageEngine : IDisposable
     }
 
     /// <summary>
-    /// Begins the batch of one log entry. Waits for a flush if the memtables are full; without background work it
+    /// Begins the batch of one log entry. Waits for a flush if the memtables are full; without a background thread it
     /// flushes itself.
     /// </summary>
     /// <param name="index">Index of the entry, higher than the last one.</param>
     /// <param name="term">Term of the entry.</param>
-    /// <param name="bytes">Approximate length of the rows: a large batch starts a new memtable instead of doubling a
-    /// nearly full one.</param>
+    /// <param name="bytes">Approximate length of the rows. A large batch freezes a nearly full memtable first.</param>
     /// <exception cref="ObjectDisposedException">The engine was closed, possibly during the wait.</exception>
     public WriteBatch Begin(long index, long term, long bytes = 0)
     {
@@ -216,16 +214,16 @@ public sealed class StorageEngine : IDisposable
     public Snapshot OpenSnapshot() => new(_context.Published.Acquire());
 
     /// <summary>
-    /// Executes one step of merging: writes at most one output file, or moves files unchanged into the merged run.
+    /// Executes one part of a merge: writes at most one output file, or moves files to the merged run without rewriting
+    /// them.
     /// </summary>
-    /// <returns>Whether a step was executed.</returns>
+    /// <returns>Whether a part was executed; false if no merge is due.</returns>
     public bool CompactOnce() => _compaction.Try();
 
     /// <summary>
-    /// Checks some bytes of the runs against their checksums, one part after the other. Reports damage to
-    /// <see cref="DamageFound"/>.
+    /// Scrubs: checks the next bytes of the runs against their checksums. Reports damage to <see cref="DamageFound"/>.
     /// </summary>
-    /// <returns>Whether the last run was completed; the next call starts again.</returns>
+    /// <returns>Whether all runs were checked; the next call starts again with the first.</returns>
     public bool ScrubOnce(long budgetBytes) => _scrubber.Step(budgetBytes);
 
     /// <summary>
@@ -250,10 +248,11 @@ public sealed class StorageEngine : IDisposable
     public ManifestPosition Checkpoint(string targetDirectory) => new Checkpointer(_context).CopyTo(targetDirectory);
 
     /// <summary>
-    /// Prepares the changes since a store has applied everything below <paramref name="since"/>, as of the durable
+    /// Prepares the changes for a store that has applied everything below <paramref name="since"/>, as of the durable
     /// manifest. Reads nothing yet. Call it on the background thread.
     /// </summary>
-    /// <returns>Null if deletions since then may be forgotten: the other store needs a full snapshot.</returns>
+    /// <returns>Null if tombstones since then may have been dropped: the other store then needs a full
+    /// snapshot.</returns>
     public StateChanges? BeginChanges(long since)
     {
         if (_context.Durable.Deletions.ForgottenThrough >= since)
@@ -272,7 +271,7 @@ public sealed class StorageEngine : IDisposable
         }
     }
 
-    /// <summary>Returns the use of a directory, according to its runs and manifests.</summary>
+    /// <summary>Returns whether a directory contains a store, according to its runs and manifests.</summary>
     public static StorageUse UseOf(IDisk disk, string directory)
     {
         if (!disk.Exists(directory))

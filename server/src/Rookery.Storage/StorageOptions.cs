@@ -1,7 +1,7 @@
 namespace Rookery.Storage;
 
 /// <summary>
-/// Options of an engine. Sizes are parameters so that the simulation flushes and merges in every run.
+/// Options of a storage engine. All sizes can be set, so that simulations with little data also flush and merge.
 /// </summary>
 public sealed record StorageOptions
 {
@@ -26,7 +26,9 @@ public sealed record StorageOptions
     /// <summary>Maximum size of an output file of a flush or merge, in bytes; larger outputs are split.</summary>
     public long RunBytes { get; init; } = 64L * 1024 * 1024;
 
-    /// <summary>Length of one chunk of a large value, in bytes. A longer value is large.</summary>
+    /// <summary>
+    /// Maximum length of a value in one row, in bytes. A longer value is large: it is stored in chunks of this length.
+    /// </summary>
     public int ChunkBytes { get; init; } = 64 * 1024;
 
     /// <summary>
@@ -35,19 +37,20 @@ public sealed record StorageOptions
     public int FanIn { get; init; } = 8;
 
     /// <summary>
-    /// Number of tombstones that each group's runs retain although they hide no rows, so that a lagging store can be
-    /// given the changes (<see cref="StorageEngine.BeginChanges"/>). If an eighth of the group's rows is more, that
-    /// many are retained. 0 retains none.
+    /// Number of tombstones that each group's runs retain although they hide no rows. With them a lagging store can
+    /// receive the changes instead of a full snapshot (<see cref="StorageEngine.BeginChanges"/>). If an eighth of the
+    /// group's rows is more, that many are retained. 0 retains none.
     /// </summary>
     public long KeptDeletions { get; init; }
 
     /// <summary>
-    /// Bytes of flushed memtables that readers may pin; 0 means three times <see cref="MemtableBytes"/>.
+    /// Maximum bytes of flushed memtables that readers may keep alive; 0 means three times <see cref="MemtableBytes"/>.
     /// </summary>
     public long ReaderMemoryBytes { get; init; }
 
     /// <summary>
-    /// Bytes of merged runs that readers may pin, but never more than a quarter of the free disk space.
+    /// Maximum bytes of runs replaced by merges that readers may keep alive, but never more than a quarter of the free
+    /// disk space.
     /// </summary>
     public long ReaderFileBytes { get; init; } = 4L * 1024 * 1024 * 1024;
 
@@ -58,8 +61,8 @@ public sealed record StorageOptions
     public IBackgroundPacer? Pacer { get; init; }
 
     /// <summary>
-    /// Whether the directory contained a store before. Then a directory without a readable manifest has lost it and is
-    /// not new.
+    /// Whether the directory contained a store before. If it did, opening fails without a readable manifest, instead of
+    /// creating a new store.
     /// </summary>
     public bool WasBegun { get; init; }
 

@@ -24,7 +24,10 @@ public sealed record StorageStatistics
     /// <summary>Bytes that merges wrote into runs.</summary>
     public required long CompactedBytes { get; init; }
 
-    /// <summary>Number of files that merges kept unchanged, because nothing overlapped them.</summary>
+    /// <summary>
+    /// Number of files that merges moved to their output without rewriting them, because no other input overlapped
+    /// them.
+    /// </summary>
     public required long LinkedFiles { get; init; }
 
     /// <summary>Bytes written into manifest slots.</summary>
@@ -34,20 +37,22 @@ public sealed record StorageStatistics
     public required long Failures { get; init; }
 
     /// <summary>
-    /// Time since the oldest state that a reader pins was replaced; zero if readers pin only the newest.
+    /// Time since the oldest state that a reader still uses was replaced; zero if readers use only the newest.
     /// </summary>
     public required TimeSpan OldestReaderAge { get; init; }
 
-    /// <summary>Bytes of flushed memtables that readers of older states pin.</summary>
+    /// <summary>Bytes of flushed memtables that readers of older states keep alive.</summary>
     public required long ReaderMemoryBytes { get; init; }
 
-    /// <summary>Bytes of runs that only readers of older states pin.</summary>
+    /// <summary>Bytes of runs that only readers of older states keep alive.</summary>
     public required long ReaderFileBytes { get; init; }
 
-    /// <summary>Number of states whose readers were ended, because they pinned too much.</summary>
+    /// <summary>
+    /// Number of states whose readers were ended, because they kept too much memory or too many files alive.
+    /// </summary>
     public required long EndedReads { get; init; }
 
-    /// <summary>Bytes of runs that the running and due merges would read.</summary>
+    /// <summary>Bytes of runs that the running and due merges still have to read.</summary>
     public required long PendingCompactionBytes { get; init; }
 
     /// <summary>Number of range tombstones that may cover rows.</summary>
@@ -63,7 +68,7 @@ public sealed record StorageStatistics
 /// <summary>The runs of one group of tables.</summary>
 /// <param name="Group">Number of the group.</param>
 /// <param name="Tables">Names of its tables.</param>
-/// <param name="SortedRuns">Number of sorted runs: the most that a lookup may have to search.</param>
+/// <param name="SortedRuns">Number of sorted runs, which is the maximum number of runs that a lookup searches.</param>
 /// <param name="Files">Number of files.</param>
 /// <param name="Bytes">Bytes on disk.</param>
 /// <param name="Rows">Number of rows, including tombstones.</param>

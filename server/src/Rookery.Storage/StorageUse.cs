@@ -6,7 +6,7 @@ public enum StorageUse
     /// <summary>No trace of a store.</summary>
     None,
 
-    /// <summary>Only a first manifest, which an interrupted first start leaves too.</summary>
+    /// <summary>Only the first manifest. An interrupted first start leaves such a directory.</summary>
     Begun,
 
     /// <summary>A store that was in use.</summary>

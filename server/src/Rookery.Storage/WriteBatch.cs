@@ -7,9 +7,9 @@ using Rookery.Storage.State;
 namespace Rookery.Storage;
 
 /// <summary>
-/// The rows of one log entry, written into the memtable. Readers see them only after <see cref="StorageEngine.Apply"/>;
-/// the batch itself sees them at once (<see cref="TryGet"/>), and can roll back to a mark, so that a command refused
-/// half-way leaves nothing. One thread, one batch at a time. Sequences must never fall.
+/// The rows of one log entry, written into the memtable. Readers see them after <see cref="StorageEngine.Apply"/>. The
+/// batch's own lookups (<see cref="TryGet"/>) see them immediately. A refused command rolls its rows back to a mark
+/// (<see cref="RollBack"/>). One thread, one batch at a time. Sequences must never decrease.
 /// </summary>
 public sealed unsafe class WriteBatch
 {
@@ -52,8 +52,8 @@ public sealed unsafe class WriteBatch
     private int OwnBatch => State.Active.LastBatch + 1;
 
     /// <summary>
-    /// Stores a value. A value longer than <see cref="StorageOptions.ChunkBytes"/> becomes large automatically; the
-    /// value that it replaces must be released by the caller.
+    /// Stores a value. A value longer than <see cref="StorageOptions.ChunkBytes"/> is stored as a large value. If the
+    /// replaced value is large, the caller must release it.
     /// </summary>
     public void Put(ReadOnlySpan<byte> key, long sequence, ReadOnlySpan<byte> value) => Put(key, sequence, value, []);
 
@@ -77,8 +77,8 @@ public sealed unsafe class WriteBatch
     /// Deletes every row in [from, toExclusive) whose sequence is lower than <paramref name="sequence"/>.
     /// </summary>
     /// <remarks>
-    /// This deletes chunks of large values only if the range covers a whole database. Otherwise release the values one
-    /// by one before.
+    /// This deletes chunks of large values only if the range covers a whole database. Otherwise release each large
+    /// value first.
     /// </remarks>
     public void DeleteRange(ReadOnlySpan<byte> from, ReadOnlySpan<byte> toExclusive, long sequence)
     {
@@ -139,7 +139,7 @@ public sealed unsafe class WriteBatch
         }
     }
 
-    /// <summary>Opens the batch on a state, and takes over the caller's reference to it.</summary>
+    /// <summary>Opens the batch on a state. The batch now owns the caller's reference to the state.</summary>
     internal void Open(EngineState on, long index, long term)
     {
         Invariant.Holds(!IsOpen, "one batch is open at a time");

@@ -4,7 +4,10 @@ using Rookery.Storage.State;
 
 namespace Rookery.Storage.Engine;
 
-/// <summary>Copies the durable state into another directory, by hard links to the runs.</summary>
+/// <summary>
+/// Makes a copy of the durable state in another directory, by hard links to the run files; for backups and for
+/// snapshots sent to other members.
+/// </summary>
 internal sealed class Checkpointer(EngineContext context)
 {
     private const int CopyBytes = 256 * 1024;

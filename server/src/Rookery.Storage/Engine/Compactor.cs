@@ -4,10 +4,12 @@ using Rookery.Storage.State;
 
 namespace Rookery.Storage.Engine;
 
-/// <summary>Picks merges and executes them, one part at a time. Used by the background thread.</summary>
+/// <summary>
+/// Merges sorted runs in the background, one part of a merge at a time. Used by the background thread only.
+/// </summary>
 internal sealed class Compactor
 {
-    // Smaller files are worth rewriting: many of them would cost memory and a lookup each.
+    // Smaller files are rewritten into larger ones: each file costs memory and, in every read, a lookup.
     private const int LinkedShareOfRun = 16;
     private const int SpaceFloorRuns = 4;
 
@@ -19,7 +21,7 @@ internal sealed class Compactor
     // other.
     private readonly Dictionary<byte, Stack<MergeJob>> _jobs = [];
 
-    // The result of sampling a file, while a running merge asks for it at each part.
+    // Caches the result of sampling a file, because each part of a running merge needs it.
     private readonly Dictionary<long, bool> _staleFiles = [];
 
     public Compactor(EngineContext context)
@@ -103,8 +105,8 @@ internal sealed class Compactor
         return unfinished.TryPeek(out MergeJob? next) ? next : null;
     }
 
-    // Chunk files stay unchanged while most of their chunks are live. But a flush with one large value creates a small
-    // file, and each file costs a descriptor, memory and a manifest entry.
+    // A merge moves chunk files unchanged while most of their chunks are live. Small chunk files, which a flush with
+    // one large value creates, are merged, because each file costs a descriptor, memory and a manifest entry.
     private Range Pick(byte group, ReadOnlySpan<SortedRun> runs, ReadOnlySpan<SortedRun> usable) =>
         group == TableMap.Chunks
             ? _picker.PickSmall(usable, _context.Options.RunBytes / LinkedShareOfRun)

@@ -10,7 +10,7 @@ namespace Rookery.Storage.Engine;
 internal static class CoveredRuns
 {
     /// <summary>Removes covered files from <paramref name="runs"/>.</summary>
-    /// <returns>The deletions; tombstones that cover nothing are moved to the past ones.</returns>
+    /// <returns>The deletions, with tombstones that cover nothing moved to <see cref="Deletions.Past"/>.</returns>
     public static Deletions Drop(SortedRun[]?[] runs, Deletions deletions)
     {
         RangeTombstoneSet tombstones = deletions.Ranges;

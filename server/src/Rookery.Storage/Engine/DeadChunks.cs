@@ -5,8 +5,8 @@ using Rookery.Storage.State;
 namespace Rookery.Storage.Engine;
 
 /// <summary>
-/// Counts the dead bytes of each chunk file, when a release becomes durable. A chunk file is rewritten once more than
-/// half of it is dead.
+/// Counts the dead bytes of each chunk file: chunks of large values that were released. Used by a flush that makes
+/// releases durable. A chunk file is rewritten once more than half of it is dead.
 /// </summary>
 /// <param name="chunkBytes">Length of a chunk.</param>
 /// <param name="chunkRuns">The runs of chunks; <see cref="Note"/> changes them.</param>

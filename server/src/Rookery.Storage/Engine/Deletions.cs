@@ -4,16 +4,18 @@ using Rookery.Storage.Runs;
 namespace Rookery.Storage.Engine;
 
 /// <summary>
-/// A store's knowledge of deletions. A request for all changes since a sequence above <see cref="ForgottenThrough"/>
-/// gets a complete answer: each later deletion is a tombstone in a run, or a range in <see cref="Ranges"/> or
-/// <see cref="Past"/>. docs/explanation/storage.md explains why. Immutable.
+/// The deletions that a store still records, for stores that lag and request the changes since a sequence. Every
+/// deletion after <see cref="ForgottenThrough"/> is a tombstone in a run, or a range in <see cref="Ranges"/> or
+/// <see cref="Past"/>; tombstones up to it may have been dropped. See docs/explanation/storage.md. Immutable.
 /// </summary>
 /// <param name="Ranges">Range tombstones that may hide rows of runs.</param>
 /// <param name="Past">Range tombstones that hide nothing in this store, but may in a store that lags.</param>
-/// <param name="ForgottenThrough">Highest sequence of any dropped tombstone.</param>
+/// <param name="ForgottenThrough">Highest sequence of any dropped tombstone. Changes since an earlier sequence would be
+/// incomplete.</param>
 internal sealed record Deletions(RangeTombstoneSet Ranges, RangeTombstoneSet Past, long ForgottenThrough)
 {
-    // Few are needed: all removed tombstones of a database form one range, and a deleted database is one range.
+    // A small limit suffices: a deleted database is one range, and so are the document tombstones that a database
+    // removes.
     private const int MostPast = 256;
 
     /// <summary>Returns the deletions of a manifest.</summary>

@@ -8,8 +8,8 @@ using Rookery.Storage.State;
 namespace Rookery.Storage.Engine;
 
 /// <summary>
-/// The durable manifest, and all changes of it. Used by the background thread; other threads read only the published
-/// reference.
+/// The durable manifest of an engine. Every change of the manifest is made here, by the background thread. Other
+/// threads only read the current manifest.
 /// </summary>
 internal sealed class DurableState(ManifestSlots slots, ManifestRecord manifest, string directory, long firstFileId)
 {
@@ -55,8 +55,8 @@ internal sealed class DurableState(ManifestSlots slots, ManifestRecord manifest,
     {
         Invariant.Holds(position.Index >= Manifest.Position.Index, "the index of the manifest never falls");
 
-        // A batch applied after an installed snapshot came from a journal that was already reset, so the mark is no
-        // longer needed.
+        // If a batch was applied after the installed snapshot, the journal was already reset, so the mark is no longer
+        // needed.
         Write(context, Describe(next, position, deletions, position == Manifest.Position ? Manifest.Pending : null));
         RetireAllBut(context, next);
         Publish(context, next, flushed);
@@ -129,7 +129,7 @@ internal sealed class DurableState(ManifestSlots slots, ManifestRecord manifest,
         try
         {
             context.Disk.SyncDirectory(directory); // makes the names of new runs durable
-            slots.Write(written); // from here on they are in force
+            slots.Write(written); // the manifest, and with it the new runs, is now in force
         }
         catch (DiskException)
         {
@@ -144,8 +144,8 @@ internal sealed class DurableState(ManifestSlots slots, ManifestRecord manifest,
         Deletions = Deletions.Of(written);
     }
 
-    // The manifest whose write failed may be on disk anyway, with another state. A restart that finds it would lose all
-    // later journal entries.
+    // Writes the previous manifest again. The manifest whose write failed may be on disk anyway, with another state,
+    // and a restart that finds it would lose all later journal entries.
     private void TakeBack(EngineContext context, DiskException refused)
     {
         try
@@ -194,7 +194,7 @@ internal sealed class DurableState(ManifestSlots slots, ManifestRecord manifest,
             context.Garbage.Add(path);
         }
 
-        context.Sources.Damage.Forget(path); // after retiring, so that a late reader's damage is not registered again
+        context.Sources.Damage.Forget(path); // after Retire, so that a late reader registers nothing
     }
 
     private static void Publish(EngineContext context, RunSet next, Memtable? flushed)

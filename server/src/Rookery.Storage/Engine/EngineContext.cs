@@ -5,7 +5,7 @@ using Rookery.Storage.State;
 
 namespace Rookery.Storage.Engine;
 
-/// <summary>The shared parts of an engine.</summary>
+/// <summary>The parts of an engine that its components share.</summary>
 internal sealed class EngineContext
 {
     public EngineContext() => Readers = new ReaderPins(this);
@@ -32,7 +32,7 @@ internal sealed class EngineContext
     /// <summary>Run files that the manifest did not name at opening.</summary>
     public required IReadOnlyList<string> LeftOvers { get; init; }
 
-    /// <summary>Memory and files that readers pin.</summary>
+    /// <summary>Limits the memory and files that readers keep alive.</summary>
     public ReaderPins Readers { get; }
 
     /// <summary>
@@ -86,6 +86,6 @@ internal sealed class EngineCounters
     public long LinkedFiles;
     public long Failures;
 
-    /// <summary>Writers that wait in Begin; they change it themselves.</summary>
+    /// <summary>Number of writers that wait in <see cref="StorageEngine.Begin"/>. Changed by the writers.</summary>
     public int WaitingWriters;
 }

@@ -122,8 +122,8 @@ internal sealed class EngineOpening(IDisk disk, StorageOptions options, IIoRecor
 
     private ManifestRecord MakeFirst(ManifestSlots slots, IReadOnlyList<string> names)
     {
-        // The first manifest is durable before the first run is written, so runs without a manifest are not ours to
-        // delete.
+        // The first manifest is durable before the first run is written. So runs without a manifest belong to a store
+        // that lost its manifest, and must not be deleted.
         if (options.ReadOnly || options.WasBegun || names.Any(name => RunFileName.TryParse(name, out _)))
         {
             throw new StorageFormatException(
@@ -160,8 +160,8 @@ internal sealed class EngineOpening(IDisk disk, StorageOptions options, IIoRecor
         ];
     }
 
-    // A reader that starts during a flush pins two memtables, each up to one batch over its size; a single reader must
-    // stay within the limit.
+    // A reader that starts during a flush keeps two memtables alive, each up to one batch larger than its size. The
+    // limit allows at least one such reader.
     private const int ReaderMemtables = 3;
 
     private StorageOptions WithSizes(MemoryBudget budget)

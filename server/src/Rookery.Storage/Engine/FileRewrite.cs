@@ -9,8 +9,8 @@ internal sealed class FileRewrite(EngineContext context, Memtable none)
 {
     private const int SampledRows = 256;
 
-    // With more range tombstones than this, files are rewritten however little is covered, because the manifest and
-    // every read carry the tombstones.
+    // With more range tombstones than this, a file is rewritten even if tombstones cover little of it: each tombstone
+    // costs space in the manifest and time in every read.
     private const int RangeTombstoneLimit = 64;
 
     /// <summary>Returns a chunk file of which more than half is dead; null if there is none.</summary>
@@ -109,7 +109,7 @@ internal sealed class FileRewrite(EngineContext context, Memtable none)
         int place = PlaceOf(file, ofGroup);
         if (place == ofGroup.Length)
         {
-            return true; // a flush meanwhile changed it: picked again later
+            return true; // a flush changed the file's entry meanwhile: picked again later
         }
 
         RunEntry[] left = [.. merge.Files, .. merge.Left().SelectMany(run => run.Files)];
@@ -169,7 +169,7 @@ internal sealed class FileRewrite(EngineContext context, Memtable none)
         return isTouched && (covered * 4 >= file.Summary.FileBytes || tombstones.Pieces.Count > RangeTombstoneLimit);
     }
 
-    // Counts whole blocks, so slightly more than covered.
+    // Counts whole blocks, so the result is slightly more than the covered bytes.
     private static long BytesWithin(RunIndex index, in RangeTombstone piece)
     {
         int first = Math.Max(0, index.BlockOf(piece.From.Span));

@@ -4,9 +4,8 @@ using Rookery.Platform;
 namespace Rookery.Storage.Engine;
 
 /// <summary>
-/// Files to delete. Any thread may add one, often a reader that released the last reference; the background thread
-/// deletes them, so that no reader waits for it. A file that cannot be deleted is retried, at the latest when the
-/// directory is opened.
+/// Files to delete. Any thread may add a file, often the reader that released the last reference. The background thread
+/// deletes them, so that no reader waits. A file that cannot be deleted is retried, at the latest at the next start.
 /// </summary>
 internal sealed class GarbageFiles(IDisk disk)
 {

@@ -4,12 +4,12 @@ using Rookery.Storage.State;
 namespace Rookery.Storage.Engine;
 
 /// <summary>
-/// Determines which tombstones runs retain although they hide no rows: the newest of each group, up to a number. That
-/// bounds their space, and the time to skip them, under any load; a bound by time would not.
+/// Determines which tombstones runs retain although they hide no rows: the newest of each group, up to a number. A
+/// limit by number bounds their space and the time to skip them under any load.
 /// </summary>
 internal static class KeptDeletions
 {
-    // With many rows an eighth of them may be retained tombstones, so scans take at most an eighth longer.
+    // An eighth of a group's rows may be retained tombstones, so a scan takes at most an eighth longer.
     private const int ShareOfRows = 8;
 
     /// <summary>Returns the sequence through which tombstones that hide no rows may be dropped.</summary>

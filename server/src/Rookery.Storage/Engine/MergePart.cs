@@ -3,16 +3,17 @@ using Rookery.Storage.State;
 namespace Rookery.Storage.Engine;
 
 /// <summary>
-/// The next part of a merge, in key order: either files that overlap no other and are kept unchanged, or a key range to
-/// merge.
+/// The next part of a merge, in key order: either input files that overlap no other input and are moved to the output
+/// unchanged, or a key range to merge.
 /// </summary>
-/// <param name="Linked">Files to keep unchanged; if there are any, this part merges nothing.</param>
+/// <param name="Linked">Files to move to the output unchanged; if there are any, this part merges nothing.</param>
 /// <param name="ToExclusive">The end of the key range to merge; empty for no end.</param>
 internal readonly record struct MergePart(IReadOnlyList<RunEntry> Linked, ReadOnlyMemory<byte> ToExclusive)
 {
     /// <summary>Returns the next part.</summary>
     /// <param name="inputs">The rest of the inputs.</param>
-    /// <param name="mayLink">Whether a file that overlaps no other is worth keeping unchanged.</param>
+    /// <param name="mayLink">Decides whether a file that overlaps no other input is moved unchanged; otherwise it is
+    /// rewritten.</param>
     public static MergePart Next(ReadOnlySpan<SortedRun> inputs, Func<RunEntry, bool> mayLink)
     {
         var files = new List<RunEntry>();

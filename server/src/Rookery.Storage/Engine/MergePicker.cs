@@ -7,8 +7,8 @@ namespace Rookery.Storage.Engine;
 /// </summary>
 /// <param name="fanIn">Number of runs of one tier that are merged; also the size ratio between tiers.</param>
 /// <param name="baseBytes">Maximum size of a run in the lowest tier.</param>
-/// <param name="spaceFloorBytes">An oldest run of at least this size is merged with the newer runs once they are as
-/// large together.</param>
+/// <param name="spaceFloorBytes">Once the newer runs together are as large as the oldest run, and that has at least
+/// this size, all are merged.</param>
 internal readonly record struct MergePicker(int fanIn, long baseBytes, long spaceFloorBytes)
 {
     /// <summary>
@@ -61,8 +61,8 @@ internal readonly record struct MergePicker(int fanIn, long baseBytes, long spac
         return default;
     }
 
-    // Newer runs may contain new versions of all rows in the oldest run, so up to their size may be waste. Tombstones
-    // waste the rows that they hide.
+    // Estimates whether half of the bytes are waste: newer runs may contain new versions of rows in the oldest run, and
+    // tombstones hide rows.
     private bool IsWasteful(ReadOnlySpan<SortedRun> runs, long forgettableThrough)
     {
         if (runs.Length < 2)

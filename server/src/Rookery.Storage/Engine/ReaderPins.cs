@@ -5,13 +5,13 @@ using Rookery.Storage.State;
 namespace Rookery.Storage.Engine;
 
 /// <summary>
-/// Bounds what readers of older states pin: flushed memtables, and runs that no manifest names any more. Checked after
-/// each flush and merge. Beyond the bounds, the readers of the oldest states are ended. Memtables that readers pin
-/// reduce the block cache.
+/// Limits the memtables and run files that readers of older states keep alive (pin) although the newest state no longer
+/// uses them. Checked after each flush and merge: beyond the limits, the readers of the oldest states are ended. Memory
+/// of pinned memtables is taken from the block cache.
 /// </summary>
 internal sealed class ReaderPins(EngineContext context)
 {
-    // Readers may pin at most this part of the free disk space.
+    // Readers may pin at most the free disk space divided by this.
     private const int FreePart = 4;
 
     private const int LeastCachePart = 4;
@@ -33,7 +33,9 @@ internal sealed class ReaderPins(EngineContext context)
         return (pins.MemoryBytes, pins.FileBytes);
     }
 
-    /// <summary>Ends the readers of the oldest states beyond the bounds. Called on the background thread.</summary>
+    /// <summary>
+    /// Ends the readers of the oldest states until the limits are kept. Called on the background thread.
+    /// </summary>
     public void Bound()
     {
         IReadOnlyList<EngineState> held = context.Published.Held();
@@ -78,7 +80,8 @@ internal sealed class ReaderPins(EngineContext context)
         }
     }
 
-    // Counts what a state pins beyond the newest state and those added before.
+    // Sums the memory and files that older states pin. Each is counted once, and not at all if the newest state uses
+    // it.
     private sealed class Pins
     {
         private readonly HashSet<object> _counted = new(ReferenceEqualityComparer.Instance);

@@ -6,9 +6,9 @@ using Rookery.Storage.State;
 namespace Rookery.Storage.Engine;
 
 /// <summary>
-/// Decides which rows a flush or merge may drop. Considers only what the next manifest will contain: a row made stale
-/// by a batch that is applied but not durable must be kept, because after a crash the journal is replayed from the
-/// manifest.
+/// Decides which rows a flush or merge may drop. Considers only rows that the next manifest will contain. A row made
+/// stale by a batch that is applied but not durable must be kept, because after a crash the journal is replayed from
+/// the manifest.
 /// </summary>
 internal sealed class RowDropping : IDisposable
 {
@@ -28,7 +28,7 @@ internal sealed class RowDropping : IDisposable
     private int _asked;
     private int _stale;
 
-    /// <summary>Creates the decision for one group.</summary>
+    /// <summary>Creates an instance for one flush or merge of one group.</summary>
     /// <param name="context">The engine.</param>
     /// <param name="group">The group that is written.</param>
     /// <param name="flushed">The memtable that is flushed; an empty one for a merge.</param>

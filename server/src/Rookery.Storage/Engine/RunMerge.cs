@@ -5,7 +5,10 @@ using Rookery.Storage.State;
 
 namespace Rookery.Storage.Engine;
 
-/// <summary>Merges the inputs' rows below a key into one output file, or as many as fit into one.</summary>
+/// <summary>
+/// Executes one part of a merge: writes the inputs' rows below a key into one output file, and ends early when that
+/// file is full.
+/// </summary>
 internal sealed class RunMerge(
     EngineContext context,
     Memtable none,
@@ -14,7 +17,7 @@ internal sealed class RunMerge(
     ReadOnlySpan<SortedRun> older
 ) : IDisposable
 {
-    // Cost of looking up another row, in merged bytes: many lookups wait for the disk.
+    // A lookup of another row counts as this many merged bytes for the pacer, because many lookups wait for the disk.
     private const int LookupBytes = 1024;
 
     private readonly RowDropping _dropping = new(
@@ -90,7 +93,9 @@ internal sealed class RunMerge(
                     .Where(run => run.Files.Length > 0),
             ];
 
-    /// <summary>Makes a set of runs that contains the output durable and visible.</summary>
+    /// <summary>
+    /// Publishes a set of runs that contains the output: durable in the manifest, then visible to readers.
+    /// </summary>
     public void Install(SortedRun[]?[] runs)
     {
         Deletions deletions = CoveredRuns.Drop(runs, context.Durable.Deletions.Forget(_dropping.ForgottenThrough));
@@ -108,7 +113,7 @@ internal sealed class RunMerge(
 
     public void Dispose()
     {
-        _dropping.Dispose(); // it pins the inputs, whose files the output's clean-up deletes
+        _dropping.Dispose(); // it keeps the input files open, which the output's clean-up deletes
         _output.Dispose();
     }
 

@@ -5,8 +5,8 @@ using Rookery.Storage.State;
 namespace Rookery.Storage.Engine;
 
 /// <summary>
-/// Writes rows in key order into files of at most <see cref="StorageOptions.RunBytes"/>. Disposing it deletes the files
-/// unless they were handed over.
+/// Writes rows in key order into files of at most <see cref="StorageOptions.RunBytes"/>. Disposing it deletes the
+/// files, unless a manifest may name them (<see cref="HandOver"/>).
 /// </summary>
 internal sealed class RunOutput(EngineContext context, byte group, IoKind kind, RangeTombstoneSet cleared) : IDisposable
 {

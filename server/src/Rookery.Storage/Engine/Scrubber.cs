@@ -4,8 +4,8 @@ using Rookery.Storage.State;
 namespace Rookery.Storage.Engine;
 
 /// <summary>
-/// Checks every byte of all runs against its checksum, in steps. The progress is not stored across restarts, because an
-/// idle node writes nothing.
+/// Checks every byte of all run files against its checksum, in steps. The progress is not stored on disk, because an
+/// idle node writes nothing: after a restart the scrub begins again.
 /// </summary>
 internal sealed class Scrubber(EngineContext context)
 {
@@ -13,7 +13,7 @@ internal sealed class Scrubber(EngineContext context)
     private long _offset;
 
     /// <summary>Checks about <paramref name="budgetBytes"/> bytes.</summary>
-    /// <returns>Whether the last file was completed; the next call starts again.</returns>
+    /// <returns>Whether all files were checked; the next call starts again with the first.</returns>
     public bool Step(long budgetBytes)
     {
         EngineState state = context.Published.Acquire();

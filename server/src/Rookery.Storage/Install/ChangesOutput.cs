@@ -4,7 +4,8 @@ using Rookery.Storage.Runs;
 namespace Rookery.Storage.Install;
 
 /// <summary>
-/// Writes the rows of one group into files of a directory outside the store. Disposing it deletes an unfinished file.
+/// Writes the changed rows of one group into run files, in a directory outside the store. Disposing it deletes an
+/// unfinished file.
 /// </summary>
 internal sealed class ChangesOutput(EngineContext context, string directory, byte group, long firstFile) : IDisposable
 {

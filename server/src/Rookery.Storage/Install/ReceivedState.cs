@@ -3,8 +3,8 @@ using Rookery.Storage.Manifest;
 namespace Rookery.Storage.Install;
 
 /// <summary>
-/// A snapshot of another node, or its changes since a sequence, fetched into a directory: complete, synced and checked
-/// block by block.
+/// A snapshot that was fetched from another node, or the changes since a sequence. Its files are complete, synced, and
+/// verified block by block.
 /// </summary>
 public sealed class ReceivedState
 {
@@ -21,7 +21,7 @@ public sealed class ReceivedState
     public ManifestPosition Position => Manifest.Position;
 
     /// <summary>
-    /// Null for a full snapshot. Otherwise it contains only rows and deletions from this sequence on.
+    /// Null for a full snapshot. Otherwise the files contain only rows and deletions from this sequence on.
     /// </summary>
     public long? Since => Manifest.Since;
 

@@ -7,9 +7,9 @@ using Rookery.Storage.State;
 namespace Rookery.Storage.Install;
 
 /// <summary>
-/// All rows from a sequence on, and all deletions since, as of one manifest: for a store that has applied everything
-/// below that sequence. Pins the manifest's runs until it is disposed, so that the long write can run beside all other
-/// work.
+/// The changes since a sequence: rows and deletions, as of one manifest. For a store that has applied everything below
+/// that sequence. Keeps the manifest's run files until it is disposed, so that other work continues during the long
+/// write.
 /// </summary>
 public sealed class StateChanges : IDisposable
 {
@@ -77,7 +77,7 @@ public sealed class StateChanges : IDisposable
                 nextFile += output.Files.Count;
                 if (output.Files.Count > 0)
                 {
-                    // The files contain no rows that the manifest's range tombstones hide.
+                    // The written files contain no rows that the manifest's range tombstones hide.
                     groups.Add(
                         new ManifestGroup(
                             group,
@@ -175,8 +175,7 @@ public sealed class StateChanges : IDisposable
         return output.Bytes <= mostBytes;
     }
 
-    // Files without a row of that sequence or above can be skipped: a key with such a row has its newest version in
-    // another file.
+    // Skips files whose rows are all below that sequence: a changed key has its newest version in another file.
     private MergingCursor Open(byte group)
     {
         var sources = new List<MergeSource>();

@@ -7,8 +7,8 @@ using Rookery.Storage.State;
 namespace Rookery.Storage.Install;
 
 /// <summary>
-/// Installs a received snapshot instead of the whole state, or received changes on top of it. Its files are linked into
-/// the store's directory under new numbers; one manifest puts them in force.
+/// Installs a received snapshot, which replaces the whole state, or received changes, which are added to it. Links the
+/// files into the store's directory under new numbers, then writes one manifest that names them.
 /// </summary>
 public sealed class StateInstaller
 {
@@ -41,18 +41,19 @@ public sealed class StateInstaller
         new ReceivedStateCheck(_context, directory).Run(progress);
 
     /// <summary>
-    /// Replaces the whole state, applied but unflushed rows included, by a received snapshot, or adds received changes
-    /// to it. One manifest puts it in force: a power cut leaves the old state or the new one. Open snapshots keep their
-    /// state. The store keeps its id. On the background thread, while nothing is applied.
+    /// Replaces the whole state by a received snapshot, including applied rows that are not flushed, or adds received
+    /// changes to the state. Writes one manifest, so a power cut leaves the old state or the new one. Open snapshots
+    /// keep their state. The store keeps its id. Call it on the background thread while no entry is applied.
     /// </summary>
     /// <param name="state">The verified snapshot, not older than <see cref="StorageEngine.AppliedIndex"/>.</param>
-    /// <param name="note">The content of <see cref="Pending"/> until <see cref="Complete"/>, after a crash too, if the
-    /// journal must be reset. Null if the journal contains the snapshot's last entry and stays.</param>
+    /// <param name="note">If the journal must be reset: data for <see cref="Pending"/>, which remains until
+    /// <see cref="Complete"/>, even after a crash. Null if the journal contains the snapshot's last entry and need not
+    /// be reset.</param>
     /// <exception cref="ReceivedStateException">The snapshot is older than the applied state, does not fit onto it, or
     /// cannot be read. Nothing changed.</exception>
     /// <exception cref="DiskException">The disk refused. Nothing changed.</exception>
-    /// <exception cref="StateInDoubtException">The disk refused so that only a restart shows which state is in force:
-    /// nothing may be acknowledged before.</exception>
+    /// <exception cref="StateInDoubtException">The disk refused, and only a restart shows which state is in force.
+    /// Nothing may be acknowledged before.</exception>
     public void Install(ReceivedState state, ReadOnlyMemory<byte>? note)
     {
         Invariant.Holds(!_batch.IsOpen, "a state is installed while nothing is applied");
@@ -75,7 +76,8 @@ public sealed class StateInstaller
     }
 
     /// <summary>Removes the mark, after the journal was reset. On the background thread.</summary>
-    /// <exception cref="DiskException">The mark remains for now, which does no harm.</exception>
+    /// <exception cref="DiskException">The mark remains for now. The next start resets the journal again, which does no
+    /// harm.</exception>
     public void Complete()
     {
         if (Pending is not null)
@@ -124,7 +126,7 @@ public sealed class StateInstaller
                 ? Deletions.Of(received.Manifest)
                 : PutOnTop(all, new RangeTombstoneSet(received.Manifest.RangeTombstones));
             next = new RunSet(all);
-            isNamed = true; // from here on a manifest may name them
+            isNamed = true; // a manifest on disk may name the files from now on
             _context.Durable.Replace(_context, next, received.Position, deletions, note);
         }
         finally
@@ -204,7 +206,7 @@ public sealed class StateInstaller
         dead.Note();
     }
 
-    // Uses a registry of its own: damage in a snapshot that is not installed is no damage of this store.
+    // Uses a separate damage registry: damage in a snapshot that is not installed is not damage of this store.
     private RunSet Open(ManifestRecord manifest)
     {
         var sources = new StorageSources(_context.Sources.Tables, new DamageRegistry(static _ => { }));

@@ -6,15 +6,25 @@ using Rookery.Storage.Runs;
 namespace Rookery.Storage.Manifest;
 
 /// <summary>
-/// Encodes manifests; all numbers are little-endian: [i64 index][i64 term][i64 sequence][i64 next file][blob store id:
-/// 16 bytes, or none in a copy], range tombstones as [i32 count] of [blob from][blob to][i64 sequence], groups as [i32
-/// count] of [i32 group][i32 sorted runs] of [i32 files] of a file. A blob is [i32 length][bytes]. Then follow the
-/// files that another node wrote, [i32 count] of [i64 file][i64 number in its checksums], and the mark of an installed
-/// snapshot, [i64 number, 0 for none][blob note]. Version 2 is written only if there are such files or a mark. The end
-/// describes deletions: [i64 forgotten through][i64 since, -1 for a full snapshot][i32 count] of past range tombstones.
-/// Programs that do not know the end ignore it and write manifests without it, which are treated as if all deletions
-/// were forgotten. Version 3 contains changes, not a full snapshot.
+/// Encodes and decodes the body of a manifest: everything after the slot's header (<see cref="ManifestSlots"/>).
 /// </summary>
+/// <remarks>
+/// All numbers are little-endian. A blob is [i32 length][bytes]. A list is [i32 count] and its items. The parts follow
+/// each other:
+/// <code>
+/// [i64 index][i64 term][i64 sequence][i64 next file]
+/// [blob store id]                                        16 bytes; empty in a copy
+/// list of [blob from][blob to][i64 sequence]             range tombstones
+/// list of [i32 group], list of sorted runs               groups; a sorted run is a list of files
+/// list of [i64 file][i64 number in its checksums]        files that another node wrote
+/// [i64 number, 0 for none][blob note]                    mark of an installed snapshot
+/// [i64 dropped through][i64 since, -1 for a full state]  deletions
+/// list of [blob from][blob to][i64 sequence]             past range tombstones
+/// </code>
+/// Version 1 is written if there are no files of another node and no mark; version 2 otherwise; version 3 for changes
+/// instead of a full state. Older programs end a manifest after the groups, or before the deletions. Without the
+/// deletions, all tombstones count as dropped.
+/// </remarks>
 internal static class ManifestCodec
 {
     /// <summary>Returns the lowest format version that can express the manifest.</summary>

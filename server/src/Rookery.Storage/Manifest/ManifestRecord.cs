@@ -24,7 +24,9 @@ internal sealed record ManifestRecord
     /// <summary>Range tombstones that may cover rows of runs.</summary>
     public required IReadOnlyList<RangeTombstone> RangeTombstones { get; init; }
 
-    /// <summary>Range tombstones that cover nothing in this store, kept for stores that lag.</summary>
+    /// <summary>
+    /// Range tombstones that hide nothing in this store, kept for stores that lag and request the changes.
+    /// </summary>
     public required IReadOnlyList<RangeTombstone> PastRangeTombstones { get; init; }
 
     /// <summary>
@@ -44,10 +46,12 @@ internal sealed record ManifestRecord
     /// </summary>
     public required Guid StoreId { get; init; }
 
-    /// <summary>Set while a snapshot is installed but the journal is not reset yet.</summary>
+    /// <summary>Set while an installed snapshot waits for the reset of the journal; otherwise null.</summary>
     public InstallMark? Pending { get; init; }
 
-    /// <summary>All files, sorted run by sorted run. A file kept unchanged by a merge may occur twice.</summary>
+    /// <summary>
+    /// All files, one sorted run after the other. A file that a running merge moves unchanged may occur twice.
+    /// </summary>
     public IEnumerable<ManifestFile> Files => Groups.SelectMany(group => group.SortedRuns).SelectMany(run => run);
 }
 
@@ -60,7 +64,7 @@ internal sealed record ManifestGroup(byte Group, IReadOnlyList<IReadOnlyList<Man
 /// <param name="Summary">Summary of the file, repeated here so that the keys of an unreadable file are known.</param>
 /// <param name="From">The first key in force; empty if all keys are.</param>
 /// <param name="DeadBytes">Bytes of chunks whose value was released.</param>
-/// <param name="ClearedThrough">The file contains no rows hidden by range tombstones through this sequence.</param>
+/// <param name="ClearedThrough">Range tombstones through this sequence hide no row of the file.</param>
 /// <param name="WrittenAs">The file number in its checksums: the file's own number, unless another node wrote the
 /// file.</param>
 internal sealed record ManifestFile(

@@ -5,9 +5,9 @@ using Rookery.Platform;
 namespace Rookery.Storage.Manifest;
 
 /// <summary>
-/// The two files that contain manifests in turn, so that the last good manifest is never overwritten. Each slot
-/// contains its manifest twice: otherwise one damaged sector would make a durable manifest look torn, and falling back
-/// to the previous one would lose data.
+/// The two manifest files (slots), written alternately, so that the last good manifest is never overwritten. Each slot
+/// contains its manifest twice. With one copy a damaged sector could look like a torn write, and a start from the
+/// previous manifest would lose data.
 /// </summary>
 /// <remarks>
 /// A copy is [8 magic][u32 format version][u32 CRC-32C of the rest][u32 length][u32 feature level][u64 revision][body],
@@ -67,7 +67,7 @@ internal sealed class ManifestSlots(IDisk disk, string directory, IIoRecorder io
             .DefaultIfEmpty()
             .Max();
 
-    /// <summary>Describes the slots without a valid manifest, as part of a sentence.</summary>
+    /// <summary>Returns which slots have no valid manifest and why, as part of a sentence.</summary>
     public string Describe() =>
         string.Join(
             " and ",
@@ -96,9 +96,9 @@ internal sealed class ManifestSlots(IDisk disk, string directory, IIoRecorder io
     }
 
     /// <summary>
-    /// Makes the manifest durable that <see cref="Read"/> found. A process that was killed, or whose sync failed, may
-    /// have left it only in the system's memory, and files that it does not name are about to be deleted. It is
-    /// overwritten with the same bytes, so a power cut meanwhile does no harm.
+    /// Makes the manifest that <see cref="Read"/> found durable, before files that it does not name are deleted. A
+    /// process that was killed, or whose sync failed, may have left it in the page cache only. Writes the same bytes
+    /// again, so a power cut meanwhile does no harm.
     /// </summary>
     public void Settle(ManifestRecord newest)
     {
@@ -121,7 +121,7 @@ internal sealed class ManifestSlots(IDisk disk, string directory, IIoRecorder io
         using (IDiskFile file = disk.Open(path, isNew ? DiskOpen.CreateNew : DiskOpen.ReadWrite))
         {
             file.Write(bytes, 0);
-            file.Sync(); // from here on this manifest is in force
+            file.Sync(); // this manifest is now in force
         }
 
         if (isNew)

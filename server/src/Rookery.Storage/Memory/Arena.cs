@@ -3,7 +3,8 @@ using Rookery.Platform;
 namespace Rookery.Storage.Memory;
 
 /// <summary>
-/// Memory that only grows and is freed as a whole. One thread allocates; addresses are valid until <see cref="Free"/>.
+/// An allocator whose memory is freed all at once, for one memtable. One thread allocates; addresses are valid until
+/// <see cref="Free"/>.
 /// </summary>
 internal sealed unsafe class Arena(ArenaPool pool)
 {
@@ -35,7 +36,7 @@ internal sealed unsafe class Arena(ArenaPool pool)
         return allocated;
     }
 
-    /// <summary>Frees all memory. No address from here may be used afterwards.</summary>
+    /// <summary>Frees all memory. Addresses that <see cref="Allocate"/> returned become invalid.</summary>
     public void Free()
     {
         pool.Return(_chunks);

@@ -3,8 +3,8 @@ using Rookery.Platform;
 namespace Rookery.Storage.Memory;
 
 /// <summary>
-/// Chunks of native memory for arenas, mapped directly (mmap), because malloc retains freed memory once it has seen
-/// large blocks. Returned chunks are reused for the next memtable until <see cref="Trim"/>. Thread-safe.
+/// Chunks of native memory for arenas. They are mapped directly (mmap), because malloc keeps freed memory of large
+/// blocks. Returned chunks are reused for the next memtable until <see cref="Trim"/>. Thread-safe.
 /// </summary>
 internal sealed unsafe class ArenaPool(MemoryShare share) : IDisposable
 {

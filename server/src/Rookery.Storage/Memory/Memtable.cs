@@ -4,7 +4,7 @@ using Rookery.Storage.Runs;
 namespace Rookery.Storage.Memory;
 
 /// <summary>
-/// Applied rows that are not in a run yet. One thread writes batches, each of which becomes visible as a whole; any
+/// Applied rows that are not in a run yet. One thread writes batches, and each batch becomes visible as a whole. Any
 /// number of threads read without locks. Reference counted: the last release frees the memory.
 /// </summary>
 internal sealed unsafe class Memtable
@@ -38,10 +38,7 @@ internal sealed unsafe class Memtable
     /// <summary>Log position of the last complete batch.</summary>
     public ManifestPosition Position { get; private set; }
 
-    /// <summary>
-    /// Whether a flush would write nothing. Rows of an abandoned batch do not count, and before the first complete
-    /// batch a flush would have no position.
-    /// </summary>
+    /// <summary>Whether a flush would write nothing: no batch was completed, or nothing was written.</summary>
     public bool IsEmpty => _batch == 0 || (Lists.Length == 0 && RangeTombstones.IsEmpty);
 
     /// <summary>Adds a version to the open batch.</summary>

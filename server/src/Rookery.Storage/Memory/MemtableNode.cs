@@ -7,8 +7,8 @@ namespace Rookery.Storage.Memory;
 
 /// <summary>
 /// A row version in a memtable's arena: this header, followed by <see cref="Height"/> links, the key and the value.
-/// Everything except the links is written before the node is linked and never changes. The only exception is
-/// <see cref="Batch"/> of a version that its batch rolls back, which no reader can see yet.
+/// Everything except the links is written before the node is linked, and does not change. One exception: a batch that
+/// rolls back changes <see cref="Batch"/> of its own versions, which no reader can see yet.
 /// </summary>
 [StructLayout(LayoutKind.Sequential)]
 internal unsafe struct MemtableNode

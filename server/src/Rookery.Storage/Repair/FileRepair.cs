@@ -8,9 +8,9 @@ using Rookery.Storage.State;
 namespace Rookery.Storage.Repair;
 
 /// <summary>
-/// Rewrites a damaged file from its good rows and, for the damaged range, the rows of another node. The repair copies
-/// rows, not files, because each node merges on its own and none has the same run. The new file replaces the old one in
-/// the order of runs: newer runs still hide its rows, and its rows hide older ones.
+/// Rewrites a damaged run file from its readable rows and, for the damaged range, rows of another node. The repair
+/// copies rows, not files, because each node merges separately, so no other node has the same run. The new file takes
+/// the old file's position among the runs: newer runs hide its rows, and its rows hide older ones.
 /// </summary>
 public sealed class FileRepair
 {
@@ -52,7 +52,7 @@ public sealed class FileRepair
     /// <summary>Writes the applied rows of a range into a file, for a node that lost them. Any thread.</summary>
     /// <param name="request">The request; its file is the other node's.</param>
     /// <param name="path">The path of a new file, which the caller deletes.</param>
-    /// <exception cref="ReceivedStateException">The rows are too many: a whole snapshot is faster.</exception>
+    /// <exception cref="ReceivedStateException">The range has too many rows; a full snapshot is faster.</exception>
     /// <exception cref="DamagedException">The rows cannot be read here either.</exception>
     /// <exception cref="DiskException">The disk refused.</exception>
     public RepairRows Write(RepairRequest request, string path) =>
@@ -60,8 +60,8 @@ public sealed class FileRepair
 
     /// <summary>Rewrites a damaged file with the rows of another node. On the background thread.</summary>
     /// <param name="request">The request, from <see cref="Find"/>.</param>
-    /// <param name="rows">The rows of another node, of an index that <see cref="StorageEngine.Durable"/> has reached,
-    /// so that a replay after a crash meets no row of a later index.</param>
+    /// <param name="rows">The rows of another node, as of an index not above <see cref="StorageEngine.Durable"/>: a
+    /// replay after a crash must not find rows of entries that it applies again.</param>
     /// <returns>False if the file is no longer in use, or if rows next to the range are damaged too, which is
     /// registered: request again.</returns>
     /// <exception cref="ReceivedStateException">The rows are damaged, or their position does not fit. Nothing
@@ -138,7 +138,8 @@ public sealed class FileRepair
         bool IsMeant(RunEntry file) => string.Equals(file.Path, request.File, StringComparison.Ordinal);
     }
 
-    // The lost rows may include deletions of keys that the other node no longer has: they are treated as forgotten.
+    // The lost rows may include tombstones that the other node already dropped, so this store counts them as dropped
+    // too.
     private void Install(SortedRun[]?[] changed, RunOutput output, long forgottenThrough)
     {
         var next = new RunSet(changed);

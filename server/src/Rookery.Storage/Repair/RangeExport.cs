@@ -10,10 +10,10 @@ namespace Rookery.Storage.Repair;
 /// <summary>Writes the applied rows of a range into a run, for a node that lost them. Thread-safe.</summary>
 internal sealed class RangeExport(EngineContext context)
 {
-    /// <summary>The file number in the checksums of such a run.</summary>
+    /// <summary>The file number in the checksums of every exported run.</summary>
     public const long FileId = 1;
 
-    // Beyond this a full snapshot is faster, and less work for the sending node.
+    // Limit of the written bytes. Beyond it a full snapshot is faster, and less work for the sending node.
     private const long MostBytes = 128L * 1024 * 1024;
 
     /// <summary>Writes the file, which must not exist.</summary>

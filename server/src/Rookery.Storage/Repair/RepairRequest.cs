@@ -5,8 +5,8 @@ namespace Rookery.Storage.Repair;
 /// <param name="Group">The group of tables of the rows.</param>
 /// <param name="From">The first key of the damaged range.</param>
 /// <param name="ToExclusive">The first key after the damaged range.</param>
-/// <param name="LeastSequence">Sequence through which the other node must have applied: the damaged range may contain
-/// rows through it.</param>
+/// <param name="LeastSequence">The other node must have applied all operations through this sequence, because the
+/// damaged range may contain rows of them.</param>
 public sealed record RepairRequest(
     string File,
     byte Group,

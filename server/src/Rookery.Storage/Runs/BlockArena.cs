@@ -5,8 +5,8 @@ namespace Rookery.Storage.Runs;
 
 /// <summary>
 /// Native memory for blocks: segments of 1 MiB, divided into units of 4 KiB with one bit each. A block takes adjacent
-/// units, so the same memory serves blocks of any size (size classes would strand memory that another class needs). A
-/// completely free segment is returned to the system. Not thread-safe: the cache calls it under its lock.
+/// units, so free memory serves blocks of any size; with size classes, one class could not use the free memory of
+/// another. A completely free segment is returned to the system. Not thread-safe: the cache calls it under its lock.
 /// </summary>
 internal sealed unsafe class BlockArena
 {

@@ -7,8 +7,8 @@ namespace Rookery.Storage.Runs;
 /// <summary>Collects the rows of one block and encodes it. The prefix that all keys share is stored once.</summary>
 internal sealed class BlockBuilder(int targetBytes)
 {
-    // Typical varints of suffix length, value length and sequence, plus the row's part of the directory in memory, so
-    // that a full block fits its cache units.
+    // Estimated overhead of a row: the varints of suffix length, value length and sequence, plus its entry in the
+    // in-memory directory. With it a full block fits the cache's 4 KiB units.
     private const int RowOverheadBytes = 2 + 2 + 3 + BlockView.DirectoryBytesPerRow;
 
     private readonly List<PendingRow> _rows = [];

@@ -4,8 +4,9 @@ using Rookery.Platform;
 namespace Rookery.Storage.Runs;
 
 /// <summary>
-/// Decompressed blocks of runs in native memory. A hit takes no lock and computes no hash: every run stores the cache
-/// frame's number for each of its blocks. A missing block is read once, however many threads request it. Thread-safe.
+/// A cache of decompressed blocks in native memory. A hit takes no lock and computes no hash: every run stores, for
+/// each of its blocks, the number of the cache frame that contains it. If several threads request a missing block, one
+/// reads it. Thread-safe.
 /// </summary>
 internal sealed unsafe class BlockCache : IDisposable
 {
@@ -53,8 +54,8 @@ internal sealed unsafe class BlockCache : IDisposable
     /// <summary>Returns a pinned block; null if it is damaged.</summary>
     /// <param name="run">The run; the caller holds a reference.</param>
     /// <param name="block">Number of the block.</param>
-    /// <param name="isPointRead">Whether the read counts as use for eviction; cursors read every block only
-    /// once.</param>
+    /// <param name="isPointRead">Whether the read counts as a use that delays eviction. False for cursors, which read
+    /// every block only once.</param>
     /// <param name="damage">The damage, or null.</param>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     internal CachedBlock? Pin(RunReader run, int block, bool isPointRead, out RunDamage? damage)

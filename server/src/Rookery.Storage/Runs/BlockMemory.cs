@@ -7,8 +7,8 @@ namespace Rookery.Storage.Runs;
 /// The frames of the block cache, their memory, and their eviction. New blocks enter a small queue (a tenth of the
 /// memory). They move to the main queue when they are requested again, or if they return soon after their eviction, so
 /// that a full scan does not evict blocks of point reads (S3-FIFO: Yang et al., "FIFO queues are all you need for cache
-/// eviction", SOSP 2023). A block's slot in its run records when it was evicted, which replaces a ghost queue. One lock
-/// protects everything; only misses take it, for less than a microsecond.
+/// eviction", SOSP 2023). The paper's ghost queue is not needed, because a block's slot in its run records when it was
+/// evicted. One lock protects everything. Only misses take it, for less than a microsecond.
 /// </summary>
 internal sealed unsafe class BlockMemory : IDisposable
 {
@@ -167,8 +167,8 @@ internal sealed unsafe class BlockMemory : IDisposable
             }
             else if (!EvictOne())
             {
-                // Readers pin everything. They must continue, so this exceeds the capacity; the next trim takes the
-                // memory back.
+                // Readers pin all blocks. They must be able to continue, so the capacity is exceeded until the next
+                // trim.
                 _share.Reserve(BlockArena.SegmentBytes);
                 _arena.Grow();
             }
@@ -177,7 +177,7 @@ internal sealed unsafe class BlockMemory : IDisposable
 
     private bool EvictOne()
     {
-        // Each frame passes at most four times: three decrements, then its eviction.
+        // Each frame reaches the head of the queue at most four times: three decrements, then its eviction.
         for (int left = 4 * (_small.Count + _main.Count); left > 0 && _small.Count + _main.Count > 0; left--)
         {
             bool fromSmall = _main.Count == 0 || (_small.Count > 0 && _smallBytes * SmallQueueShare >= _blockBytes);

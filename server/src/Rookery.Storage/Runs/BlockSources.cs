@@ -30,7 +30,8 @@ internal sealed class CachedBlocks(RunReader run, BlockCache cache) : IBlockSour
 }
 
 /// <summary>
-/// Reads blocks ahead into memory of its own, for work that reads every block once and must not disturb the cache.
+/// Reads blocks ahead into private memory, for merges and backups, which read every block once and must not disturb the
+/// cache.
 /// </summary>
 internal sealed unsafe class SequentialBlocks(RunReader run, IoKind kind) : IBlockSource
 {

@@ -4,9 +4,9 @@ namespace Rookery.Storage.Runs;
 
 /// <summary>
 /// A blocked Bloom filter (Putze, Sanders, Singler, "Cache-, Hash- and Space-Efficient Bloom Filters", 2007). It has 10
-/// bits per key; each key sets 6 bits, all in one 64-byte line. A lookup checks every run, at one cache miss per run. A
-/// standard filter with 7 probes has up to seven, and 0.9 % false positives instead of 1.2 %. The upper half of the
-/// key's hash chooses the line, and a remix of that half the bits, so a writer stores only 4 bytes per key.
+/// bits per key; each key sets 6 bits, all in one 64-byte line. So a lookup has one CPU cache miss per run, and 1.2 %
+/// false positives; a standard filter with 7 probes has up to seven misses, and 0.9 %. Line and bits are both computed
+/// from the upper half of the key's hash, so a writer stores only 4 bytes per key.
 /// </summary>
 internal static unsafe class BloomFilter
 {

@@ -4,11 +4,13 @@ using Rookery.Platform;
 namespace Rookery.Storage.Runs;
 
 /// <summary>
-/// A frame of the cache: one block in memory, or none. A pinned frame is never evicted; its users unpin it. <para> A
-/// reader finds a frame by its number, which may be outdated: it pins the frame first, then checks that it still
-/// contains the block. That is safe because a frame's content changes only while <see cref="Free"/> is set or
-/// <see cref="Owner"/> is null, and Free is set only on a frame without pins. </para>
+/// A frame of the block cache: it contains one block, or none. A pinned frame is never evicted; its users unpin it.
 /// </summary>
+/// <remarks>
+/// A reader finds a frame by its number, and the frame may contain another block by then. So the reader pins the frame
+/// first, then checks that it contains the right block. That is safe: the content changes only while <see cref="Free"/>
+/// is set or <see cref="Owner"/> is null, and Free is set only on a frame without pins.
+/// </remarks>
 internal sealed unsafe class CachedBlock(int number)
 {
     private const int Free = 1 << 30;
@@ -34,7 +36,7 @@ internal sealed unsafe class CachedBlock(int number)
 
     public BlockView View { get; private set; }
 
-    /// <summary>Number of requests since the block was loaded or last passed over by eviction; at most 3.</summary>
+    /// <summary>Number of recent requests, at most 3. Eviction decrements it, and evicts the block only at 0.</summary>
     public byte Frequency { get; set; }
 
     /// <summary>
@@ -61,7 +63,9 @@ internal sealed unsafe class CachedBlock(int number)
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public void Unpin() => Interlocked.Decrement(ref _state);
 
-    /// <summary>Counts a request for the block. Races lose counts, which only affects the order of eviction.</summary>
+    /// <summary>
+    /// Counts a request for the block. Concurrent calls may lose a count, which only affects the order of eviction.
+    /// </summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public void Touch(int now)
     {

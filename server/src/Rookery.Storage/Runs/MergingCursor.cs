@@ -1,8 +1,7 @@
 namespace Rookery.Storage.Runs;
 
 /// <summary>One source of a merge.</summary>
-/// <param name="Rows">Its rows, at most one per key (a memtable's cursor returns the newest version visible to its
-/// snapshot).</param>
+/// <param name="Rows">Its rows, at most one per key.</param>
 /// <param name="RangeTombstones">Its range tombstones, which hide rows of the other sources. Its cursor returns no rows
 /// that its own tombstones hide.</param>
 internal readonly record struct MergeSource(IRowCursor Rows, RangeTombstoneSet RangeTombstones);
@@ -10,17 +9,17 @@ internal readonly record struct MergeSource(IRowCursor Rows, RangeTombstoneSet R
 /// <summary>Which rows a merge returns.</summary>
 internal enum MergedRows
 {
-    /// <summary>Existing rows without tombstones: for readers.</summary>
+    /// <summary>Only live rows, without tombstones: for readers.</summary>
     Live,
 
-    /// <summary>Also tombstones, which must still hide rows of runs outside the merge: for merges of runs.</summary>
+    /// <summary>Rows and tombstones: for merges of runs, whose tombstones must still hide rows in older runs.</summary>
     LiveAndTombstones,
 }
 
 /// <summary>
-/// Merges several sources: of each key it returns the row with the highest sequence, unless a range tombstone of
-/// another source hides it. No allocation per row. Damage in any source ends the cursor immediately, because rows of
-/// the other sources may be outdated.
+/// Merges the rows of several memtables and runs in key order. Of each key it returns the row with the highest
+/// sequence, unless a range tombstone of another source hides it. No allocation per row. Damage in one source ends the
+/// cursor immediately, because the other sources may contain outdated versions of the damaged rows.
 /// </summary>
 internal sealed class MergingCursor : IRowCursor
 {
@@ -28,7 +27,8 @@ internal sealed class MergingCursor : IRowCursor
     private readonly int[] _withRangeTombstones;
     private readonly MergedRows _shown;
 
-    // A binary heap of source numbers. The top has the next row in the cursor's direction; of equal keys, the newest.
+    // A binary heap of source numbers. The top source has the next row in the cursor's direction; of equal keys, the
+    // newest.
     private readonly int[] _heap;
     private int _heapCount;
     private bool _isBackward;

@@ -1,6 +1,9 @@
 namespace Rookery.Storage.Runs;
 
-/// <summary>Deletes every row of another source with a key in [From, ToExclusive) and a lower sequence.</summary>
+/// <summary>
+/// A range tombstone deletes every row with a key in [From, ToExclusive) and a lower sequence, except rows of its own
+/// run.
+/// </summary>
 /// <param name="From">The first covered key.</param>
 /// <param name="ToExclusive">The first key after the range.</param>
 /// <param name="Sequence">Etag of the operation that deleted the range.</param>

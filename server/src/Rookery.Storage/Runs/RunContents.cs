@@ -35,7 +35,7 @@ internal sealed unsafe class RunContents : IDisposable
     public RunIndex Index { get; }
 
     /// <summary>
-    /// The filter, then the index: first the filter, so that none of its lines straddles two cache lines.
+    /// The filter, then the index. The filter is first, so that its lines are aligned with the CPU's cache lines.
     /// </summary>
     public NativeRegion Memory { get; }
 

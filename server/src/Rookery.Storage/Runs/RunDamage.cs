@@ -30,6 +30,6 @@ internal sealed record RunDamage(string Path, long Offset, long Length, string R
     /// <summary>Returns the event to report; call <see cref="Within"/> first.</summary>
     public DamageEvent ToEvent() => new(Path, Offset, Tables, From, ToExclusive, Reason);
 
-    /// <summary>Returns one sentence for the node's owner.</summary>
+    /// <summary>Returns one sentence for the operator.</summary>
     public override string ToString() => $"{Path} is damaged at byte {Offset}: {Reason}.";
 }

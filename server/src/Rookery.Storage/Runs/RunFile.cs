@@ -3,9 +3,9 @@ using Rookery.Platform;
 namespace Rookery.Storage.Runs;
 
 /// <summary>
-/// Writes a run's bytes in pieces of 256 KiB, because SD cards erase in such units. If paced, it syncs in between,
-/// because the journal's fdatasync waits for everything that the device has queued. The buffer is native memory: it is
-/// large and short-lived, which would burden the garbage collector.
+/// Writes a run's bytes in pieces of 256 KiB, because SD cards erase in such units. If paced, it syncs regularly,
+/// because the journal's fdatasync waits for everything that the device has queued. The buffer is native memory,
+/// because the garbage collector handles large short-lived arrays badly.
 /// </summary>
 internal sealed class RunFile(IDiskFile file, IoKind kind, bool paced, IIoRecorder io) : IDisposable
 {
@@ -25,7 +25,7 @@ internal sealed class RunFile(IDiskFile file, IoKind kind, bool paced, IIoRecord
     /// <summary>Returns room for <paramref name="bytes"/> at <see cref="Position"/>; at most one block.</summary>
     public Span<byte> Reserve(int bytes) => _buffer.SpanOf(_buffered, bytes);
 
-    /// <summary>Appends the first <paramref name="bytes"/> of the reserved room.</summary>
+    /// <summary>Appends the first <paramref name="bytes"/> of the reserved buffer space.</summary>
     public void Advance(int bytes)
     {
         _buffered += bytes;

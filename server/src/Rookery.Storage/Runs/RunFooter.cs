@@ -3,9 +3,9 @@ using System.Buffers.Binary;
 namespace Rookery.Storage.Runs;
 
 /// <summary>
-/// The last bytes of a run: the places of its parts and its counts. Layout: magic "RKRYEND
-/// ", the fields below in their order (longs of 8 bytes, then numbers of 4), then the CRC. Index, filter, properties
-/// and footer are adjacent.
+/// The last bytes of a run: the offsets of its parts, its counts and its checksums. Layout: the magic, the fields in
+/// the order of the parameters (8 bytes for each long, 4 for each uint), then the footer's own checksum. Index, filter,
+/// properties and footer are adjacent.
 /// </summary>
 internal readonly record struct RunFooter(
     long FileBytes,

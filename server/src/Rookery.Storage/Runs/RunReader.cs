@@ -5,7 +5,7 @@ namespace Rookery.Storage.Runs;
 
 /// <summary>
 /// An open run. Thread-safe. Reference counted, starting with one reference: the last release closes the file, evicts
-/// its blocks and, if the run was retired, removes its name. Index and filter stay in memory and count against the
+/// its blocks and, if the run was retired, has the file deleted. Index and filter stay in memory and count against the
 /// cache's capacity.
 /// </summary>
 internal sealed unsafe class RunReader
@@ -137,8 +137,8 @@ internal sealed unsafe class RunReader
     public RunCursor OpenCursor() => new(this, new CachedBlocks(this, _cache));
 
     /// <summary>
-    /// Opens a cursor for merges and backups. It reads ahead 256 KiB at a time into memory of its own, without the
-    /// cache. Holds a reference.
+    /// Opens a cursor for merges and backups. It reads ahead 256 KiB at a time into private memory, without the cache.
+    /// Holds a reference.
     /// </summary>
     public RunCursor OpenSequentialCursor(IoKind kind) => new(this, new SequentialBlocks(this, kind));
 
@@ -150,7 +150,9 @@ internal sealed unsafe class RunReader
     public RunDamage? Verify(long from, long budgetBytes, out long next) =>
         new RunVerification(this, _contents, _file, _io).Check(from, budgetBytes, out next);
 
-    /// <summary>Adds a reference. The caller must hold one, or know that another holder keeps one meanwhile.</summary>
+    /// <summary>
+    /// Adds a reference. The caller must already hold one, or know that another holder does not release meanwhile.
+    /// </summary>
     public void Acquire() =>
         Invariant.Holds(Interlocked.Increment(ref _references) > 1, "a closed run is not used again");
 
@@ -169,7 +171,8 @@ internal sealed unsafe class RunReader
     }
 
     /// <summary>
-    /// Marks the run as no longer in the manifest. The last release calls <paramref name="remove"/> with the path.
+    /// Marks the run as no longer in the manifest. The last <see cref="Release"/> calls <paramref name="remove"/> with
+    /// the path.
     /// </summary>
     public void Retire(Action<string> remove) => Volatile.Write(ref _removeName, remove);
 

@@ -3,8 +3,8 @@ using Rookery.Platform;
 namespace Rookery.Storage.Runs;
 
 /// <summary>
-/// Checks a run part by part (header, every block, index, filter, properties and footer), as stored on disk, not as
-/// cached in memory.
+/// Checks a run on disk part by part: header, every block, index, filter, properties and footer. Does not use the block
+/// cache.
 /// </summary>
 internal sealed class RunVerification(RunReader run, RunContents contents, IDiskFile file, IIoRecorder io)
 {

@@ -7,7 +7,8 @@ namespace Rookery.Storage.Runs;
 /// <param name="BlockBytes">Uncompressed size at which a block is closed; 256 bytes to 32 KiB. Smaller blocks are
 /// cheaper to read, larger ones compress better.</param>
 /// <param name="Filter">Whether to add a Bloom filter; useless for tables that are only iterated over.</param>
-/// <param name="Paced">Whether to sync every 512 KiB, so that a commit's sync waits for no more than that.</param>
+/// <param name="Paced">Whether to sync every 512 KiB, so that a concurrent journal sync waits for at most that
+/// much.</param>
 /// <param name="Kind">How the writes are recorded, for instance as <see cref="IoKind.RunWrite"/>.</param>
 internal readonly record struct RunWriterOptions(int BlockBytes, bool Filter, bool Paced, IoKind Kind);
 
@@ -18,7 +19,9 @@ internal readonly record struct RunWriterOptions(int BlockBytes, bool Filter, bo
 /// </summary>
 internal sealed class RunWriter : IDisposable
 {
-    /// <summary>Recommended maximum of rows in a run: bounds the memory of its filter and of its writer.</summary>
+    /// <summary>
+    /// Recommended maximum of rows in a run, which limits the memory of its filter and of its writer.
+    /// </summary>
     public const int RowLimit = 2 * 1024 * 1024;
 
     /// <summary>Maximum length of a key, in bytes.</summary>
@@ -202,8 +205,7 @@ internal sealed class RunWriter : IDisposable
         var target = _file.Reserve(RunFormat.BlockHeaderBytes + rawLength);
         var payload = target[RunFormat.BlockHeaderBytes..];
 
-        // A block that shrinks by less than an eighth is stored uncompressed: reading it costs less than the saved
-        // bytes.
+        // A block that shrinks by less than an eighth is stored uncompressed, because it is faster to read.
         int stored = Lz4.Compress(_raw.AsSpan(0, rawLength), payload[..(rawLength - (rawLength / 8))]);
         uint flag = stored > 0 ? RunFormat.CompressedFlag : 0;
         if (stored == 0)

@@ -2,7 +2,7 @@ using Rookery.Storage.Runs;
 
 namespace Rookery.Storage.State;
 
-/// <summary>The damage found since the engine was opened, each place once. Thread-safe.</summary>
+/// <summary>The damage found since the engine was opened. Each damaged place is listed once. Thread-safe.</summary>
 internal sealed class DamageRegistry(Action<DamageEvent> found)
 {
     private readonly Lock _gate = new();
@@ -55,7 +55,7 @@ internal sealed class DamageRegistry(Action<DamageEvent> found)
         bool isNew;
         lock (_gate)
         {
-            // A reader may find damage in a file that was retired meanwhile, which concerns only that reader.
+            // A retired file is no longer part of the store, so its damage concerns only this reader.
             isNew =
                 file.Reader?.IsRetired != true
                 && !_events.Exists(known =>

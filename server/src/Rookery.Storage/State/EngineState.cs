@@ -5,8 +5,8 @@ using Rookery.Storage.Runs;
 namespace Rookery.Storage.State;
 
 /// <summary>
-/// The immutable state that readers see. Publishing swaps one reference; a reader keeps the state with which it began,
-/// and pins its memory and files.
+/// The memtables, runs and range tombstones that readers see, as one immutable, reference-counted object. A change
+/// publishes a new state. A reader keeps the state that it acquired, with its memory and files, until it releases it.
 /// </summary>
 internal sealed class EngineState
 {
@@ -102,7 +102,7 @@ internal sealed class EngineState
         }
     }
 
-    /// <summary>Ends long reads. Holders of a reference may still use it, and should release it soon.</summary>
+    /// <summary>Ends long reads. Their references stay valid, but should be released soon.</summary>
     /// <returns>False if they were already ended.</returns>
     public bool End()
     {

@@ -56,8 +56,8 @@ internal static unsafe class Lookup
 
     /// <summary>
     /// Finds the newest version of a key if it is in a run, whatever its kind. Returns false if a memtable has the
-    /// newest version, or if the filters of all runs exclude the key. Checks the filters first: a new key costs a
-    /// writer little (0.2 µs), an old one a memtable lookup before its block is read.
+    /// newest version, or if the filters of all runs exclude the key. Checks the filters before the memtables, because
+    /// for a new key that alone is enough (0.2 µs).
     /// </summary>
     public static bool TryGetAhead(EngineState state, ReadOnlySpan<byte> key, out Row row)
     {

@@ -11,7 +11,7 @@ internal sealed class PublishedState(EngineState first, TimeProvider time)
     private bool _isClosed;
     private EngineState _current = first;
 
-    /// <summary>The newest state. Without a reference, only the thread that replaces states may use it.</summary>
+    /// <summary>The newest state, without acquiring a reference; only for the thread that replaces states.</summary>
     public EngineState Current => Volatile.Read(ref _current);
 
     /// <summary>
@@ -48,8 +48,7 @@ internal sealed class PublishedState(EngineState first, TimeProvider time)
                 _held.Enqueue((before, time.GetTimestamp()));
                 if (_held.Count >= _limit)
                 {
-                    // One long reader keeps later states in the queue although their readers released them: remove
-                    // those.
+                    // One long reader keeps the queue from shrinking: also remove later states that no reader holds.
                     _held = new Queue<(EngineState State, long ReplacedAt)>(_held.Where(each => each.State.IsHeld));
                     _limit = Math.Max(FirstLimit, 2 * _held.Count);
                 }

@@ -4,9 +4,9 @@ using Rookery.Storage.Runs;
 namespace Rookery.Storage.State;
 
 /// <summary>
-/// Iterates upwards over the readable rows of a state and skips damage: it reads a damaged range without the damaged
-/// file, then continues with all files. A row in such a range may have been replaced or deleted by the damaged part, so
-/// it is returned only if a lookup of its key finds it, or if old rows are allowed.
+/// Iterates upwards over the readable rows of a state and skips damage. It reads a damaged range without the damaged
+/// file, then continues with all files. The damaged part may have replaced or deleted a row in such a range. So it
+/// returns the row only if a lookup of its key finds it, or if old rows are allowed.
 /// </summary>
 internal sealed class ReadableCursor(
     EngineState state,
@@ -18,7 +18,7 @@ internal sealed class ReadableCursor(
 {
     private readonly byte[] _end = toExclusive.ToArray();
 
-    // The remaining ranges, the next one on top. An empty end is no bound.
+    // The ranges that remain to be read, the next on top. An empty end means no bound.
     private readonly Stack<(ReadOnlyMemory<byte> From, ReadOnlyMemory<byte> ToExclusive, string[] Without)> _left = [];
     private (ReadOnlyMemory<byte> From, ReadOnlyMemory<byte> ToExclusive, string[] Without) _stretch;
     private IRowCursor? _rows;
@@ -32,7 +32,7 @@ internal sealed class ReadableCursor(
 
     public ReadOnlySpan<byte> Value => _rows!.Value;
 
-    /// <summary>Always null: damage is skipped.</summary>
+    /// <summary>Always null, because damage is skipped.</summary>
     public RunDamage? Damage => null;
 
     public bool SeekForward(ReadOnlySpan<byte> from)

@@ -13,17 +13,18 @@ internal sealed record RunEntry
     public string Path => Reader?.Path ?? Damage!.Path;
 
     /// <summary>
-    /// The first key in force; merges have moved the keys below it to other files. Empty if all keys are in force.
+    /// The first key that is read from this file; a merge has moved lower keys to another file. Empty if all keys are
+    /// read from it.
     /// </summary>
     public ReadOnlyMemory<byte> From { get; init; }
 
     /// <summary>Bytes of chunks whose large value was released.</summary>
     public long DeadBytes { get; init; }
 
-    /// <summary>The file contains no rows hidden by range tombstones through this sequence.</summary>
+    /// <summary>Range tombstones through this sequence hide no row of the file.</summary>
     public long ClearedThrough { get; init; }
 
-    /// <summary>The file number in the file's checksums.</summary>
+    /// <summary>The file number that the file's checksums contain.</summary>
     public required long WrittenAs { get; init; }
 
     /// <summary>The open run; null if it could not be opened.</summary>

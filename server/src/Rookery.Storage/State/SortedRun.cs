@@ -2,7 +2,7 @@ using Rookery.Platform;
 
 namespace Rookery.Storage.State;
 
-/// <summary>Files of one group that do not overlap, in key order; readers treat them as one run. Immutable.</summary>
+/// <summary>A sorted run: files of one group whose key ranges do not overlap, in key order. Immutable.</summary>
 internal sealed class SortedRun
 {
     /// <summary>Creates a run of files in key order.</summary>
@@ -33,7 +33,9 @@ internal sealed class SortedRun
     /// <summary>Number of rows, including tombstones.</summary>
     public long Rows { get; }
 
-    /// <summary>Returns the number of tombstones in files without a row above a sequence.</summary>
+    /// <summary>
+    /// Returns the number of tombstones in those files whose rows all have at most the given sequence.
+    /// </summary>
     public long TombstonesThrough(long sequence)
     {
         long tombstones = 0;

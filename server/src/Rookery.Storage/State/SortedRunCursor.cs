@@ -113,7 +113,7 @@ internal sealed class SortedRunCursor(
         return found;
     }
 
-    // Rows below the first key in force were moved elsewhere by a merge.
+    // Skips rows below the file's first key in force: a merge has moved them to another file.
     private bool CheckBackward(bool found) =>
         Check(found) && _current!.Key.SequenceCompareTo(files[_place].FirstKey) >= 0;
 

@@ -7,8 +7,9 @@ namespace Rookery.Storage.State;
 internal static class StateCursor
 {
     /// <summary>
-    /// Returns all rows in and around the range, including tombstones, except those in the files
-    /// <paramref name="without"/> (paths). The caller applies range tombstones.
+    /// Returns a cursor over all rows of the range, including tombstones, except those in the files
+    /// <paramref name="without"/> (paths). It may also return rows outside the range. The caller applies range
+    /// tombstones.
     /// </summary>
     public static IRowCursor Open(
         EngineState state,
