@@ -11,7 +11,7 @@ namespace Rookery.Cluster.Commit;
 /// <remarks>
 /// One thread at a time holds the apply turn (<see cref="CommitThreads"/>). Only that thread uses <c>_replay</c> and
 /// writes <c>_frames</c> and <c>_commands</c>, which any thread may read. Any thread may set <c>_hasToRefuse</c>. The
-/// lock of <see cref="RaftHost"/> is held to look up an entry and to complete it, never while tables are written.
+/// lock of <see cref="RaftHost"/> is held to look up an entry and to complete it, but not while tables are written.
 /// </remarks>
 internal sealed class ApplyPipeline(
     RaftHost host,
@@ -36,7 +36,9 @@ internal sealed class ApplyPipeline(
     /// <summary>The number of applied commands that were proposed on this node.</summary>
     public long Commands => Volatile.Read(ref _commands);
 
-    /// <summary>Whether an entry can be applied now, or, in diagnosis mode, callers must be refused.</summary>
+    /// <summary>
+    /// Whether the apply thread has work: an entry to apply or, in diagnosis mode, callers to refuse.
+    /// </summary>
     public bool HasToApply => host.IsInDiagnosisMode ? Volatile.Read(ref _hasToRefuse) : host.Progress.HasNext;
 
     /// <summary>Whether applying may block until a flush ends.</summary>
@@ -63,7 +65,8 @@ internal sealed class ApplyPipeline(
         }
         catch (Exception damage) when (damage is DamagedException or UnappliedDamageException && MayBeGivenState)
         {
-            // Local reads of the old state go on. The entry is not retried: a part of it is already in the outcomes.
+            // Local reads of the old state go on. The entry is not retried, because the outcome checksum already
+            // contains a part of it.
             store.Applier.Abandon();
             lock (host.Gate)
             {
@@ -96,7 +99,7 @@ internal sealed class ApplyPipeline(
     }
 
     /// <summary>
-    /// Explains that applying is blocked, without the cause, which is only logged; null when applying is not blocked.
+    /// Message that applying is blocked; null when it is not. It omits the cause, which is only logged.
     /// </summary>
     public string? WhyBlocked =>
         !host.Progress.IsBlocked
@@ -176,7 +179,7 @@ internal sealed class ApplyPipeline(
                 proposals.Forwarder?.WakeLeaderWaiters();
             }
 
-            // A node without peers has no outcomes to compare with.
+            // A node without peers has no other member's outcomes to compare with.
             if (host.Options.Network is not null && store.Applier.OutcomeHash != 0)
             {
                 host.Step(Input.Applied(host.Now, new OutcomeHash(index, store.Applier.OutcomeHash)));
@@ -203,8 +206,8 @@ internal sealed class ApplyPipeline(
         _replay ??= store.Journal.Read(index);
         if (!_replay.Next(out var entry) || entry.Term != term)
         {
-            // The reader ends where the journal ended when the reader was opened, and may hold entries that were
-            // replaced since.
+            // The reader sees the journal as it was when the reader was opened, perhaps with entries that were replaced
+            // since.
             EndReplay();
             _replay = store.Journal.Read(index);
             Invariant.Holds(_replay.Next(out entry), "committed and durable entries are in the journal");

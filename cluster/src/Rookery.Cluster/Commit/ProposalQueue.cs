@@ -1,9 +1,9 @@
 namespace Rookery.Cluster.Commit;
 
 /// <summary>
-/// A queue of many producers and one consumer at a time. The consumer is the holder of the write turn: the journal
-/// thread or, while that sleeps, a caller. A put costs one exchange, and a wake-up only when the caller does not take
-/// the turn.
+/// The proposals that wait for the next journal write. Any thread adds proposals. The holder of the write turn removes
+/// them: the journal thread or, while that sleeps, a caller. Adding costs one atomic exchange; the journal thread is
+/// woken only when the caller does not take the turn.
 /// </summary>
 internal sealed class ProposalQueue
 {
@@ -13,7 +13,7 @@ internal sealed class ProposalQueue
     private const int Free = 1;
     private const int HeldByCaller = 2;
 
-    // Replaces the newest proposal once the queue is closed.
+    // Marks the queue as closed, as its newest item.
     private static readonly Proposal Closed = Proposal.MakeMarker();
 
     private readonly object _gate = new();
@@ -22,7 +22,9 @@ internal sealed class ProposalQueue
     private int _wakeAtCount;
     private int _turn;
 
-    /// <summary>Whether the journal thread has work that is not in this queue; checked when a turn ends.</summary>
+    /// <summary>
+    /// Returns whether the journal thread has work that is not in this queue; called when a turn ends.
+    /// </summary>
     public required Func<bool> HasOtherWork { get; init; }
 
     /// <summary>The approximate number of queued proposals.</summary>
@@ -30,7 +32,7 @@ internal sealed class ProposalQueue
 
     /// <summary>Adds a proposal.</summary>
     /// <param name="proposal">The proposal.</param>
-    /// <param name="mayTakeTurn">Whether the caller is willing to commit the queued proposals itself.</param>
+    /// <param name="mayTakeTurn">Whether the caller's thread may commit the queued proposals.</param>
     /// <param name="hasTurn">True when the caller now holds the write turn: it commits the queued proposals, then calls
     /// <see cref="ReleaseTurn"/>.</param>
     /// <returns>False when the queue is closed: the proposal was not added.</returns>
@@ -103,8 +105,9 @@ internal sealed class ProposalQueue
     public void Close(Queue<Proposal> target) => Take(target, leave: Closed);
 
     /// <summary>
-    /// Releases the journal thread's turn and sleeps until it gets the turn again: for a proposal whose caller does not
-    /// take the turn, for other work, or by <see cref="Wake"/> after <paramref name="isStopping"/> was set.
+    /// Releases the journal thread's turn and sleeps until it gets the turn again: when a caller queues a proposal and
+    /// does not take the turn, when other work is due, or when <see cref="Wake"/> is called after
+    /// <paramref name="isStopping"/> was set.
     /// </summary>
     public void Wait(ref bool isStopping)
     {
@@ -141,8 +144,8 @@ internal sealed class ProposalQueue
     }
 
     /// <summary>
-    /// Gives a free turn to the journal thread and wakes it. Does nothing while a caller holds the turn: releasing it
-    /// checks for work again.
+    /// Gives a free turn to the journal thread and wakes it. Does nothing while a caller holds the turn, because its
+    /// release checks for work.
     /// </summary>
     public void Wake()
     {
