@@ -14,7 +14,7 @@ give_run_to_nobody() { # as systemd does; bats makes its directories accessible 
 
 announce() { /bin/sh "$BATS_TEST_DIRNAME/../package/root/usr/lib/rookery/announce" "$from" "$to"; }
 
-@test "What the node says is announced, and taken from where it said it" {
+@test "An announcement is passed to Avahi and moved from where the node wrote it" {
   printf 'one\ntwo\n' >"$from"
   announce
   [ "$(cat "$to")" = $'one\ntwo' ]
@@ -23,7 +23,7 @@ announce() { /bin/sh "$BATS_TEST_DIRNAME/../package/root/usr/lib/rookery/announc
   [ "$(ls "$BATS_TEST_TMPDIR/services")" = rookery.service ]
 }
 
-@test "What is announced already is not written again" {
+@test "An unchanged announcement is not written again" {
   echo one >"$from"
   announce
   before=$(stat -c %i "$to")
@@ -33,12 +33,12 @@ announce() { /bin/sh "$BATS_TEST_DIRNAME/../package/root/usr/lib/rookery/announc
   [ ! -e "$from" ]
 }
 
-@test "A node that went away meanwhile is no failure" {
+@test "A node that has stopped meanwhile causes no failure" {
   announce
   [ ! -e "$to" ]
 }
 
-@test "Where there is no Avahi nothing waits, and it is announced when there is one" {
+@test "Without Avahi nothing waits, and the announcement is passed on once Avahi is installed" {
   rmdir "$BATS_TEST_TMPDIR/services"
   echo one >"$from"
   announce
@@ -49,7 +49,7 @@ announce() { /bin/sh "$BATS_TEST_DIRNAME/../package/root/usr/lib/rookery/announc
   [ "$(cat "$to")" = one ]
 }
 
-@test "What could not be written is written by the next run" {
+@test "An announcement that could not be written is written by the next run" {
   echo one >"$from"
   # A write that fails: a directory has the file's name.
   mkdir "$to.new"
@@ -61,7 +61,7 @@ announce() { /bin/sh "$BATS_TEST_DIRNAME/../package/root/usr/lib/rookery/announc
   [ "$(cat "$to")" = one ]
 }
 
-@test "News goes before what could not be written" {
+@test "A newer announcement replaces one that could not be written" {
   echo one >"$from"
   mkdir "$to.new"
   run announce
@@ -71,7 +71,7 @@ announce() { /bin/sh "$BATS_TEST_DIRNAME/../package/root/usr/lib/rookery/announc
   [ "$(cat "$to")" = two ]
 }
 
-@test "What is no file, or is endless, ends by itself" {
+@test "A pipe or an endless file instead of the announcement does not block" {
   mkfifo "$from"
   run timeout 10 /bin/sh "$BATS_TEST_DIRNAME/../package/root/usr/lib/rookery/announce" "$from" "$to"
   [ "$status" -eq 1 ]
@@ -81,7 +81,7 @@ announce() { /bin/sh "$BATS_TEST_DIRNAME/../package/root/usr/lib/rookery/announc
   [ "$(stat -c %s "$to")" -le 65537 ]
 }
 
-@test "The node moves nothing to where only root may put it" {
+@test "The node cannot make root write a file elsewhere" {
   give_run_to_nobody
   echo one >"$from"
   ln -s "$BATS_TEST_TMPDIR/services" "$from.taken"
@@ -89,7 +89,7 @@ announce() { /bin/sh "$BATS_TEST_DIRNAME/../package/root/usr/lib/rookery/announc
   [ "$(ls "$BATS_TEST_TMPDIR/services")" = rookery.service ]
 }
 
-@test "The node announces nothing that it may not read itself" {
+@test "The node cannot announce a file that it may not read" {
   give_run_to_nobody
   echo secret >"$BATS_TEST_TMPDIR/secret"
   chmod 600 "$BATS_TEST_TMPDIR/secret"

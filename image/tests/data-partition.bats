@@ -46,14 +46,14 @@ file_system() { blkid -p -s "$1" -o value "$data"; }
   ! formatting_has_begun "$disk"
 }
 
-@test "What is on a formatted partition stays" {
+@test "The contents of a formatted partition are kept" {
   prepare_data_partition "$disk" "$data"
   before=$(file_system UUID)
   prepare_data_partition "$disk" "$data"
   [ "$(file_system UUID)" = "$before" ]
 }
 
-@test "A partition that holds something else is left alone, and said to be" {
+@test "A partition with other contents is left unchanged and reported" {
   mkfs.vfat -n HOLIDAY "$data" >/dev/null
   before=$(sha256sum <"$data")
   run prepare_data_partition "$disk" "$data"
@@ -70,7 +70,7 @@ file_system() { blkid -p -s "$1" -o value "$data"; }
   [ "$(dd if="$data" bs=1 skip=70000 count=8 status=none)" = precious ]
 }
 
-@test "Formatting that a power cut ended is begun again" {
+@test "Formatting that a power cut interrupted is repeated" {
   mark_formatting "$disk" "$formatting_mark"
   # An interrupted mkfs: tables, but no superblock yet.
   dd if=/dev/urandom of="$data" bs=4096 seek=4 count=16 conv=notrunc status=none
@@ -97,7 +97,7 @@ file_system() { blkid -p -s "$1" -o value "$data"; }
   [ -z "$(file_system TYPE)" ]
 }
 
-@test "A card that forgets what lies beyond its size is not used" {
+@test "A card that loses data beyond its real size is not used" {
   eval "honest_$(declare -f put_block)"
   put_block() { [ "$2" -gt 60 ] || honest_put_block "$@"; }
   run prepare_data_partition "$disk" "$data"

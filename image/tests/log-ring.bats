@@ -13,20 +13,20 @@ said() { # BYTES TEXT: adds bytes to the journal, of which the last are TEXT
   "$BATS_TEST_DIRNAME/../files/usr/lib/rookery-image/log-ring" "$ring"
 }
 
-@test "What was said is appended" {
+@test "New entries of the journal are appended" {
   said 10 first
   said 10 second
   [[ $(cat "$ring/current") == *first*second* ]]
 }
 
-@test "Whatever is said, the ring stays below seven MiB and keeps the newest" {
+@test "The ring stays below seven MiB and keeps the newest entries" {
   for number in $(seq 40); do said 400000 "turn $number"; done
   [ "$(du --bytes --summarize "$ring" | cut -f1)" -lt 7000000 ]
   grep -q "turn 40$" "$ring/current"
   grep -q 'turn 38$' "$ring"/*
 }
 
-@test "Of very much at once the end is kept" {
+@test "Of a large number of new entries the end is kept" {
   said 5000000 last
   [ "$(stat -c %s "$ring/current")" -le 524288 ]
   grep -q 'last$' "$ring/current"

@@ -10,7 +10,7 @@ make_users() { # beside those of $BATS_TEST_TMPDIR/etc
   systemd-sysusers --root="$BATS_TEST_TMPDIR" "$package/root/usr/lib/sysusers.d/rookery.conf"
 }
 
-@test "The package asks for each library that the executable is linked with" {
+@test "The package depends on each library that the executable is linked with" {
   executable=$BATS_TEST_DIRNAME/../../artifacts/rookery
   [ -x "$executable" ] || skip "needs \`make build\`"
   depends=$(sed -n 's/^Depends: //p' "$package/control/control.in" | sed 's/ ([^)]*)//g')
@@ -21,20 +21,20 @@ make_users() { # beside those of $BATS_TEST_TMPDIR/etc
   done
 }
 
-@test "The node's user and group have the same numbers on every new machine, so that a drive or a card is moved without work" {
+@test "The node's user and group have the same IDs on every new machine" {
   make_users
   grep -q '^rookery:x:443:443:' "$BATS_TEST_TMPDIR/etc/passwd"
   grep -q '^rookery:x:443:' "$BATS_TEST_TMPDIR/etc/group"
 }
 
-@test "A machine that has the node's user keeps its numbers" {
+@test "A machine that has the node's user keeps its IDs" {
   echo 'rookery:x:988:987::/var/lib/rookery:/usr/sbin/nologin' >"$BATS_TEST_TMPDIR/etc/passwd"
   echo 'rookery:x:987:' >"$BATS_TEST_TMPDIR/etc/group"
   make_users
   [ "$(grep -c '^rookery:x:988:987:' "$BATS_TEST_TMPDIR/etc/passwd")" = 1 ]
 }
 
-@test "Where its numbers are somebody else's the node's user has others" {
+@test "If another account has these IDs, the node's user gets others" {
   echo 'anna:x:443:443::/home/anna:/bin/sh' >"$BATS_TEST_TMPDIR/etc/passwd"
   echo 'anna:x:443:' >"$BATS_TEST_TMPDIR/etc/group"
   make_users
@@ -49,7 +49,7 @@ dpkg_runs() { # SCRIPT ARGUMENT...: in a directory that stands for a machine wit
   DPKG_ROOT=$BATS_TEST_TMPDIR PATH=$BATS_TEST_TMPDIR/bin:$PATH /bin/sh "$package/control/$1" "${@:2}"
 }
 
-@test "A package that is removed leaves nothing that runs, and nothing that is announced" {
+@test "Removing the package stops all its units and the announcement" {
   mkdir -p "$BATS_TEST_TMPDIR/etc/avahi/services"
   touch "$BATS_TEST_TMPDIR"/etc/avahi/services/{rookery,ssh}.service
   dpkg_runs prerm remove
@@ -60,7 +60,7 @@ dpkg_runs() { # SCRIPT ARGUMENT...: in a directory that stands for a machine wit
   dpkg_runs postrm purge
 }
 
-@test "An upgrade of the package goes on announcing" {
+@test "An upgrade of the package keeps the announcement" {
   mkdir -p "$BATS_TEST_TMPDIR/etc/avahi/services"
   touch "$BATS_TEST_TMPDIR/etc/avahi/services/rookery.service"
   dpkg_runs prerm upgrade 0.2.0

@@ -141,14 +141,14 @@ class TheDrive(Directory):
         (self.root / drive.WAITS.lstrip("/")).unlink(missing_ok=True)
         self.hub.cut_in = self.hub.cut_after_writes = self.hub.cut_before_given = None
 
-    def test_without_consent_no_drive_is_touched(self):
+    def test_without_the_setting_no_drive_is_changed(self):
         self.hub.attach("/dev/sda", "A1")
         self.assertIsNone(self.use(None))
         self.assertIsNone(self.hub.home)
         self.assertEqual(self.hub.formatted, [])
         self.assertTrue(system.has_home(self.machine))
 
-    def test_a_blank_drive_is_formatted_once_and_found_again(self):
+    def test_a_blank_drive_is_formatted_once_and_used_at_the_next_boot(self):
         self.hub.attach("/dev/sda", "A1")
         self.assertEqual(self.use(), "Fast NVMe (serial A1)")
         self.assertEqual(self.hub.home, "/dev/sda")
@@ -158,22 +158,22 @@ class TheDrive(Directory):
         self.assertEqual((self.hub.home, self.hub.formatted), ("/dev/sdb", ["A1"]))
         self.assertTrue(system.has_home(self.machine))
 
-    def test_a_new_card_goes_on_with_the_drive_of_a_node(self):
+    def test_a_new_card_continues_with_the_drive_of_a_node(self):
         self.hub.attach("/dev/sda", "A1", uuid="u-1", label="rookery", fstype="ext4", files=["data", "lost+found"])
         self.use()
         self.assertEqual((self.hub.home, drive.read_mark(self.machine).uuid, self.hub.formatted), ("/dev/sda", "u-1", []))
 
-    def test_a_blank_drive_beside_that_of_a_node_stays_blank(self):
+    def test_a_blank_drive_stays_blank_if_a_nodes_drive_is_attached(self):
         self.hub.attach("/dev/sda", "A1")
         self.slow = lambda: self.slept == 3 and self.hub.attach("/dev/sdb", "B2", uuid="u-1", label="rookery", fstype="ext4")
         self.use()
         self.assertEqual((self.hub.home, self.hub.formatted), ("/dev/sdb", []))
 
-    def test_somebodys_disk_of_the_same_name_is_left_alone(self):
+    def test_a_foreign_disk_with_the_same_name_is_left_unchanged(self):
         self.hub.attach("/dev/sda", "A1", uuid="u-1", label="rookery", fstype="ext4", files=["photos"])
         self.waits("any", "does not belong to a node")
 
-    def test_without_its_drive_the_node_waits_and_names_it_whatever_the_file_says_now(self):
+    def test_the_node_waits_for_its_missing_drive_and_names_it_whatever_the_file_says(self):
         self.hub.attach("/dev/sda", "A1")
         self.use()
         self.restart()
@@ -185,7 +185,7 @@ class TheDrive(Directory):
             self.waits(wanted, r"Fast NVMe \(serial A1\), file system [0-9a-f-]{36}, is not attached")
         self.assertEqual((self.hub.formatted, self.slept), (["A1"], 3 * drive.PATIENCE_SECONDS))
 
-    def test_its_drive_is_known_by_its_file_system_whatever_its_label_says(self):
+    def test_a_nodes_drive_is_identified_by_its_file_system_not_by_its_label(self):
         self.hub.attach("/dev/sda", "A1")
         self.use()
         self.restart()
@@ -193,7 +193,7 @@ class TheDrive(Directory):
         self.use()
         self.assertEqual((self.hub.home, self.hub.formatted), ("/dev/sda", ["A1"]))
 
-    def test_a_copy_of_its_drive_is_not_taken_for_it(self):
+    def test_a_copy_of_a_nodes_drive_is_refused(self):
         self.hub.attach("/dev/sda", "A1")
         self.use()
         self.restart()
@@ -205,7 +205,7 @@ class TheDrive(Directory):
         copy["serial"] = "A1"
         self.waits("any", "all but one are copies")
 
-    def test_a_mark_that_cannot_be_read_keeps_the_node_from_starting(self):
+    def test_an_unreadable_mark_prevents_the_node_from_starting(self):
         self.hub.attach("/dev/sda", "A1")
         mark = self.root / drive.MARK.lstrip("/")
         mark.parent.mkdir(parents=True)
@@ -217,7 +217,7 @@ class TheDrive(Directory):
         mark.mkdir()
         self.waits(None, "cannot be read")
 
-    def test_whatever_fails_on_the_way_the_node_has_no_home(self):
+    def test_after_any_failure_the_node_has_no_home(self):
         self.hub.attach("/dev/sda", "A1")
         for program in ("lsblk", "mkfs.ext4", "e2fsck", "mount", "chown"):
             with self.subTest(program):
@@ -227,7 +227,7 @@ class TheDrive(Directory):
                 self.assertIsNone(self.hub.home)
                 self.assertFalse(system.has_home(self.machine))
 
-    def test_another_drive_that_cannot_be_read_keeps_nobody_waiting(self):
+    def test_an_unreadable_foreign_drive_causes_no_wait(self):
         self.hub.attach("/dev/sda", "A1")
         self.use()
         self.restart()
@@ -235,38 +235,38 @@ class TheDrive(Directory):
         self.use()
         self.assertEqual(self.hub.home, "/dev/sda")
 
-    def test_no_drive_at_all_is_waited_for_and_not_replaced_by_the_card(self):
+    def test_a_missing_drive_is_awaited_and_not_replaced_by_the_card(self):
         self.waits("any", "no drive is attached")
         self.hub.attach("/dev/sda", "A1")
         self.use()
         self.assertTrue(system.has_home(self.machine))
 
-    def test_what_is_on_a_drive_is_left_alone(self):
+    def test_a_drive_with_other_contents_is_left_unchanged(self):
         for more in ({"fstype": "exfat"}, {"children": [{"path": "/dev/sda1", "label": None, "fstype": None, "uuid": None}]}, {"contents": bytes(4096) + b"secret"}, {"unreadable": True}):
             with self.subTest(**more):
                 self.hub.disks.clear()
                 self.hub.attach("/dev/sda", "A1", **more)
                 self.waits("any", "is left unchanged: only a blank drive is formatted")
 
-    def test_nothing_is_formatted_for_a_card_that_cannot_remember_it(self):
+    def test_no_drive_is_formatted_if_the_card_cannot_store_the_mark(self):
         self.hub.attach("/dev/sda", "A1")
         (self.root / "run/rookery-image/no-data").touch()
         self.waits("any", "data partition")
         self.assertEqual(self.hub.formatted, [])
 
-    def test_of_several_drives_one_is_named_by_its_serial_number(self):
+    def test_the_serial_number_selects_one_of_several_drives(self):
         self.hub.attach("/dev/sda", "A1")
         self.hub.attach("/dev/sdb", "B2")
         self.waits("any", "several drives are attached: .*A1.*B2")
         self.use("B2")
         self.assertEqual(self.hub.home, "/dev/sdb")
 
-    def test_the_card_and_its_reader_are_no_drives(self):
+    def test_the_card_and_an_empty_reader_are_no_drives(self):
         self.hub.attach("/dev/mmcblk0", "card", tran="mmc")
         self.hub.attach("/dev/sdc", "reader", size=0)
         self.waits("any", "no drive is attached")
 
-    def test_a_power_cut_while_it_is_formatted_is_gone_over_again_on_that_very_drive(self):
+    def test_a_power_cut_during_formatting_is_recovered_on_the_same_drive_only(self):
         disk = self.hub.attach("/dev/sda", "A1")
         self.hub.cut_in = "mkfs.ext4"
         with self.assertRaises(PowerCut):
@@ -282,7 +282,7 @@ class TheDrive(Directory):
         self.use()
         self.assertEqual((self.hub.home, self.hub.formatted), ("/dev/sda", ["A1"]))
 
-    def test_a_power_cut_between_any_two_writes_of_the_formatting_is_gone_over_again(self):
+    def test_a_power_cut_between_any_two_writes_of_the_formatting_is_recovered(self):
         for writes in range(4):
             with self.subTest(writes=writes):
                 self.hub.disks.clear()
@@ -297,7 +297,7 @@ class TheDrive(Directory):
                 self.assertEqual((self.hub.home, self.hub.formatted), ("/dev/sda", ["A1", "A1"]))
                 self.restart()
 
-    def test_a_drive_whose_formatting_was_cut_off_is_left_alone_when_somebody_used_it_since(self):
+    def test_a_half_formatted_drive_that_was_used_since_is_left_unchanged(self):
         disk = self.hub.attach("/dev/sda", "A1")
         self.hub.cut_after_writes = 3
         with self.assertRaises(PowerCut):
@@ -309,7 +309,7 @@ class TheDrive(Directory):
         self.waits("any", "now holds partitions")
         self.assertEqual(self.hub.formatted, ["A1"])
 
-    def test_another_disk_without_a_signature_in_the_same_adapter_is_left_alone(self):
+    def test_another_disk_without_a_signature_in_the_same_adapter_is_left_unchanged(self):
         self.hub.attach("/dev/sda", "A1")
         self.hub.cut_after_writes = 3
         with self.assertRaises(PowerCut):
@@ -320,7 +320,7 @@ class TheDrive(Directory):
         self.waits("any", "now holds unknown data, so it is left unchanged")
         self.assertEqual(self.hub.formatted, ["A1"])
 
-    def test_a_power_cut_after_it_was_formatted_formats_nothing_again(self):
+    def test_a_power_cut_after_the_formatting_causes_no_second_formatting(self):
         for program in ("sync", "e2fsck", "mount"):
             with self.subTest(program):
                 self.hub.disks.clear()
@@ -335,13 +335,13 @@ class TheDrive(Directory):
                 self.assertEqual((self.hub.home, self.hub.formatted), ("/dev/sda", ["A1"]))
                 self.restart()
 
-    def test_the_top_of_the_drive_is_roots_and_the_node_may_only_add_to_it(self):
+    def test_the_drives_top_directory_belongs_to_root_and_the_node_may_only_add_entries(self):
         self.hub.attach("/dev/sda", "A1")
         self.use()
         self.assertEqual(self.hub.modes, [("root:rookery", drive.HOME), ("1770", drive.HOME)])
 
     @unittest.skipUnless(os.geteuid() == 0, "needs root")
-    def test_what_the_node_had_under_other_numbers_is_its_own_on_this_machine(self):
+    def test_files_of_other_user_ids_get_the_ids_of_this_machine(self):
         home, outside = self.root / "var/lib/rookery", self.root / "outside"
         owners = {"data": (988, 987), "data/journal": (988, 987), "data/journal/1": (988, 987), "data/link": (988, 987), "config.json": (0, 987), "phrase": (988, 987), "zz": (988, 987),
                   "host": (0, 0), "host/key": (0, 0)}
@@ -379,14 +379,14 @@ class TheDrive(Directory):
         self.assertEqual(len(self.hub.modes), 2)
 
     @unittest.skipUnless(os.geteuid() == 0, "needs root")
-    def test_roots_files_are_not_given_away_for_a_data_directory_that_is_roots(self):
+    def test_files_of_root_keep_their_owner_if_the_data_directory_is_roots(self):
         for name in ("data", "host"):
             (self.root / "var/lib/rookery" / name).mkdir()
         self.hub.attach("/dev/sda", "A1", uuid="u-1", label="rookery", fstype="ext4", files=["data"])
         self.use()
         self.assertEqual((self.root / "var/lib/rookery/host").stat().st_uid, 0)
 
-    def test_a_node_that_lives_on_the_card_stays_there(self):
+    def test_a_node_on_the_card_stays_on_the_card(self):
         (self.root / "data/rookery/data").mkdir(parents=True)
         self.hub.attach("/dev/sda", "A1")
         with self.assertRaisesRegex(drive.NoDrive, "the card already holds a node"):
@@ -394,13 +394,13 @@ class TheDrive(Directory):
         self.assertTrue(system.has_home(self.machine))
         self.assertEqual(self.hub.formatted, [])
 
-    def test_a_nodes_drive_without_consent_is_told_and_not_used(self):
+    def test_a_nodes_drive_without_the_setting_is_reported_and_not_used(self):
         self.hub.attach("/dev/sda", "A1", uuid="u-1", label="rookery", fstype="ext4")
         with self.assertRaisesRegex(drive.NoDrive, "attached drive of a node is not used"):
             self.use(None)
         self.assertTrue(system.has_home(self.machine))
 
-    def test_only_the_start_that_makes_a_node_on_the_card_waits_for_drives(self):
+    def test_only_the_boot_that_creates_a_node_on_the_card_waits_for_drives(self):
         self.use(None)
         self.assertEqual(self.hub.waits, 1)
         (self.root / "data/rookery/data").mkdir(parents=True)

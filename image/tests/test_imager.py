@@ -52,7 +52,7 @@ ssh_pwauth: false
                 (self.root / "boot/firmware" / file).write_text(text, encoding="utf-8")
         return first_boot.set_up(self.machine, self.boot)
 
-    def test_its_files_are_used_and_their_secrets_covered(self):
+    def test_files_of_imager_are_used_and_their_secrets_are_covered(self):
         report = self.give()
         self.assertIn("no problems found", report)
         self.assertEqual(self.text("etc/hostname"), "pi-9\n")
@@ -62,19 +62,19 @@ ssh_pwauth: false
         self.assertNotIn(self.PSK, self.text("boot/firmware/network-config"))
         self.assertIn(KEY, self.text("boot/firmware/user-data"))
 
-    def test_the_next_start_knows_what_was_covered(self):
+    def test_covered_secrets_still_work_at_the_next_boot(self):
         self.give()
         wifi = self.text("etc/wpa_supplicant/wpa_supplicant-wlan0.conf")
         self.assertIn("no problems found", self.give(None, None))
         self.assertEqual(self.text("etc/wpa_supplicant/wpa_supplicant-wlan0.conf"), wifi)
 
-    def test_rookery_toml_goes_before_it(self):
+    def test_rookery_toml_takes_precedence(self):
         self.toml.write_text('hostname = "pi-1"\n')
         self.give()
         self.assertEqual(self.text("etc/hostname"), "pi-1\n")
         self.assertIn(self.PSK, self.text("etc/wpa_supplicant/wpa_supplicant-wlan0.conf"))
 
-    def test_networks_of_both_are_used_and_covered(self):
+    def test_networks_of_both_files_are_used_and_covered(self):
         self.toml.write_text('[wifi]\ncountry = "FR"\n[[wifi.networks]]\nssid = "home"\npassphrase = "correct horse"\n')
         self.assertIn("no problems found", self.give())
         wifi = self.text("etc/wpa_supplicant/wpa_supplicant-wlan0.conf")
@@ -84,7 +84,7 @@ ssh_pwauth: false
         self.assertIn("no problems found", first_boot.set_up(self.machine, self.boot))
         self.assertEqual(self.text("etc/wpa_supplicant/wpa_supplicant-wlan0.conf"), wifi)
 
-    def test_a_network_of_rookery_toml_stays_while_that_is_in_doubt(self):
+    def test_a_stored_network_is_kept_while_rookery_toml_is_in_doubt(self):
         home = '[wifi]\ncountry = "FR"\n[[wifi.networks]]\nssid = "home"\npassphrase = "correct horse"\n'
         self.toml.write_text(home)
         self.give()
@@ -98,7 +98,7 @@ ssh_pwauth: false
         self.assertIn("no problems found", first_boot.set_up(self.machine, self.boot))
         self.assertLess(self.text("etc/wpa_supplicant/wpa_supplicant-wlan0.conf").index("correct horse"), self.text("etc/wpa_supplicant/wpa_supplicant-wlan0.conf").index(self.PSK))
 
-    def test_of_one_network_in_both_the_passphrase_of_rookery_toml_is_used_and_both_are_covered(self):
+    def test_for_a_network_in_both_files_rookery_tomls_passphrase_is_used_and_both_are_covered(self):
         self.toml.write_text('[wifi]\ncountry = "FR"\n[[wifi.networks]]\nssid = "café"\npassphrase = "correct horse"\n')
         for _ in range(2):
             self.assertIn("no problems found", self.give())
@@ -107,22 +107,22 @@ ssh_pwauth: false
             self.assertNotIn(self.PSK, self.text("boot/firmware/network-config"))
             self.assertNotIn("correct horse", self.text("boot/firmware/rookery.toml"))
 
-    def test_stars_from_another_card_give_way_to_what_imager_wrote(self):
+    def test_imagers_passphrase_is_used_if_rookery_toml_has_stars_of_another_card(self):
         self.toml.write_text('[wifi]\ncountry = "FR"\n[[wifi.networks]]\nssid = "café"\npassphrase = "*************"\n')
         self.assertIn("no problems found", self.give())
         self.assertIn(self.PSK, self.text("etc/wpa_supplicant/wpa_supplicant-wlan0.conf"))
         self.assertNotIn(self.PSK, self.text("boot/firmware/network-config"))
 
-    def test_a_list_of_users_is_read_too(self):
+    def test_a_list_of_users_is_read(self):
         self.give(f"#cloud-config\nusers:\n- name: bob\n  ssh_authorized_keys:\n    - {KEY}\n  passwd: {self.HASH}\n", None)
         self.assertEqual(self.text("home/bob/.ssh/authorized_keys"), KEY + "\n")
         self.assertNotIn(self.HASH, self.text("boot/firmware/user-data"))
 
-    def test_a_password_alone_lets_nobody_in_and_is_told(self):
+    def test_an_account_with_only_a_password_cannot_log_in_and_is_reported(self):
         self.assertIn("which Rookery does not support", self.give("#cloud-config\nuser:\n  name: anna\n  passwd: \"x\"\n", None))
         self.assertFalse((self.root / "home/anna").exists())
 
-    def test_a_file_that_is_no_yaml_is_told_without_its_secrets_and_keeps_them_for_who_mends_it(self):
+    def test_invalid_yaml_is_reported_without_its_secrets_and_keeps_them(self):
         for text in ("a: [", 'password: "correct horse"\n  b: c: d', "since: 2024-13-45"):
             with self.subTest(text):
                 report = self.give(None, text)
@@ -130,7 +130,7 @@ ssh_pwauth: false
                 self.assertNotIn("horse", report)
                 self.assertEqual(self.text("boot/firmware/network-config"), text)
 
-    def test_shapes_that_it_never_writes_do_no_harm(self):
+    def test_unexpected_yaml_causes_no_failure(self):
         for text in ("[]", "user: 5", "users: 5", "users: [a, {ssh_authorized_keys: x}]", "wifis: []", "network: {wifis: {wlan0: {access-points: [a]}}}", "ssh_authorized_keys: 7"):
             with self.subTest(text):
                 self.assertNotIn("failed", self.give(text, text))

@@ -39,14 +39,14 @@ class TheLog(Directory):
     def written(self) -> bool:
         return any(command[:2] == ("mount", "-o") for command in self.commands)
 
-    def test_it_is_readable_on_every_pc_and_written_only_when_it_changes(self):
+    def test_the_log_is_readable_on_every_pc_and_written_only_if_it_changes(self):
         self.assertTrue(self.boot.report("one\ntwo\n"))
         self.assertEqual(self.log.read_bytes().rstrip(b" "), b"one\r\ntwo\r\n")
         before = self.log.stat().st_mtime_ns
         self.assertFalse(self.boot.report("one\ntwo\n"))
         self.assertEqual(self.log.stat().st_mtime_ns, before)
 
-    def test_it_is_written_in_place_and_says_nothing_of_what_it_said_before(self):
+    def test_the_log_is_written_in_place_and_keeps_no_old_text(self):
         self.boot.report("a line\n" * 900)
         for text in ("b\n" * 900, "c\n"):
             before = self.log.stat()
@@ -55,7 +55,7 @@ class TheLog(Directory):
             self.assertEqual(self.log.stat().st_ino, before.st_ino)
             self.assertEqual(self.log.stat().st_size % 4096, 0)
 
-    def test_the_screen_follows_at_once_and_the_card_is_written_ever_more_seldom(self):
+    def test_the_screen_is_updated_at_once_and_the_card_at_growing_intervals(self):
         self.assertEqual(self.say("one"), [])
         self.assertTrue(self.written())
         writings = 0
@@ -72,7 +72,7 @@ class TheLog(Directory):
         self.assertEqual(self.say("the end"), [])
         self.assertIn(b"the end", self.log.read_bytes())
 
-    def test_what_is_on_the_card_already_puts_nothing_off(self):
+    def test_an_unchanged_log_does_not_delay_later_writes(self):
         self.say("one")
         self.assertEqual(len(self.say("two")), 1)
         self.assertEqual(self.say("one"), [])

@@ -31,27 +31,27 @@ class TheNode(Directory):
         self.commands.append((*arguments, text))
         return self.answers[arguments[0] if arguments[0] in self.answers else arguments[1]]
 
-    def test_a_new_node_is_a_cluster_of_its_own(self):
+    def test_a_new_node_founds_its_own_cluster(self):
         self.assertEqual(self.found('[cluster]\nname = "home"'), "")
         self.assertEqual(self.commands, [("cluster", "init", "--data", found.DATA, "--node-name", "pi-1", "--name", "home", None)])
 
-    def test_a_node_that_is_there_is_left_alone(self):
+    def test_an_existing_node_is_left_unchanged(self):
         (self.root / "var/lib/rookery/data/cluster").mkdir(parents=True)
         self.assertEqual(self.found('[cluster]\nname = "home"'), "")
         self.assertEqual(self.commands, [])
 
-    def test_a_token_joins_by_stdin_and_is_covered_after(self):
+    def test_a_join_token_is_passed_by_stdin_and_covered_afterwards(self):
         self.assertEqual(self.found('[cluster]\ntoken = "rookery-join-1.abc"'), "joined\n")
         self.assertEqual(self.commands, [("cluster", "join", "-", "--data", found.DATA, "--name", "pi-1", "rookery-join-1.abc\n")])
         self.assertIn('token = "******************"', self.toml.read_text(encoding="utf-8"))
 
-    def test_a_token_that_does_not_work_is_told_and_kept_and_the_node_waits_for_its_owner(self):
+    def test_a_failed_token_is_reported_and_kept_and_the_node_waits_for_its_owner(self):
         self.answers["join"] = (1, "The token ended.")
         self.assertIn("The token ended.", self.found('[cluster]\ntoken = "rookery-join-1.abc"'))
         self.assertEqual([command[1] for command in self.commands], ["join", "init"])
         self.assertIn("rookery-join-1.abc", self.toml.read_text(encoding="utf-8"))
 
-    def test_a_token_that_has_worked_already_is_covered(self):
+    def test_a_token_that_has_worked_is_covered(self):
         (self.root / "var/lib/rookery/data/cluster").mkdir(parents=True)
         self.answers["join"] = (78, "The node of /var/lib/rookery/data is pi-1 of this cluster already: start it.")
         self.assertIn("already", self.found('[cluster]\ntoken = "rookery-join-1.abc"'))
@@ -64,7 +64,7 @@ class TheNode(Directory):
         self.assertIn("Joining the cluster failed", self.found('[cluster]\ntoken = "rookery-join-1.abc"'))
         self.assertIn("rookery-join-1.abc", self.toml.read_text(encoding="utf-8"))
 
-    def test_no_node_is_made_of_what_was_restored_or_half_restored(self):
+    def test_no_node_is_created_in_restored_data(self):
         (self.root / "var/lib/rookery/data").mkdir()
         for left, advice in (("format", "Create a node from them"), ("restore-unfinished", "run `rookery restore` again")):
             (self.root / "var/lib/rookery/data" / left).touch()
@@ -72,12 +72,12 @@ class TheNode(Directory):
             self.assertEqual(self.commands, [])
             (self.root / "var/lib/rookery/data" / left).unlink()
 
-    def test_a_join_that_was_begun_is_not_made_a_cluster_of_its_own(self):
+    def test_an_interrupted_join_does_not_found_a_cluster(self):
         (self.root / "var/lib/rookery/data/joining").mkdir(parents=True)
         self.assertEqual(self.found(""), "")
         self.assertEqual(self.commands, [])
 
-    def test_no_node_is_made_while_the_file_may_have_meant_another(self):
+    def test_no_node_is_created_while_its_settings_are_in_doubt(self):
         for text in ("hostname = pi-1", '[cluster]\nname = "My Home"', '[clutser]\nname = "home"', 'name = "home"', "[storage]\ndrive = 5", '[ssh]\ndrive = "any"', '[cluster]\nexpect = 3',
                      '[cluster]\nname = "My Home"\ntoken = "rookery-join-1.abc"'):
             with self.subTest(text):
@@ -89,21 +89,21 @@ class TheNode(Directory):
         self.assertIn("Correct the file", found.found(self.machine, self.boot, self.run_rookery))
         self.assertEqual(self.commands, [])
 
-    def test_a_wrong_line_elsewhere_keeps_no_node_from_being_made(self):
+    def test_a_wrong_line_of_another_section_does_not_prevent_a_node(self):
         self.assertEqual(self.found('timezone = "Mars"\n[ssh]\nkeys = ["a"]\n[wifi]\ncountry = "de"'), "")
         self.assertEqual(self.commands[0][1], "init")
 
-    def test_without_a_file_a_node_is_made(self):
+    def test_without_rookery_toml_a_node_is_created(self):
         self.toml.with_name("config.txt").touch()
         self.assertEqual(found.found(self.machine, self.boot, self.run_rookery), "")
         self.assertEqual(self.commands[0][1], "init")
 
-    def test_a_node_that_is_there_goes_on_whatever_becomes_of_the_file(self):
+    def test_an_existing_node_starts_with_any_file(self):
         (self.root / "var/lib/rookery/data/cluster").mkdir(parents=True)
         self.assertEqual(self.found("hostname = pi-1"), "")
         self.assertEqual(self.commands, [])
 
-    def test_the_greeting_has_the_code_until_the_node_is_claimed(self):
+    def test_the_greeting_shows_the_claim_code_until_the_node_is_claimed(self):
         (self.root / "var/lib/rookery/data/cluster").mkdir(parents=True)
         (self.root / "etc/hostname").write_text("pi-1\n")
         (self.root / "var/lib/rookery/data/claim-code").write_text("abcd-efgh\n")
@@ -114,7 +114,7 @@ class TheNode(Directory):
         (self.root / "var/lib/rookery/data/claim-code").unlink()
         self.assertNotIn("no owner", greeting.greet(self.machine))
 
-    def test_the_greeting_says_what_the_node_says_of_itself_and_nothing_that_moves_a_cursor(self):
+    def test_the_greeting_shows_the_nodes_status_without_control_characters(self):
         (self.root / "etc/hostname").write_text("pi-1\n")
         self.assertNotIn("Node:", greeting.greet(self.machine))
         (self.root / "run/rookery").mkdir()
@@ -124,7 +124,7 @@ class TheNode(Directory):
             (self.root / "run/rookery/status").write_text(said)
             self.assertIn(told, greeting.greet(self.machine))
 
-    def test_the_disk_is_measured_once_and_told(self):
+    def test_the_disk_is_measured_once_and_reported(self):
         (self.root / "var/lib/rookery/data").mkdir()
         self.answers["doctor"] = (0, json.dumps({"Findings": [{"Subject": "clock", "Sentence": "It is late.", "Fix": None}, {"Subject": "disk", "Sentence": "It is slow.", "Fix": "Get another."}]}))
         self.assertTrue(greeting.measure_disk(self.machine, self.run_rookery))
@@ -134,7 +134,7 @@ class TheNode(Directory):
         self.assertIn("Disk:     It is slow. Get another.\n", told)
         self.assertNotIn("late", told)
 
-    def test_memory_in_place_of_the_data_partition_is_no_disk_to_measure_and_no_home_to_make_a_node_in(self):
+    def test_without_a_data_partition_nothing_is_measured_and_no_node_is_created(self):
         units = Path(__file__).parents[1] / "files/usr/lib/systemd/system"
         for unit in ("rookery-measure.service", "rookery-found.service", "rookery.service.d/image.conf"):
             self.assertIn("\nConditionPathIsMountPoint=/var/lib/rookery\n", (units / unit).read_text(encoding="utf-8"), unit)
@@ -142,20 +142,20 @@ class TheNode(Directory):
         self.assertFalse(greeting.measure_disk(self.machine, self.run_rookery))
         self.assertEqual(self.commands, [])
 
-    def test_a_disk_is_measured_when_the_node_is_made(self):
+    def test_the_disk_is_measured_when_the_node_is_created(self):
         self.answers["doctor"] = (0, '{"Findings": []}')
         self.assertFalse(greeting.measure_disk(self.machine, self.run_rookery))
         (self.root / "var/lib/rookery/data").mkdir()
         self.assertTrue(greeting.measure_disk(self.machine, self.run_rookery))
 
-    def test_a_disk_that_could_not_be_measured_is_measured_at_the_next_start(self):
+    def test_a_failed_measurement_is_repeated_at_the_next_boot(self):
         (self.root / "var/lib/rookery/data").mkdir()
         self.answers["doctor"] = (78, "config.json is not there")
         self.assertFalse(greeting.measure_disk(self.machine, self.run_rookery))
         self.answers["doctor"] = (1, '{"Findings": []}')
         self.assertTrue(greeting.measure_disk(self.machine, self.run_rookery))
 
-    def test_the_greeting_has_the_fingerprint_that_openssl_prints_and_the_page_that_tells_what_to_do_with_it(self):
+    def test_the_greeting_shows_openssls_fingerprint_and_the_address_of_the_welcome_page(self):
         (self.root / "var/lib/rookery/data/cluster").mkdir(parents=True)
         (self.root / "etc/hostname").write_text("pi-1\n")
         der = bytes(range(100))
@@ -170,11 +170,11 @@ class TheNode(Directory):
 
 
 class Secrets(Directory):
-    def test_a_file_that_is_no_toml_keeps_them_for_who_mends_it(self):
+    def test_an_invalid_file_keeps_its_secrets_readable(self):
         self.set_up('hostname = pi-1\n[wifi]\nnetworks = [{ ssid = "home", passphrase = "correct horse" }]\n')
         self.assertIn("correct horse", self.toml.read_text(encoding="utf-8"))
 
-    def test_they_are_covered_however_they_are_quoted(self):
+    def test_secrets_are_covered_in_every_form_of_quotes(self):
         for quoted in ('"four words by chance"', "'four words by chance'", '"""four words by chance"""', "'''four words by chance'''"):
             with self.subTest(quoted):
                 self.set_up(f"[cluster]\nexpect = 3\nphrase = {quoted}\n")
@@ -182,7 +182,7 @@ class Secrets(Directory):
                 self.assertNotIn("words", self.toml.read_text(encoding="utf-8"))
                 self.assertIn("no problems found", self.set_up(self.toml.read_text(encoding="utf-8")))
 
-    def test_a_phrase_that_the_file_says_no_more_goes_and_one_in_a_broken_file_stays(self):
+    def test_a_phrase_that_was_removed_from_the_file_is_deleted_and_one_in_an_invalid_file_is_kept(self):
         self.set_up('[cluster]\nexpect = 3\nphrase = "four words by chance"\n')
         self.set_up("broken")
         self.assertTrue((self.root / "var/lib/rookery/form-phrase").exists())
@@ -194,14 +194,14 @@ class Secrets(Directory):
         report = self.set_up(text)
         self.assertIn(secret, self.toml.read_text(encoding="utf-8"), report)
 
-    def test_a_passphrase_that_the_machine_did_not_take_stays(self):
+    def test_a_passphrase_that_was_not_stored_stays_readable(self):
         network = 'ssid = "home"\npassphrase = "correct horse"\n'
         for text in ("[[wifi.networks]]\n" + network, '[wifi]\ncountry = "DE"\n[[wifi.network]]\n' + network, '[wifi]\ncountry = "de"\n[[wifi.networks]]\n' + network,
                      '[wifi]\ncountry = "DE"\n[[wifi.networks]]\npassphrase = "correct horse"\n'):
             with self.subTest(text):
                 self.assert_keeps("correct horse", text)
 
-    def test_a_passphrase_that_could_not_be_written_or_will_not_last_stays(self):
+    def test_a_passphrase_that_could_not_be_stored_durably_stays_readable(self):
         text = '[wifi]\ncountry = "DE"\n[[wifi.networks]]\nssid = "home"\npassphrase = "correct horse"\n'
         (self.root / "etc/wpa_supplicant/wpa_supplicant-wlan0.conf").mkdir(parents=True)
         self.assert_keeps("correct horse", text)
@@ -210,22 +210,22 @@ class Secrets(Directory):
         self.assert_keeps("correct horse", text)
         self.assertIn("correct horse", self.text("etc/wpa_supplicant/wpa_supplicant-wlan0.conf"))
 
-    def test_a_code_and_a_phrase_stay_where_there_is_no_data_partition_to_keep_them_on(self):
+    def test_without_a_data_partition_code_and_phrase_stay_readable(self):
         (self.root / "run/rookery-image/no-data").touch()
         text = '[cluster]\nexpect = 3\nphrase = "four words by chance"\nclaim-code = "heron-violet-lamp-42"\n'
         self.assert_keeps("four words", text)
         self.assert_keeps("heron", text)
 
-    def test_a_new_code_that_is_none_stays_also_where_an_old_one_is_kept(self):
+    def test_an_invalid_new_code_stays_readable_and_the_stored_one_is_kept(self):
         self.set_up('[cluster]\nclaim-code = "heron-violet-lamp-42"\n')
         self.assert_keeps("pelican-7", '[cluster]\nclaim-code = "pelican-7"\n')
 
-    def test_a_phrase_whose_number_is_wrong_stays_and_so_does_the_one_that_is_kept(self):
+    def test_a_phrase_with_a_wrong_number_of_nodes_stays_readable_and_the_stored_one_is_kept(self):
         self.set_up('[cluster]\nexpect = 3\nphrase = "four words by chance"\n')
         self.assert_keeps("other words", '[cluster]\nexpect = 30\nphrase = "four other words by chance"\n')
         self.assertEqual(self.text("var/lib/rookery/form-phrase"), "four words by chance\n")
 
-    def test_the_examples_of_the_shipped_file_stay(self):
+    def test_the_examples_of_the_shipped_file_stay_readable(self):
         shipped = (Path(__file__).parents[1] / "boot/rookery.toml").read_text(encoding="utf-8")
         self.set_up(shipped)
         self.assertEqual(self.toml.read_text(encoding="utf-8"), shipped)

@@ -31,7 +31,7 @@ class TheNodesUser(Directory):
     def start(self) -> str:
         return self.set_up('[cluster]\nname = "home"\nexpect = 3\nphrase = "correct horse battery"\nclaim-code = "heron-violet-lamp-42"')
 
-    def test_a_link_under_the_name_of_a_file_that_is_to_come_leads_root_nowhere(self):
+    def test_root_does_not_follow_a_link_with_the_name_of_a_future_file(self):
         for name in ("config.json", "claim-code", "form-phrase"):
             for trap in (name, name + ".new"):
                 with self.subTest(trap):
@@ -42,19 +42,19 @@ class TheNodesUser(Directory):
                     self.assertEqual(self.secret.stat().st_mode & 0o777, 0o600)
                     self.assertFalse((self.home / name).is_symlink())
 
-    def test_what_lies_there_already_under_the_name_of_a_new_file_does_not_become_the_new_file(self):
+    def test_a_foreign_temporary_file_does_not_become_the_new_file(self):
         (self.home / "form-phrase.new").write_text("")
         with open(self.home / "form-phrase.new", encoding="utf-8") as held:
             self.start()
             self.assertEqual(held.read(), "")
 
-    def test_a_pipe_holds_nothing_up(self):
+    def test_a_pipe_does_not_block_root(self):
         for name in ("config.json", "claim-code", "form-phrase", "form-phrase.new"):
             os.mkfifo(self.home / name)
         self.assertIn("no problems found", self.start())
         self.assertEqual(json.loads(self.text("var/lib/rookery/config.json"))["form"]["expect"], 3)
 
-    def test_links_among_the_host_keys_do_not_come_out_in_etc(self):
+    def test_links_among_the_host_keys_are_not_copied_to_etc(self):
         (self.home / "host").mkdir()
         (self.home / "host/ssh_host_x_key").symlink_to(self.secret)
         (self.home / "host/ssh_host_x_key.pub").symlink_to(self.secret)
@@ -73,7 +73,7 @@ class TheNodesUser(Directory):
         self.assertEqual(self.text("var/lib/rookery/host/ssh_host_ed25519_key"), host_key("the card's"))
 
     @unittest.skipUnless(os.geteuid() == 0, "only root can give a file away")
-    def test_host_keys_in_a_directory_of_the_nodes_user_are_not_taken_over(self):
+    def test_host_keys_in_a_directory_of_the_nodes_user_are_not_used(self):
         (self.root / "etc/ssh/ssh_host_ed25519_key").write_text(host_key("the card's"))
         (self.home / "host").mkdir()
         (self.home / "host/ssh_host_ed25519_key").write_text(host_key("the node's own"))
@@ -84,7 +84,7 @@ class TheNodesUser(Directory):
         self.assertEqual((self.home / "host").stat().st_uid, 0)
 
     @unittest.skipUnless(os.geteuid() == 0, "only root can give a file away")
-    def test_a_file_of_the_nodes_user_becomes_roots_also_when_it_says_the_same(self):
+    def test_a_file_of_the_nodes_user_is_replaced_by_roots_even_if_its_text_is_equal(self):
         self.start()
         os.chown(self.home / "config.json", 65534, 65534)
         self.start()
@@ -92,7 +92,7 @@ class TheNodesUser(Directory):
         self.assertEqual((there.st_uid, there.st_gid, there.st_mode & 0o777), (0, os.getegid(), 0o640))
 
     @unittest.skipUnless(os.geteuid() == 0, "only root can give a file away")
-    def test_the_phrase_is_for_the_node_alone_and_all_else_is_roots(self):
+    def test_the_phrase_belongs_to_the_node_and_all_other_files_to_root(self):
         (self.root / "etc/passwd").write_text("root:x:0:0::/root:/bin/bash\nrookery:x:65533:65534::/:/bin/false\n")
         (self.root / "etc/group").write_text("rookery:x:65534:\n")
         for _ in range(2):
@@ -100,7 +100,7 @@ class TheNodesUser(Directory):
             self.assertEqual({file.name: (file.stat().st_uid, file.stat().st_gid, oct(file.stat().st_mode & 0o777)) for file in self.home.iterdir()},
                              {"config.json": (0, 65534, "0o640"), "claim-code": (0, 65534, "0o640"), "form-phrase": (65533, 65534, "0o600"), "host": (0, os.getegid(), "0o700")})
 
-    def test_the_greeting_shows_nothing_that_a_link_leads_to(self):
+    def test_the_greeting_follows_no_link_to_a_file(self):
         (self.home / "data/cluster").mkdir(parents=True)
         (self.root / "run/rookery").mkdir()
         for trap in ("data/claim-code", "data/cluster/authority.pem", "../../../run/rookery/status"):
@@ -108,13 +108,13 @@ class TheNodesUser(Directory):
         self.assertNotIn("only-for-root", greeting.greet(self.machine))
 
     @unittest.skipUnless(os.geteuid() == 0, "only root can become somebody else")
-    def test_the_greeting_shows_nothing_that_a_linked_directory_holds_for_root_only(self):
+    def test_the_greeting_reads_no_file_of_root_through_a_linked_directory(self):
         (self.root / "root").mkdir(mode=0o700)
         (self.root / "root/claim-code").write_text(SECRET)
         (self.home / "data").symlink_to(self.root / "root")
         self.assertNotIn("only-for-root", greeting.greet(self.machine))
 
-    def test_a_pipe_in_place_of_the_claim_code_holds_the_greeting_up_no_more(self):
+    def test_a_pipe_instead_of_the_claim_code_does_not_block_the_greeting(self):
         (self.home / "data").mkdir()
         os.mkfifo(self.home / "data/claim-code")
         self.assertIn("https://pi-1.local", greeting.greet(self.machine))
@@ -123,7 +123,7 @@ class TheNodesUser(Directory):
 class ThePackage(unittest.TestCase):
     ROOT = Path(__file__).parents[1] / "package/root/usr/lib"
 
-    def test_the_nodes_home_is_roots_and_the_service_does_not_take_it_back(self):
+    def test_the_nodes_home_belongs_to_root_and_the_service_does_not_change_that(self):
         entries = (self.ROOT / "tmpfiles.d/rookery.conf").read_text(encoding="utf-8")
         self.assertIn("\nd /var/lib/rookery 1770 root rookery -\n", entries)
         unit = (self.ROOT / "systemd/system/rookery.service").read_text(encoding="utf-8")

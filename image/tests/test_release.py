@@ -39,7 +39,7 @@ class Release(unittest.TestCase):
         (self.top / "CHANGELOG.md").write_text(text)
         self.commit()
 
-    def test_a_dry_run_names_the_files_and_makes_none(self):
+    def test_a_dry_run_lists_the_files_and_creates_none(self):
         told = self.release("--dry-run")
         self.assertEqual(told.returncode, 0, told.stderr)
         for name in ["NOTES", "rookery_1.2.3_amd64.deb", "rookery_1.2.3_arm64.deb", "SHA256SUMS"]:
@@ -47,7 +47,7 @@ class Release(unittest.TestCase):
         self.assertIn("sbom.json", told.stdout)
         self.assertFalse((self.top / "artifacts").exists())
 
-    def test_a_tree_with_changes_is_refused_by_their_names(self):
+    def test_a_tree_with_changes_is_refused_and_the_changed_files_are_named(self):
         (self.top / "new.txt").write_text("new")
         told = self.release("--dry-run")
         self.assertEqual(told.returncode, 1)

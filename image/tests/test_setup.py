@@ -42,10 +42,10 @@ class TheFile(unittest.TestCase):
     def problems_of(self, text: str) -> list[str]:
         return settings.parse(text, Path("/nowhere"))[1]
 
-    def test_an_empty_file_is_right(self):
+    def test_an_empty_file_is_valid(self):
         self.assertEqual(self.problems_of(""), [])
 
-    def test_the_file_that_the_image_ships_is_right_as_it_is_and_with_its_lines_in_use(self):
+    def test_the_shipped_file_is_valid_with_and_without_its_examples(self):
         shipped = (Path(__file__).parents[1] / "boot/rookery.toml").read_text(encoding="utf-8")
         self.assertEqual(self.problems_of(shipped), [])
         in_use = "\n".join(line[1:] if line.startswith("#") and not line.startswith("# ") else line for line in shipped.splitlines())
@@ -56,7 +56,7 @@ class TheFile(unittest.TestCase):
         for secret in (settings.EXAMPLE_CLAIM_CODE, settings.EXAMPLE_PHRASE):
             self.assertIn(f'"{secret}"', shipped)
 
-    def test_a_country_is_one_that_there_is_where_there_is_a_table_of_them(self):
+    def test_an_unknown_country_is_refused_if_a_table_of_countries_exists(self):
         with tempfile.TemporaryDirectory() as zones:
             (Path(zones) / "iso3166.tab").write_text("# comment\nDE\tGermany\nGB\tBritain (UK)\n", encoding="utf-8")
             for code, is_right in (("DE", True), ("GB", True), ("UK", False), ("XX", False), ("# ", False), ("de", False)):
@@ -64,7 +64,7 @@ class TheFile(unittest.TestCase):
                 self.assertEqual(problems == [], is_right, code)
         self.assertEqual(self.problems_of('[wifi]\ncountry = "XX"'), [])
 
-    def test_a_time_zone_is_one_that_there_is_where_there_are_files_of_them(self):
+    def test_an_unknown_time_zone_is_refused_if_time_zone_files_exist(self):
         with tempfile.TemporaryDirectory() as zones:
             (Path(zones) / "Europe").mkdir()
             (Path(zones) / "Europe/Berlin").touch()
@@ -74,20 +74,20 @@ class TheFile(unittest.TestCase):
         self.assertEqual(self.problems_of('timezone = "Europe/Berlin"'), [])
         self.assertEqual(len(self.problems_of('timezone = "../Berlin"')), 1)
 
-    def test_what_everybody_can_read_is_no_secret_however_it_is_spelt(self):
+    def test_public_example_secrets_are_refused_in_every_spelling(self):
         for code in (settings.EXAMPLE_CLAIM_CODE, settings.EXAMPLE_CLAIM_CODE.upper().replace("-", " ")):
             self.assertEqual(len(self.problems_of(f'[cluster]\nclaim-code = "{code}"')), 1, code)
         for phrase in (settings.EXAMPLE_PHRASE, f" {settings.EXAMPLE_PHRASE} "):
             self.assertEqual(len(self.problems_of(f'[cluster]\nexpect = 3\nphrase = "{phrase}"')), 1, phrase)
 
-    def test_an_account_of_every_debian_is_refused_on_a_pc_too(self):
+    def test_accounts_of_debian_are_refused_on_a_pc_too(self):
         for name, is_right in (("daemon", False), ("sudo", False), ("www-data", False), ("anna", True)):
             self.assertEqual(self.problems_of(f'[ssh]\nuser = "{name}"') == [], is_right, name)
 
-    def test_a_phrase_of_one_letter_is_none(self):
+    def test_a_phrase_of_few_different_letters_is_refused(self):
         self.assertIn("8 of them different", self.problems_of(f'[cluster]\nexpect = 3\nphrase = "{"aab" * 8}"')[0])
 
-    def test_a_file_is_checked_before_a_card_is_flashed(self):
+    def test_image_check_reports_the_problems_of_each_file(self):
         checker = Path(__file__).parents[1] / "check"
 
         def checked(*arguments):
@@ -107,14 +107,14 @@ class TheFile(unittest.TestCase):
                               ["cannot be read", "No such file or directory"]])
         self.assertEqual((checked()[0], checked("--help")[0]), (64, 0))
 
-    def test_an_unknown_setting_is_named_with_the_one_that_was_meant(self):
+    def test_an_unknown_setting_is_reported_with_a_similar_one(self):
         self.assertEqual(self.problems_of('hostnam = "pi-1"'), ["hostnam: there is no such setting; did you mean hostname?"])
         self.assertIn("wifi.networks, number 1: pasphrase: there is no such setting; did you mean passphrase?", self.problems_of('[wifi]\ncountry="DE"\n[[wifi.networks]]\nssid="a"\npasphrase="12345678"'))
 
-    def test_what_is_no_toml_is_told_with_its_place(self):
+    def test_invalid_toml_is_reported_with_its_line(self):
         self.assertIn("line 2", self.problems_of('\nhostname = pi-1')[0])
 
-    def test_wrong_values_are_told_and_not_used(self):
+    def test_wrong_values_are_reported_and_not_used(self):
         for text, key in (('hostname = "-x"', "hostname"), ('hostname = 5', "hostname"), ('power = "hot"', "power"), ('[ssh]\nuser = "root"', "ssh.user"),
                           ('[ssh]\nkeys = ["ssh-ed25519 AAAA"]', "ssh.keys"), ('[ssh]\nkeys = "a"', "ssh.keys"), ('[wifi]\ncountry = "de"', "wifi.country"),
                           ('[cluster]\nseeds = ["10.0.0.1"]', "cluster.seeds"), ('[cluster]\ntoken = "abc"', "cluster.token"),
@@ -125,11 +125,11 @@ class TheFile(unittest.TestCase):
             self.assertEqual(len(problems), 1, (text, problems))
             self.assertTrue(problems[0].startswith(key + ":"), problems)
 
-    def test_a_key_that_was_cut_while_it_was_copied_is_refused(self):
+    def test_an_incompletely_copied_key_is_refused(self):
         self.assertTrue(settings.is_ssh_key(KEY))
         self.assertFalse(settings.is_ssh_key("ssh-ed25519 " + KEY.split()[1][9:]))
 
-    def test_a_wrong_passphrase_is_never_repeated(self):
+    def test_a_wrong_passphrase_is_not_in_the_report(self):
         problems = self.problems_of('[wifi]\ncountry="DE"\n[[wifi.networks]]\nssid="a"\npassphrase="short"')
         self.assertEqual(len(problems), 1)
         self.assertNotIn("short", problems[0])
@@ -142,7 +142,7 @@ class TheFile(unittest.TestCase):
     def test_a_file_from_windows_is_read(self):
         self.assertEqual(settings.parse('\ufeffhostname = "pi-1"\r\n[ssh]\r\n', Path("/nowhere")), (settings.Settings(hostname="pi-1"), []))
 
-    def test_a_weak_claim_code_is_refused_and_never_repeated(self):
+    def test_a_weak_claim_code_is_refused_and_not_in_the_report(self):
         for code in ("short-1", "aaaa-aaaa-aaaa-aaaa-aaaa", "pelican-orbit-lämp-7"):
             parsed, problems = settings.parse(f'[cluster]\nclaim-code = "{code}"', Path("/nowhere"))
             self.assertIsNone(parsed.claim_code)
@@ -151,11 +151,11 @@ class TheFile(unittest.TestCase):
             self.assertNotIn(code, problems[0])
         self.assertEqual(self.problems_of('[cluster]\nclaim-code = "****************"'), [])
 
-    def test_a_network_whose_passphrase_may_be_misspelt_is_not_taken_for_an_open_one(self):
+    def test_a_network_with_a_misspelt_passphrase_key_is_not_used_as_an_open_one(self):
         parsed, _ = settings.parse('[wifi]\ncountry="DE"\n[[wifi.networks]]\nssid="a"\npasphrase="12345678"\n[[wifi.networks]]\nssid="b"', Path("/nowhere"))
         self.assertEqual([network.ssid for network in parsed.wifi_networks], ["b"])
 
-    def test_covering_a_secret_keeps_the_length_and_the_meaning(self):
+    def test_covering_a_secret_keeps_the_length_and_structure_of_the_text(self):
         text = 'passphrase = "a\\"bé"\n"passphrase" = "q"\n{ passphrase=\'x\' }\n# passphrase is no value\ntoken = "t"'
         covered = settings.without_secrets(text, "passphrase")
         self.assertEqual(len(covered.encode()), len(text.encode()))
@@ -177,7 +177,7 @@ class TheMachine(Directory):
             self.assertIn("no problems found", self.set_up(f'power = "{profile}"'))
             self.assertEqual([file.read_text().strip() for file in self.governors], [governor] * 2)
 
-    def test_a_governor_that_is_refused_or_cannot_be_set_is_told(self):
+    def test_a_refused_or_missing_governor_is_reported(self):
         self.governors[1].unlink()
         self.governors[1].mkdir()
         self.assertIn("- power: the kernel refuses the governor 'conservative'", self.set_up('power = "quiet"'))
@@ -186,7 +186,7 @@ class TheMachine(Directory):
         self.assertIn("- power: the kernel cannot change this processor's frequency", self.set_up('power = "quiet"'))
         self.assertIn("no problems found", self.set_up(""))
 
-    def test_an_account_or_a_group_of_the_system_gets_no_login(self):
+    def test_system_accounts_and_groups_get_no_login(self):
         (self.root / "etc/passwd").write_text("root:x:0:0::/root:/bin/bash\nprometheus:x:105:108::/var/lib/prometheus:/usr/sbin/nologin\npolkitd:x:998:998::/:/usr/sbin/nologin\nanna:x:1000:1000::/home/anna:/bin/bash\n")
         (self.root / "etc/group").write_text((self.root / "etc/group").read_text() + "docker:x:110:\nanna:x:1000:\n")
         for name, why in (("prometheus", "an account of the system"), ("polkitd", "an account of the system"), ("docker", "a group of the system")):
@@ -200,7 +200,7 @@ class TheMachine(Directory):
             self.assertIn(f"ssh {name}@", self.set_up(f'[ssh]\nuser = "{name}"\nkeys = ["{KEY}"]'))
             self.assertTrue(self.text("etc/sudoers.d/rookery-account").startswith(name + " "))
 
-    def test_a_whole_file_is_done(self):
+    def test_all_settings_of_a_complete_file_are_applied(self):
         (self.root / "etc/passwd").write_text("anna:x:1000:1000::/home/anna:/bin/bash\n")
         report = self.set_up(WHOLE)
         self.assertIn("no problems found", report)
@@ -214,14 +214,14 @@ class TheMachine(Directory):
         self.assertIn("ssid=" + "café".encode().hex() + "\n\tscan_ssid=1\n\tkey_mgmt=NONE\n\tpriority=1\n", wifi)
         self.assertEqual((self.root / "etc/wpa_supplicant/wpa_supplicant-wlan0.conf").stat().st_mode & 0o777, 0o600)
 
-    def test_passphrases_are_gone_from_the_boot_partition_and_known_at_the_next_start(self):
+    def test_passphrases_are_covered_on_the_boot_partition_and_work_at_the_next_boot(self):
         self.set_up(WHOLE)
         self.assertNotIn("correct horse", self.toml.read_text(encoding="utf-8"))
         before = self.text("etc/wpa_supplicant/wpa_supplicant-wlan0.conf")
         self.assertIn("no problems found", first_boot.set_up(self.machine, self.boot))
         self.assertEqual(self.text("etc/wpa_supplicant/wpa_supplicant-wlan0.conf"), before)
 
-    def test_a_preset_claim_code_is_laid_beside_the_data_gone_from_the_boot_partition_and_known_at_the_next_start(self):
+    def test_a_preset_claim_code_is_stored_beside_the_data_and_covered_in_the_file(self):
         self.assertIn("no problems found", self.set_up('[cluster]\nclaim-code = "heron-violet-lamp-42"'))
         self.assertEqual(self.text("var/lib/rookery/claim-code"), "heron-violet-lamp-42\n")
         self.assertEqual((self.root / "var/lib/rookery/claim-code").stat().st_mode & 0o777, 0o640)
@@ -231,33 +231,33 @@ class TheMachine(Directory):
             self.assertIn("no problems found", first_boot.set_up(self.machine, self.boot))
         self.assertEqual(self.text("var/lib/rookery/claim-code"), "heron-violet-lamp-42\n")
 
-    def test_a_covered_claim_code_on_another_machine_is_asked_for_and_a_code_that_found_no_place_stays(self):
+    def test_a_covered_claim_code_of_another_machine_is_reported_and_an_unstored_code_stays_readable(self):
         self.assertIn("write it again", self.set_up('[cluster]\nclaim-code = "********************"'))
         self.assertNotIn("claimCodeFile", self.text("var/lib/rookery/config.json"))
         (self.root / "var/lib/rookery").rename(self.root / "gone")
         self.assertIn("this machine has not stored a claim code", self.set_up('[cluster]\nclaim-code = "heron-violet-lamp-42"'))
         self.assertIn("heron-violet-lamp-42", self.toml.read_text(encoding="utf-8"))
 
-    def test_a_covered_passphrase_on_another_machine_is_asked_for(self):
+    def test_a_covered_passphrase_of_another_machine_is_reported(self):
         self.assertIn("write it again", self.set_up('[wifi]\ncountry="DE"\n[[wifi.networks]]\nssid="home"\npassphrase="********"'))
 
-    def test_without_a_host_name_the_serial_number_gives_one(self):
+    def test_the_default_host_name_is_from_the_serial_number(self):
         self.set_up("")
         self.assertEqual(self.text("etc/hostname"), "rookery-b2c3d4\n")
 
-    def test_a_wrong_file_still_gives_a_machine_with_a_name(self):
+    def test_with_an_invalid_file_the_machine_has_the_default_host_name(self):
         report = self.set_up("hostname = ")
         self.assertEqual(self.text("etc/hostname"), "rookery-b2c3d4\n")
         self.assertIn("Problems:\n- The file is not valid TOML", report)
 
-    def test_no_file_is_told(self):
+    def test_a_missing_file_is_reported(self):
         self.assertIn("There is no rookery.toml", first_boot.set_up(self.machine, self.boot))
 
-    def test_text_of_another_encoding_is_told(self):
+    def test_another_encoding_is_reported(self):
         self.toml.write_bytes("hostname = \"café\"".encode("utf-16"))
         self.assertIn("UTF-8", first_boot.set_up(self.machine, self.boot))
 
-    def test_nothing_is_written_at_a_start_that_changes_nothing(self):
+    def test_a_boot_without_changes_writes_nothing(self):
         def written():
             return {path: path.stat().st_mtime_ns for path in self.root.rglob("*") if path.is_file() and path not in self.governors}
 
@@ -273,14 +273,14 @@ class TheMachine(Directory):
         self.set_up(f'[ssh]\nkeys = ["{KEY}"]')
         self.assertEqual(self.text("home/admin/.ssh/authorized_keys"), "ssh-rsa other\n" + KEY + "\n")
 
-    def test_host_keys_beside_the_data_are_taken_over_by_a_new_card(self):
+    def test_a_new_card_uses_the_host_keys_beside_the_data(self):
         (self.root / "var/lib/rookery/host").mkdir()
         (self.root / "var/lib/rookery/host/ssh_host_ed25519_key").write_text(host_key("the old machine's"))
         (self.root / "etc/ssh/ssh_host_ed25519_key").write_text(host_key("the card's"))
         self.set_up("")
         self.assertEqual(self.text("etc/ssh/ssh_host_ed25519_key"), host_key("the old machine's"))
 
-    def test_a_host_key_that_a_power_cut_left_empty_or_in_half_is_made_anew(self):
+    def test_an_incomplete_host_key_is_created_again(self):
         def run(command, **_):
             if command[0] == "ssh-keygen":
                 Path(command[-1]).write_text(host_key("new"), encoding="utf-8")
@@ -298,7 +298,7 @@ class TheMachine(Directory):
                 self.assertEqual(self.text(place + "/ssh_host_ed25519_key.pub"), "ssh-ed25519 new\n")
         self.assertEqual(list((self.root / "run/rookery-image").glob("ssh_host*key")), [])
 
-    def test_a_name_that_ansible_has_for_itself_is_refused_but_who_has_it_keeps_it(self):
+    def test_a_host_name_reserved_by_ansible_is_refused_unless_the_machine_has_it(self):
         for name in ("localhost", "All", "ungrouped", "rookery"):
             self.assertIn("use another name", self.set_up(f'hostname = "{name}"'))
             self.assertEqual(self.text("etc/hostname"), "rookery-b2c3d4\n")
@@ -306,14 +306,14 @@ class TheMachine(Directory):
         self.assertIn("keeps the name", self.set_up('hostname = "Rookery"'))
         self.assertEqual(self.text("etc/hostname"), "rookery\n")
 
-    def test_a_configuration_that_is_no_json_is_told_and_kept_aside(self):
+    def test_an_invalid_config_json_is_reported_and_moved_aside(self):
         (self.root / "var/lib/rookery/config.json").write_text('{"listen": "https://0.0.0.0:8443",}')
         self.assertIn("config.json.wrong", self.set_up('memory = "128M"'))
         self.assertEqual(self.text("var/lib/rookery/config.json.wrong"), '{"listen": "https://0.0.0.0:8443",}')
         self.assertEqual(json.loads(self.text("var/lib/rookery/config.json"))["memory"], "128M")
         self.assertIn("no problems found", self.set_up('memory = "128M"'))
 
-    def test_a_phrase_to_form_a_cluster_by_is_kept_beside_the_data_and_covered(self):
+    def test_a_cluster_phrase_is_stored_beside_the_data_and_covered(self):
         self.assertIn("no problems found", self.set_up('[cluster]\nname = "home"\nexpect = 3\nphrase = "correct horse battery"'))
         self.assertIn(f'phrase = "{"*" * 21}"', self.toml.read_text(encoding="utf-8"))
         self.assertEqual(self.text("var/lib/rookery/form-phrase"), "correct horse battery\n")
@@ -325,26 +325,26 @@ class TheMachine(Directory):
         self.set_up('[cluster]\nname = "home"')
         self.assertNotIn("form", json.loads(self.text("var/lib/rookery/config.json")))
 
-    def test_a_covered_phrase_on_another_machine_is_asked_for_and_forms_nothing(self):
+    def test_a_covered_phrase_of_another_machine_is_reported_and_forms_no_cluster(self):
         self.assertIn("cluster.phrase: the phrase is covered with *", self.set_up('[cluster]\nexpect = 3\nphrase = "*********************"'))
         self.assertNotIn("form", json.loads(self.text("var/lib/rookery/config.json")))
 
-    def test_a_phrase_that_is_too_short_is_never_repeated(self):
+    def test_a_phrase_that_is_too_short_is_not_in_the_report(self):
         self.assertNotIn("horse", self.set_up('[cluster]\nexpect = 3\nphrase = "horse"'))
 
-    def test_a_token_is_marked_for_the_unit_that_joins_by_it_until_it_is_covered(self):
+    def test_a_token_starts_the_joining_unit_until_it_is_covered(self):
         unit = (Path(__file__).parents[1] / "files/usr/lib/systemd/system/rookery-found.service").read_text(encoding="utf-8")
         self.assertIn(f"ConditionPathExists=|{first_boot.HAS_TOKEN}\n", unit)
         for token, is_marked in (("", False), ("*******************", False), ("rookery-join-1.abc", True)):
             self.set_up(f'[cluster]\ntoken = "{token}"' if token else "")
             self.assertEqual(self.machine.path(first_boot.HAS_TOKEN).exists(), is_marked)
 
-    def test_what_ansible_wrote_into_the_configuration_stays(self):
+    def test_configuration_entries_of_ansible_are_kept(self):
         (self.root / "var/lib/rookery/config.json").write_text('{"data": "/elsewhere", "publicUrl": "https://x"}')
         self.set_up('memory = "128M"')
         self.assertEqual(json.loads(self.text("var/lib/rookery/config.json")), {"data": "/elsewhere", "publicUrl": "https://x", "memory": "128M"})
 
-    def test_a_key_that_somebody_else_wrote_is_not_changed_and_the_log_says_so(self):
+    def test_a_configuration_entry_from_elsewhere_is_not_changed_and_is_reported(self):
         file = self.root / "var/lib/rookery/config.json"
         self.set_up('memory = "128M"')
         file.write_text('{"memory": "200M", "peers": "10.0.0.9:9443"}')

@@ -46,15 +46,15 @@ class State(unittest.TestCase):
         self.disk = Path(directory.name) / "disk"
         self.disk.write_bytes(bytes(64 * 512))
 
-    def test_a_card_that_was_never_updated_starts_slot_a(self):
+    def test_a_card_without_an_update_starts_slot_a(self):
         self.assertEqual(state.read(self.disk), SlotState("a", None, 0))
 
-    def test_what_was_written_is_read(self):
+    def test_a_written_state_is_read_back(self):
         for said in (SlotState("b"), SlotState("a", "b", 3), SlotState("b", "a", 0)):
             state.write(self.disk, said)
             self.assertEqual(state.read(self.disk), said)
 
-    def test_either_sector_alone_suffices(self):
+    def test_one_valid_sector_suffices(self):
         state.write(self.disk, SlotState("b"))
         for sector in state.SECTORS:
             whole = self.disk.read_bytes()
@@ -64,7 +64,7 @@ class State(unittest.TestCase):
             self.assertEqual(state.read(self.disk), SlotState("b"))
             self.disk.write_bytes(whole)
 
-    def test_nothing_but_the_two_sectors_is_written(self):
+    def test_only_the_two_sectors_are_written(self):
         before = self.disk.read_bytes()
         state.write(self.disk, SlotState("b"))
         after = self.disk.read_bytes()
@@ -130,11 +130,11 @@ class Bundle(WithBundles):
             self.install(path)
         self.assertRegex(str(caught.exception), word)
 
-    def test_a_good_bundle_is_written(self):
+    def test_a_valid_bundle_is_written(self):
         self.install(self.make())
         self.assertEqual(self.device.read_bytes()[:len(self.slot)], self.slot)
 
-    def test_another_key_is_refused_before_anything_is_written(self):
+    def test_a_bundle_signed_by_another_key_is_refused_before_any_write(self):
         self.make_key("other")
         self.refuses(self.make(key="other"), "not signed")
         self.assertEqual(self.device.read_bytes(), self.before)
@@ -147,11 +147,11 @@ class Bundle(WithBundles):
         self.refuses(self.make(lambda files: files.update({"slot.ext4.zst": other})), "differs from the bundle's manifest")
         self.is_no_slot()
 
-    def test_a_slot_that_breaks_off_is_refused(self):
+    def test_an_incomplete_slot_in_a_bundle_is_refused(self):
         self.refuses(self.make(lambda files: files.update({"slot.ext4.zst": files["slot.ext4.zst"][:-20]})), "damaged")
         self.is_no_slot()
 
-    def test_a_bundle_that_breaks_off_is_refused(self):
+    def test_an_incomplete_bundle_is_refused(self):
         path = self.make()
         path.write_bytes(path.read_bytes()[:400_000])
         self.refuses(path, "damaged")
@@ -160,7 +160,7 @@ class Bundle(WithBundles):
     def is_no_slot(self) -> None:
         self.assertNotEqual(self.device.read_bytes()[MAGIC_AT:MAGIC_AT + 2], MAGIC)
 
-    def test_the_superblock_goes_first_and_comes_last(self):
+    def test_the_superblock_is_erased_first_and_written_last(self):
         synced, fsync = [], os.fsync
 
         def record(descriptor: int) -> None:
@@ -172,7 +172,7 @@ class Bundle(WithBundles):
             self.install(self.make())
         self.assertEqual(synced, [(False, False), (False, True), (True, True)])
 
-    def test_a_card_that_takes_no_more_is_named(self):
+    def test_a_card_that_refuses_writes_is_reported(self):
         with mock.patch("os.fsync", side_effect=[None, OSError(5, "Input/output error")]):
             self.refuses(self.make(), "cannot be written .Input/output error.: the card may be worn out")
         self.is_no_slot()
@@ -188,7 +188,7 @@ class Bundle(WithBundles):
         self.refuses(self.make(), "is smaller than")
         self.assertEqual(self.device.read_bytes(), self.before[:2000])
 
-    def test_without_a_key_nothing_is_taken(self):
+    def test_without_a_key_no_bundle_is_accepted(self):
         self.keys = []
         self.refuses(self.make(), "has a key to verify")
 
@@ -263,7 +263,7 @@ class Machine(WithBundles):
         self.says("judge")
         self.assertEqual(self.state, SlotState("b"))
 
-    def test_an_update_that_does_not_serve_is_left_after_its_tries(self):
+    def test_an_update_that_does_not_serve_is_abandoned_after_its_tries(self):
         self.update()
         self.is_healthy = False
         for _ in range(3):
@@ -273,7 +273,7 @@ class Machine(WithBundles):
         self.assertIn("slot a stays the default", self.says("judge"))
         self.assertEqual((self.state, self.restarts), (SlotState("a"), 3))
 
-    def test_a_slot_on_trial_that_hangs_before_its_judge_is_left_after_its_tries(self):
+    def test_a_slot_on_trial_that_hangs_is_abandoned_after_its_tries(self):
         self.update()
         for _ in range(3):
             self.assertEqual(self.start(), "b")
@@ -281,7 +281,7 @@ class Machine(WithBundles):
         self.assertEqual((self.start(), self.restarts), ("a", 3))
         self.assertEqual((self.says("overdue"), self.restarts), ("", 3))
 
-    def test_a_slot_that_cannot_be_loaded_is_told_of_and_not_tried_again(self):
+    def test_a_slot_that_cannot_be_loaded_is_reported_and_not_tried_again(self):
         self.update()
         self.slots["b"].write_bytes(bytes(1 << 20))
         self.assertEqual(self.start(), "a")
@@ -289,7 +289,7 @@ class Machine(WithBundles):
         self.assertEqual(self.noted(), {"rookery_slot_on_trial": 0, "rookery_slot_fell_back": 1})
         self.assertEqual(self.state, SlotState("a"))
 
-    def test_a_slot_that_waits_for_its_first_start_goes_on_waiting(self):
+    def test_a_slot_that_waits_for_its_first_start_stays_on_trial(self):
         self.update()
         self.says("judge")
         self.assertEqual(self.state, SlotState("a", "b", 3))
@@ -299,7 +299,7 @@ class Machine(WithBundles):
         lines = (self.directory / "metrics" / "rookery_slot.prom").read_text(encoding="ascii").splitlines()
         return {name: int(value) for name, value in (line.split() for line in lines if not line.startswith("#"))}
 
-    def test_prometheus_is_told_of_a_slot_on_trial_and_of_one_that_did_not_come_up(self):
+    def test_metrics_report_a_slot_on_trial_and_one_that_did_not_start(self):
         self.update()
         self.is_healthy = False
         for _ in range(3):
@@ -312,13 +312,13 @@ class Machine(WithBundles):
         self.says("judge")
         self.assertEqual(self.noted(), {"rookery_slot_on_trial": 0, "rookery_slot_fell_back": 0})
 
-    def test_prometheus_is_told_that_a_trial_ended_well(self):
+    def test_metrics_report_the_end_of_a_successful_trial(self):
         self.update()
         self.start()
         self.says("judge")
         self.assertEqual(self.noted(), {"rookery_slot_on_trial": 0, "rookery_slot_fell_back": 0})
 
-    def test_rollback_to_an_update_that_never_came_up_ends_in_the_slot_that_runs(self):
+    def test_rollback_to_an_update_that_never_started_returns_to_the_running_slot(self):
         self.update()
         for _ in range(3):
             self.assertEqual(self.start(), "b")
@@ -327,7 +327,7 @@ class Machine(WithBundles):
         self.assertIn("Slot b is tried at the next start", self.says("rollback"))
         self.assertEqual([self.start() for _ in range(4)], ["b", "b", "b", "a"])
 
-    def test_rollback_to_a_slot_that_serves_stays_there(self):
+    def test_rollback_to_a_slot_that_serves_keeps_it(self):
         self.update()
         self.start()
         self.says("judge")
@@ -344,7 +344,7 @@ class Machine(WithBundles):
         self.assertEqual(self.state, SlotState("a"))
         self.assertEqual(self.start(), "a")
 
-    def test_there_is_no_rollback_to_a_slot_that_was_never_written_or_not_to_its_end(self):
+    def test_rollback_to_an_empty_or_incomplete_slot_is_refused(self):
         self.refuses("rollback", "Slot b holds no complete system")
         self.slots["b"].write_bytes(slot_of(4).ljust(1 << 20, b"\0"))
         bundle_path = self.make()
@@ -353,25 +353,25 @@ class Machine(WithBundles):
         self.refuses("rollback", "Slot b holds no complete system")
         self.assertEqual(self.state, SlotState("a"))
 
-    def test_while_a_slot_is_written_nothing_starts_it(self):
+    def test_a_slot_is_not_started_while_it_is_written(self):
         self.update()
         path = self.make()
         path.write_bytes(path.read_bytes()[:400_000])
         self.refuses("install", "is incomplete or damaged", bundle=path)
         self.assertEqual((self.state, self.start()), (SlotState("a"), "a"))
 
-    def test_a_slot_on_trial_takes_no_update(self):
+    def test_during_a_trial_no_update_is_installed(self):
         self.update()
         self.start()
         self.refuses("install", "is on trial, so", bundle=self.make())
         self.assertEqual(self.slots["a"].read_bytes(), slot_of(3))
 
-    def test_a_bundle_for_other_machines_is_refused(self):
+    def test_a_bundle_for_another_architecture_is_refused(self):
         with mock.patch.object(rookery_slot, "architecture", lambda: "amd64"):
             self.refuses("install", "is for arm64, and this machine is amd64", bundle=self.make())
         self.assertEqual(self.state, SlotState("a"))
 
-    def test_commit_ends_the_trial_of_the_slot_that_runs(self):
+    def test_commit_ends_the_trial_of_the_running_slot(self):
         self.assertIn("is already the default", self.says("commit"))
         self.update()
         self.start()
@@ -434,7 +434,7 @@ class Health(unittest.TestCase):
         self.addCleanup(node.shutdown)
         return node
 
-    def test_it_is_asked_where_its_configuration_says_that_it_listens(self):
+    def test_the_health_check_uses_the_configured_address(self):
         for listen, url in {
             "https://0.0.0.0:443": "https://127.0.0.1:443/readyz",
             "https://[::]:8443": "https://[::1]:8443/readyz",
@@ -456,17 +456,17 @@ class Health(unittest.TestCase):
             node.status = 503
             self.assertFalse(health.is_healthy())
 
-    def test_whatever_answers_instead_ends_nothing(self):
+    def test_unexpected_answers_count_as_unhealthy_without_an_error(self):
         self.configuration.write_text(json.dumps({"listen": f"https://127.0.0.1:{self.node('127.0.0.1', Babble).server_port}"}))
         self.assertFalse(health.is_healthy())
 
-    def test_whatever_the_configuration_is_it_ends_nothing(self):
+    def test_an_invalid_configuration_counts_as_unhealthy_without_an_error(self):
         self.assertFalse(health.is_healthy())
         for text in ("", "[]", "{", '{"listen": 7}', '{"listen": "https://pi.example"}', '{"listen": "https://127.0.0.1:port"}', '{"listen": "file:///etc/passwd"}', "[" * 100_000, "\0"):
             self.configuration.write_text(text)
             self.assertFalse(health.is_healthy(), text[:50])
 
-    def test_a_link_or_a_pipe_is_not_read(self):
+    def test_a_configuration_that_is_a_link_or_a_pipe_is_not_read(self):
         node = self.node()
         real = self.directory / "real.json"
         real.write_text(json.dumps({"listen": f"https://127.0.0.1:{node.server_port}"}))
