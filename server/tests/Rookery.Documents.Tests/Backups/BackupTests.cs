@@ -162,7 +162,7 @@ public class BackupTests
         new CrashSearch { Points = 200, Runs = 1 }.Verify(
             _ =>
             {
-                // A disk that records the backup only, so that all cuts fall into it.
+                // The disk records only operations of the backup, so all power cuts are during the backup.
                 BackedUp.NewNode(_disk, 60).Dispose();
                 var work = _disk.AfterPowerLoss(0);
                 using var node = SteppedNode.Open(work, BackedUp.Node);

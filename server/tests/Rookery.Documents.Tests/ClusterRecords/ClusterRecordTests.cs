@@ -134,7 +134,9 @@ public class ClusterRecordTests
         Set(node, "member/a", "1");
     }
 
-    /// <summary>A restored cluster begins as one new voter: it knows its clients, and no members.</summary>
+    /// <summary>
+    /// A restored cluster begins with one new voter. Records of clients are kept, those of members are dropped.
+    /// </summary>
     [Fact]
     public void A_restored_node_keeps_its_clients_and_drops_its_members()
     {

@@ -4,8 +4,8 @@ using Rookery.Platform;
 namespace Rookery.Documents.Tests.Commands;
 
 /// <summary>
-/// What a buffer promises to its owner. By itself: what is disposed goes to the process's pool, and a test beside it
-/// that rented the same buffer before the second disposal would lose it, and this one would see no fault.
+/// A buffer rejects a second disposal. Not run in parallel with other tests: disposed buffers return to the process's
+/// pool, and if another test rented the buffer meanwhile, the second disposal would take it away undetected.
 /// </summary>
 [Collection(nameof(CommandBufferTests))]
 [CollectionDefinition(nameof(CommandBufferTests), DisableParallelization = true)]

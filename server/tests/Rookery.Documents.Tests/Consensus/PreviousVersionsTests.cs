@@ -132,7 +132,7 @@ public sealed class PreviousVersionsTests
     {
         public long Count { get; set; }
 
-        /// <summary>What happens at a read's end.</summary>
+        /// <summary>Called at the end of each read.</summary>
         public Action? Reading { get; set; }
 
         public long Begin() => 0;

@@ -158,7 +158,7 @@ public sealed class IndexRecordTests
         Assert.Equal((RejectionKind.Invalid, 1), (refused.Kind, refused.Operation));
         Assert.Equal("a", Assert.Single(All(node)).Name);
 
-        // What was refused took a number of nobody.
+        // A refused definition uses no number.
         Assert.Equal(2, Put(node, "b", "new").Low);
         Assert.Equal(
             OperationStatus.Configured,
@@ -292,7 +292,8 @@ public sealed class IndexRecordTests
     }
 
     /// <summary>
-    /// Random commands on two nodes, one of which is restarted and flushed in between, against a plain model.
+    /// Random commands on two nodes, one of which is restarted and flushed in between. Both are compared with a simple
+    /// model.
     /// </summary>
     [Theory]
     [InlineData(1)]

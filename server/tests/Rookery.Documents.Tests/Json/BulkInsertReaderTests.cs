@@ -33,7 +33,7 @@ public class BulkInsertReaderTests
     [Fact]
     public void A_large_document_in_small_chunks_is_parsed_once()
     {
-        // 4 MiB in chunks of 700 bytes: parsing again for each chunk would touch 12 GB.
+        // 4 MiB in chunks of 700 bytes. Parsing again for each chunk would read 12 GB.
         string document = $$"""{"a":"{{new string('x', 4 << 20)}}"}""";
         byte[] stream = Bytes("[{\"Id\":\"a\",\"Type\":\"PUT\",\"Document\":" + document + "}]");
         Assert.Equal(["a " + document[1..^1] + " ", "End"], ReadAll(stream.Chunk(700)));

@@ -193,7 +193,8 @@ public class DocumentParserTests
     [Fact]
     public void Duplicates_are_found_in_large_and_nested_objects()
     {
-        // Both objects outgrow the linear search; the inner one comes and goes while the outer one grows.
+        // Both objects have too many keys for the linear search. Inner objects are opened and closed while the outer
+        // one grows.
         var json = new StringBuilder("{");
         for (int key = 0; key < 5000; key++)
         {

@@ -5,7 +5,7 @@ using Rookery.Json;
 
 namespace Rookery.Documents.Tests.Json;
 
-/// <summary>Helpers that parse text and put what was parsed together again.</summary>
+/// <summary>Helpers that parse a text and assemble the parsed parts again.</summary>
 internal static class Parsing
 {
     public static byte[] Bytes(string text) => Encoding.UTF8.GetBytes(text);
@@ -27,7 +27,7 @@ internal static class Parsing
         return error;
     }
 
-    /// <summary>Every refusal says what, where and what to do.</summary>
+    /// <summary>Asserts that an error states what is wrong, where, and what to do.</summary>
     public static void AssertHelpful(InputError error)
     {
         Assert.True(error.IsError);
@@ -37,7 +37,7 @@ internal static class Parsing
         Assert.DoesNotContain(error.Code.ToString(), error.What, StringComparison.Ordinal);
     }
 
-    /// <summary>The document as another parser understands it, without metadata.</summary>
+    /// <summary>Whether a body equals the original without metadata, as another parser reads both.</summary>
     public static bool IsSameBody(ReadOnlySpan<byte> original, string body)
     {
         using JsonDocument expected = JsonDocument.Parse(

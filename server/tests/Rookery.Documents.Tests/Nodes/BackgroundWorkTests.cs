@@ -7,7 +7,7 @@ using Rookery.Simulation;
 
 namespace Rookery.Documents.Tests.Nodes;
 
-/// <summary>What a node without threads does besides answering.</summary>
+/// <summary>Background work of a node without threads: flushes, merges, expiry.</summary>
 public sealed class BackgroundWorkTests
 {
     private const string Directory = "/data/node";
@@ -32,7 +32,7 @@ public sealed class BackgroundWorkTests
         var orders = node
             .Core.Storage.Statistics()
             .Groups.Single(static group => group.Tables.Contains("by etag", StringComparison.Ordinal));
-        Assert.InRange(orders.Rows, 2 * 40, 2 * 40 * 10); // of 40 rounds at most as many as wait for a merge
+        Assert.InRange(orders.Rows, 2 * 40, 2 * 40 * 10); // rows of at most as many rounds as wait for a merge
         Assert.Equal(40, node.Documents("db").Count);
     }
 

@@ -9,8 +9,8 @@ using Rookery.Simulation;
 namespace Rookery.Documents.Tests.Nodes;
 
 /// <summary>
-/// A node whose clock starts in 1970 or 2080, as that of a card without one may, expires nothing and forgets nothing
-/// too early, and is well when its clock is.
+/// A node whose clock starts in 1970 or 2080, as on a board without a battery-backed clock. It expires nothing and
+/// removes nothing too early, and recovers when the clock is right.
 /// </summary>
 public sealed class ClockTests
 {
@@ -199,8 +199,8 @@ public sealed class ClockTests
         return reader.ReadStatistics().Tombstones;
     }
 
-    // Answers are given inline, so the work goes on inside Commit: away from the test's synchronization context, which
-    // would move it to another thread.
+    // Tasks complete inline within Commit. The test's synchronization context would continue on another thread, so the
+    // work runs without it.
     private static Task ExpireAsync(SteppedNode node) =>
         Task.Run(() =>
             RunOnce(node, new Expiration(node.Core.Databases, node.Consensus).RunOnceAsync(CancellationToken.None))
@@ -220,14 +220,14 @@ public sealed class ClockTests
     private SteppedNode Open() =>
         SteppedNode.Open(_disk, SteppedNode.Options("/data/node"), _time, isClockSynchronised: () => _isSynchronised);
 
-    /// <summary>The machine starts without knowing the time.</summary>
+    /// <summary>Starts the machine with a wrong clock.</summary>
     private void Lose(int year)
     {
         _isSynchronised = false;
         _time.SetUtcNow(new DateTimeOffset(year, 1, 1, 0, 0, 0, TimeSpan.Zero));
     }
 
-    /// <summary>A source of time is reached, and a second later the node has seen it.</summary>
+    /// <summary>Sets the clock from a time source, and waits a second until the node has noticed it.</summary>
     private void Find(DateTimeOffset now)
     {
         _time.SetUtcNow(now);

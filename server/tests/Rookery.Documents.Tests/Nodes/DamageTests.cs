@@ -15,8 +15,8 @@ public class DamageTests
     private const string Directory = "/data/node";
 
     /// <summary>
-    /// Bytes of documents rot that the replay of the journal needs: the node says so and stays closed, and who only
-    /// reads gets all the rest, as often as he asks.
+    /// Documents that the replay of the journal needs are damaged. The node reports it and does not open. An export
+    /// reads everything else, any number of times.
     /// </summary>
     [Fact]
     public void Replay_stops_at_damage_with_its_place_and_an_export_skips_it()
@@ -64,8 +64,8 @@ public class DamageTests
     }
 
     /// <summary>
-    /// The few rows that a start needs lie in runs of some hundred bytes. Nobody gives them back to a node alone, and
-    /// no count, no name of a database is worth its documents.
+    /// The few rows that every start needs are in small runs. A single node cannot get them from another one, so an
+    /// export must read the documents without them.
     /// </summary>
     [Fact]
     public void An_export_finds_all_documents_despite_damage_in_the_rows_of_a_start()
@@ -92,8 +92,8 @@ public class DamageTests
             node.Put("Passing", "back", "{}");
             node.Flush();
 
-            // In the journal alone: fewer of a collection than are counted where its counter is lost, more databases
-            // than numbers where the last number is, and the first document of one.
+            // Only in the journal: fewer documents of a collection than its lost counter shows, more databases than the
+            // lost last number shows, and the first document of one.
             node.Run(
                 Batch(
                     node,
@@ -153,8 +153,8 @@ public class DamageTests
     }
 
     /// <summary>
-    /// One bit at a time, through all runs: a write either succeeds or is refused by name and stores nothing, and the
-    /// node goes on, after a restart too.
+    /// Flips each bit of all runs in turn. A write either succeeds, or is refused with the damage named and stores
+    /// nothing. The node continues, also after a restart.
     /// </summary>
     [Fact]
     public void Only_a_write_that_needs_a_damaged_version_is_refused_before_the_journal()
@@ -225,8 +225,8 @@ public class DamageTests
     }
 
     /// <summary>
-    /// Whatever a command looks up besides the documents it names: it is carried out or refused by name, and the node
-    /// goes on, after a restart too.
+    /// Damages each row that a command reads in addition to its documents. The command succeeds or is refused with the
+    /// damage named. The node continues, also after a restart.
     /// </summary>
     [Fact]
     public void Identities_ranges_and_keys_in_damaged_rows_are_refused_before_the_journal()
@@ -238,7 +238,7 @@ public class DamageTests
             uint shop = node.Database("Shop").Number;
             foreach (int i in Enumerable.Range(0, 150))
             {
-                // Before, among and behind all ids that the server makes.
+                // Ids before, among and after all ids that the server generates.
                 foreach (
                     string id in (string[])[$"!/{i:D3}", $"{i:x3}", $"users/{i:D3}", $"users/9{i:D3}", $"~/{i:D3}"]
                 )
@@ -278,7 +278,7 @@ public class DamageTests
         );
     }
 
-    // At offset -1 the whole file is missing.
+    // Offset -1 means that the whole file is missing.
     private static void LookUpBeside(SimulatedDisk disk, string path, long offset, HashSet<string> refused)
     {
         var rotten = disk.AfterPowerLoss(1);
@@ -438,7 +438,7 @@ public class DamageTests
         Assert.True(beside);
     }
 
-    /// <summary>Null when the damage lies in what every start reads.</summary>
+    /// <summary>Null if the damage is in rows that every start reads.</summary>
     private static SteppedNode? OpenUnlessEveryStartReadsIt(SimulatedDisk disk)
     {
         try
@@ -457,8 +457,8 @@ public class DamageTests
         return (int)reader.ReadStatistics().Documents;
     }
 
-    // Answers are given inline: away from the test's synchronization context, which would move the work to another
-    // thread.
+    // Tasks complete inline. The test's synchronization context would continue on another thread, so the work runs
+    // without it.
     private static Task ExpireAsync(SteppedNode node) =>
         Task.Run(() =>
         {
@@ -471,8 +471,8 @@ public class DamageTests
             Assert.True(done.IsCompletedSuccessfully, done.Exception?.Message);
         });
 
-    // Documents in runs; in the journal alone a new version of one of them, and a batch that expects another to be as
-    // it was.
+    // Documents in runs. Only in the journal: a new version of one of them, and a batch that expects another one
+    // unchanged.
     private static SimulatedDisk Filled(out int documents)
     {
         var disk = new SimulatedDisk("/data");

@@ -57,7 +57,7 @@ public class ExpirationTests
             node.Put("Shop", $"d/{i}", """{"@metadata":{"@expires":"2025-12-31T00:00:00Z"}}""");
         }
 
-        // Nothing is applied in between: what is not found again was not walked over.
+        // Nothing is applied in between, so a document that is not found again was skipped by the start key.
         byte[] from = [];
         long now = _time.GetUtcNow().UtcTicks;
         Expiration.NextCommand(node.Database("Shop"), now, ref from, out int first)!.Dispose();
@@ -65,8 +65,8 @@ public class ExpirationTests
         Assert.Equal((1024, 476), (first, second));
     }
 
-    // Answers are given inline, so the work goes on inside Commit: away from the test's synchronization context, which
-    // would move it to another thread.
+    // Tasks complete inline within Commit. The test's synchronization context would continue on another thread, so the
+    // work runs without it.
     private static Task ExpireAsync(SteppedNode node) =>
         Task.Run(() =>
         {

@@ -6,7 +6,9 @@ using Rookery.Simulation;
 
 namespace Rookery.Documents.Tests.Nodes;
 
-/// <summary>A newer program is this one with a higher <see cref="NodeOptions.NewestFormatLevel"/>.</summary>
+/// <summary>
+/// The format level of a node. A newer program is simulated by a higher <see cref="NodeOptions.NewestFormatLevel"/>.
+/// </summary>
 public sealed class FormatLevelTests
 {
     private const string Note = "/data/format-level";

@@ -12,10 +12,10 @@ using Rookery.Simulation;
 namespace Rookery.Documents.Tests.Nodes;
 
 /// <summary>
-/// A whole data directory as each format version wrote it is kept in Golden/ and must be read for ever: journal, runs,
-/// and every kind of row in them. For a new version, raise
-/// <see cref="DataDirectory.FormatVersion"/> and write another one, once, before its first release:
-/// <c>ROOKERY_WRITE_GOLDEN=1 dotnet test server/tests/Rookery.Documents.Tests --filter GoldenNodeTests</c>.
+/// Golden/ contains a whole data directory of each format version: the journal, runs, and every kind of row in them.
+/// Every later version must read it. For a new version, raise <see cref="DataDirectory.FormatVersion"/> and write
+/// another one, once, before its first release: <c>ROOKERY_WRITE_GOLDEN=1 dotnet test
+/// server/tests/Rookery.Documents.Tests --filter GoldenNodeTests</c>.
 /// </summary>
 public class GoldenNodeTests
 {
@@ -38,7 +38,7 @@ public class GoldenNodeTests
             Assert.Null(node.Core.Storage.Health);
             Assert.Equal(expected, Describe(node));
 
-            // A retry gets the answer of its first time, and what is written now continues the old.
+            // A retry gets the first outcome, and new writes continue the old data.
             long last = node.Core.Storage.Sequence;
             Assert.Equal(KeyedEtag(expected), node.Propose(Keyed(node))[0].Etag);
             Assert.Equal(
@@ -84,7 +84,7 @@ public class GoldenNodeTests
         File.WriteAllText(Path.Join(directory, Contents), contents);
     }
 
-    // In runs, merged and not, and at the end in the journal alone.
+    // Writes rows into merged and unmerged runs, and the last ones only into the journal.
     private static void Fill(SteppedNode node)
     {
         node.CreateDatabase("Shop");

@@ -17,7 +17,7 @@ public sealed class HousekeepingTests
         var housekeeping = new Housekeeping(storage);
         Fill(storage, index: 1, rows: 5_000);
         housekeeping.DoRound();
-        Assert.False(storage.Memtables.IsFlushDue); // it was applied since the last round
+        Assert.False(storage.Memtables.IsFlushDue); // an entry was applied since the last round
         housekeeping.DoRound();
         Assert.True(storage.Memtables.IsFlushDue);
         Work(storage);

@@ -70,7 +70,7 @@ public sealed class IdempotencyTests
 
             node.Commit();
             _time.Advance(TimeSpan.FromHours(25));
-            node.Run(Put(node, "a", "{}", 10)); // two go
+            node.Run(Put(node, "a", "{}", 10)); // removes two keys
             node.Run(Put(node, "a", "{}", 11));
             node.Flush();
         }
@@ -78,7 +78,7 @@ public sealed class IdempotencyTests
         using var again = Open();
         for (ulong key = 12; key <= 14; key++)
         {
-            again.Run(Put(again, "a", "{}", key)); // and the other five
+            again.Run(Put(again, "a", "{}", key)); // removes the other five
         }
 
         Assert.Equal(5, Keys(again));

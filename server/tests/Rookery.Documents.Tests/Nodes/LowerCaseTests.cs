@@ -5,10 +5,7 @@ using Rookery.Simulation;
 
 namespace Rookery.Documents.Tests.Nodes;
 
-/// <summary>
-/// What is compared without case is lower-cased where its command is made; apply takes the form that the command
-/// brings.
-/// </summary>
+/// <summary>Names are lower-cased when the command is encoded. Apply uses the form in the command.</summary>
 public sealed class LowerCaseTests
 {
     private readonly SimulatedDisk _disk = new();
@@ -66,7 +63,7 @@ public sealed class LowerCaseTests
         using var node = SteppedNode.Open(_disk, "/data");
         using var command = CommandEncoder.CreateDatabase("É", "0123456789012345678901");
         byte[] other = command.Written.ToArray();
-        other[^1] ^= 1; // as a runtime with other tables would lower it
+        other[^1] ^= 1; // as a runtime with another version of Unicode would lower-case it
         var copy = CommandBuffer.Rent();
         other.CopyTo(copy.GetSpan(other.Length));
         copy.Advance(other.Length);

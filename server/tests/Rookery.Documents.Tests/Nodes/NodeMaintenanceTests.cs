@@ -20,7 +20,7 @@ public sealed class NodeMaintenanceTests
     {
         var threads = new RunWriters();
         using var node = Open(new SimulatedDisk(), threads);
-        threads.Forget(); // opening is one thread's
+        threads.Forget(); // ignore the writes of the thread that opens the node
         await FillAsync(node, documents: 2_000);
         Assert.True(node.ReadStatistics()!.Storage.Flushes > 4, "writers were faster than a memtable is large");
         Assert.Equal(["maintenance"], threads.Names);

@@ -12,8 +12,8 @@ public class NodeSpaceTests
     private readonly SimulatedTimeProvider _time = new();
 
     /// <summary>
-    /// The reserve of the data is off here, so that it is the journal's device that says no. One document is written
-    /// again and again: its run is small.
+    /// The data's reserve is off, so only the journal's device can refuse a write. The same document is written again
+    /// and again, so its run is small.
     /// </summary>
     [Fact]
     public void A_full_journal_device_refuses_growth_until_a_flush_releases_segments()

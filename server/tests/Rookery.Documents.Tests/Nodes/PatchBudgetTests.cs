@@ -6,7 +6,7 @@ using Rookery.Simulation;
 
 namespace Rookery.Documents.Tests.Nodes;
 
-/// <summary>Patches are short, and what they rewrite is not.</summary>
+/// <summary>Limits for short patches that rewrite large documents.</summary>
 public sealed class PatchBudgetTests
 {
     [Fact]

@@ -10,7 +10,7 @@ using Rookery.Simulation;
 
 namespace Rookery.Documents.Tests.Nodes;
 
-/// <summary>A node without threads on a simulated disk: each write is committed when its call returns.</summary>
+/// <summary>A node without threads on a simulated disk. Each write is committed when its call returns.</summary>
 internal sealed class SteppedNode : IDisposable
 {
     private SteppedNode(NodeStore core, Func<bool>? isClockSynchronised)
@@ -89,7 +89,7 @@ internal sealed class SteppedNode : IDisposable
     public Database Database(string name) =>
         Core.Databases.TryGet(name, out var database) ? database : throw new InvalidOperationException(name);
 
-    /// <summary>The bodies of all documents by id.</summary>
+    /// <summary>Returns the bodies of all documents, by id.</summary>
     public Dictionary<string, string> Documents(string database)
     {
         var documents = new Dictionary<string, string>(StringComparer.Ordinal);
@@ -103,14 +103,14 @@ internal sealed class SteppedNode : IDisposable
         return documents;
     }
 
-    /// <summary>Flushes what is applied, so that it is in runs.</summary>
+    /// <summary>Flushes all applied rows into runs.</summary>
     public void Flush()
     {
         Core.Storage.Memtables.RequestFlush();
         while (Core.Background.DoStep()) { }
     }
 
-    /// <summary>Commits what was proposed, by the test or by the node itself.</summary>
+    /// <summary>Commits all proposed commands, of the test and of the node itself.</summary>
     public void Commit() => Consensus.RunUntilIdle();
 
     public void Dispose()
@@ -119,7 +119,7 @@ internal sealed class SteppedNode : IDisposable
         Core.Dispose();
     }
 
-    /// <summary>Commits a command and gives its outcome.</summary>
+    /// <summary>Commits a command and returns its outcome.</summary>
     public CommandOutcome Propose(CommandBuffer command)
     {
         var outcome = Consensus.ProposeAsync(command, CancellationToken.None).AsTask();
@@ -128,6 +128,6 @@ internal sealed class SteppedNode : IDisposable
         return outcome.Result;
     }
 
-    /// <summary>Commits a command, which must not be refused.</summary>
+    /// <summary>Commits a command, and asserts that it is not refused.</summary>
     public void Run(CommandBuffer command) => Assert.Null(Propose(command).Rejection);
 }

@@ -120,8 +120,8 @@ public sealed class TombstoneCleaningTests
         return ids;
     }
 
-    // Answers are given inline, so the work goes on inside Commit: away from the test's synchronization context, which
-    // would move it to another thread.
+    // Tasks complete inline within Commit. The test's synchronization context would continue on another thread, so the
+    // work runs without it.
     private static Task CleanAsync(SteppedNode node) =>
         Task.Run(() =>
         {

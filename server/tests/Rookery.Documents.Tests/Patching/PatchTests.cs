@@ -11,7 +11,7 @@ namespace Rookery.Documents.Tests.Patching;
 
 public class PatchTests
 {
-    /// <summary>RFC 7396, appendix A.</summary>
+    /// <summary>The examples of RFC 7396, appendix A.</summary>
     [Theory]
     [InlineData("""{"a":"b"}""", """{"a":"c"}""", """{"a":"c"}""")]
     [InlineData("""{"a":"b"}""", """{"b":"c"}""", """{"a":"b","b":"c"}""")]
@@ -66,7 +66,7 @@ public class PatchTests
     public void A_script_that_repeats_a_long_value_is_refused_before_it_fills_memory()
     {
         string script = string.Concat(Enumerable.Repeat("this.a=$v;", 100_000));
-        string body = $$"""{"Patch":{"Script":"{{script}}","Values":{"v":"{{new string('x', 100_000)}}"} } }"""; // 10^10 bytes as a program
+        string body = $$"""{"Patch":{"Script":"{{script}}","Values":{"v":"{{new string('x', 100_000)}}"} } }"""; // 10^10 bytes compiled
         Assert.False(
             BatchRequestParser.TryParsePatch(
                 Bytes(body),
@@ -404,7 +404,7 @@ public class PatchTests
 
     private static System.Text.Json.Nodes.JsonNode? Node(string json) => System.Text.Json.Nodes.JsonNode.Parse(json);
 
-    /// <summary>The pseudo code of RFC 7396, §2.</summary>
+    /// <summary>The pseudo code of RFC 7396, section 2.</summary>
     private static System.Text.Json.Nodes.JsonNode? Define(
         System.Text.Json.Nodes.JsonNode? target,
         System.Text.Json.Nodes.JsonNode? patch

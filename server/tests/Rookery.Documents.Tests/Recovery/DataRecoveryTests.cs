@@ -37,7 +37,7 @@ public class DataRecoveryTests
         Assert.True(recovered.Core.Storage.Sequence >= 300, "etags go on");
         recovered.Put("Shop", "d/new", """{"b":2}""");
 
-        // The old data are whole, under their names with the old cluster's id.
+        // The old data is complete, under names that contain the old cluster's id.
         string suffix = ".before-" + old.ClusterId;
         Assert.True(
             _disk.Exists($"{BackedUp.Node}/storage{suffix}/manifest-0")
@@ -130,7 +130,8 @@ public class DataRecoveryTests
     [Fact]
     public void The_search_catches_a_recovery_without_a_sync_of_the_journal_directory()
     {
-        // Where nothing else syncs it: the new tables count then, and their journal may not be there.
+        // Nothing else syncs the journal's directory. Without this sync, the new tables could be valid while their
+        // journal is missing.
         BackedUp.NewNode(_disk, 20).Dispose();
         Assert.NotNull(
             new CrashSearch { Points = 300, Runs = 1 }.Find(
@@ -190,7 +191,7 @@ public class DataRecoveryTests
             }
         }
 
-        // The third of them does not read back, and later ones do.
+        // The third entry cannot be read, and later ones can.
         string segment = _disk.Files.First(file => _disk.ReadAll(file).AsSpan().IndexOf("late/2"u8) >= 0);
         _disk.Rot(segment, _disk.ReadAll(segment).AsSpan().IndexOf("late/2"u8), 4);
         using (var old = Open(_disk))
@@ -249,7 +250,7 @@ public class DataRecoveryTests
             var recovery = Recovery(both, options);
             recovery.Build(old, NewIds);
 
-            // As a kill behind the decision leaves it.
+            // The state that a kill after the decision leaves.
             DirectoryReplacement.Decide(both, BackedUp.Node, NewIds);
         }
 

@@ -6,7 +6,7 @@ using Rookery.Scripting.Syntax;
 
 namespace Rookery.Documents.Tests.Scripting;
 
-/// <summary>Scripts give the results of a real JavaScript engine, or are rejected by name.</summary>
+/// <summary>Scripts have the results of a real JavaScript engine, or are rejected by name.</summary>
 public class EngineComparisonTests
 {
     private const int ScriptsPerSeed = 4_000;

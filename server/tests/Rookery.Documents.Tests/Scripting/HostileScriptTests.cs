@@ -10,7 +10,7 @@ using static Rookery.Documents.Tests.Json.Parsing;
 namespace Rookery.Documents.Tests.Scripting;
 
 /// <summary>
-/// Scripts that would run for ever, or take all memory, end with a reason, and no exception leaves the interpreter.
+/// Scripts that would run for ever or take all memory end with a reason. No exception leaves the interpreter.
 /// </summary>
 public class HostileScriptTests
 {
@@ -112,7 +112,8 @@ public class HostileScriptTests
     }
 
     /// <summary>
-    /// A random combination of script fragments is either rejected, or runs to a result or a reason, twice the same.
+    /// A random combination of script fragments is rejected, or it ends with a result or a failure, which is the same
+    /// in a second run.
     /// </summary>
     [Fact]
     public void Random_scripts_end_in_a_result_or_a_reason_and_always_in_the_same()

@@ -4,7 +4,7 @@ using Rookery.Scripting.Values;
 
 namespace Rookery.Documents.Tests.Scripting;
 
-/// <summary>Powers are rounded correctly, so that no processor gives other digits.</summary>
+/// <summary>Powers are rounded correctly, so all processors compute the same digits.</summary>
 public sealed class PortablePowerTests
 {
     [Fact]
@@ -47,7 +47,7 @@ public sealed class PortablePowerTests
         Assert.Equal(double.IsNegative(power), double.IsNegative(PortablePower.Of(number, exponent)));
     }
 
-    /// <summary>.NET's result differs by less than one digit, and any difference comes from .NET.</summary>
+    /// <summary>.NET's result differs by less than one unit of the last digit.</summary>
     [Fact]
     public void A_power_differs_from_that_of_NET_by_one_digit_at_most()
     {

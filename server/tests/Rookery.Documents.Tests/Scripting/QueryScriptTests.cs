@@ -7,7 +7,7 @@ using static Rookery.Documents.Tests.Json.Parsing;
 
 namespace Rookery.Documents.Tests.Scripting;
 
-/// <summary>Scripts of queries, which are written in several parts.</summary>
+/// <summary>Scripts of queries, which consist of several parts.</summary>
 public class QueryScriptTests
 {
     private static readonly QueryScript Query = new()
@@ -95,7 +95,7 @@ public class QueryScriptTests
         );
     }
 
-    /// <summary>A run reserves memory beyond a small amount, and the next run reserves it again.</summary>
+    /// <summary>A run reserves its memory beyond a small amount. The next run reserves it again.</summary>
     [Fact]
     public void Memory_is_reserved_before_it_is_held()
     {

@@ -8,8 +8,8 @@ using static Rookery.Documents.Tests.Json.Parsing;
 namespace Rookery.Documents.Tests.Scripting;
 
 /// <summary>
-/// All work is charged in steps by the bytes it touches, and all memory is counted, so that every member can apply what
-/// one member can.
+/// Steps are counted for all bytes that a script touches, and all memory is counted, so that every member can apply
+/// what one member can.
 /// </summary>
 public class ScriptCostTests
 {
@@ -18,8 +18,8 @@ public class ScriptCostTests
     [Fact]
     public void Memory_fits_the_smallest_member()
     {
-        // A node of 96 MiB has a managed heap of 48 MiB. Sorting this array once took 24 MiB of it, and doubling its
-        // slots took more.
+        // A node of 96 MiB has a managed heap of 48 MiB. Sorting this array once took 24 MiB, and doubling its slots
+        // took more.
         string zeros = Numbers(600_000);
         string sorted = Run("this.a.sort()", zeros, Wide, out _, out long allocated);
         Assert.Contains("B of memory", sorted, StringComparison.Ordinal);

@@ -14,8 +14,8 @@ using Rookery.Simulation;
 namespace Rookery.Documents.Tests.Transfer;
 
 /// <summary>
-/// A member that stopped at a random entry gets what changed, and holds every row that the sender does, in every table,
-/// with the same outcome of all commands.
+/// A member that stopped at a random entry receives the changes. Then it has every row of the sender in every table,
+/// and the same outcome hash.
 /// </summary>
 public sealed class StateChangesTests
 {
@@ -78,7 +78,7 @@ public sealed class StateChangesTests
         Assert.Null(offer.Since);
         Assert.StartsWith("what changed could not be written (", offer.Why, StringComparison.Ordinal);
 
-        // Since a later etag something else changed: one who asks for that is not told of another's bad luck.
+        // The refusal for one etag does not count for a later one, after which something else changed.
         Assert.Null(sender.Core.Offers.MakeSince(since + 1, out var another));
         another!();
         Assert.Equal(since + 1, sender.Core.Offers.MakeSince(since + 1, out _)!.Since);
@@ -86,7 +86,7 @@ public sealed class StateChangesTests
     }
 
     /// <summary>
-    /// As for everything: the old state or the new one, with the vote, and a journal that goes on behind it.
+    /// The node has the old state or the new one, its vote, and a journal that continues after the state.
     /// </summary>
     [Fact]
     public void After_any_power_cut_a_node_has_its_old_state_with_or_without_the_changes()
@@ -181,7 +181,7 @@ public sealed class StateChangesTests
         int Acknowledged
     );
 
-    // Gives the etag behind which little changed.
+    // Returns the etag after which little changed.
     private static long FillWithLittleChanged(SteppedNode node)
     {
         var random = new Random(3);
@@ -260,7 +260,7 @@ public sealed class StateChangesTests
         return offer ?? sender.Offers.MakeSince(since.Value, out _)!;
     }
 
-    // The journal of the one becomes that of the other, entry by entry.
+    // Copies the sender's journal entries to the receiver and applies them.
     private static void Follow(NodeStore sender, NodeStore receiver, long through, Random random)
     {
         var frames = new List<JournalFrame>();
@@ -303,7 +303,7 @@ public sealed class StateChangesTests
         );
     }
 
-    // Of the rows by etag those that readers pass over are left out: when they go is each node's own affair.
+    // Omits stale rows by etag, which readers skip, because each node merges them away at another time.
     private static List<string> RowsOf(NodeStore store)
     {
         var filter = new StaleOrderFilter();
@@ -336,7 +336,7 @@ public sealed class StateChangesTests
         return described;
     }
 
-    /// <summary>Random commands of every kind that leaves rows or takes them away.</summary>
+    /// <summary>Random commands of every kind that adds or removes rows.</summary>
     private sealed class Work(SteppedNode node, Random random, SimulatedTimeProvider time)
     {
         private readonly Dictionary<(string Database, string Id), long> _expiring = [];

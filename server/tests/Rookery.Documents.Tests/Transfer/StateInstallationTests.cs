@@ -65,7 +65,7 @@ public sealed class StateInstallationTests
     }
 
     /// <summary>
-    /// A member whose journal has the state's last entry only lacks the runs: entries behind it stay.
+    /// A member whose journal has the state's last entry lacks only the runs. Later entries of its journal stay.
     /// </summary>
     [Fact]
     public void A_journal_with_the_last_entry_of_the_snapshot_keeps_its_tail()
@@ -95,8 +95,8 @@ public sealed class StateInstallationTests
     }
 
     /// <summary>
-    /// A cut at any moment from before the fetch to after the install: the node opens as it was or as it is to be, with
-    /// the vote that it gave, and goes on.
+    /// Power is cut at any moment from before the fetch to after the installation. The node opens with the old or the
+    /// new state and with its vote, and continues.
     /// </summary>
     [Theory]
     [InlineData(false)]

@@ -50,7 +50,7 @@ public sealed class StateOffersTests
         Assert.Equal((2L, 1L), (node.Core.Transfers.Offers, node.Core.Transfers.GivenUp));
     }
 
-    /// <summary>manifest-treadmill: a member that never catches up must not fill the journal's device.</summary>
+    /// <summary>A member that never catches up must not fill the journal's device.</summary>
     [Fact]
     public void An_offer_that_pins_too_much_of_the_journal_is_withdrawn()
     {
@@ -77,7 +77,7 @@ public sealed class StateOffersTests
         Assert.Null(offers.Open(offer.Id, offer.Files[0].Name));
     }
 
-    /// <summary>Who cannot apply any more needs what reaches as far as it has come.</summary>
+    /// <summary>A member that cannot apply any more needs a snapshot that reaches its applied index.</summary>
     [Fact]
     public void An_offer_older_than_the_applied_state_of_a_member_is_replaced()
     {

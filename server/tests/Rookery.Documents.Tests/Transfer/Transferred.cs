@@ -9,13 +9,13 @@ using Rookery.Simulation;
 
 namespace Rookery.Documents.Tests.Transfer;
 
-/// <summary>Two nodes, and the way of a state from one to the other without a network.</summary>
+/// <summary>Transfers a state between two nodes without a network.</summary>
 internal static class Transferred
 {
     public const string Sender = "/data/sender";
     public const string Receiver = "/data/receiver";
 
-    /// <summary>What the sender holds by now, all of it in runs.</summary>
+    /// <summary>Fills the sender, and flushes everything into runs.</summary>
     public static void FillSender(SteppedNode node, int documents = 120)
     {
         node.CreateDatabase("both");
@@ -38,7 +38,7 @@ internal static class Transferred
         node.Flush();
     }
 
-    /// <summary>What a member holds that was cut off early.</summary>
+    /// <summary>Fills a receiver that stopped early.</summary>
     public static void FillReceiver(SteppedNode node, int documents = 12)
     {
         node.CreateDatabase("both");
@@ -49,7 +49,7 @@ internal static class Transferred
         }
     }
 
-    /// <summary>More writes, flushed and let go by the journal.</summary>
+    /// <summary>Writes more documents, flushes them, and releases their journal entries.</summary>
     public static void FillLater(SteppedNode node, int round)
     {
         for (int i = 0; i < 40; i++)
@@ -64,7 +64,7 @@ internal static class Transferred
         node.Flush();
     }
 
-    /// <summary>Copies what an inbox lacks of an offer.</summary>
+    /// <summary>Copies the bytes of an offer that an inbox lacks.</summary>
     public static void Copy(StateOffers offers, StateOffer offer, StateInbox inbox)
     {
         inbox.Begin(offer);
@@ -84,7 +84,7 @@ internal static class Transferred
         }
     }
 
-    /// <summary>Opens a node's data without consensus, and applies all that its journal holds.</summary>
+    /// <summary>Opens a node's data without consensus, and applies all entries of its journal.</summary>
     public static NodeStore Open(IDisk disk, NodeOptions options)
     {
         var store = NodeStore.Open(
@@ -98,7 +98,7 @@ internal static class Transferred
         return store;
     }
 
-    /// <summary>The bodies of all documents by id; none when there is no such database.</summary>
+    /// <summary>Returns the bodies of all documents, by id; empty if the database does not exist.</summary>
     public static Dictionary<string, string> Documents(NodeStore store, string name)
     {
         var documents = new Dictionary<string, string>(StringComparer.Ordinal);
@@ -115,7 +115,7 @@ internal static class Transferred
         return documents;
     }
 
-    /// <summary>Fails unless a node holds what another does.</summary>
+    /// <summary>Asserts that two nodes have the same content.</summary>
     public static void AssertEqual(NodeStore expected, NodeStore actual)
     {
         Assert.Equal(expected.Databases.All.Select(Describe), actual.Databases.All.Select(Describe));

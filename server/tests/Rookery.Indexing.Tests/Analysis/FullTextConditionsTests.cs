@@ -71,7 +71,7 @@ public sealed class FullTextConditionsTests
         Assert.Equal(QueryFault.Invalid, Assert.Throws<QueryException>(() => new Scan(condition).Dispose()).Fault);
 
     /// <summary>
-    /// The clock ends a query whose client disconnected, so it must also be checked within one document.
+    /// The clock ends a query whose client disconnected, so it must be checked within one document, too.
     /// </summary>
     [Theory]
     [InlineData("lucene(title, '*a*a*a*a*b')", 3000)]

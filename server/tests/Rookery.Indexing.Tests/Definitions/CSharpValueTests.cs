@@ -149,7 +149,7 @@ public sealed class CSharpValueTests
         new(o => Math.Pow(-2, 3)),
     ];
 
-    // Expressions to which C# gives a common type, and chars beside numbers.
+    // Expressions whose values C# converts to a common type, and operations on a char and a number.
     private static readonly Case[] Choices =
     [
         new(o => o.Flag ? 'a' : 'b'),

@@ -352,7 +352,7 @@ public sealed class HostileDefinitionTests
         var refused = Assert.Throws<ReduceException>(() => _ = runner.KeyOf(row).Length);
         Assert.Equal("The reduce failed: the result would be larger than 8.0 MiB.", refused.Message);
 
-        // The key of a large row that the interpreter returns reserves no room either.
+        // The key of a large row that the interpreter returns needs no buffer, either.
         var room = new GrowableBytes();
         Assert.False(
             reduce.Plain.TryReadKey(Encoding.UTF8.GetBytes($$"""{"t":"{{new string('x', 100_000)}}"}"""), room, out _)

@@ -14,7 +14,7 @@ public sealed class ReduceOrderTests
 {
     private const string Map = "from u in docs.Users select new { u.k, u.a, u.b, u.d, u.tags }";
 
-    /// <summary>Each case computes its result in a different way.</summary>
+    /// <summary>Each reduce computes its result in a different way.</summary>
     [Theory]
     [InlineData("k: g.key, a: g.values.reduce((s, v) => s + v.a, 0), b: 0, d: null, tags: null")]
     [InlineData("k: g.key, a: g.values.reduce((s, v) => s + (v.a || 0), 0), b: g.values[0].b, d: '', tags: null")]
@@ -55,7 +55,7 @@ public sealed class ReduceOrderTests
                 int[] order = [.. Enumerable.Range(0, count)];
                 random.Shuffle(order);
 
-                // Documents that are deleted, that receive their last content late, and pauses in between.
+                // Some documents are deleted, some get their last content late, and indexing pauses in between.
                 foreach (int number in order)
                 {
                     node.Put($"users/{number}", MembersOf(seed % 2 == 0 ? number : number + 1));

@@ -11,7 +11,7 @@ using Rookery.Simulation;
 
 namespace Rookery.Indexing.Tests.Definitions;
 
-/// <summary>Static indexes hold what a computation from their documents gives.</summary>
+/// <summary>The content of static indexes equals a computation from their documents.</summary>
 public sealed class StaticIndexTests
 {
     private static readonly (string Name, string Definition, Func<ShopModel, IEnumerable<string>> Expected)[] Indexes =
@@ -148,8 +148,8 @@ public sealed class StaticIndexTests
         }
 
         node.Put("users/1", "\"name\":\"Anna\"");
-        node.SettleAll(); // it meets the damage
-        node.SettleAll(); // and is built
+        node.SettleAll(); // finds the damage
+        node.SettleAll(); // builds the index again
         Assert.Equal(
             8,
             node.ReadRows("totals").Count(static row => row.Contains("\"count\":6", StringComparison.Ordinal))
@@ -310,7 +310,7 @@ public sealed class StaticIndexTests
     [InlineData(true)]
     public void A_changed_definition_that_fails_on_the_documents_replaces_no_index(bool isRestarted)
     {
-        // One step covers all documents: an index that stops in it has read as far as the serving one.
+        // One step reads all documents, so an index that stops in it has read as far as the serving one.
         var options = IndexedNode.SmallSteps with
         {
             DocumentsPerStep = 256,
@@ -377,7 +377,9 @@ public sealed class StaticIndexTests
         node.Dispose();
     }
 
-    /// <summary>The stored index follows older rules: reduce keys were written as in the first document.</summary>
+    /// <summary>
+    /// The stored index was written by older rules, by which reduce keys have the form of the first document.
+    /// </summary>
     [Fact]
     public void An_index_whose_contents_are_of_an_older_version_is_built_again()
     {
@@ -426,7 +428,7 @@ public sealed class StaticIndexTests
         return (node.Disk, seed);
     }
 
-    /// <summary>Asserts that the indexes hold what the documents give.</summary>
+    /// <summary>Asserts that the indexes equal a computation from the documents.</summary>
     private static void Check(IndexedNode node, ShopModel shop, string context)
     {
         foreach (var (name, _, expected) in Indexes)

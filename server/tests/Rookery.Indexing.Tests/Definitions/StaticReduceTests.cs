@@ -210,7 +210,9 @@ public sealed class StaticReduceTests
         Assert.Contains("Infinity", node.Host.ReadErrors(node.Database(), "a")[3].Message, StringComparison.Ordinal);
     }
 
-    /// <summary>A page of rows without a paid order gives 0/0, where the whole group has an average.</summary>
+    /// <summary>
+    /// In a page of rows without a paid order, 0/0 is computed, although the whole group has an average.
+    /// </summary>
     [Theory]
     [InlineData(
         "map('Orders', o => ({ c: o.c, n: o.paid ? 1 : 0, t: o.paid ? o.t : 0, avg: o.t / o.none }))",

@@ -19,7 +19,7 @@ using Rookery.Simulation;
 
 namespace Rookery.Indexing.Tests.Execution;
 
-/// <summary>Changing documents, an index of them, and the answers of both to a query.</summary>
+/// <summary>Changing documents and an index of them. Answers queries by the index and by a scan.</summary>
 internal sealed class IndexExample : IDisposable
 {
     private const string Folder = "/data/index";

@@ -68,7 +68,7 @@ public sealed class KnownIndexesTests
             }
         }
 
-        Assert.InRange(chosen, 500, int.MaxValue); // else it says nothing
+        Assert.InRange(chosen, 500, int.MaxValue); // otherwise the test would prove nothing
     }
 
     [Fact]
@@ -125,10 +125,10 @@ public sealed class KnownIndexesTests
         GC.Collect();
         Assert.False(index.TryGetTarget(out _), "the index is gone, though what is known of the text is still there");
         Assert.NotNull(parsed.Known);
-        Assert.Null(Plan(node, parsed, "shop", isKnown: true).IndexName); // so few documents are looked at
+        Assert.Null(Plan(node, parsed, "shop", isKnown: true).IndexName); // so few documents are scanned
     }
 
-    // A method of its own, so that no local variable keeps the objects alive for the garbage collector.
+    // A separate method, so that no local variable keeps the objects alive.
     [MethodImpl(MethodImplOptions.NoInlining)]
     private static WeakReference<object> Ask(IndexedNode node, Query parsed)
     {

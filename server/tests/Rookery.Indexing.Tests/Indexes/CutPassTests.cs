@@ -8,7 +8,7 @@ using Rookery.Storage;
 namespace Rookery.Indexing.Tests.Indexes;
 
 /// <summary>
-/// A pass over changes, or a walk over documents, that ends early because the node ended its snapshot.
+/// Passes over changes and walks over documents that end early because the node ended their snapshot.
 /// </summary>
 public sealed class CutPassTests
 {

@@ -16,7 +16,7 @@ using Rookery.Simulation;
 
 namespace Rookery.Indexing.Tests.Indexes;
 
-/// <summary>A node without consensus and threads, with its indexes: a call has done its work when it returns.</summary>
+/// <summary>A node with indexes, without consensus and threads. Each call has done its work when it returns.</summary>
 internal sealed class IndexedNode : IDisposable
 {
     public const string Directory = "/data/node";
@@ -212,7 +212,7 @@ internal sealed class IndexedNode : IDisposable
         return rows;
     }
 
-    /// <summary>Asserts that queries see in an index what its documents give now.</summary>
+    /// <summary>Asserts that an index, as queries see it, equals a computation from the documents.</summary>
     public void Check(string name, AutoIndexDefinition definition, string database = "shop", string context = "")
     {
         var expected = Recompute(definition, database);

@@ -9,7 +9,7 @@ using Rookery.Simulation;
 
 namespace Rookery.Indexing.Tests.Indexes;
 
-/// <summary>An index and documents that its definition cannot map.</summary>
+/// <summary>Errors of an index whose definition cannot map some documents.</summary>
 public sealed class RunningIndexTests : IDisposable
 {
     private readonly IndexedNode _node = IndexedNode.New();

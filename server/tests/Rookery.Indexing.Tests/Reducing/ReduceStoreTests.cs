@@ -13,8 +13,8 @@ public sealed class ReduceStoreTests
     private const int RowsOfAPage = 16;
 
     /// <summary>
-    /// Random edits, deletions, fan-out and reopened stores: the stored groups, and the reported changes, match a
-    /// computation from scratch.
+    /// Random changes and deletions of documents with several rows, and reopened stores. The stored groups and the
+    /// reported changes equal a computation from scratch.
     /// </summary>
     [Theory]
     [InlineData(false)]
@@ -291,7 +291,7 @@ public sealed class ReduceStoreTests
         Assert.True(store.Watermark >= promised, $"follows to {store.Watermark}, and {promised} was promised");
         Check(store, run.Work, (int)store.Watermark, "reopened");
 
-        // The changes reported before the cut, and those after it, add up to the same as without a cut.
+        // The changes reported before and after the power cut together equal those without a cut.
         var told = new CollectedGroups();
         foreach (var (key, row) in run.Acknowledged.Last(known => known.Operation <= operation).Rows)
         {

@@ -54,7 +54,7 @@ public sealed class ScanModelTests
             }
         }
 
-        Assert.InRange(matched, compared / 10, compared * 9 / 10); // else they say nothing
+        Assert.InRange(matched, compared / 10, compared * 9 / 10); // otherwise the test would prove nothing
     }
 
     [Fact]

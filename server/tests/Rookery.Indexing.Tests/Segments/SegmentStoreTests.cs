@@ -11,7 +11,7 @@ public sealed class SegmentStoreTests
 {
     private const string Folder = "/data/index";
 
-    /// <summary>If other indexes use all indexing memory, each document would become a segment of its own.</summary>
+    /// <summary>If other indexes use all indexing memory, each document must not become a separate segment.</summary>
     [Fact]
     public void A_batch_buffers_some_documents_even_if_memory_is_short()
     {
@@ -32,8 +32,8 @@ public sealed class SegmentStoreTests
     }
 
     /// <summary>
-    /// Words are announced to a batch in groups. In texts of any length, with other parts between them, each word is
-    /// indexed at its positions.
+    /// Words are prefetched in groups. In texts of any length, with other parts between the words, each word is indexed
+    /// at its positions.
     /// </summary>
     [Fact]
     public void Each_word_of_a_long_text_is_indexed_at_its_positions()
