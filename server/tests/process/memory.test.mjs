@@ -79,6 +79,33 @@ test("a node of 128 MiB outlives 1,000 clients that take nothing of long answers
   t.diagnostic(`peak ${peakMebibytes(node.child.pid)} MiB of 128`)
 })
 
+test("a node of 128 MiB starts with 1,000 index definitions", async t => {
+  const data = temporaryDirectory(t)
+  const options = ["--memory", "128M"]
+  const node = await NodeProcess.serve({ data, options })
+  await node.createDatabase("d")
+  for (let first = 0; first < 1000; first += 100) {
+    const Indexes = Array.from({ length: 100 }, (_, n) => ({ Name: `I/${first + n}`, Maps: [`from d in docs.C${first / 100} select new { d.x${n}, y = d.y + ${n} }`] }))
+    await node.expect(201, "PUT", "/databases/d/admin/indexes", JSON.stringify({ Indexes }))
+  }
+
+  await node.expect(201, "PUT", "/databases/d/docs?id=c/1", JSON.stringify({ x1: 1, y: 2, "@metadata": { "@collection": "C0" } }))
+  await node.kill()
+  const again = await NodeProcess.serveDuring(t, { data, options })
+  const { Results } = await again.expect(200, "GET", "/databases/d/indexes?namesOnly=true&pageSize=2000")
+  assert.equal(Results.length, 1000)
+  await again.expect(200, "GET", "/databases/d/docs?id=c/1")
+  const found = () => again.request("POST", "/databases/d/queries", JSON.stringify({ Query: "from index 'I/1' where x1 = 1", WaitForNonStaleResults: true }))
+  await until(async () => {
+    const { status, text } = await found()
+    return status === 200 && JSON.parse(text).TotalResults === 1
+  })
+  assert.doesNotMatch(again.log, /OutOfMemory|Out of memory/)
+  const peak = peakMebibytes(again.child.pid)
+  t.diagnostic(`ready after ${Math.round(again.startMilliseconds)} ms, peak ${peak} MiB of 128`)
+  assert.ok(peak <= 128 + beyondBudget, `${peak} MiB resident`)
+})
+
 test("the kernel makes no huge pages of what a node uses here and there", async t => {
   const node = await NodeProcess.serve({ data: temporaryDirectory(t) })
   assert.match(status(node.child.pid), /^THP_enabled:\s+0$/m)
