@@ -238,6 +238,11 @@ test("A dump of RavenDB's brings documents, identities and indexes, and what it 
   assert.deepEqual((await node.expect(200, "GET", "/databases/birds/indexes?namesOnly=true")).Results, ["Orders/ByCompany"])
   assert.ok((await node.expect(200, "GET", "/databases/birds/hilo/next?tag=orders&lastBatchSize=0")).Low > 32, "ids go on behind those of the dump")
   assert.equal((await rookery("import", ".", write("plain.ravendbdump", bytes))).code, 65, "not packed")
+  const rotten = gzipSync(bytes)
+  rotten[rotten.length - 6] ^= 1
+  const checked = await rookery("import", ".", write("rotten.ravendbdump", rotten))
+  assert.equal(checked.code, 65)
+  assert.match(checked.stderr, /its compression is damaged or cut off/)
   const cut = await rookery("import", ".", write("cut.ravendbdump", bytes.subarray(0, bytes.length - 40)))
   assert.equal(cut.code, 65)
   assert.match(cut.stderr, /cut off|ends at byte/)
