@@ -127,12 +127,12 @@ internal sealed class CallEmitter(EmitContext context, ScriptEmitter script)
         {
             case "map" or "filter" or "some" or "every" or "find" or "findIndex" or "forEach" or "flatMap":
                 LoopEmitter.RequireOne(method, arguments);
-                script.Loops.EmitLoop(method, LoopEmitter.ToCallback(arguments[0], 1));
+                script.Loops.EmitLoop(method, script.Loops.ToCallback(arguments[0], 1));
                 break;
             case "reduce" when arguments.Count is 1 or 2:
                 script.Loops.EmitReduce(
                     method,
-                    LoopEmitter.ToCallback(arguments[0], 2),
+                    script.Loops.ToCallback(arguments[0], 2),
                     arguments.Count == 2 ? arguments[1] : null
                 );
                 break;
@@ -159,7 +159,7 @@ internal sealed class CallEmitter(EmitContext context, ScriptEmitter script)
                     ExpressionEmitter.RefuseMetadata(method.Target);
                 }
 
-                script.Emit(method.Target);
+                script.EmitTarget(method);
                 EmitArguments(arguments);
                 context.Builder.Emit(Opcode.Invoke, (int)entry.Function, arguments.Count + 1);
                 break;

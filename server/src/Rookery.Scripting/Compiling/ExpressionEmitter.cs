@@ -8,9 +8,81 @@ internal sealed class ExpressionEmitter(EmitContext context, ScriptEmitter scrip
     // Member names that RavenDB reads as settings of a field, not as values.
     private static readonly string[] FieldSettings = ["$value", "$name", "$options", "$boost", "$vector"];
 
+    // The end of the chain that is compiled, if a '?.' may skip calls of it.
+    private JumpTarget? _chainEnd;
+    private bool _isLink;
+
     /// <summary>Compiles an expression.</summary>
     /// <exception cref="ScriptException">The expression is not supported here, or nests too deep.</exception>
     public void Emit(Expression expression)
+    {
+        bool isLink = _isLink;
+        _isLink = false;
+        if (isLink)
+        {
+            EmitOne(expression);
+            return;
+        }
+
+        var outer = _chainEnd;
+        _chainEnd = SkipsCalls(expression) ? context.NewTarget() : null;
+        EmitOne(expression);
+        if (_chainEnd is { } end)
+        {
+            context.Builder.Mark(end);
+        }
+
+        _chainEnd = outer;
+    }
+
+    /// <summary>
+    /// Compiles the target of a member, an element or a method. After a <c>?.</c>, null and undefined end the chain,
+    /// whose value is undefined then.
+    /// </summary>
+    public void EmitTarget(Expression target, bool isSkipping)
+    {
+        var end = _chainEnd;
+        _isLink = true;
+        Emit(target);
+        if (isSkipping && end is not null)
+        {
+            var exists = context.NewTarget();
+            context.Builder.Emit(Opcode.JumpKeepingValue, exists);
+            context.Builder.Emit(Opcode.PushUndefined);
+            context.Builder.Emit(Opcode.Jump, end);
+            context.Builder.Mark(exists);
+        }
+    }
+
+    /// <summary>
+    /// Returns whether a chain calls something after a <c>?.</c>. Without a call there is nothing to skip: a member of
+    /// nothing is undefined.
+    /// </summary>
+    private static bool SkipsCalls(Expression chain)
+    {
+        for (bool hasCall = false; ; )
+        {
+            switch (chain)
+            {
+                case CallExpression { Callee: MemberExpression callee }:
+                    (hasCall, chain) = (true, callee);
+                    break;
+                case MemberExpression member when hasCall && member.IsSkipping:
+                case ElementExpression element when hasCall && element.IsSkipping:
+                    return true;
+                case MemberExpression member:
+                    chain = member.Target;
+                    break;
+                case ElementExpression element:
+                    chain = element.Target;
+                    break;
+                default:
+                    return false;
+            }
+        }
+    }
+
+    private void EmitOne(Expression expression)
     {
         context.Deepen(expression.Position);
         switch (expression)
@@ -38,7 +110,7 @@ internal sealed class ExpressionEmitter(EmitContext context, ScriptEmitter scrip
                 break;
             case MemberExpression member:
                 RefuseCarrier(member);
-                Emit(member.Target);
+                EmitTarget(member.Target, member.IsSkipping);
                 if (member is { Name: "length", IsOptional: false } && context.Use != ScriptUse.Indexing)
                 {
                     EmitLength();
@@ -50,7 +122,7 @@ internal sealed class ExpressionEmitter(EmitContext context, ScriptEmitter scrip
 
                 break;
             case ElementExpression element:
-                Emit(element.Target);
+                EmitTarget(element.Target, element.IsSkipping);
                 Emit(element.Index);
                 context.Builder.Emit(Opcode.GetElement);
                 break;

@@ -16,11 +16,24 @@ internal sealed class LoopEmitter(EmitContext context, ScriptEmitter script)
         }
     }
 
-    /// <summary>Returns the callback of an argument: a lambda, or a call of a named function.</summary>
-    public static LambdaExpression ToCallback(Expression argument, int parameters)
+    /// <summary>
+    /// Returns the callback of an argument: a lambda, or a call of a named function with as many arguments as it takes.
+    /// </summary>
+    /// <param name="argument">The argument.</param>
+    /// <param name="parameters">Number of arguments before the index.</param>
+    public LambdaExpression ToCallback(Expression argument, int parameters)
     {
         if (argument is NameExpression name)
         {
+            if (context.Functions.TryGetValue(name.Name, out var declared))
+            {
+                parameters = Math.Max(parameters, declared.Function.Parameters.Count);
+            }
+            else if (name.Name is "parseInt")
+            {
+                parameters++;
+            }
+
             string[] names = [.. Enumerable.Range(0, parameters).Select(static number => $"\0{number}")];
             return new LambdaExpression(
                 names,
@@ -31,7 +44,10 @@ internal sealed class LoopEmitter(EmitContext context, ScriptEmitter script)
                 ),
                 null,
                 name.Position
-            );
+            )
+            {
+                MayGrow = true,
+            };
         }
 
         return argument as LambdaExpression
@@ -43,9 +59,10 @@ internal sealed class LoopEmitter(EmitContext context, ScriptEmitter script)
     /// </summary>
     public void EmitLoop(MemberExpression method, LambdaExpression callback)
     {
-        script.Emit(method.Target);
+        script.EmitTarget(method);
         context.Builder.Emit(Opcode.ToArray);
         int iteration = context.BeginIteration(method.Position);
+        int? length = EmitLength(callback, iteration);
         bool collects = method.Name is "map" or "filter" or "flatMap";
         if (collects)
         {
@@ -57,7 +74,7 @@ internal sealed class LoopEmitter(EmitContext context, ScriptEmitter script)
             end = context.NewTarget();
         context.Builder.Mark(next);
         int element = context.NewLocal(callback.Position);
-        context.Builder.EmitNext(iteration, element, exhausted);
+        EmitNext(iteration, length, element, exhausted);
         EmitCallback(callback, [element], iteration);
         switch (method.Name)
         {
@@ -109,6 +126,37 @@ internal sealed class LoopEmitter(EmitContext context, ScriptEmitter script)
         context.Builder.Mark(end);
     }
 
+    /// <summary>
+    /// Emits code that keeps the array's length before the first call, and returns its local; null if the callback
+    /// adds no elements. Elements that a callback adds are not visited.
+    /// </summary>
+    private int? EmitLength(LambdaExpression callback, int iteration)
+    {
+        if (!callback.MayGrow)
+        {
+            return null;
+        }
+
+        int length = context.NewLocal(callback.Position);
+        context.Builder.Emit(Opcode.LoadLocal, iteration);
+        context.Builder.Emit(Opcode.GetMember, "length");
+        context.Builder.Emit(Opcode.StoreLocal, length);
+        return length;
+    }
+
+    private void EmitNext(int iteration, int? length, int element, JumpTarget exhausted)
+    {
+        if (length is { } most)
+        {
+            context.Builder.Emit(Opcode.LoadLocal, iteration + 1);
+            context.Builder.Emit(Opcode.LoadLocal, most);
+            context.Builder.Emit(Opcode.Less);
+            context.Builder.Emit(Opcode.JumpIfFalse, exhausted);
+        }
+
+        context.Builder.EmitNext(iteration, element, exhausted);
+    }
+
     private void EmitExit(Opcode result, JumpTarget next, JumpTarget end)
     {
         context.Builder.Emit(Opcode.JumpIfFalse, next);
@@ -137,9 +185,10 @@ internal sealed class LoopEmitter(EmitContext context, ScriptEmitter script)
     {
         JumpTarget next = context.NewTarget(),
             end = context.NewTarget();
-        script.Emit(method.Target);
+        script.EmitTarget(method);
         context.Builder.Emit(Opcode.ToArray);
         int iteration = context.BeginIteration(method.Position);
+        int? length = EmitLength(callback, iteration);
         int result = context.NewLocal(method.Position),
             element = context.NewLocal(method.Position);
         if (first is not null)
@@ -155,7 +204,7 @@ internal sealed class LoopEmitter(EmitContext context, ScriptEmitter script)
         }
 
         context.Builder.Mark(next);
-        context.Builder.EmitNext(iteration, element, end);
+        EmitNext(iteration, length, element, end);
         EmitCallback(callback, [result, element], iteration);
         context.Builder.Emit(Opcode.StoreLocal, result);
         context.Builder.Emit(Opcode.Jump, next);

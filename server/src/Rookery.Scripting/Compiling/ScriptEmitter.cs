@@ -91,6 +91,9 @@ internal sealed class ScriptEmitter
     /// <summary>Compiles an expression.</summary>
     public void Emit(Expression expression) => _expressions.Emit(expression);
 
+    /// <summary>Compiles the value whose method is called.</summary>
+    public void EmitTarget(MemberExpression method) => _expressions.EmitTarget(method.Target, method.IsSkipping);
+
     private void EmitFunction(
         int number,
         IReadOnlyList<string> parameters,

@@ -40,10 +40,17 @@ internal sealed record MemberExpression(Expression Target, string Name, int Posi
 {
     /// <summary>Whether the chain contains a <c>?.</c> before this member.</summary>
     public bool IsOptional { get; init; }
+
+    /// <summary>Whether a <c>?.</c> stands directly before this member.</summary>
+    public bool IsSkipping { get; init; }
 }
 
-/// <summary><c>a[b]</c>.</summary>
-internal sealed record ElementExpression(Expression Target, Expression Index, int Position) : Expression(Position);
+/// <summary><c>a[b]</c> or <c>a?.[b]</c>.</summary>
+internal sealed record ElementExpression(Expression Target, Expression Index, int Position) : Expression(Position)
+{
+    /// <summary>Whether a <c>?.</c> stands directly before the bracket.</summary>
+    public bool IsSkipping { get; init; }
+}
 
 /// <summary>A call of a function by name, or of a method if <paramref name="Callee"/> is a member.</summary>
 internal sealed record CallExpression(Expression Callee, IReadOnlyList<Expression> Arguments, int Position)
@@ -84,7 +91,11 @@ internal sealed record LambdaExpression(
     Expression? Value,
     BlockStatement? Body,
     int Position
-) : Expression(Position);
+) : Expression(Position)
+{
+    /// <summary>Whether the function may add elements to an array that it is called for.</summary>
+    public bool MayGrow { get; init; }
+}
 
 /// <summary><c>a = b</c>, <c>a += b</c>.</summary>
 internal sealed record AssignmentExpression(Expression Target, Opcode? Operator, Expression Value, int Position)

@@ -71,6 +71,7 @@ internal sealed class JavaScriptExpressionParser(JavaScriptParser parser)
         };
         RequireTarget(target, mark);
         parser.Cursor.Take();
+        parser.Growths += target is ElementExpression ? 1 : 0;
         return new AssignmentExpression(target, compound, ParseExpression(), mark.Position);
     }
 
@@ -209,18 +210,20 @@ internal sealed class JavaScriptExpressionParser(JavaScriptParser parser)
                     isOptional |= token.Text is "?.";
                     parser.Cursor.Take();
                     value =
-                        token.Text is "?." && parser.Cursor.Current.Is("[") ? ParseElement(value)
+                        token.Text is "?." && parser.Cursor.Current.Is("[") ? ParseElement(value, isSkipping: true)
                         : token.Text is "?." && parser.Cursor.Current.Is("(")
                             ? throw TokenCursor.NotSupported("calls by '?.('", token.Position)
                         : new MemberExpression(value, parser.Cursor.ExpectName().Text, token.Position)
                         {
                             IsOptional = isOptional,
+                            IsSkipping = token.Text is "?.",
                         };
                     break;
                 case "[":
                     value = ParseElement(value);
                     break;
                 case "(":
+                    parser.Growths += MayGrow(value) ? 1 : 0;
                     value = new CallExpression(value, ParseArguments(), token.Position);
                     break;
                 case "++" or "--" when !token.IsAfterNewLine:
@@ -238,14 +241,19 @@ internal sealed class JavaScriptExpressionParser(JavaScriptParser parser)
         }
     }
 
-    private Expression ParseElement(Expression target)
+    // A function of the script may do what its text does not show at the call.
+    private static bool MayGrow(Expression callee) =>
+        callee is MemberExpression { Name: "push" or "unshift" or "splice" }
+        || (callee is NameExpression name && !FunctionCatalogue.TryFindFunction(name.Name, out _));
+
+    private Expression ParseElement(Expression target, bool isSkipping = false)
     {
         int at = parser.Cursor.Expect("[").Position;
         var index = ParseSequence();
         parser.Cursor.Expect("]");
         return index is TextLiteral name
-            ? new MemberExpression(target, name.Text, at)
-            : new ElementExpression(target, index, at);
+            ? new MemberExpression(target, name.Text, at) { IsSkipping = isSkipping }
+            : new ElementExpression(target, index, at) { IsSkipping = isSkipping };
     }
 
     private List<Expression> ParseArguments()

@@ -56,9 +56,11 @@ internal sealed class JavaScriptFunctionParser(JavaScriptParser parser)
         int at = parser.Cursor.Current.Position;
         IReadOnlyList<string> parameters = parser.Cursor.Current.Is("(") ? ParseParameters() : [ExpectVariable()];
         parser.Cursor.Expect("=>");
-        return parser.Cursor.Current.Is("{")
+        int growths = parser.Growths;
+        var function = parser.Cursor.Current.Is("{")
             ? new LambdaExpression(parameters, null, parser.Statements.ParseBlock(), at)
             : new LambdaExpression(parameters, parser.Expressions.ParseExpression(), null, at);
+        return function with { MayGrow = parser.Growths > growths };
     }
 
     public LambdaExpression ParseFunctionExpression()
@@ -76,9 +78,10 @@ internal sealed class JavaScriptFunctionParser(JavaScriptParser parser)
 
         bool wasInFunction = parser.IsInFunction;
         parser.IsInFunction = true;
+        int growths = parser.Growths;
         var function = new LambdaExpression(ParseParameters(), null, parser.Statements.ParseBlock(), at);
         parser.IsInFunction = wasInFunction;
-        return function;
+        return function with { MayGrow = parser.Growths > growths };
     }
 
     public List<string> ParseParameters()

@@ -92,6 +92,11 @@ internal sealed class JavaScriptParser
     /// <summary>Parses binary operators.</summary>
     public OperatorParser Operators { get; }
 
+    /// <summary>
+    /// Number of places read so far that may add elements to an array, such as calls of <c>push</c>.
+    /// </summary>
+    public int Growths { get; set; }
+
     /// <summary>Whether the parser is inside a <c>function</c>, which has its own <c>this</c>.</summary>
     public bool IsInFunction { get; set; }
 

@@ -15,6 +15,18 @@ public class ExpressionTests
         new()
         {
             { "1+2*3", "7" },
+            { "['1','2','10'].map(parseInt)", "[1,null,2]" },
+            { "['7'].flatMap(parseInt)", "[7]" },
+            { "typeof u.none?.map(t => t)", "\"undefined\"" },
+            { "u.none?.map(t => t) ?? 'none'", "\"none\"" },
+            { "typeof u.nul?.lines.filter(l => l.q).length", "\"undefined\"" },
+            { "u.none?.trim().length ?? -1", "-1" },
+            { "u.none?.deeper.includes('a') ?? 'none'", "\"none\"" },
+            { "u.none?.[0].concat(1) ?? 'none'", "\"none\"" },
+            { "u.tags?.map(t => u.none?.map(u => u) ?? t).join('')", "\"abc\"" },
+            { "u.lines?.map(l => l.p)?.join('+')", "\"x+y\"" },
+            { "u.tags.map(t => u.tags?.length ?? t)", "[3,3,3]" },
+            { "typeof u.none?.indexOf('a')", "\"undefined\"" },
             { "(1+2)*3", "9" },
             { "7%3", "1" },
             { "-7%3", "-1" },

@@ -63,6 +63,27 @@ public class StatementTests
         """{"l":[1,2]}""",
         """{"l":[1,2],"a":["one",2]}"""
     )]
+    [InlineData(
+        "this.m = this.l.map(x => { this.l.push(x + 2); return x })",
+        """{"l":[1,2]}""",
+        """{"l":[1,2,3,4],"m":[1,2]}"""
+    )]
+    [InlineData("this.l.forEach((x, i) => { this.l[i + 2] = x })", """{"l":[1,2]}""", """{"l":[1,2,1,2]}""")]
+    [InlineData(
+        "function grow(x, l) { l.push(x); return true } this.n = this.l.filter(x => grow(x, this.l)).length",
+        """{"l":[1,2]}""",
+        """{"l":[1,2,1,2],"n":2}"""
+    )]
+    [InlineData(
+        "this.n = this.l.reduce((n, x) => { this.l.unshift(9); return n + x }, 0)",
+        """{"l":[1,2]}""",
+        """{"l":[9,9,1,2],"n":2}"""
+    )]
+    [InlineData(
+        "function place(x, i) { return i + x } this.l = this.l.map(place)",
+        """{"l":["a","b"]}""",
+        """{"l":["0a","1b"]}"""
+    )]
     [InlineData("const l = this.l; l.push(1); this.m = l", """{"l":[]}""", """{"l":[1],"m":[1]}""")]
     [InlineData(
         "this.l.splice(1, 1); this.l.splice(0, 0, 'a', 'b'); this.x = this.l.splice(-1)",
