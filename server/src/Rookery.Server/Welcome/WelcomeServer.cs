@@ -20,6 +20,9 @@ public sealed class WelcomeServer : IHttpApplication<HttpContext>, IAsyncDisposa
     private const int MostConnections = 48;
     private const int MostOfAddress = 8;
 
+    // The default of the sockets is 1 MiB for each connection.
+    private const int BufferBytes = 16 << 10;
+
     private readonly WelcomePage _page;
     private readonly LoggerFactory _loggers;
     private readonly KestrelServer _server;
@@ -39,7 +42,7 @@ public sealed class WelcomeServer : IHttpApplication<HttpContext>, IAsyncDisposa
         options.Limits.MaxRequestBodySize = 0;
         options.Limits.MaxRequestLineSize = 1 << 10;
         options.Limits.MaxRequestHeadersTotalSize = 8 << 10;
-        options.Limits.MaxRequestBufferSize = 16 << 10;
+        options.Limits.MaxRequestBufferSize = BufferBytes;
         options.Limits.RequestHeadersTimeout = TimeSpan.FromSeconds(5);
         options.Limits.KeepAliveTimeout = TimeSpan.FromSeconds(5);
         var byAddress = new ConnectionsByAddress(MostOfAddress, context.Log, context.Time);
@@ -53,7 +56,10 @@ public sealed class WelcomeServer : IHttpApplication<HttpContext>, IAsyncDisposa
         );
         _server = new KestrelServer(
             Options.Create(options),
-            new SocketTransportFactory(Options.Create(new SocketTransportOptions()), _loggers),
+            new SocketTransportFactory(
+                Options.Create(new SocketTransportOptions { MaxReadBufferSize = BufferBytes }),
+                _loggers
+            ),
             _loggers
         );
     }
