@@ -31,6 +31,7 @@ internal sealed class AnswerBuffer : IResultBuffer, IDisposable
     private readonly AnswerMemory _all;
     private PooledMemory _memory = PooledMemory.Rent(InitialBytes);
     private int _length;
+    private int _capacityBefore;
     private bool _isRented;
 
     /// <summary>Creates a buffer whose capacity is counted in <paramref name="all"/>.</summary>
@@ -113,7 +114,9 @@ internal sealed class AnswerBuffer : IResultBuffer, IDisposable
         var sending = http.Response.BodyWriter.WriteAsync(Written);
         if (!sending.IsCompletedSuccessfully)
         {
-            return WaitForClientAsync(http, _length, sending, pause: null).AsTask();
+            int length = _length;
+            KeepRest(length);
+            return WaitForClientAsync(http, length, sending, pause: null).AsTask();
         }
 
         sending.GetAwaiter().GetResult();
@@ -185,7 +188,7 @@ internal sealed class AnswerBuffer : IResultBuffer, IDisposable
     {
         Invariant.Holds(_isRented, "an answer's buffer is given back once");
         _isRented = false;
-        _length = 0;
+        _length = _capacityBefore = 0;
 
         // A buffer kept for reuse is not counted: its thread may end, and its bytes would stay counted forever.
         _all.Add(-_memory.Length);
@@ -198,13 +201,28 @@ internal sealed class AnswerBuffer : IResultBuffer, IDisposable
         _memory.Return();
     }
 
+    // What a buffer takes that holds nothing: as much as before it waited for its client, unless memory is crowded.
+    private int FirstBytes => _all.IsCrowded ? InitialBytes : Math.Max(InitialBytes, _capacityBefore);
+
     // The connection copies the bytes that it is given. Writing slices keeps that copy to one slice instead of the
     // whole buffer.
     private async Task SendInSlicesAsync(HttpContext http, Action? pause)
     {
-        for (int at = 0; at < _length; at += PartBytes)
+        int at = 0;
+        while (at < _length)
         {
-            var sent = await SendSliceAsync(http, at, Math.Min(PartBytes, _length - at), pause);
+            int length = Math.Min(PartBytes, _length - at);
+            var sending = http.Response.BodyWriter.WriteAsync(_memory.Memory.Slice(at, length), http.RequestAborted);
+            at += length;
+            if (!sending.IsCompletedSuccessfully && _length - at <= PartBytes)
+            {
+                KeepRest(at);
+                at = 0;
+            }
+
+            var sent = sending.IsCompletedSuccessfully
+                ? sending.Result
+                : await WaitForClientAsync(http, length, sending, pause);
             if (sent.IsCompleted || sent.IsCanceled)
             {
                 throw new OperationCanceledException(
@@ -213,12 +231,30 @@ internal sealed class AnswerBuffer : IResultBuffer, IDisposable
                 );
             }
         }
+
+        if (_memory.Length < _capacityBefore)
+        {
+            KeepRest(_length);
+        }
     }
 
-    private ValueTask<FlushResult> SendSliceAsync(HttpContext http, int at, int length, Action? pause)
+    // Keeps only the bytes from a place on, in memory of their size. A client that reads nothing held 128 KiB of the
+    // managed heap here, beside the copy of the same bytes that its connection holds.
+    private void KeepRest(int from)
     {
-        var sending = http.Response.BodyWriter.WriteAsync(_memory.Memory.Slice(at, length), http.RequestAborted);
-        return sending.IsCompletedSuccessfully ? sending : WaitForClientAsync(http, length, sending, pause);
+        int rest = _length - from;
+        PooledMemory kept = default;
+        if (rest > 0)
+        {
+            kept = PooledMemory.Rent(rest);
+            _memory.Span.Slice(from, rest).CopyTo(kept.Span);
+        }
+
+        _capacityBefore = Math.Max(_capacityBefore, Math.Min(_memory.Length, 2 * PartBytes));
+        _all.Add(kept.Length - _memory.Length);
+        _memory.Return();
+        _memory = kept;
+        _length = rest;
     }
 
     private async ValueTask<FlushResult> WaitForClientAsync(
@@ -264,7 +300,8 @@ internal sealed class AnswerBuffer : IResultBuffer, IDisposable
         if (_memory.Length - _length < wanted)
         {
             int before = _memory.Length;
-            _memory.Grow(_length, Math.Max(_length + wanted, before + Math.Min(before, 1 << 20)));
+            int usual = before > 0 ? before + Math.Min(before, 1 << 20) : FirstBytes;
+            _memory.Grow(_length, Math.Max(_length + wanted, usual));
             _all.Add(_memory.Length - before);
         }
     }
