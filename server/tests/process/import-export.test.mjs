@@ -43,6 +43,10 @@ test("Good lines are stored, each bad one is named by its line, and the end says
   const cut = await rookery("import", ".", write("cut.ndjson.gz", gzipSync('{"n":6}\n'.repeat(100_000)).subarray(0, 400)))
   assert.equal(cut.code, 65)
   assert.match(cut.stderr, /damaged or cut off/)
+  const line = gzipSync('{"n":7,"@metadata":{"@id":"a/7"}}\n')
+  const followed = await rookery("import", ".", write("followed.ndjson.gz", Buffer.concat([line, line, Buffer.from("more")])))
+  assert.equal(followed.code, 65, followed.stderr)
+  assert.match(followed.stderr, new RegExp(`the gzip ends at byte ${2 * line.length}, and other bytes follow it`))
   for (const [words, sentence] of [[["-", "--resume"], /cannot be resumed/], [[file, "--resume"], /There is no import of .* to resume/], [["/nowhere"], /no such file/], [[file, "--format", "xml"], /--format must be .*, not "xml"/], [[file, "--collection", "X"], /are for tables/]]) {
     const wrong = await command(["import", ".", ...words], { env })
     assert.equal(wrong.code, 78, wrong.stderr)
@@ -179,6 +183,11 @@ test("A table becomes documents: quoted fields, ids of a column, types kept as t
   for (const [text, words, sentence] of [["a,b\n", [], /--collection/], ["a,a\n", ["--collection", "X"], /twice/], ["a,b\n1,\"2\n", ["--collection", "X"], /not closed/], ["a,b\n", ["--collection", "X", "--id-column", "c"], /no column "c"/]]) {
     const wrong = await rookery("import", ".", write("wrong.csv", text), ...words)
     assert.ok([65, 78].includes(wrong.code), wrong.stderr)
+    assert.match(wrong.stderr, sentence)
+  }
+  for (const [bytes, sentence] of [[gzipSync("a\n1\n").subarray(0, 20), /from line \d on: .*damaged or cut off/], [Buffer.concat([gzipSync("a\n1\n"), Buffer.from("more")]), /other bytes follow it/]]) {
+    const wrong = await rookery("import", ".", write("wrong.csv.gz", bytes), "--collection", "X")
+    assert.equal(wrong.code, 65, wrong.stderr)
     assert.match(wrong.stderr, sentence)
   }
 })

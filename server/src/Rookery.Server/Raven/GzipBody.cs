@@ -1,7 +1,7 @@
 using System.Buffers;
-using System.IO.Compression;
 using System.IO.Pipelines;
 using Microsoft.AspNetCore.Http;
+using Rookery.Platform;
 
 namespace Rookery.Server.Raven;
 
@@ -21,7 +21,7 @@ internal readonly struct GzipBody
 
     /// <summary>
     /// The decompressed bytes. A read throws <see cref="InvalidDataException"/> where the gzip is damaged or
-    /// incomplete.
+    /// incomplete, and <see cref="TrailingBytesException"/> where other bytes follow it.
     /// </summary>
     public PipeReader Reader { get; }
 
@@ -32,7 +32,7 @@ internal readonly struct GzipBody
         {
             "" or "identity" => new GzipBody(http.Request.BodyReader, isCompressed: false),
             "gzip" => new GzipBody(
-                PipeReader.Create(new GZipStream(new PackedBytes(http.Request.BodyReader), CompressionMode.Decompress)),
+                PipeReader.Create(new GzipInputStream(new PackedBytes(http.Request.BodyReader))),
                 isCompressed: true
             ),
             var other => throw new RefusedException(

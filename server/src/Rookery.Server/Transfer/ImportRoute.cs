@@ -3,6 +3,7 @@ using Microsoft.AspNetCore.Builder;
 using Microsoft.AspNetCore.Http;
 using Microsoft.AspNetCore.Routing;
 using Rookery.Documents.Databases;
+using Rookery.Platform;
 using Rookery.Server.Access;
 using Rookery.Server.Raven;
 
@@ -51,15 +52,17 @@ internal static class ImportRoute
             }
         }
         catch (Exception broken)
-            when (broken is InvalidDataException or BadHttpRequestException
+            when (broken is InvalidDataException or TrailingBytesException or BadHttpRequestException
                 || broken.InnerException is OverflowException
             )
         {
             await import.StoreRestAsync(http.RequestAborted);
-            string what =
-                broken is InvalidDataException
-                    ? "The gzip of the import is damaged or cut off"
-                    : "The import came too slowly, broke off or is malformed HTTP";
+            string what = broken switch
+            {
+                InvalidDataException => "The gzip of the import is damaged or cut off",
+                TrailingBytesException trailing => $"In the import {trailing.Message}",
+                _ => "The import came too slowly, broke off or is malformed HTTP",
+            };
             import.Break($"{what} after line {import.Line}.");
         }
 

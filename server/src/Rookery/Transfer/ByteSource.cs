@@ -56,7 +56,7 @@ internal sealed class ByteSource(Stream stream)
         {
             throw new BadInputException(
                 $"The decompressed input cannot be read after byte {Position + Window.Length}: "
-                    + $"{(damaged is InvalidDataException ? "its compression is damaged or cut off" : damaged.Message)}"
+                    + BadInputException.ReasonOf(damaged)
             );
         }
     }

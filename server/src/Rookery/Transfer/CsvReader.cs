@@ -19,8 +19,23 @@ internal sealed class CsvReader(TextReader text, char separator)
     /// <summary>Reads a record; blank lines are skipped.</summary>
     /// <param name="fields">Its fields, in order.</param>
     /// <returns>False at the end.</returns>
-    /// <exception cref="BadInputException">A quote is not closed, or text follows a closing quote.</exception>
+    /// <exception cref="BadInputException">A quote is not closed, text follows a closing quote, or the input is
+    /// damaged.</exception>
     public bool TryRead(List<string> fields)
+    {
+        try
+        {
+            return TryReadRecord(fields);
+        }
+        catch (Exception damaged) when (damaged is InvalidDataException or IOException)
+        {
+            throw new BadInputException(
+                $"The table cannot be read from line {Line} on: {BadInputException.ReasonOf(damaged)}"
+            );
+        }
+    }
+
+    private bool TryReadRecord(List<string> fields)
     {
         while (true)
         {

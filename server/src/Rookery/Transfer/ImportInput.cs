@@ -1,5 +1,5 @@
-using System.IO.Compression;
 using Rookery.Data;
+using Rookery.Platform;
 
 namespace Rookery.Transfer;
 
@@ -35,7 +35,7 @@ internal sealed class ImportInput : IDisposable
         raw.PutBack(begin.AsMemory(0, length));
         Stream unpacked = begin switch
         {
-            [0x1F, 0x8B, ..] => new GZipStream(raw, CompressionMode.Decompress),
+            [0x1F, 0x8B, ..] => new GzipInputStream(raw),
             [0x28, 0xB5, 0x2F, 0xFD] => new ZstdStream(raw),
             _ => raw,
         };

@@ -74,6 +74,30 @@ public sealed class ImportRouteTests(RunningServer server) : IClassFixture<Runni
         (await server.SendAsync("POST", db + "/import", Lines("{}"), ("Content-Encoding", "br"))).IsRefusal(415, "br");
     }
 
+    [Fact]
+    public async Task Bytes_after_the_gzip_are_refused()
+    {
+        string db = await server.CreateDatabaseAsync();
+        byte[] one = Compress(Lines("""{"n":1}"""));
+        byte[] two = [.. one, .. Compress(Lines("""{"n":2}"""))];
+        var whole = await server.SendAsync("POST", db + "/import", two, ("Content-Encoding", "gzip"));
+        Assert.Equal((2, 2, 0), ResultOf(whole));
+        byte[] more = [.. two, .. "rest"u8];
+        (await server.SendAsync("POST", db + "/import", more, ("Content-Encoding", "gzip"))).IsRefusal(
+            400,
+            $"the gzip ends at byte {two.Length}, and other bytes follow it after line 2"
+        );
+        byte[] bulk = Compress(Lines("""[{"Id":"a","Type":"PUT","Document":{}}]"""));
+        (
+            await server.SendAsync(
+                "POST",
+                db + "/bulk_insert",
+                (byte[])[.. bulk, .. "rest"u8],
+                ("Content-Encoding", "gzip")
+            )
+        ).IsRefusal(400, $"the gzip ends at byte {bulk.Length}, and other bytes follow it");
+    }
+
     private static byte[] Lines(params string[] lines) => Encoding.UTF8.GetBytes(string.Join('\n', lines) + "\n");
 
     private static byte[] Compress(byte[] bytes)

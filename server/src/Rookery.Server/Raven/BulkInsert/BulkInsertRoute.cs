@@ -2,6 +2,7 @@ using System.IO.Pipelines;
 using Microsoft.AspNetCore.Http;
 using Rookery.Documents.Databases;
 using Rookery.Documents.Parsing;
+using Rookery.Platform;
 using Rookery.Server.Access;
 using Rookery.Server.Raven.LongOperations;
 
@@ -58,6 +59,7 @@ internal sealed class BulkInsertRoute(ServerContext context, OperationRegistry o
         left switch
         {
             InvalidDataException => "its gzip is damaged or cut off",
+            TrailingBytesException trailing => trailing.Message,
             BadHttpRequestException { StatusCode: StatusCodes.Status408RequestTimeout } => "it came too slowly",
             OperationCanceledException when context.Stopping.IsCancellationRequested => "the node is stopping",
             _ => "the client left, or sent malformed HTTP",

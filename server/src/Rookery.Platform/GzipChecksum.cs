@@ -1,0 +1,63 @@
+namespace Rookery.Platform;
+
+/// <summary>
+/// Computes the CRC-32 of gzip (RFC 1952, section 8), eight bytes at a time. The checksum of the journal and of runs
+/// is another one: <see cref="Checksum"/>.
+/// </summary>
+internal static class GzipChecksum
+{
+    private const int Slices = 8;
+    private const int TableLength = 256;
+
+    private static readonly uint[] Table = CreateTable();
+
+    /// <summary>Returns the checksum of bytes, given the checksum of the bytes before; 0 for none.</summary>
+    public static uint Append(uint checksum, ReadOnlySpan<byte> bytes)
+    {
+        uint state = ~checksum;
+        for (; bytes.Length >= Slices; bytes = bytes[Slices..])
+        {
+            state ^= System.Buffers.Binary.BinaryPrimitives.ReadUInt32LittleEndian(bytes);
+            state =
+                Table[(7 * TableLength) + (int)(state & 0xFF)]
+                ^ Table[(6 * TableLength) + (int)((state >> 8) & 0xFF)]
+                ^ Table[(5 * TableLength) + (int)((state >> 16) & 0xFF)]
+                ^ Table[(4 * TableLength) + (int)(state >> 24)]
+                ^ Table[(3 * TableLength) + bytes[4]]
+                ^ Table[(2 * TableLength) + bytes[5]]
+                ^ Table[TableLength + bytes[6]]
+                ^ Table[bytes[7]];
+        }
+
+        foreach (byte value in bytes)
+        {
+            state = Table[(int)((state ^ value) & 0xFF)] ^ (state >> 8);
+        }
+
+        return ~state;
+    }
+
+    private static uint[] CreateTable()
+    {
+        const uint Polynomial = 0xEDB88320;
+        uint[] table = new uint[Slices * TableLength];
+        for (int at = 0; at < table.Length; at++)
+        {
+            uint state = at < TableLength ? (uint)at : table[at - TableLength];
+            if (at >= TableLength)
+            {
+                table[at] = table[(int)(state & 0xFF)] ^ (state >> 8);
+                continue;
+            }
+
+            for (int bit = 0; bit < 8; bit++)
+            {
+                state = (state & 1) != 0 ? (state >> 1) ^ Polynomial : state >> 1;
+            }
+
+            table[at] = state;
+        }
+
+        return table;
+    }
+}

@@ -1,0 +1,418 @@
+using System.Buffers.Binary;
+using System.IO.Compression;
+
+namespace Rookery.Platform;
+
+/// <summary>
+/// Decompresses gzip (RFC 1952) of one or more members and refuses bytes after the last member.
+/// <see cref="GZipStream"/> ends silently there, and also where the header of a further member is cut off.
+/// </summary>
+/// <remarks>
+/// <see cref="DeflateStream"/> does not tell where its data ends within the last bytes that it took. The end is
+/// therefore searched for there: the place that is followed by the checksum and the length of the decompressed member,
+/// and then by the end of the input or by a further member.
+/// </remarks>
+public sealed class GzipInputStream : Stream
+{
+    private const int FedBytes = 8 << 10;
+    private const int TrailerBytes = 8;
+    private const int MagicBytes = 2;
+
+    private readonly byte[] _window = new byte[(2 * FedBytes) + TrailerBytes + MagicBytes];
+    private readonly Stream _packed;
+    private readonly Feeder _feeder;
+    private readonly bool _leaveOpen;
+    private DeflateStream? _inflate;
+    private Part _part = Part.Magic;
+
+    // Positions in the window: the bytes that the decompressor took last begin at _fed, those not yet taken at _start.
+    private int _fed;
+    private int _start;
+    private int _end;
+    private long _windowAt;
+    private bool _isAtEnd;
+    private bool _isLaterMember;
+    private byte _headerFlags;
+    private int _skipped;
+    private uint _checksum;
+    private uint _length;
+
+    /// <summary>Starts decompression at the first byte of <paramref name="packed"/>.</summary>
+    /// <param name="packed">The compressed bytes.</param>
+    /// <param name="leaveOpen">Whether <paramref name="packed"/> stays open when this stream is disposed.</param>
+    public GzipInputStream(Stream packed, bool leaveOpen = false)
+    {
+        _packed = packed;
+        _leaveOpen = leaveOpen;
+        _feeder = new Feeder(this);
+    }
+
+    private enum Part
+    {
+        Magic,
+        Header,
+        Data,
+        Trailer,
+    }
+
+    private enum Step
+    {
+        Done,
+        NeedsMore,
+        Ended,
+    }
+
+    /// <inheritdoc/>
+    public override bool CanRead => true;
+
+    /// <inheritdoc/>
+    public override bool CanSeek => false;
+
+    /// <inheritdoc/>
+    public override bool CanWrite => false;
+
+    /// <inheritdoc/>
+    public override long Length => throw new NotSupportedException();
+
+    /// <inheritdoc/>
+    public override long Position
+    {
+        get => throw new NotSupportedException();
+        set => throw new NotSupportedException();
+    }
+
+    /// <summary>Reads decompressed bytes.</summary>
+    /// <exception cref="TrailingBytesException">Bytes that are no gzip follow the last member.</exception>
+    /// <exception cref="InvalidDataException">The input is damaged or incomplete.</exception>
+    public override int Read(Span<byte> buffer)
+    {
+        while (!buffer.IsEmpty)
+        {
+            if (_part == Part.Data)
+            {
+                int count = _inflate!.Read(buffer);
+                if (count > 0)
+                {
+                    return Account(buffer[..count]);
+                }
+
+                _part = Part.Trailer;
+            }
+
+            switch (Advance())
+            {
+                case Step.Ended:
+                    return 0;
+                case Step.NeedsMore:
+                    Add(_packed.Read(RoomInWindow().Span));
+                    break;
+                default:
+                    break;
+            }
+        }
+
+        return 0;
+    }
+
+    /// <inheritdoc/>
+    public override int Read(byte[] buffer, int offset, int count) => Read(buffer.AsSpan(offset, count));
+
+    /// <inheritdoc cref="Read(Span{byte})"/>
+    public override async ValueTask<int> ReadAsync(Memory<byte> buffer, CancellationToken cancellationToken = default)
+    {
+        while (!buffer.IsEmpty)
+        {
+            if (_part == Part.Data)
+            {
+                int count = await _inflate!.ReadAsync(buffer, cancellationToken);
+                if (count > 0)
+                {
+                    return Account(buffer.Span[..count]);
+                }
+
+                _part = Part.Trailer;
+            }
+
+            switch (Advance())
+            {
+                case Step.Ended:
+                    return 0;
+                case Step.NeedsMore:
+                    Add(await _packed.ReadAsync(RoomInWindow(), cancellationToken));
+                    break;
+                default:
+                    break;
+            }
+        }
+
+        return 0;
+    }
+
+    /// <inheritdoc/>
+    public override Task<int> ReadAsync(byte[] buffer, int offset, int count, CancellationToken cancellationToken) =>
+        ReadAsync(buffer.AsMemory(offset, count), cancellationToken).AsTask();
+
+    /// <inheritdoc/>
+    public override void Flush() => throw new NotSupportedException();
+
+    /// <inheritdoc/>
+    public override long Seek(long offset, SeekOrigin origin) => throw new NotSupportedException();
+
+    /// <inheritdoc/>
+    public override void SetLength(long value) => throw new NotSupportedException();
+
+    /// <inheritdoc/>
+    public override void Write(byte[] buffer, int offset, int count) => throw new NotSupportedException();
+
+    /// <inheritdoc/>
+    protected override void Dispose(bool disposing)
+    {
+        if (disposing)
+        {
+            _inflate?.Dispose();
+            _feeder.Dispose();
+            if (!_leaveOpen)
+            {
+                _packed.Dispose();
+            }
+        }
+
+        base.Dispose(disposing);
+    }
+
+    private int Account(ReadOnlySpan<byte> bytes)
+    {
+        _checksum = GzipChecksum.Append(_checksum, bytes);
+        _length = unchecked(_length + (uint)bytes.Length);
+        return bytes.Length;
+    }
+
+    /// <summary>Passes what the window contains of a member's beginning or end.</summary>
+    private Step Advance() =>
+        _part switch
+        {
+            Part.Magic => PassMagic(),
+            Part.Header => PassHeader(),
+            _ => PassTrailer(),
+        };
+
+    private Step PassMagic()
+    {
+        const int FixedBytes = 10;
+        const byte Deflate = 8;
+        var bytes = _window.AsSpan(_start, _end - _start);
+        if (bytes.IsEmpty && _isAtEnd)
+        {
+            // No bytes at all are no gzip, but an empty file is what GZipStream and gzip's own readers take it for.
+            return Step.Ended;
+        }
+
+        if (bytes.Length < FixedBytes && !_isAtEnd)
+        {
+            return Step.NeedsMore;
+        }
+
+        if (bytes is not [0x1F, 0x8B, Deflate, var flags and <= 0x1F, ..] || bytes.Length < FixedBytes)
+        {
+            throw _isLaterMember && !bytes.StartsWith((ReadOnlySpan<byte>)[0x1F, 0x8B])
+                ? new TrailingBytesException(_windowAt + _start)
+                : new InvalidDataException("The header of a gzip member is damaged or cut off.");
+        }
+
+        _headerFlags = flags;
+        _skipped = 0;
+        Take(FixedBytes);
+        _part = Part.Header;
+        return Step.Done;
+    }
+
+    /// <summary>Passes the optional fields of a header, one in each call: extra, name, comment, checksum.</summary>
+    private Step PassHeader()
+    {
+        const byte HasChecksum = 2;
+        const byte HasExtra = 4;
+        const byte HasName = 8;
+        const byte HasComment = 16;
+        if (_skipped > 0)
+        {
+            int some = Math.Min(_skipped, _end - _start);
+            Take(some);
+            _skipped -= some;
+            return _skipped > 0 ? NeedMoreOfHeader() : Step.Done;
+        }
+
+        if ((_headerFlags & HasExtra) != 0)
+        {
+            if (_end - _start < sizeof(ushort))
+            {
+                return NeedMoreOfHeader();
+            }
+
+            _skipped = BinaryPrimitives.ReadUInt16LittleEndian(_window.AsSpan(_start));
+            Take(sizeof(ushort));
+            _headerFlags ^= HasExtra;
+            return Step.Done;
+        }
+
+        if ((_headerFlags & (HasName | HasComment)) != 0)
+        {
+            int zero = _window.AsSpan(_start, _end - _start).IndexOf((byte)0);
+            Take(zero >= 0 ? zero + 1 : _end - _start);
+            if (zero < 0)
+            {
+                return NeedMoreOfHeader();
+            }
+
+            _headerFlags ^= (_headerFlags & HasName) != 0 ? HasName : HasComment;
+            return Step.Done;
+        }
+
+        if ((_headerFlags & HasChecksum) != 0)
+        {
+            _skipped = sizeof(ushort);
+            _headerFlags ^= HasChecksum;
+            return Step.Done;
+        }
+
+        _inflate?.Dispose();
+        _inflate = new DeflateStream(_feeder, CompressionMode.Decompress, leaveOpen: true);
+        (_checksum, _length, _fed, _part) = (0, 0, _start, Part.Data);
+        return Step.Done;
+    }
+
+    private Step NeedMoreOfHeader() =>
+        !_isAtEnd ? Step.NeedsMore : throw new InvalidDataException("The header of a gzip member is cut off.");
+
+    private Step PassTrailer()
+    {
+        if (_end - _start < TrailerBytes + MagicBytes && !_isAtEnd)
+        {
+            return Step.NeedsMore;
+        }
+
+        Span<byte> trailer = stackalloc byte[TrailerBytes];
+        BinaryPrimitives.WriteUInt32LittleEndian(trailer, _checksum);
+        BinaryPrimitives.WriteUInt32LittleEndian(trailer[sizeof(uint)..], _length);
+        int trailing = -1;
+        for (int at = _fed; at <= _start && at + TrailerBytes <= _end; at++)
+        {
+            var rest = _window.AsSpan(at, _end - at);
+            if (!rest.StartsWith(trailer))
+            {
+                continue;
+            }
+
+            rest = rest[TrailerBytes..];
+            if (rest.IsEmpty || rest.StartsWith((ReadOnlySpan<byte>)[0x1F, 0x8B]))
+            {
+                _start = at + TrailerBytes;
+                _fed = _start;
+                _isLaterMember = true;
+                _part = Part.Magic;
+                return Step.Done;
+            }
+
+            trailing = at + TrailerBytes;
+        }
+
+        throw trailing >= 0
+            ? new TrailingBytesException(_windowAt + trailing)
+            : new InvalidDataException("The checksum of a gzip member is wrong or cut off.");
+    }
+
+    private void Take(int bytes)
+    {
+        _start += bytes;
+        _fed = _start;
+    }
+
+    /// <summary>Returns free room after the window's bytes, which begin at <see cref="_fed"/> afterwards.</summary>
+    private Memory<byte> RoomInWindow()
+    {
+        _window.AsSpan(_fed, _end - _fed).CopyTo(_window);
+        _windowAt += _fed;
+        _start -= _fed;
+        _end -= _fed;
+        _fed = 0;
+        return _window.AsMemory(_end, Math.Min(FedBytes, _window.Length - _end));
+    }
+
+    private void Add(int count)
+    {
+        _end += count;
+        _isAtEnd = count == 0;
+    }
+
+    /// <summary>Gives the decompressor the window's bytes, and those of the input after them.</summary>
+    private sealed class Feeder(GzipInputStream reader) : Stream
+    {
+        public override bool CanRead => true;
+
+        public override bool CanSeek => false;
+
+        public override bool CanWrite => false;
+
+        public override long Length => throw new NotSupportedException();
+
+        public override long Position
+        {
+            get => throw new NotSupportedException();
+            set => throw new NotSupportedException();
+        }
+
+        public override int Read(Span<byte> buffer)
+        {
+            if (IsWindowTaken())
+            {
+                reader.Add(reader._packed.Read(reader.RoomInWindow().Span));
+            }
+
+            return Give(buffer);
+        }
+
+        public override int Read(byte[] buffer, int offset, int count) => Read(buffer.AsSpan(offset, count));
+
+        public override async ValueTask<int> ReadAsync(
+            Memory<byte> buffer,
+            CancellationToken cancellationToken = default
+        )
+        {
+            if (IsWindowTaken())
+            {
+                reader.Add(await reader._packed.ReadAsync(reader.RoomInWindow(), cancellationToken));
+            }
+
+            return Give(buffer.Span);
+        }
+
+        public override Task<int> ReadAsync(
+            byte[] buffer,
+            int offset,
+            int count,
+            CancellationToken cancellationToken
+        ) => ReadAsync(buffer.AsMemory(offset, count), cancellationToken).AsTask();
+
+        public override void Flush() => throw new NotSupportedException();
+
+        public override long Seek(long offset, SeekOrigin origin) => throw new NotSupportedException();
+
+        public override void SetLength(long value) => throw new NotSupportedException();
+
+        public override void Write(byte[] buffer, int offset, int count) => throw new NotSupportedException();
+
+        private bool IsWindowTaken()
+        {
+            reader._fed = reader._start;
+            return reader._start == reader._end;
+        }
+
+        private int Give(Span<byte> buffer)
+        {
+            int count = Math.Min(buffer.Length, reader._end - reader._start);
+            reader._window.AsSpan(reader._start, count).CopyTo(buffer);
+            reader._fed = reader._start;
+            reader._start += count;
+            return count;
+        }
+    }
+}
