@@ -22,6 +22,8 @@ internal sealed class ApplyPipeline(
     Proposals proposals
 ) : IDisposable
 {
+    // Later entries of the journal were committed since the start.
+    private readonly long _lastBeforeStart = store.Journal.LastIndex;
     private JournalReader? _replay;
     private long _frames;
     private long _commands;
@@ -30,7 +32,7 @@ internal sealed class ApplyPipeline(
     /// <summary>Invoked under the lock when the next entry needs data that cannot be read here.</summary>
     public Action? Blocked { get; set; }
 
-    /// <summary>The number of applied frames that carried commands.</summary>
+    /// <summary>The number of applied frames that carried commands and were written since the start.</summary>
     public long Frames => Volatile.Read(ref _frames);
 
     /// <summary>The number of applied commands that were proposed on this node.</summary>
@@ -140,14 +142,21 @@ internal sealed class ApplyPipeline(
             log.Frames.TryGet(index, out frame);
         }
 
+        FrameType type;
         if (frame is null)
         {
-            ApplyFromJournal(index);
+            type = ApplyFromJournal(index);
         }
         else
         {
             EndReplay();
             frame.Apply(store);
+            type = frame.Type;
+        }
+
+        if (type == FrameType.Batch && index > _lastBeforeStart)
+        {
+            Volatile.Write(ref _frames, _frames + 1);
         }
 
         EndApply(index, frame);
@@ -157,7 +166,6 @@ internal sealed class ApplyPipeline(
     private void EndApply(long index, LogFrame? frame)
     {
         int count = frame?.Count ?? 0;
-        Volatile.Write(ref _frames, _frames + (frame is { Type: FrameType.Batch } ? 1 : 0));
         Volatile.Write(ref _commands, _commands + count);
         if (index == host.Leadership.ReadyIndex)
         {
@@ -195,7 +203,7 @@ internal sealed class ApplyPipeline(
     /// <summary>
     /// Applies an entry that is not cached, from the journal. The reader stays open for the next entry.
     /// </summary>
-    private void ApplyFromJournal(long index)
+    private FrameType ApplyFromJournal(long index)
     {
         long term;
         lock (host.Gate)
@@ -218,10 +226,13 @@ internal sealed class ApplyPipeline(
             "entries are applied in their order"
         );
         Replay.Apply(entry, store.Applier);
+        var type = entry.Type;
         if (index == host.Progress.ApplicableThrough)
         {
             EndReplay();
         }
+
+        return type;
     }
 
     /// <summary>

@@ -26,6 +26,27 @@ public sealed class HostCatchUpTests
     }
 
     [Fact]
+    public void Frames_that_are_applied_from_the_journal_are_counted_once_they_are_newer_than_the_start()
+    {
+        using var cluster = SteppedCluster.Of(3);
+        cluster.Put(cluster.A, "users/0", 0, padding: 900);
+        cluster.AwaitEqual();
+        cluster.C.Kill();
+        long before = cluster.A.Consensus!.ReadStatistics().Frames;
+        for (int i = 1; i < 40; i++)
+        {
+            cluster.Put(cluster.A, $"users/{i}", i, padding: 900);
+        }
+
+        cluster.C.Open();
+        cluster.AwaitEqual(seconds: 5);
+        Assert.Equal(
+            cluster.A.Consensus!.ReadStatistics().Frames - before,
+            cluster.C.Consensus!.ReadStatistics().Frames
+        );
+    }
+
+    [Fact]
     public void A_member_that_lags_by_many_messages_gets_them_in_their_order()
     {
         using var cluster = new SteppedCluster(1) { MostMessageBytes = 2 << 10 }.Form(3);
