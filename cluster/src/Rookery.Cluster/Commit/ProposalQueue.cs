@@ -127,14 +127,17 @@ internal sealed class ProposalQueue
     }
 
     /// <summary>
-    /// Sleeps, keeping the turn, until <paramref name="count"/> proposals are queued or the timeout passes.
+    /// Sleeps, keeping the turn, until <paramref name="count"/> proposals are queued, other work waits,
+    /// <see cref="Wake"/> is called after <paramref name="isStopping"/> was set, or the timeout passes.
     /// </summary>
-    public void WaitFor(int count, int milliseconds)
+    public void WaitFor(int count, int milliseconds, ref bool isStopping)
     {
         lock (_gate)
         {
-            Volatile.Write(ref _wakeAtCount, count);
-            if (Count < count)
+            // A full fence: without it, the reads below could see the state before a put or a wake-up that did not yet
+            // see this value, and the thread would sleep through it.
+            Interlocked.Exchange(ref _wakeAtCount, count);
+            if (Count < count && !HasOtherWork() && !Volatile.Read(ref isStopping))
             {
                 Monitor.Wait(_gate, milliseconds);
             }
@@ -144,12 +147,13 @@ internal sealed class ProposalQueue
     }
 
     /// <summary>
-    /// Gives a free turn to the journal thread and wakes it. Does nothing while a caller holds the turn, because its
-    /// release checks for work.
+    /// Gives a free turn to the journal thread and wakes it; also ends its <see cref="WaitFor"/>. Does nothing while a
+    /// caller holds the turn, because its release checks for work.
     /// </summary>
     public void Wake()
     {
-        if (Interlocked.CompareExchange(ref _turn, HeldByThread, Free) == Free)
+        bool wasFree = Interlocked.CompareExchange(ref _turn, HeldByThread, Free) == Free;
+        if (wasFree || Volatile.Read(ref _wakeAtCount) > 0)
         {
             lock (_gate)
             {

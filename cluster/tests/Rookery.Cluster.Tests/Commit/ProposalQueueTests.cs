@@ -57,7 +57,7 @@ public sealed class ProposalQueueTests
         int seen = 0;
         var thread = new Thread(() =>
         {
-            queue.WaitFor(count: 3, milliseconds: 60_000);
+            queue.WaitFor(count: 3, milliseconds: 60_000, ref _isStopping);
             seen = queue.Count;
         });
         thread.Start();
@@ -69,6 +69,37 @@ public sealed class ProposalQueueTests
         Assert.True(thread.Join(TimeSpan.FromSeconds(30)));
         Assert.Equal(3, seen);
         Assert.Equal(3, Take(queue).Count);
+    }
+
+    [Theory]
+    [InlineData(true, true)]
+    [InlineData(true, false)]
+    [InlineData(false, true)]
+    [InlineData(false, false)]
+    public void Waiting_for_callers_ends_for_other_work_and_for_a_stop(bool isStop, bool isEarly)
+    {
+        bool isDue = false;
+        var queue = new ProposalQueue { HasOtherWork = () => Volatile.Read(ref isDue) };
+        void Interrupt()
+        {
+            Volatile.Write(ref isStop ? ref _isStopping : ref isDue, true);
+            queue.Wake();
+        }
+
+        if (isEarly)
+        {
+            Interrupt();
+        }
+
+        var thread = new Thread(() => queue.WaitFor(count: 3, milliseconds: 600_000, ref _isStopping));
+        thread.Start();
+        if (!isEarly)
+        {
+            AwaitSleep(thread);
+            Interrupt();
+        }
+
+        Assert.True(thread.Join(TimeSpan.FromSeconds(60)));
     }
 
     [Fact]
@@ -173,12 +204,15 @@ public sealed class ProposalQueueTests
     {
         var thread = new Thread(() => queue.Wait(ref _isStopping));
         thread.Start();
+        AwaitSleep(thread);
+        return thread;
+    }
+
+    private static void AwaitSleep(Thread thread) =>
         Assert.True(
             SpinWait.SpinUntil(
                 () => thread.ThreadState.HasFlag(System.Threading.ThreadState.WaitSleepJoin),
                 TimeSpan.FromSeconds(30)
             )
         );
-        return thread;
-    }
 }
