@@ -6,22 +6,36 @@ namespace Rookery.Indexing.Indexes;
 internal static class Closing
 {
     /// <summary>Closes each.</summary>
-    /// <remarks>Throws the first failure after all were tried.</remarks>
+    /// <remarks>
+    /// After all were tried, throws the failure, or an <see cref="AggregateException"/> of several failures.
+    /// </remarks>
     public static void Each<T>(IEnumerable<T> all, Action<T> close)
     {
-        ExceptionDispatchInfo? first = null;
+        List<Exception> failures = [];
         foreach (var one in all)
         {
             try
             {
                 close(one);
             }
+            catch (AggregateException several)
+            {
+                failures.AddRange(several.InnerExceptions);
+            }
             catch (Exception failure)
             {
-                first ??= ExceptionDispatchInfo.Capture(failure);
+                failures.Add(failure);
             }
         }
 
-        first?.Throw();
+        if (failures is [var only])
+        {
+            ExceptionDispatchInfo.Throw(only);
+        }
+
+        if (failures.Count > 0)
+        {
+            throw new AggregateException(failures);
+        }
     }
 }

@@ -113,7 +113,7 @@ public sealed class IndexingThread : IDisposable
             _trouble = null;
             return true;
         }
-        catch (Exception failure) when (failure is IOException or InvalidDataException)
+        catch (Exception failure) when (IsPassing(failure))
         {
             if (!string.Equals(_trouble, failure.Message, StringComparison.Ordinal))
             {
@@ -124,6 +124,10 @@ public sealed class IndexingThread : IDisposable
             return false;
         }
     }
+
+    private static bool IsPassing(Exception failure) =>
+        failure is IOException or InvalidDataException
+        || (failure is AggregateException several && several.InnerExceptions.All(IsPassing));
 
     private bool MayWork()
     {

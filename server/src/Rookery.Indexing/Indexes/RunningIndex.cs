@@ -487,9 +487,7 @@ public sealed class RunningIndex : IDisposable
     public void Dispose()
     {
         _waiters.Close();
-        _dependents.Dispose();
-        Store.Dispose();
-        (Map as IDisposable)?.Dispose();
+        Closing.Each<IDisposable?>([_dependents, Store, Map as IDisposable], static part => part?.Dispose());
     }
 
     private void Rest(DiskException refused)

@@ -2,6 +2,9 @@ using System.Collections.Concurrent;
 using Rookery.Documents.Commands;
 using Rookery.Documents.Databases;
 using Rookery.Indexing.Automatic;
+using Rookery.Indexing.Indexes;
+using Rookery.Indexing.Mapping;
+using Rookery.Indexing.Values;
 using Rookery.Platform;
 using Rookery.Search.Segments.Store;
 
@@ -137,6 +140,44 @@ public sealed class IndexHostWaitTests
         }
     }
 
+    [Fact]
+    public void Every_index_that_cannot_be_closed_is_named()
+    {
+        int closed = 0;
+        var node = IndexedNode.New(around: store => new ClosingStore(store, Refuse));
+        node.CreateDatabase("depot");
+        foreach (string database in (string[])["shop", "depot"])
+        {
+            node.Define(ByName.Name, ByName, database);
+            node.Define(ByAge.Name, ByAge, database);
+        }
+
+        node.SettleAll();
+        var refused = Assert.Throws<AggregateException>(node.Host.Dispose);
+        Assert.Equal(4, refused.InnerExceptions.Count);
+        Assert.All(refused.InnerExceptions, static one => Assert.IsType<DiskException>(one));
+        node.Dispose();
+
+        void Refuse() => throw new DiskException("close", $"/data/{++closed}", Errno.InputOutput);
+    }
+
+    [Fact]
+    public void The_map_of_an_index_is_closed_although_its_store_cannot_be()
+    {
+        using var node = IndexedNode.New();
+        node.Define(ByName.Name, ByName);
+        node.SettleAll();
+        var serving = node.Serving(ByName.Name);
+        var map = new ClosedMap();
+        var store = new ClosingStore(
+            serving.Store,
+            static () => throw new DiskException("close", "/data", Errno.InputOutput)
+        );
+        var index = new RunningIndex(serving.Record, map, store, node.Time);
+        Assert.Throws<DiskException>(index.Dispose);
+        Assert.True(map.IsClosed);
+    }
+
     private static IndexedNode NewStopped()
     {
         var node = IndexedNode.New();
@@ -196,6 +237,21 @@ public sealed class IndexHostWaitTests
         }
 
         public void Dispose() => _held.Dispose();
+    }
+
+    private sealed class ClosedMap : IIndexMap, IDisposable
+    {
+        public IReadOnlyList<string> Collections => [];
+
+        public IReadOnlyList<MappedField> Fields => [];
+
+        public IReadOnlyList<string> LoadedCollections => [];
+
+        public bool IsClosed { get; private set; }
+
+        public void Map(in QueriedDocument document, IndexEntry entry) => entry.Clear();
+
+        public void Dispose() => IsClosed = true;
     }
 
     /// <summary>Reports that it is being closed.</summary>
