@@ -1,3 +1,4 @@
+using System.Buffers;
 using System.Globalization;
 using System.Text;
 
@@ -6,11 +7,21 @@ namespace Rookery.Scripting.Syntax;
 /// <summary>Resolves escapes in the texts of scripts.</summary>
 internal static class Escapes
 {
+    private static readonly SearchValues<char> HexadecimalDigits = SearchValues.Create("0123456789abcdefABCDEF");
+
     /// <summary>Returns the text with its escapes resolved.</summary>
     /// <param name="inside">The text between the quotes.</param>
     /// <param name="position">The position of the text in the script.</param>
     /// <exception cref="ScriptException">An escape is invalid, or stands for half of a surrogate pair.</exception>
-    public static string Resolve(string inside, int position)
+    public static string Resolve(string inside, int position) => Resolve(inside, position, ResolveOne);
+
+    /// <summary>Returns a text of C# with its escapes resolved (C# specification, 6.4.5.5 and 6.4.5.6).</summary>
+    /// <param name="inside">The text between the quotes.</param>
+    /// <param name="position">The position of the text in the script.</param>
+    /// <exception cref="ScriptException">An escape is invalid, or gives half of a surrogate pair.</exception>
+    public static string ResolveCSharp(string inside, int position) => Resolve(inside, position, ResolveOneOfCSharp);
+
+    private static string Resolve(string inside, int position, Func<string, int, int, StringBuilder, int> resolveOne)
     {
         if (!inside.Contains('\\', StringComparison.Ordinal))
         {
@@ -26,7 +37,7 @@ internal static class Escapes
                 continue;
             }
 
-            at = ResolveOne(inside, at, position, result);
+            at = resolveOne(inside, at, position, result);
         }
 
         return Whole(result.ToString(), position);
@@ -96,6 +107,26 @@ internal static class Escapes
                 throw Invalid(position + at);
             default:
                 result.Append(kind);
+                return at + 2;
+        }
+    }
+
+    private static int ResolveOneOfCSharp(string inside, int at, int position, StringBuilder result)
+    {
+        const string Kinds = "'\"\\0abefnrtv";
+        const string Characters = "'\"\\\0\a\b\e\f\n\r\t\v";
+        char kind = at + 1 < inside.Length ? inside[at + 1] : '\uFFFF';
+        switch (kind)
+        {
+            case 'u' or 'U':
+                return Hexadecimal(inside, at, at + 2, kind is 'u' ? 4 : 8, position, result);
+            case 'x':
+                int digits = inside.AsSpan(at + 2).IndexOfAnyExcept(HexadecimalDigits);
+                int most = Math.Min(4, inside.Length - at - 2);
+                return Hexadecimal(inside, at, at + 2, digits < 0 ? most : Math.Min(digits, most), position, result);
+            default:
+                int known = Kinds.IndexOf(kind, StringComparison.Ordinal);
+                result.Append(known < 0 ? throw Invalid(position + at) : Characters[known]);
                 return at + 2;
         }
     }

@@ -163,6 +163,11 @@ internal sealed class Lexer(string text, bool isLinq)
             return new Token(TokenKind.Text, ReadVerbatim(), 0, start, isAfterNewLine);
         }
 
+        if (isLinq && string.CompareOrdinal(text, _position, "@$\"", 0, 3) == 0)
+        {
+            throw TokenCursor.NotSupported("'@' before a name, or before '$': write '$@'", start);
+        }
+
         if (first == '`' && !isLinq)
         {
             return new Token(TokenKind.Template, ReadTemplate(), 0, start, isAfterNewLine);
@@ -378,7 +383,7 @@ internal sealed class Lexer(string text, bool isLinq)
         }
 
         string inside = text[from.._position++];
-        return Escapes.Resolve(inside, from);
+        return isLinq ? Escapes.ResolveCSharp(inside, from) : Escapes.Resolve(inside, from);
     }
 
     /// <summary>

@@ -211,6 +211,11 @@ public sealed class CSharpValueTests
 
     private static readonly Case[] Texts =
     [
+        new(o => "\x41BC" + "\x9y".Length),
+        new(o => "\xe9\x41 \x1F600"),
+        new(o => "\U0001F600" == "😀" ? "\U0001F600".Length + "\u00e9" : ""),
+        new(o => (int)"\a"[0] + " " + (int)"\e"[0] + " " + (int)"\v"[0] + " " + (int)"\0"[0]),
+        new(o => '\x41' + "'\'\"\\"),
         new(o => "" + o.Flag),
         new(o => o.S + o.N),
         new(o => o.N + o.S),
