@@ -21,6 +21,9 @@ internal sealed class LinqExpressionParser(LinqParser parser)
         ["%"] = ScriptFunction.Modulo,
     };
 
+    // Number of method calls read so far.
+    private int _calls;
+
     public Expression ParseExpression()
     {
         parser.Cursor.Enter();
@@ -180,6 +183,29 @@ internal sealed class LinqExpressionParser(LinqParser parser)
 
     private Expression ParsePostfix()
     {
+        var skipping = new Stack<(Expression Target, int Calls)>();
+        var value = ParseChain(skipping);
+
+        // A member of nothing is nothing, so only calls have to be skipped. Expressions have no side effects, so the
+        // target may be evaluated twice.
+        while (skipping.TryPop(out var skip))
+        {
+            if (_calls > skip.Calls)
+            {
+                int at = skip.Target.Position;
+                var none = new WordLiteral(Opcode.PushNull, at);
+                var isNothing = new InvokeExpression(ScriptFunction.IsSame, [skip.Target, none], at);
+                value = new ConditionalExpression(isNothing, none, value, at);
+            }
+        }
+
+        return value;
+    }
+
+    /// <summary>Parses a value and the members, elements and calls after it.</summary>
+    /// <param name="skipping">Receives what stands before each <c>?.</c>, with the number of calls read so far.</param>
+    private Expression ParseChain(Stack<(Expression Target, int Calls)> skipping)
+    {
         var value = parser.Primaries.ParsePrimary();
         while (parser.Cursor.Current.Kind == TokenKind.Mark)
         {
@@ -193,10 +219,16 @@ internal sealed class LinqExpressionParser(LinqParser parser)
                     throw TokenCursor.NotSupported("ranges, and anything but a member after '.',", token.Position);
                 case "." or "?.":
                     parser.Cursor.Take();
+                    if (token.Text is "?.")
+                    {
+                        skipping.Push((value, _calls));
+                    }
+
                     value = parser.Cursor.Current.Is("[") ? ParseElement(value) : ParseMember(value);
                     break;
                 case "?" when parser.Cursor.Ahead(1).Is("[") && parser.Cursor.Ahead(1).Position == token.Position + 1:
                     parser.Cursor.Take();
+                    skipping.Push((value, _calls));
                     value = ParseElement(value);
                     break;
                 case "[":
@@ -231,6 +263,7 @@ internal sealed class LinqExpressionParser(LinqParser parser)
         {
             target = parser.Shapes.ToSequence(target);
             parser.Shapes.Types.RequireMethod(target, name);
+            _calls++;
             return ToCall(target, name, ParseArguments(parser.Shapes.Types.ElementOf(target)));
         }
 
