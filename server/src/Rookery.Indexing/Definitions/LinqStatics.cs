@@ -206,9 +206,27 @@ internal static class LinqStatics
                 [LinqConstants.Whole(0, position)],
                 position
             ),
-            _ when type is "DayOfWeek" && Enum.TryParse<DayOfWeek>(member, out _) => new TextLiteral(member, position),
+            _ when type is "DayOfWeek" && Enum.TryParse<DayOfWeek>(member, out var day) => ToWeekday(day, position),
             _ => throw TokenCursor.NotSupported($"'{type}.{member}'", position),
         };
+    }
+
+    // The first day of the calendar is a Monday.
+    private static InvokeExpression ToWeekday(DayOfWeek day, int position)
+    {
+        int days = ((int)day + 6) % 7;
+        return new InvokeExpression(
+            ScriptFunction.Property,
+            [
+                new InvokeExpression(
+                    ScriptFunction.NewDate,
+                    [LinqConstants.Whole(days * TimeSpan.TicksPerDay, position)],
+                    position
+                ),
+                new TextLiteral("DayOfWeek", position),
+            ],
+            position
+        );
     }
 
     /// <summary>Translates a constructor call.</summary>

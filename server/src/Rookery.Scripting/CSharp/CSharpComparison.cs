@@ -18,6 +18,11 @@ internal static class CSharpComparison
                 : CSharpNumber.Compare(heap.NumeralOf(left), heap.NumeralOf(right));
         }
 
+        if (left.Trait == ValueTrait.Weekday && right.Trait == ValueTrait.Weekday)
+        {
+            return heap.WeekdayOf(left).CompareTo(heap.WeekdayOf(right));
+        }
+
         var (first, second) = (heap.TimeOf(left), heap.TimeOf(right));
         return first.IsOfOneType(second) ? first.OrderTo(second)
             : left.IsText && right.IsText && !first.IsTime && !second.IsTime ? heap.CompareTexts(left, right)
@@ -25,6 +30,9 @@ internal static class CSharpComparison
                 $"the script compares {CSharpStrings.NameOf(left)} with {CSharpStrings.NameOf(right)}"
             );
     }
+
+    private static DayOfWeek WeekdayOf(this ScriptHeap heap, ScriptValue value) =>
+        Enum.Parse<DayOfWeek>(heap.NetText(value));
 
     /// <summary>
     /// Returns the order of two values that are not null: NaN sorts before other numbers, false before true.

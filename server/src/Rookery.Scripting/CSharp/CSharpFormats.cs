@@ -74,7 +74,9 @@ internal static class CSharpFormats
 
         var value = heap.Containers.Element(values, index);
         int before = heap.Length;
-        bool isFormatted = colon >= 0 && (value.IsNumber || heap.TimeOf(value) is { IsTime: true });
+        bool isFormatted =
+            colon >= 0
+            && (value.IsNumber || value.Trait == ValueTrait.Weekday || heap.TimeOf(value) is { IsTime: true });
         if (isFormatted || width != 0)
         {
             string text = isFormatted

@@ -40,11 +40,22 @@ internal static class CSharpOperators
             or ScriptFunction.IsLessOrEqual
             or ScriptFunction.IsGreater
             or ScriptFunction.IsGreaterOrEqual:
+                RequireOrder(heap, first, second);
                 return ScriptValue.Of(
                     !first.IsNothing && !second.IsNothing && IsInOrder(function, heap.Compare(first, second))
                 );
             case ScriptFunction.Plus:
                 (first, second) = (heap.AsRead(first), heap.AsRead(second));
+                if (
+                    (first.Trait == ValueTrait.Weekday && second.IsNumber)
+                    || (second.Trait == ValueTrait.Weekday && first.IsNumber)
+                )
+                {
+                    throw new ScriptFailure(
+                        "the script adds a number to a DayOfWeek: (int)o.At.DayOfWeek makes a number of it"
+                    );
+                }
+
                 if (first.IsText || second.IsText)
                 {
                     return JoinAsCSharp(heap, first, second);
@@ -75,6 +86,23 @@ internal static class CSharpOperators
         }
 
         return heap.OperateOnDates(function, heap.Temporal(first), heap.Temporal(second));
+    }
+
+    /// <summary>Rejects an order of two strings, for which C# has no operator.</summary>
+    private static void RequireOrder(ScriptHeap heap, ScriptValue first, ScriptValue second)
+    {
+        if (
+            first.IsText
+            && second.IsText
+            && (first.Trait != ValueTrait.Weekday || second.Trait != ValueTrait.Weekday)
+            && !heap.TimeOf(first).IsOfOneType(heap.TimeOf(second))
+        )
+        {
+            throw new ScriptFailure(
+                $"the script compares {CSharpStrings.NameOf(first)} with {CSharpStrings.NameOf(second)}: C# compares "
+                    + "strings by string.CompareOrdinal(a, b) < 0"
+            );
+        }
     }
 
     /// <summary>

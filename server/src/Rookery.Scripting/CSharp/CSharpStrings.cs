@@ -124,6 +124,7 @@ internal static class CSharpStrings
             {
                 _ when heap.TimeOf(value) is { IsTime: true } time => time.Format(format),
                 _ when value.IsNumber => FormatNumber(heap.NumeralOf(value), format),
+                _ when value.Trait == ValueTrait.Weekday => Enum.Parse<DayOfWeek>(heap.NetText(value)).ToString(format),
                 _ when value.IsNothing => "",
                 _ => throw new ScriptFailure($"the script formats {NameOf(value)} as '{format}'"),
             };
@@ -151,6 +152,7 @@ internal static class CSharpStrings
             ValueKind.Undefined or ValueKind.Null => "null",
             ValueKind.True or ValueKind.False => "a bool",
             ValueKind.Text when value.Trait == ValueTrait.Character => "a char",
+            ValueKind.Text when value.Trait == ValueTrait.Weekday => "a DayOfWeek",
             ValueKind.Text or ValueKind.EscapedText => "a string",
             ValueKind.Array => "an array",
             ValueKind.Object => "an object",

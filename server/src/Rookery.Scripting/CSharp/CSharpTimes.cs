@@ -115,7 +115,7 @@ internal static class CSharpTimes
             "UtcTicks" => ScriptValue.OfWhole(date.Moment),
             "DayOfYear" => ScriptValue.OfInt(value.DayOfYear),
             "DayNumber" => ScriptValue.OfInt((int)(date.Ticks / TimeSpan.TicksPerDay)),
-            "DayOfWeek" => heap.NewString(value.DayOfWeek.ToString()),
+            "DayOfWeek" => heap.NewString(value.DayOfWeek.ToString()).With(ValueTrait.Weekday),
             "Date" => heap.ValueOf(
                 new CSharpDate(value.Date.Ticks, date.Form == DateForm.Utc ? DateForm.Utc : DateForm.Unspecified)
             ),

@@ -58,6 +58,9 @@ internal enum ValueTrait : byte
 
     /// <summary>A <see cref="ValueKind.Real"/> that is a <c>float</c>.</summary>
     Single,
+
+    /// <summary>A text that is the name of a <see cref="DayOfWeek"/>.</summary>
+    Weekday,
 }
 
 /// <summary>A value on the stack or in a container: a constant, a number, or a reference into the heap.</summary>
