@@ -153,7 +153,7 @@ public class WriteOnlyTests(SecureServer server) : IClassFixture<SecureServer>
         string state = $"/databases/Shop/operations/state?id={id.GetInt64()}";
         while (
             (await server.SendAsync("GET", state, SecureServer.LocalKey)).Json.GetProperty("Status").GetString()
-            == "InProgress"
+                is "InProgress"
         )
         {
             await Task.Delay(10);
