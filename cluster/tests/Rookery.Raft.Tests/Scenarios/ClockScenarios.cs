@@ -9,14 +9,14 @@ internal static class ClockScenarios
         new(
             "leader-in-2080",
             "a leader in 2080 stamps what the others' clocks say",
-            "a leader goes by its own clock",
+            "a leader uses its own clock",
             "log time is poisoned",
             LeaderIn2080
         ),
         new(
             "cards-without-clocks",
             "three clocks that agree on 2080 are not believed before an operator says so",
-            "a jump that clocks agree on is taken",
+            "a time jump is accepted because the clocks agree",
             "log time is poisoned",
             CardsWithoutClocks
         ),
@@ -30,7 +30,7 @@ internal static class ClockScenarios
         new(
             "time-comes-late",
             "what is written before the time is known does not age when it is",
-            "what is remembered ages by a jump of the time",
+            "records age by a jump of the time",
             "what is young seems old",
             TimeComesLate
         ),

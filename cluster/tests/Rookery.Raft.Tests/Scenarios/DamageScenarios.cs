@@ -9,28 +9,28 @@ internal static class DamageScenarios
         new(
             "old-card-returns",
             "an answer of an earlier start of a card counts for nothing",
-            "answers of an earlier start count",
+            "replies from an earlier start count",
             "have on disk",
             OldCardReturns
         ),
         new(
             "crash-in-install",
             "a manifest and the journal's beginning change together",
-            "a manifest is installed in two steps",
+            "a snapshot is installed in two steps",
             "the commit index is within the log",
             CrashInInstall
         ),
         new(
             "manifest-of-later-term",
             "a manifest of a later term than the node has heard of waits",
-            "a manifest is installed whatever its term",
+            "a snapshot of any term is installed",
             "no entry has a later term than the node",
             ManifestOfLaterTerm
         ),
         new(
             "manifest-committed-later",
             "a manifest waits for the term that it was committed in, however old its last entry is",
-            "a manifest is judged by the term of its last entry",
+            "a snapshot is judged by the term of its last entry",
             "a follower verifies no more than the leader has",
             ManifestCommittedLater
         )
@@ -40,56 +40,56 @@ internal static class DamageScenarios
         new(
             "commit-before-own-vote",
             "what was committed in a term is in no manifest whose disk does not know of the term",
-            "a follower commits before its disk knows of the term",
+            "a follower commits before its vote record is durable",
             "2 waits for its disk",
             CommitBeforeOwnVote
         ),
         new(
             "tables-before-own-vote",
             "tables that cannot be applied to are not replaced in a term that the disk does not know of",
-            "a follower commits before its disk knows of the term",
+            "a follower commits before its vote record is durable",
             "2 waits for its disk",
             TablesBeforeOwnVote
         ),
         new(
             "manifest-overtaken",
             "a manifest whose entries have come meanwhile leaves the log alone",
-            "a manifest takes the place of any log",
+            "a snapshot replaces any log",
             "3 keeps its log",
             ManifestOvertaken
         ),
         new(
             "rot-then-elected",
             "what a damaged store acknowledged is not outvoted by it",
-            "a damaged store votes by what is left of its log",
+            "a damaged member votes by the rest of its log",
             "another",
             RotThenElected
         ),
         new(
             "rot-then-restarted",
             "what a damaged store acknowledged it knows at its later starts too",
-            "a damaged store forgets at its second start what it lost",
+            "a damaged member forgets its loss at the second start",
             "another",
             RotThenRestarted
         ),
         new(
             "rot-on-two-heals",
             "two damaged stores elect the whole one, and heal",
-            "a damaged store never votes",
+            "a damaged member never votes",
             "3 leads",
             RotOnTwoHeals
         ),
         new(
             "rot-at-the-leader",
             "who misses what its leader cannot read gets the manifest, or another leader",
-            "what a peer misses and cannot be read is not told of",
+            "unreadable entries that a peer needs are not reported",
             "3 gets past it",
             RotAtTheLeader
         ),
         new(
             "state-gone-astray",
             "who came to another state than a majority halts",
-            "a state that went astray goes on",
+            "a member with a diverged state goes on",
             "3 has halted",
             StateGoneAstray
         ),

@@ -9,14 +9,14 @@ internal static class ElectionScenarios
         new(
             "leads-before-own-vote",
             "a term is led once, whatever its leader forgot",
-            "a term is led before the own vote is durable",
+            "a candidate leads before its own vote is durable",
             "a leader's own vote is durable",
             LeadsBeforeOwnVote
         ),
         new(
             "torn-vote",
             "a vote that did not reach the disk was not given",
-            "a vote leaves before it is durable",
+            "a vote is sent before it is durable",
             "voted twice",
             TornVote
         ),
@@ -37,14 +37,14 @@ internal static class ElectionScenarios
         new(
             "prevote-cross",
             "a long log at an old term and a short one at a new term find a leader",
-            "a refused pre-vote's term is not adopted",
+            "the term of a refused pre-vote is ignored",
             "2 leads",
             PreVoteCross
         ),
         new(
             "bridge-keeps-dead-leader",
             "a leader that only a bridge hears makes way for the bridge",
-            "a leader without a majority goes on",
+            "a leader without a majority keeps leading",
             "2 leads on",
             BridgeKeepsDeadLeader
         )
@@ -54,42 +54,42 @@ internal static class ElectionScenarios
         new(
             "one-way-switch",
             "who hears nobody disturbs nobody",
-            "an election begins without asking first",
+            "an election begins without a pre-vote",
             "1 keeps leading",
             OneWaySwitch
         ),
         new(
             "deaf-leader",
             "a leader that hears nobody makes way",
-            "a leader without a majority goes on",
+            "a leader without a majority keeps leading",
             "another leads",
             DeafLeader
         ),
         new(
             "hung-disk-leader",
             "a leader whose disk hangs makes way",
-            "a hung disk is not told of",
+            "a hung disk is not reported to the core",
             "another leads",
             HungDiskLeader
         ),
         new(
             "hung-disk-without-successor",
             "a leader whose disk hangs, and who knows of no better one, makes way too",
-            "a hung disk is not told of",
+            "a hung disk is not reported to the core",
             "1 makes way",
             HungDiskWithoutSuccessor
         ),
         new(
             "hung-disk-transfer-lost",
             "a leader whose disk hangs makes way though its hand-over is lost",
-            "a hung disk is not told of",
+            "a hung disk is not reported to the core",
             "another leads",
             HungDiskTransferLost
         ),
         new(
             "hung-disk-only-candidate",
             "a node whose disk hung leads again when nobody else can",
-            "who stalled keeps away whoever else cannot lead",
+            "a node that stalled refuses to lead although no other can",
             "1 leads again",
             HungDiskOnlyCandidate
         )
@@ -99,21 +99,21 @@ internal static class ElectionScenarios
         new(
             "all-disks-slow",
             "when all disks stall, leadership does not wander",
-            "a leader overlooks that all disks stall",
+            "a leader ignores that all disks stall",
             "1 leads on",
             AllDisksSlow
         ),
         new(
             "transfer-under-writes",
             "no entry comes in behind a hand-over",
-            "entries are proposed during a hand-over",
+            "entries are proposed during a leadership transfer",
             "nothing is proposed during a hand-over",
             TransferUnderWrites
         ),
         new(
             "transfer-flag-outlives-term",
             "a hand-over ends with the leadership that began it",
-            "a transfer outlives the leadership",
+            "a leadership transfer outlives the leadership",
             "1 takes proposals again",
             TransferFlagOutlivesTerm
         ),

@@ -9,7 +9,7 @@ internal static class MembershipScenarios
         new(
             "two-changes-two-terms",
             "two changes in two terms have majorities that meet",
-            "members change twice at once",
+            "two membership changes run at once",
             "another",
             TwoChangesInTwoTerms
         )
@@ -20,7 +20,7 @@ internal static class MembershipScenarios
         new(
             "config-not-rolled-back",
             "with a change that is replaced, the members before are in force again",
-            "a change that was replaced stays in force",
+            "a replaced membership change stays in force",
             "4 is a learner again",
             ConfigNotRolledBack
         )
@@ -30,7 +30,7 @@ internal static class MembershipScenarios
         new(
             "manifest-over-config",
             "a manifest's members are in force with it",
-            "a manifest's configuration is not taken",
+            "the configuration of a snapshot is ignored",
             "3 knows of the promotion",
             ManifestOverConfig
         )
@@ -40,7 +40,7 @@ internal static class MembershipScenarios
         new(
             "promoted-unaware",
             "a voter that does not know it is one votes",
-            "only who knows to be a voter votes",
+            "only members that know of their promotion vote",
             "2 leads",
             PromotedUnaware
         )
@@ -50,7 +50,7 @@ internal static class MembershipScenarios
         new(
             "removal-known-only-to-removed",
             "who loses its vote hears of it last",
-            "who loses its vote hears of it first",
+            "a removed voter receives the removal first",
             "2 leads",
             RemovalKnownOnlyToRemoved
         ),
@@ -67,7 +67,7 @@ internal static class MembershipScenarios
         new(
             "wiped-card-votes",
             "an empty card has no vote in place of a lost one",
-            "an empty card takes an old id",
+            "an empty disk takes an old id",
             "another",
             WipedCardVotes
         ),

@@ -9,14 +9,14 @@ internal static class ReadScenarios
         new(
             "pause-then-stale-read",
             "a leader that was deposed unawares answers no read",
-            "reads are served without a round",
+            "reads are served without a heartbeat round",
             "had been acknowledged before it began",
             PauseThenStaleRead
         ),
         new(
             "read-id-reused",
             "the answer to a question of an earlier start answers nothing",
-            "starts are not counted",
+            "the starts of a member are not counted",
             "had been acknowledged before it began",
             ReadIdReused
         ),

@@ -26,7 +26,7 @@ internal static class ReplicationScenarios
         new(
             "ack-unverified-tail",
             "a follower acknowledges what this leader's messages verified",
-            "a tail that no message verified is acknowledged",
+            "a follower acknowledges entries that no message verified",
             "a follower verifies no more than the leader has",
             AckUnverifiedTail
         ),
@@ -47,14 +47,14 @@ internal static class ReplicationScenarios
         new(
             "reject-counted-as-ack",
             "a refusal acknowledges nothing",
-            "a refusal counts as acknowledgement",
+            "a refused append counts as acknowledged",
             "have on disk",
             RejectCountedAsAck
         ),
         new(
             "overwrite-aba",
             "a write counts for nothing that took the place of its entries",
-            "a write counts for what took the place of its entries",
+            "a completed write counts for entries that replaced its own",
             "durable entries are written",
             OverwriteAba
         )
@@ -78,7 +78,7 @@ internal static class ReplicationScenarios
         new(
             "window-counter-leak",
             "a window whose answers were lost opens again",
-            "lost answers are waited for",
+            "lost replies are waited for",
             "3 has everything",
             WindowCounterLeak
         ),
