@@ -185,8 +185,8 @@ test("A table becomes documents: quoted fields, ids of a column, types kept as t
     assert.ok([65, 78].includes(wrong.code), wrong.stderr)
     assert.match(wrong.stderr, sentence)
   }
-  for (const [bytes, sentence] of [[gzipSync("a\n1\n").subarray(0, 20), /from line \d on: .*damaged or cut off/], [Buffer.concat([gzipSync("a\n1\n"), Buffer.from("more")]), /other bytes follow it/]]) {
-    const wrong = await rookery("import", ".", write("wrong.csv.gz", bytes), "--collection", "X")
+  for (const [name, bytes, sentence] of [["cut", gzipSync("a\n1\n").subarray(0, 20), /from line \d on: .*damaged or cut off/], ["followed", Buffer.concat([gzipSync("a\n1\n"), Buffer.from("more")]), /other bytes follow it/]]) {
+    const wrong = await rookery("import", ".", write(`${name}.csv.gz`, bytes), "--collection", "X")
     assert.equal(wrong.code, 65, wrong.stderr)
     assert.match(wrong.stderr, sentence)
   }
