@@ -1,6 +1,6 @@
 using Rookery.Documents.Databases;
 using Rookery.Indexing.Values;
-using Rookery.Platform;
+using Rookery.Queries.Conditions;
 using Rookery.Queries.Execution;
 using Rookery.Queries.Scanning;
 
@@ -10,6 +10,7 @@ namespace Rookery.Queries.Answering;
 /// Context of one query answer: the plan, the reader of documents, and the sink that receives the results.
 /// </summary>
 /// <param name="engine">The engine that runs the query.</param>
+/// <param name="memory">The memory of the query.</param>
 /// <param name="reader">Reads the documents; outlives the results.</param>
 /// <param name="plan">The plan of the query.</param>
 /// <param name="scan">The compiled query of the plan.</param>
@@ -19,6 +20,7 @@ namespace Rookery.Queries.Answering;
 /// <param name="turns">Limits the query's working time and yields between time slices.</param>
 internal sealed class AnswerScope(
     QueryEngine engine,
+    QueryMemory memory,
     AnswerReader reader,
     QueryPlan plan,
     CompiledQuery scan,
@@ -46,10 +48,10 @@ internal sealed class AnswerScope(
     /// <summary>Starts evaluating a query over documents or over index rows.</summary>
     /// <param name="part">The query, or a part of it that runs before it.</param>
     /// <param name="needsTotal">Whether results after the page are counted.</param>
-    public ScanRun Start(CompiledQuery part, bool needsTotal = true) => part.Start(engine.Memory, turns, needsTotal);
+    public ScanRun Start(CompiledQuery part, bool needsTotal = true) => part.Start(memory, turns, needsTotal);
 
     /// <summary>Starts the summary (facets or suggestions) of the query; null if it has none.</summary>
-    public Summaries.SummaryRun? StartSummary() => scan.Summary?.Start(engine.Memory, turns);
+    public Summaries.SummaryRun? StartSummary() => scan.Summary?.Start(memory, turns);
 
     /// <summary>Searches an index that has indexed at least through the basis's etag.</summary>
     /// <param name="indexName">The index.</param>
@@ -87,7 +89,7 @@ internal sealed class AnswerScope(
         scan.IsScored ? [.. found.Select(static one => one.Score ?? 0)] : null;
 
     private TAnswer? Search<TAnswer>(
-        Func<Database, string, CompiledQuery, MemoryShare, IScanClock, bool, long, TAnswer?> tryAnswer,
+        Func<Database, string, CompiledQuery, QueryMemory, IScanClock, bool, long, TAnswer?> tryAnswer,
         string indexName,
         CompiledQuery part
     )
@@ -95,6 +97,6 @@ internal sealed class AnswerScope(
     {
         const bool NeedsTotal = true;
         using var search = turns.BeginSearch();
-        return tryAnswer(reader.Database, indexName, part, engine.Memory, turns, NeedsTotal, basis.ResultEtag);
+        return tryAnswer(reader.Database, indexName, part, memory, turns, NeedsTotal, basis.ResultEtag);
     }
 }

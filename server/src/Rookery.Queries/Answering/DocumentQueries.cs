@@ -1,4 +1,5 @@
 using System.Text;
+using Rookery.Queries.Conditions;
 using Rookery.Queries.Execution;
 using Rookery.Queries.Language;
 using Rookery.Queries.Scanning;
@@ -15,6 +16,7 @@ internal static class DocumentQueries
     /// Opens the results, positioned before the first. Sorted or grouped results are computed completely first.
     /// </summary>
     /// <param name="engine">The engine that runs the query.</param>
+    /// <param name="memory">The memory of the query.</param>
     /// <param name="reader">Reads the documents; outlives the results.</param>
     /// <param name="plan">The plan of the query.</param>
     /// <param name="basis">The chosen index or scan.</param>
@@ -25,6 +27,7 @@ internal static class DocumentQueries
     /// <exception cref="QueryException">The query exceeds its time or memory.</exception>
     public static async ValueTask<IQueryResults?> TryOpenAsync(
         QueryEngine engine,
+        QueryMemory memory,
         AnswerReader reader,
         QueryPlan plan,
         QueryBasis basis,
@@ -44,13 +47,13 @@ internal static class DocumentQueries
         }
 
         var scripted = scan.Script is { } script
-            ? new ScriptedResults(script, engine.Memory, turns, Encoding.ASCII.GetBytes(database.HistoryId))
+            ? new ScriptedResults(script, memory, turns, Encoding.ASCII.GetBytes(database.HistoryId))
             : null;
         var writer = new ResultWriter(database, scan, metadataOnly, plan.Includes.Count > 0, scripted, turns);
         IQueryResults? results = null;
         try
         {
-            var scope = new AnswerScope(engine, reader, plan, scan, basis, sink, writer, turns);
+            var scope = new AnswerScope(engine, memory, reader, plan, scan, basis, sink, writer, turns);
             results = scan.Rows is null ? await OpenAsync(scope) : await RowQueries.TryOpenAsync(scope);
             return results;
         }

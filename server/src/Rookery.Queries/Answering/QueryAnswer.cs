@@ -1,3 +1,4 @@
+using Rookery.Queries.Conditions;
 using Rookery.Queries.Execution;
 
 namespace Rookery.Queries.Answering;
@@ -16,6 +17,7 @@ public sealed class QueryAnswer : IDisposable
 
     /// <summary>Creates an answer positioned before its first result.</summary>
     /// <param name="engine">The engine that runs the query.</param>
+    /// <param name="memory">The memory of the query.</param>
     /// <param name="reader">Reads the documents; disposed with this.</param>
     /// <param name="plan">The plan in use.</param>
     /// <param name="renewed">The plan if this answer has to dispose it; null if the caller does.</param>
@@ -24,6 +26,7 @@ public sealed class QueryAnswer : IDisposable
     /// <param name="sink">Receives the answer.</param>
     internal QueryAnswer(
         QueryEngine engine,
+        QueryMemory memory,
         AnswerReader reader,
         QueryPlan plan,
         QueryPlan? renewed,
@@ -36,7 +39,7 @@ public sealed class QueryAnswer : IDisposable
         if (plan.Scan is { HasNotes: true } scan)
         {
             _notesTurns = new QueryTurns(engine.Time, plan.WorkLimit, sink, stopping: engine.Stopping);
-            _notes = new QueryNotes(scan, reader.Database, () => reader.Current, engine.Memory, _notesTurns);
+            _notes = new QueryNotes(scan, reader.Database, () => reader.Current, memory, _notesTurns);
         }
     }
 

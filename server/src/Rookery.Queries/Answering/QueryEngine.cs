@@ -1,6 +1,7 @@
 using Rookery.Documents.Databases;
 using Rookery.Indexing.Indexes;
 using Rookery.Platform;
+using Rookery.Queries.Conditions;
 using Rookery.Queries.Execution;
 using Rookery.Queries.Language;
 using Rookery.Queries.Planning;
@@ -27,8 +28,6 @@ public sealed class QueryEngine(
     internal IndexHost Indexes => indexes;
 
     internal IAutomaticIndexes AutomaticIndexes => automaticIndexes;
-
-    internal MemoryShare Memory => memory;
 
     internal TimeProvider Time => time;
 
@@ -83,9 +82,10 @@ public sealed class QueryEngine(
 
         var turns = TurnsOf(plan, sink);
         var scan = plan.Scan!;
+        var held = new QueryMemory(memory);
         using var search = turns.BeginSearch();
-        using var groups = scan.IsGrouped ? Grouped.TryAnswer(database, name, scan, memory, turns) : null;
-        using var found = scan.IsGrouped ? null : Indexed.TryAnswer(database, name, scan, memory, turns);
+        using var groups = scan.IsGrouped ? Grouped.TryAnswer(database, name, scan, held, turns) : null;
+        using var found = scan.IsGrouped ? null : Indexed.TryAnswer(database, name, scan, held, turns);
         return (choice, groups?.PostingsRead ?? found?.PostingsRead);
     }
 
@@ -116,6 +116,7 @@ public sealed class QueryEngine(
     )
     {
         CheckMetadata(plan, metadataOnly);
+        var held = new QueryMemory(memory);
         var reader = new AnswerReader(database, plan.IsChange ? null : sink);
         QueryPlan? renewed = null;
         IQueryResults? results = null;
@@ -133,10 +134,18 @@ public sealed class QueryEngine(
                 }
 
                 chosen?.Invoke();
-                results = await DocumentQueries.TryOpenAsync(this, reader, renewed ?? plan, basis, sink, metadataOnly);
+                results = await DocumentQueries.TryOpenAsync(
+                    this,
+                    held,
+                    reader,
+                    renewed ?? plan,
+                    basis,
+                    sink,
+                    metadataOnly
+                );
                 if (results is not null)
                 {
-                    return new QueryAnswer(this, reader, renewed ?? plan, renewed, basis, results, sink);
+                    return new QueryAnswer(this, held, reader, renewed ?? plan, renewed, basis, results, sink);
                 }
             }
         }

@@ -4,6 +4,7 @@ using Rookery.Documents.Databases;
 using Rookery.Documents.Ids;
 using Rookery.Json;
 using Rookery.Platform;
+using Rookery.Queries.Conditions;
 using Rookery.Queries.Language;
 using Rookery.Queries.Scanning;
 using Rookery.Scripting.Running;
@@ -22,7 +23,7 @@ internal sealed class ScriptedResults : IScriptDocuments, IDisposable
     private static readonly ScriptLimits Limits = new() { OutputBytes = MostResultBytes };
 
     private readonly SelectionScript _script;
-    private readonly MemoryShare _memory;
+    private readonly QueryMemory _memory;
     private readonly QueryTurns _turns;
     private readonly byte[] _historyId;
     private readonly ScriptInterpreter _interpreter = new(Limits);
@@ -34,10 +35,10 @@ internal sealed class ScriptedResults : IScriptDocuments, IDisposable
 
     /// <summary>Creates the results of one answer.</summary>
     /// <param name="script">The script.</param>
-    /// <param name="memory">The share that larger amounts of a script's memory are reserved from.</param>
+    /// <param name="memory">The memory of the query, from which a run's larger memory is reserved.</param>
     /// <param name="turns">Limits the query's working time.</param>
     /// <param name="historyId">The database's history id, for change vectors.</param>
-    public ScriptedResults(SelectionScript script, MemoryShare memory, QueryTurns turns, byte[] historyId)
+    public ScriptedResults(SelectionScript script, QueryMemory memory, QueryTurns turns, byte[] historyId)
     {
         _script = script;
         _memory = memory;
@@ -122,7 +123,7 @@ internal sealed class ScriptedResults : IScriptDocuments, IDisposable
     {
         _walk = null;
         _interpreter.Trim();
-        _memory.Release(_heldBytes);
+        _memory.Give(_heldBytes);
         _heldBytes = 0;
         _turns.End();
     }
@@ -202,10 +203,10 @@ internal sealed class ScriptedResults : IScriptDocuments, IDisposable
 
     private bool TryTake(long bytes)
     {
-        if (!_memory.TryReserve(bytes))
+        if (!_memory.TryTake(bytes))
         {
             _lacksMemory = true;
-            _othersHoldMemory = _memory.IsTakenByOthers(_heldBytes, bytes);
+            _othersHoldMemory = _memory.IsTakenByOthers(bytes);
             return false;
         }
 

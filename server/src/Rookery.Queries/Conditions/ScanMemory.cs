@@ -1,14 +1,13 @@
 using Rookery.Indexing.Grouping;
-using Rookery.Platform;
 using Rookery.Queries.Language;
 
 namespace Rookery.Queries.Conditions;
 
 /// <summary>
-/// Memory that one query reserves from a share before it allocates, and releases at the end. Not thread-safe.
+/// Memory of one part of a query, reserved before it is allocated, and released at the part's end. Not thread-safe.
 /// </summary>
-/// <param name="share">The share to reserve from.</param>
-internal sealed class ScanMemory(MemoryShare share) : IGroupMemory, IDisposable
+/// <param name="memory">The memory of the query.</param>
+internal sealed class ScanMemory(QueryMemory memory) : IGroupMemory, IDisposable
 {
     private long _heldBytes;
 
@@ -17,13 +16,13 @@ internal sealed class ScanMemory(MemoryShare share) : IGroupMemory, IDisposable
     /// is assured of; or other queries hold the memory (<see cref="QueryException.MemoryTaken"/>).</exception>
     public void Take(long bytes)
     {
-        if (!share.TryReserve(bytes))
+        if (!memory.TryTake(bytes))
         {
-            throw share.IsTakenByOthers(_heldBytes, bytes)
+            throw memory.IsTakenByOthers(bytes)
                 ? new QueryException(QueryException.MemoryTaken)
                 : new QueryException(
                     QueryFault.TooCostly,
-                    $"The query needs more memory than is free of the {share.LimitBytes / (1024 * 1024)} MiB that "
+                    $"The query needs more memory than is free of the {memory.LimitBytes / (1024 * 1024)} MiB that "
                         + "queries may use: ask for fewer results, groups or distinct values at once."
                 );
         }
@@ -35,13 +34,13 @@ internal sealed class ScanMemory(MemoryShare share) : IGroupMemory, IDisposable
     public void Give(long bytes)
     {
         _heldBytes -= bytes;
-        share.Release(bytes);
+        memory.Give(bytes);
     }
 
     /// <summary>Releases all memory.</summary>
     public void Dispose()
     {
-        share.Release(_heldBytes);
+        memory.Give(_heldBytes);
         _heldBytes = 0;
     }
 }

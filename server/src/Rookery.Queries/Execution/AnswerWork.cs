@@ -1,5 +1,4 @@
 using Rookery.Indexing.Values;
-using Rookery.Platform;
 using Rookery.Queries.Conditions;
 
 namespace Rookery.Queries.Execution;
@@ -7,9 +6,9 @@ namespace Rookery.Queries.Execution;
 /// <summary>
 /// Tracks one answer's memory, its time, and the number of postings and sort keys that it has read. Not thread-safe.
 /// </summary>
-/// <param name="share">The share that memory is reserved from.</param>
+/// <param name="memory">The memory of the query.</param>
 /// <param name="clock">Checked during the work; throws to end it.</param>
-internal sealed class AnswerWork(MemoryShare share, IScanClock clock) : IDisposable
+internal sealed class AnswerWork(QueryMemory memory, IScanClock clock) : IDisposable
 {
     // Reading this many postings takes about as long as reading 1 MiB of JSON.
     private const long PostingsPerStep = 256 * 1024;
@@ -20,7 +19,7 @@ internal sealed class AnswerWork(MemoryShare share, IScanClock clock) : IDisposa
     public ScanWork Scan { get; } = new(clock);
 
     /// <summary>The memory that the answer holds.</summary>
-    public ScanMemory Memory { get; } = new(share);
+    public ScanMemory Memory { get; } = new(memory);
 
     /// <summary>Number of postings decoded.</summary>
     public long PostingsRead { get; private set; }

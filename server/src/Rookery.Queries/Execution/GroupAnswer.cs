@@ -2,7 +2,7 @@ using Rookery.Indexing.Automatic;
 using Rookery.Indexing.Indexes;
 using Rookery.Indexing.Reducing;
 using Rookery.Indexing.Values;
-using Rookery.Platform;
+using Rookery.Queries.Conditions;
 using Rookery.Queries.Scanning;
 using Rookery.Search.Segments.Postings;
 using Rookery.Search.Segments.Reading;
@@ -44,7 +44,7 @@ public sealed class GroupAnswer : IDisposable
     /// <param name="snapshot">The index's snapshot.</param>
     /// <param name="map">The index's map, which covers the query.</param>
     /// <param name="plan">The compiled query.</param>
-    /// <param name="share">The share that memory is reserved from.</param>
+    /// <param name="memory">The memory of the query.</param>
     /// <param name="clock">Checked during the work; throws to end it.</param>
     /// <param name="needsTotal">Whether results after the page are counted.</param>
     /// <param name="walk">Decides when the page is found by walking the sort field's terms in order; null to decide by
@@ -55,7 +55,7 @@ public sealed class GroupAnswer : IDisposable
         IndexSnapshot snapshot,
         AutoReduceMap map,
         CompiledQuery plan,
-        MemoryShare share,
+        QueryMemory memory,
         IScanClock clock,
         bool needsTotal = true,
         OrderWalk? walk = null
@@ -66,7 +66,7 @@ public sealed class GroupAnswer : IDisposable
             return null;
         }
 
-        var work = new AnswerWork(share, clock);
+        var work = new AnswerWork(memory, clock);
         var rows = new GroupRows(map.Definition, plan.Groups!);
         try
         {
@@ -83,7 +83,7 @@ public sealed class GroupAnswer : IDisposable
             var (found, total, areCandidates) = search.Run();
             if (areCandidates)
             {
-                return OfCandidates(snapshot, found, plan, rows, work, share, clock, needsTotal);
+                return OfCandidates(snapshot, found, plan, rows, work, memory, clock, needsTotal);
             }
 
             using var stored = new StoredRows(snapshot);
@@ -125,12 +125,12 @@ public sealed class GroupAnswer : IDisposable
         CompiledQuery plan,
         GroupRows rows,
         AnswerWork work,
-        MemoryShare share,
+        QueryMemory memory,
         IScanClock clock,
         bool needsTotal
     )
     {
-        var run = plan.Start(share, clock, needsTotal);
+        var run = plan.Start(memory, clock, needsTotal);
         try
         {
             foreach (byte[] row in InOrder(snapshot, found, plan, rows, work))

@@ -2,7 +2,7 @@ using Rookery.Documents.Databases;
 using Rookery.Indexing.Automatic;
 using Rookery.Indexing.Indexes;
 using Rookery.Indexing.Values;
-using Rookery.Platform;
+using Rookery.Queries.Conditions;
 using Rookery.Queries.Language;
 using Rookery.Queries.Planning;
 using Rookery.Queries.Scanning;
@@ -53,7 +53,7 @@ public sealed class GroupedQueries(IndexHost indexes)
     /// <param name="database">The queried database.</param>
     /// <param name="indexName">The index, which <see cref="ChooseIndex"/> reported as built.</param>
     /// <param name="plan">The compiled query.</param>
-    /// <param name="share">The share that memory is reserved from.</param>
+    /// <param name="memory">The memory of the query.</param>
     /// <param name="clock">Checked during the work; throws to end it.</param>
     /// <param name="needsTotal">Whether results after the page are counted, which reads more postings.</param>
     /// <param name="atLeast">The etag through which the index must have indexed.</param>
@@ -64,7 +64,7 @@ public sealed class GroupedQueries(IndexHost indexes)
         Database database,
         string indexName,
         CompiledQuery plan,
-        MemoryShare share,
+        QueryMemory memory,
         IScanClock clock,
         bool needsTotal = true,
         long atLeast = 0
@@ -84,7 +84,7 @@ public sealed class GroupedQueries(IndexHost indexes)
         try
         {
             using var snapshot = slot.Serving.Store.OpenSnapshot();
-            return GroupAnswer.TryFind(snapshot, map, plan, share, clock, needsTotal, Walk);
+            return GroupAnswer.TryFind(snapshot, map, plan, memory, clock, needsTotal, Walk);
         }
         catch (ObjectDisposedException)
         {

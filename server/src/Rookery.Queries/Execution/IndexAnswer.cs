@@ -1,6 +1,6 @@
 using Rookery.Indexing.Indexes;
 using Rookery.Indexing.Values;
-using Rookery.Platform;
+using Rookery.Queries.Conditions;
 using Rookery.Queries.Scanning;
 using Rookery.Search.Segments.Reading;
 using Rookery.Search.Segments.Store;
@@ -69,7 +69,7 @@ public sealed class IndexAnswer : IDisposable
     /// <param name="snapshot">The index's snapshot. Disposed with the answer, or here if this throws.</param>
     /// <param name="fields">The numbers of the indexed fields.</param>
     /// <param name="plan">The compiled query.</param>
-    /// <param name="share">The share that memory is reserved from.</param>
+    /// <param name="memory">The memory of the query.</param>
     /// <param name="clock">Checked during the work; throws to end it.</param>
     /// <param name="needsTotal">Whether results after the page are counted, which reads more postings.</param>
     /// <param name="damageFound">Converts a damage that is found while results are read later to the exception to
@@ -81,14 +81,14 @@ public sealed class IndexAnswer : IDisposable
         IndexSnapshot snapshot,
         IndexedFields fields,
         CompiledQuery plan,
-        MemoryShare share,
+        QueryMemory memory,
         IScanClock clock,
         bool needsTotal = true,
         Func<Exception, Exception>? damageFound = null,
         OrderWalk? walk = null
     )
     {
-        var begun = new AnswerWork(share, clock);
+        var begun = new AnswerWork(memory, clock);
         try
         {
             return new IndexAnswer(

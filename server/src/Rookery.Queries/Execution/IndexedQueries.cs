@@ -4,7 +4,6 @@ using Rookery.Indexing.Definitions;
 using Rookery.Indexing.Indexes;
 using Rookery.Indexing.Mapping;
 using Rookery.Indexing.Values;
-using Rookery.Platform;
 using Rookery.Queries.Conditions;
 using Rookery.Queries.FullText;
 using Rookery.Queries.Language;
@@ -53,7 +52,7 @@ public sealed class IndexedQueries(IndexHost indexes)
     /// <param name="database">The queried database.</param>
     /// <param name="indexName">The index, which <see cref="ChooseIndex"/> reported as built.</param>
     /// <param name="plan">The compiled query.</param>
-    /// <param name="share">The share that memory is reserved from.</param>
+    /// <param name="memory">The memory of the query.</param>
     /// <param name="clock">Checked during the work; throws to end it.</param>
     /// <param name="needsTotal">Whether results after the page are counted, which reads more postings.</param>
     /// <param name="atLeast">The etag through which the index must have indexed.</param>
@@ -64,7 +63,7 @@ public sealed class IndexedQueries(IndexHost indexes)
         Database database,
         string indexName,
         CompiledQuery plan,
-        MemoryShare share,
+        QueryMemory memory,
         IScanClock clock,
         bool needsTotal = true,
         long atLeast = 0
@@ -86,7 +85,7 @@ public sealed class IndexedQueries(IndexHost indexes)
                 serving.Store.OpenSnapshot(),
                 serving.Fields,
                 plan,
-                share,
+                memory,
                 clock,
                 needsTotal,
                 damaged => DamageOf(serving, damaged),

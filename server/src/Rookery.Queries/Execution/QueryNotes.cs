@@ -4,7 +4,6 @@ using System.Text.Json;
 using Rookery.Documents.Databases;
 using Rookery.Indexing.Values;
 using Rookery.Json;
-using Rookery.Platform;
 using Rookery.Queries.Conditions;
 using Rookery.Queries.Language;
 using Rookery.Queries.Scanning;
@@ -34,18 +33,18 @@ public sealed class QueryNotes : IDisposable
     /// <param name="plan">The compiled query.</param>
     /// <param name="database">The queried database.</param>
     /// <param name="reader">Returns the answer's snapshot.</param>
-    /// <param name="share">The share that memory is reserved from.</param>
+    /// <param name="memory">The memory of the query.</param>
     /// <param name="clock">Checked during the work; throws to end it.</param>
     public QueryNotes(
         CompiledQuery plan,
         Database database,
         Func<DatabaseReader> reader,
-        MemoryShare share,
+        QueryMemory memory,
         IScanClock clock
     )
     {
         _plan = plan;
-        _memory = new ScanMemory(share);
+        _memory = new ScanMemory(memory);
         _work = new ScanWork(clock);
         _explanation = new ScoreExplanation(_work);
         _rows = plan.Rows is { IsReduced: false } source ? new IndexRows(source, database, reader) : null;

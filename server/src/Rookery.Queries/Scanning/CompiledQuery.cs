@@ -230,12 +230,11 @@ public sealed class CompiledQuery
     public void Count(in QueriedDocument document, IScanClock clock) => _fullText!.Count(document, clock);
 
     /// <summary>Starts an evaluation.</summary>
-    /// <param name="share">The share that memory for results to sort, groups and distinct values is reserved
-    /// from.</param>
+    /// <param name="memory">The memory of the query.</param>
     /// <param name="clock">Checked during the work; throws to end it.</param>
     /// <param name="needsTotal">Whether results after the page are counted.</param>
-    public ScanRun Start(MemoryShare share, IScanClock clock, bool needsTotal = true) =>
-        new(this, share, clock, needsTotal);
+    public ScanRun Start(QueryMemory memory, IScanClock clock, bool needsTotal = true) =>
+        new(this, memory, clock, needsTotal);
 
     /// <summary>Writes the selected members of a document, without braces.</summary>
     /// <param name="document">The document.</param>

@@ -36,12 +36,12 @@ public sealed class ScanRun : IDisposable
     private long _filtered;
     private long _total;
 
-    internal ScanRun(CompiledQuery plan, MemoryShare share, IScanClock clock, bool needsTotal)
+    internal ScanRun(CompiledQuery plan, QueryMemory memory, IScanClock clock, bool needsTotal)
     {
         _plan = plan;
         _needsTotal = needsTotal;
         _clock = clock;
-        _memory = new ScanMemory(share);
+        _memory = new ScanMemory(memory);
         _work = new ScanWork(clock);
         _pageEnd = plan.PageEnd;
         _groups = plan.Groups is null ? null : new GroupTable(plan.Groups, _memory);

@@ -15,11 +15,11 @@ namespace Rookery.Queries.Summaries;
 internal sealed class FacetSummary(FacetPlan[] facets) : QuerySummary
 {
     /// <inheritdoc/>
-    public override SummaryRun Start(MemoryShare share, IScanClock clock) => new Run(facets, share, clock);
+    public override SummaryRun Start(QueryMemory memory, IScanClock clock) => new Run(facets, memory, clock);
 
-    private sealed class Run(FacetPlan[] facets, MemoryShare share, IScanClock clock) : SummaryRun
+    private sealed class Run(FacetPlan[] facets, QueryMemory memory, IScanClock clock) : SummaryRun
     {
-        private readonly ScanMemory _memory = new(share);
+        private readonly ScanMemory _memory = new(memory);
         private readonly ScanWork _work = new(clock);
         private readonly FacetTable[] _tables = [.. facets.Select(static facet => new FacetTable(facet))];
 

@@ -1,6 +1,5 @@
 using System.Buffers;
 using Rookery.Indexing.Values;
-using Rookery.Platform;
 using Rookery.Queries.Conditions;
 using Rookery.Queries.Language;
 
@@ -13,9 +12,9 @@ namespace Rookery.Queries.Summaries;
 public abstract class QuerySummary
 {
     /// <summary>Starts a summary.</summary>
-    /// <param name="share">The share that memory is reserved from.</param>
+    /// <param name="memory">The memory of the query.</param>
     /// <param name="clock">Checked during the work; throws to end it.</param>
-    public abstract SummaryRun Start(MemoryShare share, IScanClock clock);
+    public abstract SummaryRun Start(QueryMemory memory, IScanClock clock);
 
     /// <summary>Whether a query selects a summary.</summary>
     internal static bool IsPartOf(Query query) =>

@@ -93,11 +93,11 @@ internal sealed record SuggestionPlan(
 internal sealed class SuggestionSummary(SuggestionPlan[] suggestions) : QuerySummary
 {
     /// <inheritdoc/>
-    public override SummaryRun Start(MemoryShare share, IScanClock clock) => new Run(suggestions, share, clock);
+    public override SummaryRun Start(QueryMemory memory, IScanClock clock) => new Run(suggestions, memory, clock);
 
-    private sealed class Run(SuggestionPlan[] suggestions, MemoryShare share, IScanClock clock) : SummaryRun
+    private sealed class Run(SuggestionPlan[] suggestions, QueryMemory memory, IScanClock clock) : SummaryRun
     {
-        private readonly ScanMemory _memory = new(share);
+        private readonly ScanMemory _memory = new(memory);
         private readonly ScanWork _work = new(clock);
         private readonly SearchableText _room = new();
         private readonly SuggestionTable[] _tables =

@@ -131,7 +131,10 @@ public sealed class RelevanceTests
                 static (text, place) => StoredExample.Store($"texts/{place}", JsonSerializer.Serialize(new { text }))
             ),
         ];
-        using var run = plan.Start(new MemoryBudget(64 << 20).AddShare("queries", 64 << 20), new PatientClock());
+        using var run = plan.Start(
+            new QueryMemory(new MemoryBudget(64 << 20).AddShare("queries", 64 << 20)),
+            new PatientClock()
+        );
         foreach (var (place, document) in stored.Index())
         {
             plan.Count(

@@ -240,7 +240,7 @@ internal sealed class GroupExample : IDisposable
 
     private readonly IndexedNode _node;
     private readonly CompiledQuery _plan;
-    private readonly MemoryShare _share = new MemoryBudget(PlentyBytes).AddShare("queries", PlentyBytes);
+    private readonly QueryMemory _memory = new(new MemoryBudget(PlentyBytes).AddShare("queries", PlentyBytes));
 
     public GroupExample(IndexedNode node, string query)
     {
@@ -259,7 +259,7 @@ internal sealed class GroupExample : IDisposable
     public (List<string> Results, long Total) Scan()
     {
         byte[] history = Encoding.ASCII.GetBytes(_node.Database().HistoryId);
-        using var run = _plan.Start(_share, new PatientClock());
+        using var run = _plan.Start(_memory, new PatientClock());
         using var reader = _node.Database().OpenReader();
         using var documents = reader.ByEtag(0);
         while (documents.MoveNext())
@@ -281,11 +281,11 @@ internal sealed class GroupExample : IDisposable
             return null;
         }
 
-        using var answer = Queries.TryAnswer(_node.Database(), name, _plan, _share, new PatientClock(), needsTotal);
+        using var answer = Queries.TryAnswer(_node.Database(), name, _plan, _memory, new PatientClock(), needsTotal);
         return answer is null ? null : (Written(answer.Results).Results, answer.Results.TotalResults, answer.IsOfPage);
     }
 
-    public void Dispose() => Assert.Equal(0, _share.UsedBytes);
+    public void Dispose() => Assert.Equal(0, _memory.HeldBytes);
 
     private static (List<string> Results, long Total) Written(ScanResults results)
     {

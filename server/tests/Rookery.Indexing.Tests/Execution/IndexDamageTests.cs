@@ -19,7 +19,7 @@ public sealed class IndexDamageTests : IDisposable
 {
     private const string Names = "Users/Names";
     private readonly IndexedNode _node = IndexedNode.New(cacheBytes: 0);
-    private readonly MemoryShare _share = new MemoryBudget(64 << 20).AddShare("queries", 64 << 20);
+    private readonly QueryMemory _memory = new(new MemoryBudget(64 << 20).AddShare("queries", 64 << 20));
 
     public IndexDamageTests()
     {
@@ -95,7 +95,7 @@ public sealed class IndexDamageTests : IDisposable
             Assert.Equal("\"name\":\"n0\"", System.Text.Encoding.UTF8.GetString(answer.ReadRow(0)));
         }
 
-        Assert.Equal(0, _share.UsedBytes);
+        Assert.Equal(0, _memory.HeldBytes);
     }
 
     private IndexAnswer Ask() => TryAsk() ?? throw new InvalidOperationException("It does not answer.");
@@ -111,7 +111,7 @@ public sealed class IndexDamageTests : IDisposable
             _node.Database(),
             Names,
             CompiledQuery.Compile(query, QueryParameters.None, new FullTextConditions(rows.AnalyzerOf), rows),
-            _share,
+            _memory,
             new PatientClock()
         );
     }

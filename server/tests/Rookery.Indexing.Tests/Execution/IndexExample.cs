@@ -27,7 +27,7 @@ internal sealed class IndexExample : IDisposable
 
     private static readonly byte[] History = Encoding.UTF8.GetBytes(StoredExample.HistoryId);
 
-    private readonly MemoryShare _share = new MemoryBudget(PlentyBytes).AddShare("queries", PlentyBytes);
+    private readonly QueryMemory _memory = new(new MemoryBudget(PlentyBytes).AddShare("queries", PlentyBytes));
     private readonly Dictionary<string, (long Etag, byte[] Stored)> _documents = new(StringComparer.OrdinalIgnoreCase);
     private readonly Dictionary<string, long> _deleted = new(StringComparer.OrdinalIgnoreCase);
     private readonly IndexEntry _entry = new();
@@ -114,7 +114,7 @@ internal sealed class IndexExample : IDisposable
         IScanClock? clock = null,
         bool needsTotal = true,
         OrderWalk? walk = null
-    ) => IndexAnswer.Find(OpenSnapshot(), Fields, plan, _share, clock ?? new PatientClock(), needsTotal, walk: walk);
+    ) => IndexAnswer.Find(OpenSnapshot(), Fields, plan, _memory, clock ?? new PatientClock(), needsTotal, walk: walk);
 
     public QueriedDocument Document(string id) =>
         new(new DocumentView(_documents[id].Stored), _documents[id].Etag, History);
@@ -161,7 +161,7 @@ internal sealed class IndexExample : IDisposable
             }
         }
 
-        Assert.Equal(0, _share.UsedBytes);
+        Assert.Equal(0, _memory.HeldBytes);
         return (results, total, looked);
     }
 
@@ -176,7 +176,7 @@ internal sealed class IndexExample : IDisposable
 
     private long ScanCandidates(IndexAnswer answer, CompiledQuery plan, List<string> results)
     {
-        using var run = plan.Start(_share, new PatientClock());
+        using var run = plan.Start(_memory, new PatientClock());
         foreach (var candidate in answer.Documents)
         {
             string id = Encoding.UTF8.GetString(candidate.Id.Span);

@@ -50,7 +50,7 @@ public sealed class IndexResetTests
             node.Database(),
             ByName.Name,
             plan,
-            share,
+            new QueryMemory(share),
             new PatientClock(),
             atLeast: atLeast
         );

@@ -47,7 +47,10 @@ public sealed class RankedEntriesTests
         );
         using var snapshot = example.OpenSnapshot();
         var segment = snapshot.Segments.Single().Reader;
-        using var work = new AnswerWork(new MemoryBudget(1 << 20).AddShare("queries", 1 << 20), new PatientClock());
+        using var work = new AnswerWork(
+            new QueryMemory(new MemoryBudget(1 << 20).AddShare("queries", 1 << 20)),
+            new PatientClock()
+        );
         var sort = SegmentSort.Open(
             plan,
             segment,

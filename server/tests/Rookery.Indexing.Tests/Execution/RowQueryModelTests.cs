@@ -235,7 +235,7 @@ public sealed class RowQueryModelTests
         private readonly IndexedQueries _queries;
         private readonly RowSource _rows;
         private readonly Query _query;
-        private readonly MemoryShare _share = new MemoryBudget(PlentyBytes).AddShare("queries", PlentyBytes);
+        private readonly QueryMemory _memory = new(new MemoryBudget(PlentyBytes).AddShare("queries", PlentyBytes));
         private readonly List<IDisposable> _held = [];
 
         public Asking(IndexedNode node, string index, string text, OrderWalk? walk)
@@ -252,7 +252,7 @@ public sealed class RowQueryModelTests
             var plan = Plan(out var words);
             foreach (var likeness in plan.Likenesses)
             {
-                using var finder = likeness.Finder.Start(_share, new PatientClock());
+                using var finder = likeness.Finder.Start(_memory, new PatientClock());
                 Walk(
                     (in QueriedDocument document, IReadOnlyList<byte[]> made) =>
                         _ = likeness.Condition.IsLearned || likeness.TryLearn(document, [.. made], finder)
@@ -273,7 +273,7 @@ public sealed class RowQueryModelTests
                     }
                 }
             );
-            using var run = plan.Start(_share, new PatientClock());
+            using var run = plan.Start(_memory, new PatientClock());
             Walk((in QueriedDocument document, IReadOnlyList<byte[]> made) => run.AddRows(document, made));
             var end = run.Finish();
             return ([.. end.Documents.Select(one => Written(plan, one.Id, one.Row.Span))], end.TotalResults);
@@ -311,7 +311,7 @@ public sealed class RowQueryModelTests
             var plan = Plan(out var words);
             foreach (var likeness in plan.Likenesses)
             {
-                using var finder = likeness.Finder.Start(_share, new PatientClock());
+                using var finder = likeness.Finder.Start(_memory, new PatientClock());
                 if (!made.Any(row => likeness.TryLearn(default, [row], finder)))
                 {
                     return ([NothingGiven], 0);
@@ -319,7 +319,7 @@ public sealed class RowQueryModelTests
             }
 
             Array.ForEach(made, row => words.Count(new QueriedDocument(row), new PatientClock()));
-            using var run = plan.Start(_share, new PatientClock());
+            using var run = plan.Start(_memory, new PatientClock());
             Array.ForEach(made, row => run.AddRows(default, [row]));
             var end = run.Finish();
             return ([.. end.Documents.Select(one => Written(plan, one.Id, one.Row.Span))], end.TotalResults);
@@ -333,7 +333,13 @@ public sealed class RowQueryModelTests
                 return ([NothingGiven], 0, false);
             }
 
-            using var answer = _queries.TryAnswer(_node.Database(), _rows.IndexName, plan, _share, new PatientClock())!;
+            using var answer = _queries.TryAnswer(
+                _node.Database(),
+                _rows.IndexName,
+                plan,
+                _memory,
+                new PatientClock()
+            )!;
             if (!answer.AreCandidates)
             {
                 return (
@@ -347,7 +353,7 @@ public sealed class RowQueryModelTests
                 );
             }
 
-            using var run = plan.Start(_share, new PatientClock());
+            using var run = plan.Start(_memory, new PatientClock());
             using var moment = _node.Database().OpenReader();
             using var mapped = new IndexRows(_rows, _node.Database(), () => moment);
             for (int place = 0; place < answer.Documents.Count; place++)
@@ -381,10 +387,10 @@ public sealed class RowQueryModelTests
                 _node.Database(),
                 _rows.IndexName,
                 likeness.Finder,
-                _share,
+                _memory,
                 new PatientClock()
             )!;
-            using var finder = likeness.Finder.Start(_share, new PatientClock());
+            using var finder = likeness.Finder.Start(_memory, new PatientClock());
             using var moment = _node.Database().OpenReader();
             using var mapped = new IndexRows(_rows, _node.Database(), () => moment);
             for (int place = 0; place < answer.Documents.Count && !likeness.Condition.IsLearned; place++)
@@ -413,7 +419,7 @@ public sealed class RowQueryModelTests
 
         public void Dispose()
         {
-            Assert.Equal(0, _share.UsedBytes);
+            Assert.Equal(0, _memory.HeldBytes);
             _held.ForEach(static one => one.Dispose());
         }
 

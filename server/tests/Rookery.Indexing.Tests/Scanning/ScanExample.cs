@@ -93,7 +93,7 @@ internal sealed class ScanExample
         MemoryShare share = Budget.AddShare("queries", Budget.TotalBytes);
         var results = new List<string>();
         long total;
-        using (ScanRun run = plan.Start(share, clock ?? new PatientClock(), needsTotal))
+        using (ScanRun run = plan.Start(new QueryMemory(share), clock ?? new PatientClock(), needsTotal))
         {
             for (int at = 0; at < _documents.Count && !run.IsComplete; at++)
             {
