@@ -14,7 +14,7 @@ namespace Rookery.Queries.Answering;
 /// <param name="reader">Reads the documents; outlives the results.</param>
 /// <param name="plan">The plan of the query.</param>
 /// <param name="scan">The compiled query of the plan.</param>
-/// <param name="basis">The index or scan that the answer comes from, and its etag.</param>
+/// <param name="basis">The chosen index or scan, and its etag.</param>
 /// <param name="sink">Receives the answer, and reserves memory for large documents.</param>
 /// <param name="writer">Reads and writes documents; disposed with the results.</param>
 /// <param name="turns">Limits the query's working time and yields between time slices.</param>
@@ -34,7 +34,8 @@ internal sealed class AnswerScope(
 
     public QueryPlan Plan => plan;
 
-    public QueryBasis Basis => basis;
+    /// <summary>The index or scan that the answer comes from, and its etag.</summary>
+    public QueryBasis Basis { get; private set; } = basis;
 
     public IAnswerSink Sink => sink;
 
@@ -68,9 +69,21 @@ internal sealed class AnswerScope(
     public GroupAnswer? SearchGroups(string indexName) =>
         Search<GroupAnswer>(engine.Grouped.TryAnswer, indexName, scan);
 
+    /// <summary>
+    /// Makes a scan of the reader's snapshot the basis, if an index was chosen: it was reset before it was searched.
+    /// </summary>
+    public void AnswerFromScan()
+    {
+        if (Basis.Answering is not null)
+        {
+            long etag = reader.Current.ReadStatistics().LastEtag;
+            Basis = new QueryBasis(Basis.IndexName, null, IsStale: false, Math.Max(etag, Basis.ResultEtag), null);
+        }
+    }
+
     /// <summary>Whether the index exists and has not reached the basis's etag.</summary>
     public bool IsBehind(string indexName) =>
-        engine.Indexes.ReadPosition(reader.Database, indexName)?.VisibleEtag < basis.ResultEtag;
+        engine.Indexes.ReadPosition(reader.Database, indexName)?.VisibleEtag < Basis.ResultEtag;
 
     /// <summary>Returns a mapper that computes a static index's rows from the current documents.</summary>
     /// <param name="part">The query, or a part of it that runs before it. It names a static index.</param>
@@ -97,6 +110,6 @@ internal sealed class AnswerScope(
     {
         const bool NeedsTotal = true;
         using var search = turns.BeginSearch();
-        return tryAnswer(reader.Database, indexName, part, memory, turns, NeedsTotal, basis.ResultEtag);
+        return tryAnswer(reader.Database, indexName, part, memory, turns, NeedsTotal, Basis.ResultEtag);
     }
 }

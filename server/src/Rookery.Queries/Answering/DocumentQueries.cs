@@ -22,10 +22,10 @@ internal static class DocumentQueries
     /// <param name="basis">The chosen index or scan.</param>
     /// <param name="sink">Receives the answer, and reserves memory for large documents.</param>
     /// <param name="metadataOnly">Whether to return only the metadata of whole documents.</param>
-    /// <returns>The results; null if the index was reset meanwhile and has not reached the basis's etag
-    /// again.</returns>
+    /// <returns>The results, null if the index was reset meanwhile and has not reached the basis's etag again; and
+    /// their basis, which is a scan if an automatic index was reset.</returns>
     /// <exception cref="QueryException">The query exceeds its time or memory.</exception>
-    public static async ValueTask<IQueryResults?> TryOpenAsync(
+    public static async ValueTask<(IQueryResults? Results, QueryBasis Basis)> TryOpenAsync(
         QueryEngine engine,
         QueryMemory memory,
         AnswerReader reader,
@@ -39,11 +39,12 @@ internal static class DocumentQueries
         var turns = engine.TurnsOf(plan, sink);
         if (plan.Scan is not { } scan)
         {
-            return new WalkedResults(
+            var direct = new WalkedResults(
                 new QueryWalk(reader, plan.Direct!) { Passed = turns.CountSkipped },
                 new ResultWriter(database, null, metadataOnly, plan.Includes.Count > 0),
                 sink
             );
+            return (direct, basis);
         }
 
         var scripted = scan.Script is { } script
@@ -55,7 +56,7 @@ internal static class DocumentQueries
         {
             var scope = new AnswerScope(engine, memory, reader, plan, scan, basis, sink, writer, turns);
             results = scan.Rows is null ? await OpenAsync(scope) : await RowQueries.TryOpenAsync(scope);
-            return results;
+            return (results, scope.Basis);
         }
         finally
         {
@@ -80,6 +81,7 @@ internal static class DocumentQueries
         var found = scope is { Scan.IsGrouped: false, Basis.Answering: { } index }
             ? scope.Search(index, scope.Scan)
             : null;
+        QueryWalk? walk = null;
         ScannedDocuments? opened = null;
         try
         {
@@ -91,9 +93,10 @@ internal static class DocumentQueries
             if (found is null)
             {
                 await PrepareAsync(scope);
+                scope.AnswerFromScan();
             }
 
-            var walk = found is null
+            walk = found is null
                 ? new QueryWalk(scope.Reader, IdQuery.Of(scope.Scan.Target)) { Passed = scope.Turns.CountSkipped }
                 : new QueryWalk(scope.Reader, new FoundIds(found.Documents), scores: null);
             opened = new ScannedDocuments(
@@ -107,7 +110,13 @@ internal static class DocumentQueries
         }
         catch
         {
-            (opened ?? (IDisposable?)found)?.Dispose();
+            if (opened is null)
+            {
+                walk?.Dispose();
+                found?.Dispose();
+            }
+
+            opened?.Dispose();
             throw;
         }
     }
@@ -207,11 +216,17 @@ internal static class DocumentQueries
         scope.Scan.IsCounted = true;
     }
 
-    private static ScannedDocuments Open(AnswerScope scope, CompiledQuery part) =>
-        new(
-            scope,
-            new QueryWalk(scope.Reader, IdQuery.Of(part.Target)),
-            scope.Start(part, needsTotal: false),
-            countsAll: false
-        );
+    private static ScannedDocuments Open(AnswerScope scope, CompiledQuery part)
+    {
+        var walk = new QueryWalk(scope.Reader, IdQuery.Of(part.Target));
+        try
+        {
+            return new ScannedDocuments(scope, walk, scope.Start(part, needsTotal: false), countsAll: false);
+        }
+        catch
+        {
+            walk.Dispose();
+            throw;
+        }
+    }
 }

@@ -134,7 +134,7 @@ public sealed class QueryEngine(
                 }
 
                 chosen?.Invoke();
-                results = await DocumentQueries.TryOpenAsync(
+                (results, basis) = await DocumentQueries.TryOpenAsync(
                     this,
                     held,
                     reader,

@@ -1,7 +1,10 @@
+using Rookery.Documents.Consensus;
+using Rookery.Documents.Databases;
 using Rookery.Indexing.Automatic;
 using Rookery.Indexing.Tests.Indexes;
 using Rookery.Indexing.Values;
 using Rookery.Platform;
+using Rookery.Queries.Answering;
 using Rookery.Queries.Conditions;
 using Rookery.Queries.Execution;
 using Rookery.Queries.FullText;
@@ -38,6 +41,38 @@ public sealed class IndexResetTests
         Assert.Equal(30, Ask(node, reached));
     }
 
+    [Fact]
+    public async Task A_scan_that_replaces_an_index_that_was_reset_is_not_reported_as_stale()
+    {
+        using var node = IndexedNode.New();
+        node.Define(ByName.Name, ByName);
+        node.Put("users/1", "\"name\":\"ann\"");
+        node.SettleAll();
+        node.Put("users/2", "\"name\":\"ann\"");
+        var share = new MemoryBudget(64 << 20).AddShare("queries", 64 << 20);
+        var engine = new QueryEngine(node.Host, new NoDefinitions(), share, node.Time, CancellationToken.None);
+        var plan = engine.Plan(
+            node.Database(),
+            new QueryRequest("from Users where name = 'ann'", "{}"u8.ToArray(), 0, long.MaxValue, Wait: null)
+        );
+        var asking = engine.ExecuteAsync(node.Database(), plan, new Taker(), chosen: Reset).AsTask();
+
+        // The index lags, and the query waits for it in vain.
+        node.Time.Advance(BasisChooser.UnaskedWait);
+        using var answer = await asking;
+        Assert.Equal((false, null), (answer.IsStale, answer.Timestamp));
+        Assert.Equal(node.Database().LastEtag, answer.ResultEtag);
+        Assert.True(await answer.Results.MoveNextAsync());
+        Assert.True(await answer.Results.MoveNextAsync());
+        Assert.False(await answer.Results.MoveNextAsync());
+
+        void Reset()
+        {
+            Assert.True(node.Host.Reset(node.Database(), ByName.Name));
+            node.Host.Follow();
+        }
+    }
+
     private static long? Ask(IndexedNode node, long atLeast)
     {
         var share = new MemoryBudget(64 << 20).AddShare("queries", 64 << 20);
@@ -55,6 +90,27 @@ public sealed class IndexResetTests
             atLeast: atLeast
         );
         return answer?.TotalResults;
+    }
+
+    private sealed class NoDefinitions : IAutomaticIndexes
+    {
+        public void NoteUse(Database database, string name) { }
+
+        public Task<Rejection?> DefineAsync(Database database, IAutoDefinition definition) =>
+            throw new InvalidOperationException("The index is there.");
+    }
+
+    private sealed class Taker : IAnswerSink
+    {
+        public CancellationToken Left => CancellationToken.None;
+
+        public bool TryMakeRoom(long bytes) => true;
+
+        public Task WaitForRoomAsync(long bytes) => Task.CompletedTask;
+
+        public ValueTask<bool> HasRoomAsync(long bytes, Action stepBack) => new(true);
+
+        public void BreakOff() => throw new InvalidOperationException("The snapshot lasts.");
     }
 
     private sealed class PatientClock : IScanClock
