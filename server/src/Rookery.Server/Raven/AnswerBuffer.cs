@@ -23,7 +23,7 @@ internal sealed class AnswerBuffer : IResultBuffer, IDisposable
     private const int CrowdedPartBytes = 4 << 10;
 
     // Time after which a client that has not taken a part counts as slow: the producer is then told to pause.
-    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(1);
+    internal static readonly TimeSpan Patience = TimeSpan.FromSeconds(1);
 
     [ThreadStatic]
     private static AnswerBuffer? _kept;
@@ -277,7 +277,7 @@ internal sealed class AnswerBuffer : IResultBuffer, IDisposable
 
         try
         {
-            return await taking.WaitAsync(Patience);
+            return await taking.WaitAsync(Patience, TimeOf(http));
         }
         catch (TimeoutException)
         {
@@ -285,6 +285,9 @@ internal sealed class AnswerBuffer : IResultBuffer, IDisposable
             return await taking;
         }
     }
+
+    private static TimeProvider TimeOf(HttpContext http) =>
+        (http.RequestServices?.GetService(typeof(ServerContext)) as ServerContext)?.Time ?? TimeProvider.System;
 
     private async Task DisposeAfterAsync(Task sending)
     {

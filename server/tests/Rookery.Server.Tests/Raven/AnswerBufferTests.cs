@@ -1,12 +1,41 @@
 using System.Buffers;
 using System.IO.Pipelines;
+using System.Net;
 using Microsoft.AspNetCore.Http;
+using Microsoft.AspNetCore.Http.Features;
+using Microsoft.Extensions.DependencyInjection;
+using Rookery.Platform;
 using Rookery.Server.Raven;
+using Rookery.Simulation;
 
 namespace Rookery.Server.Tests.Raven;
 
 public sealed class AnswerBufferTests
 {
+    [Fact]
+    public async Task A_producer_pauses_by_the_clock_of_the_node()
+    {
+        var time = new SimulatedTimeProvider();
+        var io = new IoTimeline(time, "memory");
+        var options = new ServerOptions { Listen = new IPEndPoint(IPAddress.Loopback, 0) };
+        var context = new ServerContext(options, time, new RecordedLog(), new MemoryBudget(256 << 20), io);
+        await using var services = new ServiceCollection().AddSingleton(context).BuildServiceProvider();
+        var client = new Pipe(new PipeOptions(pauseWriterThreshold: 1, resumeWriterThreshold: 1));
+        var http = new DefaultHttpContext { RequestServices = services };
+        http.Features.Set<IHttpResponseBodyFeature>(new StreamResponseBodyFeature(client.Writer.AsStream()));
+        using var answer = AnswerBuffer.Rent();
+        answer.Write("{}"u8);
+        bool isPaused = false;
+        var sending = answer.SendPartAsync(http, () => isPaused = true);
+        Assert.False(sending.IsCompleted);
+
+        // The client takes its part as soon as the second is over, which is long before a real second is.
+        time.Advance(AnswerBuffer.Patience);
+        client.Reader.AdvanceTo((await client.Reader.ReadAsync()).Buffer.End);
+        await sending;
+        Assert.True(isPaused);
+    }
+
     [Fact]
     public async Task A_sent_buffer_is_disposed_once()
     {
@@ -19,7 +48,7 @@ public sealed class AnswerBufferTests
         Assert.Same(answer, AnswerBuffer.Rent());
 
         await answer.SendAndDisposeAsync(new DefaultHttpContext());
-        Assert.Throws<Platform.InvariantViolationException>(answer.Dispose);
+        Assert.Throws<InvariantViolationException>(answer.Dispose);
     }
 
     [Fact]
