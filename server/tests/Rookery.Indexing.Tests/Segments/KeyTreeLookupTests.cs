@@ -3,6 +3,7 @@ using System.Text;
 using Rookery.Indexing.Tests.Reducing;
 using Rookery.Platform;
 using Rookery.Search.Segments.Format;
+using Rookery.Search.Segments.Postings;
 using Rookery.Search.Segments.Reading;
 using Rookery.Search.Segments.Store;
 using Rookery.Search.Segments.Writing;
@@ -69,6 +70,43 @@ public sealed class KeyTreeLookupTests
         }
 
         Assert.InRange(found, 1, 20_000);
+    }
+
+    [Fact]
+    public void Terms_and_ranges_of_sort_keys_tell_which_entries_they_have()
+    {
+        const int Entries = 300;
+        using var store = SegmentStore.Open(StoreContents.ContextOf(new SimulatedDisk("/data", Folder)), Folder);
+        var entry = new IndexEntry();
+        for (int document = 0; document < Entries; document++)
+        {
+            entry.Clear();
+            entry.Add(0, [(byte)(document % 10)]);
+            entry.SetSortKey(0, [(byte)(document % 10)]);
+            store.Put(Encoding.UTF8.GetBytes($"d/{document}"), document + 1, entry);
+        }
+
+        store.Apply(Entries);
+        using var snapshot = store.OpenSnapshot();
+        var field = snapshot.Segments.Single().Reader.Field(0)!;
+        Assert.True(field.HasPlainKeys);
+        for (byte from = 0; from < 10; from++)
+        {
+            for (byte to = from; to < 10; to++)
+            {
+                var range = field.Range(new TermRange((byte[])[from], true, (byte[])[to], true));
+                Assert.True(range.CanTell, $"{from} to {to}");
+                var told = Enumerable.Range(0, Entries).Where(range.Has).ToList();
+                var walked = new List<int>();
+                while (range.MoveNext() != EntryCursor.End)
+                {
+                    walked.Add(range.Current);
+                }
+
+                Assert.Equal(walked, told);
+                Assert.Equal((to - from + 1) * Entries / 10, walked.Count);
+            }
+        }
     }
 
     /// <summary>

@@ -66,11 +66,7 @@ public sealed class SegmentField
 
         var postings = NewPostings();
         postings.Open(payload);
-        if (HasPlainKeys && SortOrdinals is { } column)
-        {
-            postings.TellBy(column, ordinal);
-        }
-
+        Tell(postings, ordinal);
         return postings;
     }
 
@@ -108,12 +104,22 @@ public sealed class SegmentField
         {
             var single = NewPostings();
             single.Open(terms.Postings);
+            Tell(single, from);
             return single;
         }
 
         return HasPlainKeys && SortOrdinals is { } column
             ? new OrdinalRangeCursor(column, from, to)
             : BitmapCursor.Of(this, from, to, _entries);
+    }
+
+    // The column answers whether an entry has the term without decoding a posting.
+    private void Tell(PostingsCursor postings, long ordinal)
+    {
+        if (HasPlainKeys && SortOrdinals is { } column)
+        {
+            postings.TellBy(column, ordinal);
+        }
     }
 
     private static long CountBelow(TermCursor terms, ReadOnlyMemory<byte> term, bool includesIt)
