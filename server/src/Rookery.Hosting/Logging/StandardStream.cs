@@ -144,7 +144,12 @@ public sealed partial class StandardStream : Stream
         return written;
     }
 
-    /// <inheritdoc/>
+    /// <summary>
+    /// Writes all bytes. Waits without a limit for a reader that has stopped reading, as every Unix command does: a
+    /// pipe to `less` may rest for hours. A node's log uses <see cref="WriteWithin"/>.
+    /// </summary>
+    /// <exception cref="OutputClosedException">The reader has closed the output.</exception>
+    /// <exception cref="OutputFailedException">The output cannot be written.</exception>
     public override unsafe void Write(ReadOnlySpan<byte> buffer)
     {
         if (!_isOpen)
