@@ -25,7 +25,10 @@ public sealed class FieldWriter(FieldPath path, bool keepsPlaces = false)
         }
     }
 
-    /// <summary>Returns whether a document has the field.</summary>
+    /// <summary>
+    /// Returns whether a document has the field. A path through an array always has a value, an empty array if need be,
+    /// as with RavenDB.
+    /// </summary>
     public bool IsIn(in QueriedDocument document) => TryWrite(document, output: null);
 
     // Without an output it only tests whether the field exists.

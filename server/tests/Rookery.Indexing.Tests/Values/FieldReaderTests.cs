@@ -57,6 +57,7 @@ public sealed class FieldReaderTests
     [InlineData("tags", "[\"a\",[\"b\",null]]")]
     [InlineData("empty", "[]")]
     [InlineData("lines[].product", "[\"x\",\"y\"]")]
+    [InlineData("lines[].missing", "[]")]
     [InlineData("lines.sizes", "[1,2,3]")]
     [InlineData("@metadata.@id", "\"orders/1\"")]
     [InlineData("@metadata.deep.x", "[{\"y\":1}]")]
@@ -65,11 +66,15 @@ public sealed class FieldReaderTests
     {
         var output = new ArrayBufferWriter<byte>();
         byte[] stored = StoredExample.Store("orders/1", Order);
-        new FieldWriter(Path(path)).Write(
-            new QueriedDocument(new DocumentView(stored), 7, Encoding.UTF8.GetBytes(StoredExample.HistoryId)),
-            output
+        var writer = new FieldWriter(Path(path));
+        var document = new QueriedDocument(
+            new DocumentView(stored),
+            7,
+            Encoding.UTF8.GetBytes(StoredExample.HistoryId)
         );
+        writer.Write(document, output);
         Assert.Equal(expected, output.Text());
+        Assert.Equal(expected is not "null", writer.IsIn(document));
     }
 
     [Fact]
