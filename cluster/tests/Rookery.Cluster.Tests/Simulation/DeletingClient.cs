@@ -5,9 +5,9 @@ using Rookery.Documents.Consensus;
 namespace Rookery.Cluster.Tests.Simulation;
 
 /// <summary>
-/// Makes changes other than rows that lagging members must receive: deleted documents, deleted ranges (a dropped
-/// database, expired tombstones) and large values without references. No other client writes its documents, so each
-/// ends as last acknowledged.
+/// Makes deletions that lagging members must receive: deleted documents, deleted ranges (a dropped database, expired
+/// tombstones) and released large values. No other client writes its documents, so each document must have its last
+/// acknowledged value.
 /// </summary>
 internal sealed class DeletingClient(SteppedCluster cluster, int seed)
 {
@@ -105,7 +105,7 @@ internal sealed class DeletingClient(SteppedCluster cluster, int seed)
     }
 
     /// <summary>
-    /// Writes a document of the database that is dropped now and then and created again under another number.
+    /// Writes a document of a database that is dropped sometimes and created again under another number.
     /// </summary>
     private Task FillAsync() =>
         Up() is { } member && member.Store!.Databases.TryGet(Dropped, out var database)

@@ -8,7 +8,7 @@ internal enum FurtherFaultKinds
 {
     None = 0,
 
-    /// <summary>Processes pause for up to 8 s; then everything that waited arrives at once.</summary>
+    /// <summary>Processes pause for up to 8 s; then all waiting messages arrive at once.</summary>
     Pauses = 1,
 
     /// <summary>Journal syncs take 1 to 10 s; some members lose power meanwhile.</summary>
@@ -22,9 +22,9 @@ internal enum FurtherFaultKinds
 }
 
 /// <summary>
-/// Faults in addition to those of <see cref="HostRun"/>, from a random sequence and events of their own, so they also
-/// strike while a disk stalls. Only the last two digits of the seed decide whether a run has them, so earlier failing
-/// seeds and the known ones below 11 keep their faults.
+/// Faults in addition to those of <see cref="HostRun"/>. They have a separate random sequence and separate events, so
+/// they also occur while a disk stalls. Only the last two digits of the seed decide whether a run has them, so older
+/// failing seeds and the known ones below 11 keep their faults.
 /// </summary>
 internal sealed class FurtherFaults(SteppedCluster cluster, HostRun run, int seed)
 {
@@ -36,8 +36,8 @@ internal sealed class FurtherFaults(SteppedCluster cluster, HostRun run, int see
     private bool _isOver;
 
     /// <summary>
-    /// Whether a seed's cluster begins as a mirror of two members: nothing is written while either is off, and journals
-    /// do not rot, because one of two is no minority.
+    /// Whether a seed's cluster begins with two voters. Nothing is written while either is off, and journals are not
+    /// damaged, because one of two is not a minority.
     /// </summary>
     public static bool IsPair(int seed) => seed > 10 && seed % 20 is 8 or 9;
 
@@ -152,8 +152,8 @@ internal sealed class FurtherFaults(SteppedCluster cluster, HostRun run, int see
     }
 
     /// <summary>
-    /// Fills a disk. Without the reserve, writes that grow the data are refused. Without the last byte the journal
-    /// fails in the end, and the owner restarts the member when there is space.
+    /// Fills a disk. Up to the reserve, writes that grow the data are refused. Up to the last byte, the journal fails,
+    /// and the operator restarts the member when there is space.
     /// </summary>
     private void Fill(SteppedMember member)
     {
@@ -220,8 +220,8 @@ internal sealed class FurtherFaults(SteppedCluster cluster, HostRun run, int see
     }
 
     /// <summary>
-    /// Takes out the cards of who was removed, or has joined in vain because the leader that took it in lost its
-    /// leadership: when all members agree who belongs to them.
+    /// Shuts down members that were removed, and nodes whose join was lost with their leader's leadership. Waits until
+    /// all members agree on the membership.
     /// </summary>
     private void TakeOut()
     {

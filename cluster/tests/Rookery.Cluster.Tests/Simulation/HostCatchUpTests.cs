@@ -2,7 +2,9 @@ using Rookery.Raft;
 
 namespace Rookery.Cluster.Tests.Simulation;
 
-/// <summary>A lagging member gets what it misses: from the cache, from the journal, or from the tables.</summary>
+/// <summary>
+/// A lagging member receives its missing entries from the leader's cache or journal, or a snapshot of its tables.
+/// </summary>
 public sealed class HostCatchUpTests
 {
     [Fact]
@@ -146,8 +148,8 @@ public sealed class HostCatchUpTests
     }
 
     /// <summary>
-    /// A member that offers a state retains the entries after it until it is fetched, however much is written and
-    /// flushed (docs/explanation/consensus.md, manifest-treadmill).
+    /// A member that offers a snapshot keeps the entries after it until the snapshot is fetched, even if much is
+    /// written and flushed (docs/explanation/consensus.md, manifest-treadmill).
     /// </summary>
     [Fact]
     public void A_member_that_fetches_a_state_is_not_overtaken_by_what_is_written_meanwhile()
@@ -212,13 +214,11 @@ public sealed class HostCatchUpTests
         cluster.AwaitEqual(seconds: 60);
         Assert.Equal(1, cluster.Wire.ChangesFetched);
 
-        // Except the last write: a write records what was committed before it.
+        // Except the last write: each write records the commit index before it.
         Assert.InRange(cluster.Wire.FetchedSince!.Value, had - 5, had);
     }
 
-    /// <summary>
-    /// The next leader's message arrives while the state is fetched but not installed, because the journal is writing.
-    /// </summary>
+    /// <summary>The next leader's message arrives between fetch and install, which waits for a journal write.</summary>
     [Fact]
     public void A_member_that_has_fetched_a_state_does_not_fetch_another_because_its_journal_writes()
     {

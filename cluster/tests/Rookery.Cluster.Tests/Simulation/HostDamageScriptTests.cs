@@ -5,7 +5,7 @@ using Rookery.Simulation;
 
 namespace Rookery.Cluster.Tests.Simulation;
 
-/// <summary>Clusters of the program's own consensus and store with rotten journals, one scenario each.</summary>
+/// <summary>Clusters of the real consensus and store with damaged journals; each test is one scenario.</summary>
 public sealed class HostDamageScriptTests
 {
     /// <summary>
@@ -49,8 +49,8 @@ public sealed class HostDamageScriptTests
     }
 
     /// <summary>
-    /// A is leader and cannot read what C misses. C gets the state when A's tables contain that much; otherwise B,
-    /// which can read it, becomes leader.
+    /// The leader A cannot read entries that C needs. If A's tables contain these entries, C gets a snapshot. Otherwise
+    /// B, which can read them, becomes leader.
     /// </summary>
     [Theory]
     [InlineData(true)]
@@ -82,8 +82,8 @@ public sealed class HostDamageScriptTests
     }
 
     /// <summary>
-    /// A's card rots. B, which has what was acknowledged after C left, is off. A's vote must elect no other member,
-    /// however often A is started.
+    /// A's journal is damaged. B, which has the writes acknowledged after C left, is off. A must not vote for C,
+    /// however often A is restarted.
     /// </summary>
     [Theory]
     [InlineData(false)]
@@ -157,7 +157,7 @@ public sealed class HostDamageScriptTests
     }
 
     /// <summary>
-    /// The standby does not vote, and only a leader sends entries again, so the voter would wait for ever.
+    /// The standby does not vote. Only a leader could send the lost entries again, so the voter would wait for ever.
     /// </summary>
     [Fact]
     public void An_only_voter_that_lost_what_it_had_acknowledged_says_that_only_recovery_goes_on()
@@ -224,9 +224,9 @@ public sealed class HostDamageScriptTests
     }
 
     /// <summary>
-    /// A row rots that an entry after the manifest needs. Alone, the member serves local reads and does not retry the
-    /// entry, because an earlier write of the same frame is in the outcome chain already. When the cluster continues,
-    /// it takes the leader's state.
+    /// A row is damaged that an entry after the manifest needs. Alone, the member serves local reads and does not retry
+    /// the entry, because an earlier write of the same frame is in the outcome chain already. When the cluster
+    /// continues, it takes the leader's state.
     /// </summary>
     [Fact]
     public async Task A_member_that_needs_a_rotten_row_for_its_journal_serves_local_reads_until_a_leader_gives_it_its_state()
@@ -387,7 +387,7 @@ public sealed class HostDamageScriptTests
     }
 
     /// <summary>
-    /// The same row has rotted on both of two members: no member can help, and no caller is kept waiting.
+    /// The same row is damaged on both members: no member can repair it, and callers must not wait for it.
     /// </summary>
     [Fact]
     public async Task A_write_to_a_leader_that_cannot_apply_is_answered_even_without_a_successor()
@@ -449,8 +449,8 @@ public sealed class HostDamageScriptTests
     }
 
     /// <summary>
-    /// Two of three disks lie about their syncs. The third member is right and outvoted, and must not be told to give
-    /// its data away.
+    /// Two of three disks report syncs that they did not make. The third member is right but outvoted. Its message must
+    /// not ask the operator to discard its data.
     /// </summary>
     [Fact]
     public void A_member_that_alone_holds_acknowledged_writes_says_so_when_it_halts()

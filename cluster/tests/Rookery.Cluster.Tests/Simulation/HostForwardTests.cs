@@ -3,13 +3,13 @@ using Rookery.Raft;
 
 namespace Rookery.Cluster.Tests.Simulation;
 
-/// <summary>The outcome of a write that a follower sent to a leader which does not answer.</summary>
+/// <summary>The outcome of a write that a follower forwarded to a leader that does not answer.</summary>
 public sealed class HostForwardTests
 {
-    // As in the program: a silent connection counts as broken long after an election.
+    // As in the program, an election happens long before a silent connection counts as broken.
     private const double UntilAConnectionBreaks = 20_000;
 
-    /// <summary>Once the leader is stopped, and once it is cut off from all others.</summary>
+    /// <summary>The leader's process stands still, or it is cut off from all others.</summary>
     [Theory]
     [InlineData(true)]
     [InlineData(false)]
@@ -43,7 +43,7 @@ public sealed class HostForwardTests
         Assert.InRange(cluster.Now - begun, 0, 5 * follower.Consensus!.ReadState().ElectionTimeoutMicroseconds);
     }
 
-    /// <summary>A leadership transfer loses nothing: the previous leader answers what it was sent.</summary>
+    /// <summary>A leadership transfer loses nothing: the previous leader answers the writes that it received.</summary>
     [Fact]
     public void A_write_sent_to_a_leader_that_transfers_leadership_gets_its_outcome()
     {
@@ -78,7 +78,7 @@ public sealed class HostForwardTests
     }
 
     /// <summary>
-    /// The sender was answered that the outcome is unknown, and has read since: the command must not take effect later.
+    /// The client was told that the outcome is unknown, and has read since. The command must not take effect later.
     /// </summary>
     [Theory]
     [MemberData(nameof(Seeds))]
@@ -98,7 +98,7 @@ public sealed class HostForwardTests
         Assert.All(Enumerable.Range(0, 20), i => Assert.Equal(default, follower.Peek($"users/{i}")));
     }
 
-    /// <summary>A command may be long in flight, and its receiver be leader again when it arrives.</summary>
+    /// <summary>A command may arrive so late that its receiver has become leader again.</summary>
     [Fact]
     public void A_command_sent_in_an_earlier_term_is_refused_by_the_same_leader_in_a_later_one()
     {

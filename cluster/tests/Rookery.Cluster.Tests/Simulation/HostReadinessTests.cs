@@ -3,7 +3,7 @@ using Rookery.Raft;
 
 namespace Rookery.Cluster.Tests.Simulation;
 
-/// <summary>When a member of the program's own consensus and store reports that it is ready.</summary>
+/// <summary>When a member with the real consensus and store reports that it is ready.</summary>
 public sealed class HostReadinessTests
 {
     [Fact]
@@ -33,8 +33,8 @@ public sealed class HostReadinessTests
     }
 
     /// <summary>
-    /// The log begins where the cluster's did, with the first member alone. That those configurations lack this node
-    /// does not mean that it was removed.
+    /// The log begins with the first configurations of the cluster, which do not contain this node. That does not mean
+    /// that the node was removed.
     /// </summary>
     [Fact]
     public void A_member_that_receives_the_log_from_its_beginning_is_at_no_time_told_that_it_was_removed()
@@ -189,7 +189,7 @@ public sealed class HostReadinessTests
         }
     }
 
-    /// <summary>Its earlier role and contacts must not be reported as current.</summary>
+    /// <summary>Its previous role and contacts must not be reported as current.</summary>
     [Fact]
     public void A_leader_that_is_refused_as_a_copy_stops_leading_and_listening()
     {

@@ -30,9 +30,9 @@ internal enum PlantedMistake
 }
 
 /// <summary>
-/// A cluster under faults and clients, by seed: 12 simulated seconds in which members lose power, disks stall and fail,
-/// connections break and clocks jump. Then everything heals, all members must have everything acknowledged, equal byte
-/// for byte, and the answers to clients must have a valid order.
+/// A simulated cluster with faults and clients, driven by a seed. For 12 simulated seconds members lose power, disks
+/// stall and fail, connections break and clocks jump. Then the faults end. All members must have every acknowledged
+/// write and be equal byte for byte, and the answers to clients must have a valid order.
 /// </summary>
 internal sealed class HostRun : IDisposable
 {
@@ -225,8 +225,8 @@ internal sealed class HostRun : IDisposable
     }
 
     /// <summary>
-    /// In a third of the runs, journals of one member at a time rot: no more than a minority may lose what it
-    /// acknowledged.
+    /// In a third of the runs, damages the journal of one member at a time: at most a minority may lose acknowledged
+    /// entries.
     /// </summary>
     private void Rot(SteppedMember member)
     {

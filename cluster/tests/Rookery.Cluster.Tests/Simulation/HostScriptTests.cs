@@ -7,7 +7,7 @@ using Rookery.Simulation;
 
 namespace Rookery.Cluster.Tests.Simulation;
 
-/// <summary>The program's own consensus and store under simulation, one scenario each.</summary>
+/// <summary>The real consensus and store under simulation; each test is one scenario.</summary>
 public sealed class HostScriptTests
 {
     [Fact]
@@ -25,7 +25,7 @@ public sealed class HostScriptTests
     }
 
     /// <summary>
-    /// Each write records what was committed before it, so without any other member all but the last can be read.
+    /// Each write records the commit index before it, so a member without a majority can serve all writes but the last.
     /// </summary>
     [Fact]
     public void A_member_that_starts_without_a_majority_shows_what_it_knew_to_be_committed()
@@ -53,7 +53,9 @@ public sealed class HostScriptTests
         Assert.Equal(10, cluster.C.Peek("users/10").Value);
     }
 
-    /// <summary>A returning member hears from the leader before its own connection to the leader is open.</summary>
+    /// <summary>
+    /// A returning member receives the leader's messages before its own connection to the leader is open.
+    /// </summary>
     [Fact]
     public void A_write_waits_until_its_member_reaches_the_leader_but_not_for_ever()
     {

@@ -4,8 +4,8 @@ using Xunit.Abstractions;
 namespace Rookery.Cluster.Tests.Simulation;
 
 /// <summary>
-/// The program's own consensus and store under faults, one seed for each run. SIMULATE_SEEDS and SIMULATE_FIRST set
-/// their number and the first; by default some known and some fresh ones.
+/// The real consensus and store under faults, one seed for each run. SIMULATE_SEEDS sets the number of seeds and
+/// SIMULATE_FIRST the first; by default some known and some random seeds run.
 /// </summary>
 public sealed class HostSeedTests(ITestOutputHelper report)
 {
@@ -19,8 +19,8 @@ public sealed class HostSeedTests(ITestOutputHelper report)
     private static readonly int[] FailedOnce = [1058, 51020, 51145, 62558718, 28291254, 82695159, 11417265];
 
     /// <summary>
-    /// The events that a thousand runs must contain: a fault that no longer occurs proves nothing. Each occurs more than
-    /// 30 times in them, so that none is missing by chance.
+    /// The events that a thousand runs must contain, because a fault that no longer occurs tests nothing. Each event
+    /// usually occurs more than 30 times, so none is missing by chance.
     /// </summary>
     private static readonly string[] SeenInManyRuns =
     [

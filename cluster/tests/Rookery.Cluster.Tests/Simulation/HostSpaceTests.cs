@@ -138,7 +138,7 @@ public sealed class HostSpaceTests
             }
         }
 
-        cluster.RunFor(4000); // each looks once a second, and tells with the next heartbeat
+        cluster.RunFor(4000); // each member measures its space once a second and reports it with the next heartbeat
     }
 
     private static CommandBuffer Deletion(string id) =>

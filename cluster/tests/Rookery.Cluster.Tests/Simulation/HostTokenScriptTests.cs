@@ -6,8 +6,8 @@ using Rookery.Raft;
 namespace Rookery.Cluster.Tests.Simulation;
 
 /// <summary>
-/// Join tokens in a cluster where one clock is wrong: that of the issuing member, of the leader that judges, or of a
-/// follower.
+/// Join tokens in a cluster with one wrong clock: of the member that issues the token, of the leader that checks it, or
+/// of a follower.
 /// </summary>
 public sealed class HostTokenScriptTests : IDisposable
 {

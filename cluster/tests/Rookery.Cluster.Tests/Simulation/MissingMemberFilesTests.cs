@@ -103,8 +103,8 @@ public sealed class MissingMemberFilesTests
     }
 
     /// <summary>
-    /// Whether two losses together cannot be detected: the newest segment and the note of it. Any segment may be the
-    /// newest.
+    /// Whether the loss of both files cannot be detected: the newest segment and the file that names it. Any segment
+    /// may be the newest.
     /// </summary>
     private static bool IsKnownPair(string[] spoilt) =>
         Array.Exists(spoilt, static path => path.EndsWith("/newest", StringComparison.Ordinal))

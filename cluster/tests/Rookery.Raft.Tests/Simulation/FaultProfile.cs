@@ -1,8 +1,8 @@
 namespace Rookery.Raft.Tests.Simulation;
 
 /// <summary>
-/// The kinds and rates of faults in a run. A seed selects one profile, because mistakes are hidden by noise when
-/// everything fails at once.
+/// The kinds and rates of faults in a run. A seed selects one profile, because faults of all kinds at once would hide
+/// each other's effects.
 /// </summary>
 internal sealed record FaultProfile(string Name)
 {
@@ -44,7 +44,7 @@ internal sealed record FaultProfile(string Name)
     /// </summary>
     public double CrashAtVote { get; init; }
 
-    /// <summary>The probability of a crash just after a fetched manifest was installed.</summary>
+    /// <summary>The probability of a crash just after a fetched snapshot was installed.</summary>
     public double CrashInInstall { get; init; }
 
     public double Partitions { get; init; }
@@ -53,7 +53,7 @@ internal sealed record FaultProfile(string Name)
 
     public double Stalls { get; init; }
 
-    /// <summary>Stalls of all disks at once, as when all cards share a bad supply.</summary>
+    /// <summary>Stalls of all disks at once, as when all boards share a bad power supply.</summary>
     public double StallsOfAll { get; init; }
 
     /// <summary>Boards that become hot, or cool down.</summary>
@@ -81,7 +81,7 @@ internal sealed record FaultProfile(string Name)
     /// </summary>
     public bool Diverges { get; init; }
 
-    /// <summary>The probability that a restart finds the end of its journal damaged.</summary>
+    /// <summary>The probability that the end of the journal is damaged at a restart.</summary>
     public double Rot { get; init; }
 
     public static FaultProfile[] All { get; } =

@@ -47,7 +47,7 @@ internal interface INodeWorld
     /// <summary>Handles a running node whose core must stop.</summary>
     void Failed(SimulatedNode node);
 
-    /// <summary>Whether the node is to end just after installing a manifest.</summary>
+    /// <summary>Whether the node must end just after installing a snapshot.</summary>
     bool DiesInInstall(SimulatedNode node);
 
     void PerhapsCrash(SimulatedNode node, bool hasVoted);

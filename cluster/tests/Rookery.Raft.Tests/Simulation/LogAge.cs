@@ -1,12 +1,12 @@
 namespace Rookery.Raft.Tests.Simulation;
 
 /// <summary>
-/// Checks the log times of applied entries: they rise, are never ahead of a correct clock, and nothing seems older than
-/// it is.
+/// Checks the log times of applied entries: they rise, they are never ahead of a correct clock, and no entry appears
+/// older than it is.
 /// </summary>
 /// <param name="LastTicks">The last log time.</param>
-/// <param name="LeastAheadTicks">The least difference by which the log time was ahead of the true time since it was
-/// last reported as not steady.</param>
+/// <param name="LeastAheadTicks">The smallest difference between log time and true time since the log time was last not
+/// steady.</param>
 internal readonly record struct LogAge(long LastTicks, long LeastAheadTicks)
 {
     // Unsynchronised clocks that are not off by years are at most five minutes off. A majority of such clocks may move

@@ -1,8 +1,8 @@
 namespace Rookery.Raft.Tests.Simulation;
 
 /// <summary>
-/// A cluster that does only what a script says: time passes for named nodes, messages reach connected nodes if they
-/// pass the filter, disks sync at once unless held. For bugs so rare that random runs do not find them.
+/// A simulated cluster controlled by a script. Time passes only for named nodes, messages reach connected nodes if they
+/// pass the filter, and disks sync immediately unless held. For bugs so rare that random runs do not find them.
 /// </summary>
 internal sealed class ScriptedWorld : INodeWorld
 {
@@ -64,10 +64,10 @@ internal sealed class ScriptedWorld : INodeWorld
     /// <summary>Selects the messages between connected nodes that arrive.</summary>
     public Predicate<Message> Passes { get; set; } = _ => true;
 
-    /// <summary>The node that ends just after installing a fetched manifest.</summary>
+    /// <summary>The node that ends just after installing a fetched snapshot.</summary>
     public int DyingInInstall { get; set; }
 
-    /// <summary>Whether fetched manifests are delayed.</summary>
+    /// <summary>Whether fetched snapshots are delayed.</summary>
     public bool FetchesWait { get; set; }
 
     /// <summary>The leader among the connected nodes; 0 for none or several.</summary>
@@ -202,7 +202,7 @@ internal sealed class ScriptedWorld : INodeWorld
         this[id].Start();
     }
 
-    /// <summary>Replaces a broken card by an empty one. A host refuses to start it under the old id.</summary>
+    /// <summary>Replaces a broken disk by an empty one. The real host refuses to start it under the old id.</summary>
     public void ReplaceCard(int id)
     {
         this[id].LosePower();
@@ -292,7 +292,9 @@ internal sealed class ScriptedWorld : INodeWorld
         return answer;
     }
 
-    /// <summary>Delivers, syncs and installs until nothing is in flight. No time passes.</summary>
+    /// <summary>
+    /// Delivers messages, completes syncs and installs snapshots until nothing is in flight. No time passes.
+    /// </summary>
     public void Settle()
     {
         while (DeliverOne() || SyncOne() || InstallOne()) { }

@@ -62,8 +62,8 @@ internal sealed partial class SimulatedCluster
     }
 
     /// <summary>
-    /// Makes a row rot that an entry needs: on a minority at a time, or on one of two, so that another member can lead
-    /// and has what is needed. Stores with lost journal entries count too.
+    /// Damages a row that an entry needs: on a minority at a time, or on one of two members, so that another member has
+    /// the row and can lead. Stores with lost journal entries also count as damaged.
     /// </summary>
     private void LoseTables()
     {
@@ -112,8 +112,8 @@ internal sealed partial class SimulatedCluster
             LoseClock(node);
         }
 
-        // One damaged store at a time: only a minority may lose what it acknowledged. While some log has an uncommitted
-        // change to two voters, neither of them may, even if the damaged one never received that change.
+        // One damaged store at a time: only a minority may lose acknowledged entries. While some log has an uncommitted
+        // change to two voters, neither of the two may be damaged, even if it never received that change.
         if (Chance(_profile.Rot) && _nodes.All(other => other.Store.BearsLoss && (other == node || !IsHarmed(other))))
         {
             node.Store.Rot(Random);
@@ -153,7 +153,7 @@ internal sealed partial class SimulatedCluster
             var (from, to) in _cuts.Where(cut => Now >= Node(cut.From).PausedUntil && Random.Next(2) == 0).ToList()
         )
         {
-            // Some hosts notice the broken connection at once.
+            // Some hosts notice the broken connection immediately.
             if (Node(from).IsRunning)
             {
                 Node(from).Step(Input.PeerUnreachable(Now, to));
@@ -164,7 +164,7 @@ internal sealed partial class SimulatedCluster
     }
 
     /// <summary>
-    /// Stalls all disks, the followers' first: a leader that stalls first cannot know about the others.
+    /// Stalls all disks, the followers' first, because a leader that stalls first does not know that the others stall.
     /// </summary>
     private void StallAll()
     {

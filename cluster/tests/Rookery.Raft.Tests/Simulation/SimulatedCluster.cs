@@ -1,9 +1,8 @@
 namespace Rookery.Raft.Tests.Simulation;
 
 /// <summary>
-/// A whole cluster on one thread, driven by a seed: real cores, simulated disks, network and time. After a time of
-/// faults everything heals; then there must be a leader, everything acknowledged must be on all nodes, and a new write
-/// must be committed.
+/// A whole cluster on one thread, driven by a seed: real cores, simulated disks, network and time. After the faults
+/// end, there must be a leader, every acknowledged write must be on all nodes, and a new write must be committed.
 /// </summary>
 internal sealed partial class SimulatedCluster : INodeWorld
 {
@@ -23,12 +22,12 @@ internal sealed partial class SimulatedCluster : INodeWorld
     private readonly FaultProfile _profile;
     private readonly bool _searchesHistory;
 
-    // A generator of its own, so that a profile with wrong clocks has the same other faults as without.
+    // A separate random generator, so that a profile with wrong clocks has the same other faults as without.
     private readonly Random _clockChance;
     private readonly Dictionary<string, int> _marks;
 
-    // A generator of its own too, and only in every fourth seed: the others keep their faults. Not where a state
-    // diverges, because another member's state would repair it.
+    // Also a separate generator, used only in every fourth seed, so that the other seeds keep their faults. Not used
+    // where a state diverges, because another member's snapshot would repair it.
     private readonly Random? _tablesChance;
     private long _order;
     private long _reads;
@@ -85,7 +84,7 @@ internal sealed partial class SimulatedCluster : INodeWorld
 
     public HostMistake Mistake { get; }
 
-    /// <summary>The number of the next command that is kept.</summary>
+    /// <summary>The number of the next command.</summary>
     public long NextPayload => _commands.Count;
 
     public SimulatedStore StoreOf(NodeId id) => Node(id).Store;
@@ -101,7 +100,8 @@ internal sealed partial class SimulatedCluster : INodeWorld
     }
 
     /// <summary>
-    /// Sends a command to a node: mostly to the leader, sometimes to one that only believes to lead, or to any.
+    /// Sends a command to a node: mostly to the leader, sometimes to a node that wrongly believes that it is leader, or
+    /// to any node.
     /// </summary>
     public void Ask(ClientCommand command, long payload, Action<CommandResult> hear)
     {
@@ -186,7 +186,7 @@ internal sealed partial class SimulatedCluster : INodeWorld
             return;
         }
 
-        // A connection keeps the order, except for messages sent before it broke and was made again.
+        // A connection keeps the order, except for messages that were sent before a reconnection.
         var connection = (message.From, message.To, message.Kind is MessageKind.Append or MessageKind.AppendReply);
         long arrival = Now + Skewed(_profile.LongestDelay);
         if (!Chance(_profile.Overtaking))

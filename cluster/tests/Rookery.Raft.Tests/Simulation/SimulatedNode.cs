@@ -47,13 +47,10 @@ internal sealed class SimulatedNode(NodeId id, SimulatedStore store, INodeWorld 
 
     public bool IsFetching { get; private set; }
 
-    /// <summary>
-    /// Whether its tables cannot be applied to, because a row that an entry needs has rotted: it takes the leader's
-    /// tables.
-    /// </summary>
+    /// <summary>Whether apply is blocked by a damaged row: the node then installs the leader's snapshot.</summary>
     public bool IsStuck { get; set; }
 
-    /// <summary>Whether its state differs from what the entries give.</summary>
+    /// <summary>Whether its state differs from the correct result of its entries.</summary>
     public bool HasDiverged { get; private set; }
 
     public void Start()
@@ -90,7 +87,7 @@ internal sealed class SimulatedNode(NodeId id, SimulatedStore store, INodeWorld 
         Die();
     }
 
-    /// <summary>Makes one result of applying wrong.</summary>
+    /// <summary>Makes the result of one applied entry wrong.</summary>
     public void Diverge()
     {
         _state.Diverge();
@@ -150,7 +147,7 @@ internal sealed class SimulatedNode(NodeId id, SimulatedStore store, INodeWorld 
         }
     }
 
-    /// <summary>Handles a client's command; the answer comes at once, later, or never.</summary>
+    /// <summary>Handles a client's command. The answer comes immediately, later, or never.</summary>
     public void Serve(ClientCommand command, long payload, Action<CommandResult> answer, bool isForwarded = false)
     {
         var core = Core!;
@@ -223,7 +220,7 @@ internal sealed class SimulatedNode(NodeId id, SimulatedStore store, INodeWorld 
         long through = Store.Base.Position.Index + (long)((_applied - Store.Base.Position.Index) * share);
         if (Core == core && through > Store.Base.Position.Index)
         {
-            // The journal keeps the entries after this one; the manifest may contain a much later state.
+            // The journal keeps the entries after this index, although the manifest may contain a much later state.
             var at = ManifestAt(through);
             Store.Release(through, at);
             _mirror.RemoveRange(0, (int)(through - _mirrorBase.Position.Index));
@@ -234,8 +231,8 @@ internal sealed class SimulatedNode(NodeId id, SimulatedStore store, INodeWorld 
 
     public void TellOfManifest() => Step(Input.ManifestDurable(world.Now, Store.Manifest.Position));
 
-    /// <summary>Handles the arrival of a fetched manifest.</summary>
-    /// <param name="manifest">The manifest; null when the fetch failed.</param>
+    /// <summary>Handles the arrival of a fetched snapshot.</summary>
+    /// <param name="manifest">The snapshot; null when the fetch failed.</param>
     /// <param name="committedBy">The sender's term.</param>
     public void Install(StoredManifest? manifest, long committedBy)
     {
@@ -284,7 +281,7 @@ internal sealed class SimulatedNode(NodeId id, SimulatedStore store, INodeWorld 
         );
     }
 
-    /// <summary>Does what the host does when its tables cannot be applied to.</summary>
+    /// <summary>Does the same as the real host when apply is blocked by damage.</summary>
     public void SeekState()
     {
         if (IsStuck && !IsFetching && !Core!.Leader.IsNone && Core.Role != Role.Leader)

@@ -1,6 +1,8 @@
 namespace Rookery.Raft.Tests.Simulation;
 
-/// <summary>An entry with the number that stands for its payload, its log time, and when it got that.</summary>
+/// <summary>
+/// An entry: the number that represents its payload, its log time, and the true time at which it got the log time.
+/// </summary>
 internal readonly record struct StoredEntry(Entry Entry, long Payload, LogTime Time = default, long StampedTicks = 0);
 
 /// <summary>The content of a store's manifest.</summary>
@@ -12,8 +14,8 @@ internal sealed record StoredManifest(
 );
 
 /// <summary>
-/// A node's disk, which survives its process. A journal write in flight leaves all, nothing or a prefix of itself when
-/// power is lost.
+/// A node's disk, which survives its process. After a power cut, all, none or a prefix of the journal write in flight
+/// is on the disk.
 /// </summary>
 internal sealed class SimulatedStore(Configuration configuration)
 {
@@ -32,8 +34,8 @@ internal sealed class SimulatedStore(Configuration configuration)
     public StoredManifest Base { get; private set; } = new(default, configuration, 0, new SimulatedState());
 
     /// <summary>
-    /// The last acknowledged position while it is lost. The journal keeps it across restarts, like vote and starts, and
-    /// clears it once the log is as up to date again.
+    /// Position through which acknowledged entries may be lost. The journal keeps it across restarts, like the vote and
+    /// the start number, and clears it once the log has reached it again.
     /// </summary>
     public LogPosition VotedBy { get; private set; }
 
@@ -49,8 +51,8 @@ internal sealed class SimulatedStore(Configuration configuration)
     public IReadOnlyList<StoredEntry> Entries => _entries;
 
     /// <summary>
-    /// Whether by this log a voter may lose something, because the others are a majority without it. Of two voters
-    /// neither may.
+    /// Whether a voter may lose entries, according to this log: the other voters must be a majority without it. So of
+    /// two voters neither may.
     /// </summary>
     public bool BearsLoss =>
         _entries
@@ -63,7 +65,7 @@ internal sealed class SimulatedStore(Configuration configuration)
         index > Base.Position.Index && index <= Last.Index ? _entries[(int)(index - Base.Position.Index - 1)] : null;
 
     /// <summary>
-    /// Whether this entry was here, cannot be read any more, and counts as acknowledged until that is repaired.
+    /// Whether this entry was stored here, is unreadable, and counts as acknowledged until it is repaired.
     /// </summary>
     public bool KnowsThatItLost(LogPosition position) =>
         VotedBy.Index >= position.Index && _lostTerms.GetValueOrDefault(position.Index) == position.Term;
@@ -104,7 +106,7 @@ internal sealed class SimulatedStore(Configuration configuration)
     /// <summary>Ends the process. Nothing of the write in flight is on the disk.</summary>
     public void LosePower() => (WasUnclean, _outstanding) = (true, null);
 
-    /// <summary>Loses synced entries without a trace: the disk lied about its last syncs.</summary>
+    /// <summary>Loses synced entries without a trace: the disk reported its last syncs wrongly.</summary>
     public void Forget(long behind) =>
         _entries.RemoveRange((int)(behind - Base.Position.Index), (int)(Last.Index - behind));
 
@@ -129,8 +131,8 @@ internal sealed class SimulatedStore(Configuration configuration)
     }
 
     /// <summary>
-    /// Makes the journal unreadable after an index. The acknowledged position, the vote and the starts are known from
-    /// what follows the gap.
+    /// Makes the journal unreadable after an index. The acknowledged position, the vote and the start number are known
+    /// from the readable frames after the gap.
     /// </summary>
     public void Rot(long behind)
     {
@@ -187,7 +189,9 @@ internal sealed class SimulatedStore(Configuration configuration)
         Base = at;
     }
 
-    /// <summary>Installs a fetched manifest and the journal's base in one step. A matching tail is kept.</summary>
+    /// <summary>
+    /// Installs a fetched snapshot and resets the journal to it in one step. A matching tail is kept.
+    /// </summary>
     public void Install(StoredManifest manifest, bool keepTail, bool isOneStep)
     {
         Assert.True(keepTail || _outstanding is null);
