@@ -12,7 +12,7 @@ using Rookery.Simulation;
 
 namespace Rookery.Cluster.Tests.Forming;
 
-/// <summary>A card that a founder admitted gives up its old identity and joins, over TLS on loopback.</summary>
+/// <summary>A node that a founder admitted gives up its old identity and joins, over TLS on loopback.</summary>
 public sealed class FormedJoinTests : IAsyncLifetime, IDisposable
 {
     private const string Directory = "/data";
@@ -61,7 +61,7 @@ public sealed class FormedJoinTests : IAsyncLifetime, IDisposable
                     return;
                 }
 
-                // Each repetition starts with a cluster that has not heard of the card.
+                // Each repetition starts with a cluster that does not know the node.
                 Assert.True(operation < when.Joined, "what was said to have joined has");
                 using var fresh = new TestCluster();
                 var (asked, place) = JoinClientTests.ServeAsync(fresh).GetAwaiter().GetResult();
@@ -119,7 +119,7 @@ public sealed class FormedJoinTests : IAsyncLifetime, IDisposable
         await new JoinClient(token, Node, TimeProvider.System).JoinAsync(disk, Directory, CancellationToken.None);
         AssertJoined(disk);
 
-        // A join that was waiting meanwhile must not go on with the old identity either.
+        // A join that was already waiting must not continue with the old identity either.
         await join.CompleteAsync(disk, Directory, [], Node, TimeProvider.System, CancellationToken.None);
         AssertJoined(disk);
     }

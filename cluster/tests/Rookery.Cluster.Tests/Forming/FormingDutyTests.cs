@@ -11,7 +11,7 @@ using Rookery.Simulation;
 
 namespace Rookery.Cluster.Tests.Forming;
 
-/// <summary>The rounds of a forming card: it calls the announced ones.</summary>
+/// <summary>The rounds of a node that forms a cluster: it calls the announced nodes.</summary>
 public sealed class FormingDutyTests : IDisposable
 {
     private const string Phrase = "correct horse battery";

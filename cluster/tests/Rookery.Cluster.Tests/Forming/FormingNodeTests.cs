@@ -4,7 +4,7 @@ using Rookery.Simulation;
 
 namespace Rookery.Cluster.Tests.Forming;
 
-/// <summary>The conclusions and answers of a forming card, step by step.</summary>
+/// <summary>The decisions and answers of a node that forms a cluster, step by step.</summary>
 public sealed class FormingNodeTests
 {
     private const string Directory = "/data";
@@ -59,7 +59,7 @@ public sealed class FormingNodeTests
             StringComparison.Ordinal
         );
 
-        // It becomes leader a moment later; until then it can issue no token.
+        // The node becomes leader a moment later; until then it can issue no token.
         Assert.Equal(FormingStep.Vowed, c.Note.Step);
         Round(token: "token", c, a);
         Assert.Equal((FormingStep.Admitted, "token", "pi-c"), (c.Note.Step, c.Note.Token, c.Note.Name));
@@ -140,7 +140,7 @@ public sealed class FormingNodeTests
             a.Note.Members.Select(static member => member.Name).Order(StringComparer.Ordinal)
         );
 
-        // The card that was off comes back.
+        // The node that was off returns.
         Round(b, a);
         Assert.StartsWith(
             "pi-a has founded the cluster home without this node, of which 3 were expected and more were on.",

@@ -11,7 +11,7 @@ using Rookery.Simulation;
 
 namespace Rookery.Cluster.Tests.Forming;
 
-/// <summary>Two cards prove the phrase to each other, over TLS on loopback.</summary>
+/// <summary>Two nodes prove to each other that they know the phrase, over TLS on loopback.</summary>
 public sealed class FormingRouteTests : IAsyncLifetime, IDisposable
 {
     private const string Caller = "callernodecallernodeca";
@@ -78,7 +78,7 @@ public sealed class FormingRouteTests : IAsyncLifetime, IDisposable
             Expect = 2,
         };
 
-        // After a restart with its candidacy it may have been claimed before and not know that yet.
+        // After a restart a candidate does not know yet whether it was claimed before.
         Assert.Equal(
             "it is starting",
             (await Assert.ThrowsAsync<IOException>(() => AskAsync(Phrase, call with { Vow = Caller }))).Message
@@ -139,7 +139,7 @@ public sealed class FormingRouteTests : IAsyncLifetime, IDisposable
         Assert.Equal(HttpStatusCode.BadRequest, (await PostAsync("no call"u8.ToArray())).StatusCode);
     }
 
-    /// <summary>A man in the middle has a certificate of its own and relays the proofs.</summary>
+    /// <summary>A man in the middle has another certificate and relays the proofs.</summary>
     [Fact]
     public async Task A_proof_that_was_made_for_another_connection_proves_nothing()
     {

@@ -11,10 +11,10 @@ public enum FormingMistake
     /// <summary>No mistake.</summary>
     None,
 
-    /// <summary>Notes are not synced.</summary>
+    /// <summary>The node's notes on disk are not synced.</summary>
     NotDurable,
 
-    /// <summary>A node vows again before its first vow is released.</summary>
+    /// <summary>A node promises itself to a second founder before the first has released it.</summary>
     TwoVows,
 
     /// <summary>A founder stops answering once it has admitted all members.</summary>
@@ -22,9 +22,9 @@ public enum FormingMistake
 }
 
 /// <summary>
-/// A simulation of forming cards on one thread: real state machines on simulated disks that lose unsynced data, with
-/// lost and late calls and answers, power cuts even within a write, and failing disks. In the end all faults heal.
-/// Checks every answer: no node is a member of two founders' clusters.
+/// A simulation of nodes that form a cluster, on one thread. Real state machines run on simulated disks that lose
+/// unsynced data. Calls and answers are lost or late, power cuts happen even within a write, and disks fail. At the end
+/// all faults stop. Every answer is checked: no node may be a member of two founders' clusters.
 /// </summary>
 internal sealed class FormingRun
 {
@@ -75,7 +75,7 @@ internal sealed class FormingRun
 
         foreach (var card in _cards.Take(cards))
         {
-            // Some cards are switched on late.
+            // Some nodes are switched on late.
             card.OnFrom = _random.Next(3) == 0 ? _random.Next(FaultyRounds) : 0;
         }
 
@@ -88,10 +88,10 @@ internal sealed class FormingRun
     /// <summary>The events of the run, counted over many runs.</summary>
     public HashSet<string> Seen { get; } = new(StringComparer.Ordinal);
 
-    /// <summary>The final state of each card.</summary>
+    /// <summary>The final state of each node.</summary>
     public IReadOnlyList<FormingNote> Ends => [.. _cards.Select(static card => card.Node!.Note)];
 
-    /// <summary>Runs all of it.</summary>
+    /// <summary>Runs the simulation.</summary>
     public void Run()
     {
         for (int round = 0; round < FaultyRounds; round++)
@@ -145,7 +145,7 @@ internal sealed class FormingRun
             return;
         }
 
-        // Like the duty: the first conclusion uses what is known at the start.
+        // Like the duty: the first decision uses only the node's own state.
         if (!card.HasBegun && !(card.HasBegun = Try(card, () => card.Node!.Conclude([]))))
         {
             return;
@@ -156,7 +156,7 @@ internal sealed class FormingRun
             return;
         }
 
-        // Like the duty: a new vow is sent at once.
+        // Like the duty: a new vow is sent immediately.
         for (int part = 0; part < 2; part++)
         {
             List<FormingAnswer> answers = [];
@@ -283,7 +283,8 @@ internal sealed class FormingRun
     }
 
     /// <summary>
-    /// Claims the node. The claim holds at once, and after a restart it is known once the journal is replayed.
+    /// Claims the node. The claim takes effect immediately; after a restart the node knows it once the journal is
+    /// replayed.
     /// </summary>
     private static void Claim(Card card, int round)
     {
@@ -348,7 +349,7 @@ internal sealed class FormingRun
 
         public bool IsClaimed { get; set; }
 
-        /// <summary>Whether the node was claimed before it founded: then it must never found.</summary>
+        /// <summary>Whether the node was claimed before it founded a cluster: then it must never found one.</summary>
         public bool IsClaimedFirst { get; set; }
 
         public int RoundsToReplay { get; set; }

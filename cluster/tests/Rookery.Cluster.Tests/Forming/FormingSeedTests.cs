@@ -3,7 +3,7 @@ using Xunit.Sdk;
 
 namespace Rookery.Cluster.Tests.Forming;
 
-/// <summary>Cards that form a cluster, over many seeds of faults.</summary>
+/// <summary>Nodes that form a cluster, with faults from many seeds.</summary>
 public sealed class FormingSeedTests
 {
     private const int Seeds = 300;
@@ -21,7 +21,7 @@ public sealed class FormingSeedTests
     {
         for (int seed = 0; seed < Seeds; seed++)
         {
-            // In the end as many cards again are switched on: they are left over.
+            // At the end the same number of further nodes is switched on; they must stay outside the cluster.
             bool isEnough = cards >= expect;
             int later = isEnough ? expect : 0;
             var run = Play(seed, expect, cards, later: later);
@@ -55,7 +55,7 @@ public sealed class FormingSeedTests
         Assert.Contains("not answered yet", seen);
     }
 
-    /// <summary>A fault that no run meets proves nothing.</summary>
+    /// <summary>A fault that never happens in the runs tests nothing.</summary>
     [Fact]
     public void The_seeds_meet_every_fault_and_every_turn()
     {

@@ -200,7 +200,9 @@ public sealed class AuthorityRotationTests : IDisposable
         }
     }
 
-    /// <summary>A stolen card can do everything until the authority whose key it holds is retired.</summary>
+    /// <summary>
+    /// The thief of a card can act as the member until the authority whose key is on the card is retired.
+    /// </summary>
     [Fact]
     public async Task The_key_of_a_retired_authority_proves_no_identity()
     {

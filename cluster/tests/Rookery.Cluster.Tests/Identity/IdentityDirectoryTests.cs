@@ -101,8 +101,8 @@ public sealed class IdentityDirectoryTests : IDisposable
     }
 
     /// <summary>
-    /// A copy of a card, and a node that found a rule broken, must stay out after any number of starts. A half-written
-    /// note stops the node instead of letting it in.
+    /// A copied disk, and a node that found a rule broken, must stay out of the cluster after any number of starts. A
+    /// half-written note also keeps the node out.
     /// </summary>
     [Theory]
     [InlineData(RetirementCause.Excluded)]

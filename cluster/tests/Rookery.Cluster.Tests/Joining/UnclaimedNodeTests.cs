@@ -14,7 +14,7 @@ using Rookery.Simulation;
 
 namespace Rookery.Cluster.Tests.Joining;
 
-/// <summary>A card that became a cluster of one at its first boot joins another cluster.</summary>
+/// <summary>A node that became a cluster of one at its first boot joins another cluster.</summary>
 public sealed class UnclaimedNodeTests
 {
     private const string Directory = "/data";
@@ -169,7 +169,7 @@ public sealed class UnclaimedNodeTests
         AssertKept($"/data/{name} is nothing that a node has which was never used");
     }
 
-    /// <summary>Rot may hide the owner.</summary>
+    /// <summary>Damage may hide the record that names the owner.</summary>
     [Fact]
     public void A_node_that_cannot_be_read_is_kept()
     {

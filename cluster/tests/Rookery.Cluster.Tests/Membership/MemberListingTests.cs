@@ -80,7 +80,7 @@ public sealed class MemberListingTests
     }
 
     /// <summary>
-    /// Before restarting a member, an owner must know whether the others have space for the writes meanwhile.
+    /// Before a restart of a member, the operator must know whether the others have space for the writes meanwhile.
     /// </summary>
     [Fact]
     public void The_spare_bytes_of_a_member_are_listed()

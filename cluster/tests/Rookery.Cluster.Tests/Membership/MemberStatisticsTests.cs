@@ -4,7 +4,7 @@ using Rookery.Documents.Consensus;
 
 namespace Rookery.Cluster.Tests.Membership;
 
-/// <summary>What members report about each other, and that none reports what it does not know.</summary>
+/// <summary>The statistics that members report about each other. A member must omit unknown values.</summary>
 public sealed class MemberStatisticsTests
 {
     [Fact]
@@ -105,7 +105,7 @@ public sealed class MemberStatisticsTests
         );
     }
 
-    /// <summary>A card from before a recovery finds the new cluster at the old one's addresses.</summary>
+    /// <summary>A disk from before a recovery finds the new cluster at the old one's addresses.</summary>
     [Fact]
     public void A_member_that_finds_another_cluster_at_its_peers_addresses_says_so()
     {

@@ -13,7 +13,7 @@ using Rookery.Raft;
 namespace Rookery.Cluster.Tests.Membership;
 
 /// <summary>
-/// Owners' orders, carried out as in the program. A forwarded order goes to the other member's service.
+/// Operators' membership orders, executed as in the program. A forwarded order goes to the other member's service.
 /// </summary>
 public sealed class MembershipServiceTests
 {

@@ -3,7 +3,7 @@ using Rookery.Simulation;
 
 namespace Rookery.Cluster.Tests.Peers;
 
-/// <summary>Which of two starts of one store that connect is the copy.</summary>
+/// <summary>Decides which of two connected starts of one store is the copy.</summary>
 public sealed class KnownStartsTests
 {
     private readonly SimulatedTimeProvider _time = new();
@@ -42,7 +42,7 @@ public sealed class KnownStartsTests
         Assert.Null(_starts.AdmitOrRefuse(restarted));
         _starts.CountConnected(restarted);
 
-        // Bytes written before the end continue to arrive, including the answer to the last ping.
+        // Bytes written before the process ended still arrive, including the answer to the last ping.
         long asked = _time.GetTimestamp();
         _time.Advance(TimeSpan.FromMilliseconds(10));
         var again = Start(number: 7, id: 3);

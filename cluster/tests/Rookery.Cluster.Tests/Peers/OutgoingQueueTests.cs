@@ -112,8 +112,8 @@ public sealed class OutgoingQueueTests
             queue.FinishWrite();
         }
 
-        // The least that one object for each message would come to is 24,000; the runtime itself takes a few hundred
-        // now and then, when it compiles a method again.
+        // One object for each message would allocate at least 24,000 bytes. The runtime sometimes allocates a few
+        // hundred bytes when it recompiles a method.
         Assert.InRange(GC.GetAllocatedBytesForCurrentThread() - before, 0, 1_000);
     }
 }

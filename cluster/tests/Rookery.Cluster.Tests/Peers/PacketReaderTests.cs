@@ -74,7 +74,7 @@ public sealed class PacketReaderTests
         return body.ToArray();
     }
 
-    /// <summary>Gives pieces of any length.</summary>
+    /// <summary>A stream that returns pieces of random length.</summary>
     private sealed class TricklingStream(Random random, byte[] content) : MemoryStream(content)
     {
         public override ValueTask<int> ReadAsync(Memory<byte> buffer, CancellationToken cancellationToken = default) =>

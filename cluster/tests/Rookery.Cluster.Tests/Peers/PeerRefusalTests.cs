@@ -7,7 +7,7 @@ using Rookery.Cluster.Tests.Identity;
 
 namespace Rookery.Cluster.Tests.Peers;
 
-/// <summary>Refused connections, and the sentence that both ends log.</summary>
+/// <summary>Refused connections, and the message that both ends log.</summary>
 public sealed class PeerRefusalTests : IDisposable
 {
     private readonly ClusterAuthority _authority = TestAuthority.Create();
@@ -204,7 +204,7 @@ public sealed class PeerRefusalTests : IDisposable
         await Eventually.HoldsAsync(() => !a.IsConnectedToAll && !b.IsConnectedToAll, "the connections end");
     }
 
-    /// <summary>The log cannot tell it, because it no longer receives entries.</summary>
+    /// <summary>It does not learn of its removal from the log, because it no longer receives entries.</summary>
     [Fact]
     public async Task A_member_that_was_removed_while_it_was_off_is_refused()
     {
@@ -284,7 +284,7 @@ public sealed class PeerRefusalTests : IDisposable
         Assert.True(a.IsConnectedToAll && b.IsConnectedToAll);
     }
 
-    /// <summary>The starts of a copy count too: one more start must not make it replace the original.</summary>
+    /// <summary>Starts of a copy also count: one more start must not let the copy replace the original.</summary>
     [Fact]
     public async Task A_copy_that_was_started_more_often_is_refused()
     {
@@ -371,8 +371,8 @@ public sealed class PeerRefusalTests : IDisposable
     }
 
     /// <summary>
-    /// A card from when its node was alone dials no member and refuses those that dial it. It learns from them that it
-    /// is old.
+    /// A disk from the time when its node was single connects to no member and refuses their connections. It learns
+    /// from them that it is old.
     /// </summary>
     [Theory]
     [InlineData(false)]
@@ -420,7 +420,9 @@ public sealed class PeerRefusalTests : IDisposable
         Assert.Null(Assert.Single(a.Network.Answers).Refusal);
     }
 
-    /// <summary>Only a node that is refused as no member is heard about what it thinks of this node.</summary>
+    /// <summary>
+    /// Only a node that is refused because it is not a member may report what it thinks of this node.
+    /// </summary>
     [Fact]
     public async Task A_refusal_by_a_node_that_is_itself_refused_does_not_count()
     {

@@ -7,7 +7,7 @@ using Rookery.Simulation;
 namespace Rookery.Cluster.Tests.Peers;
 
 /// <summary>
-/// How the port for members stops. Its clock moves only when a test moves it, so what ends before has ended by itself.
+/// Stopping the port for members. The clock moves only when a test moves it, so no timeout ends a wait.
 /// </summary>
 public sealed class PeerStopTests : IDisposable
 {

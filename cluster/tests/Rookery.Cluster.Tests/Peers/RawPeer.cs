@@ -72,7 +72,7 @@ internal sealed class RawPeer : IAsyncDisposable
         }
         catch (IOException)
         {
-            // The other end closed the connection, which tests wait for.
+            // The other end closed the connection; tests wait for this.
         }
     }
 
@@ -101,7 +101,7 @@ internal sealed class RawPeer : IAsyncDisposable
     }
 
     /// <summary>Reads until the other end closes.</summary>
-    /// <returns>The sentence with which it refused, if it did.</returns>
+    /// <returns>The reason of the refusal; null if there was none.</returns>
     public async Task<string?> ReadToEndAsync()
     {
         string? refusal = null;

@@ -19,7 +19,7 @@ using Rookery.Storage;
 
 namespace Rookery.Cluster.Tests.Recovery;
 
-/// <summary>Members as a recovery finds them: three voters with the same entries, some with fewer.</summary>
+/// <summary>Stopped members that a recovery examines: three voters with the same entries, or some with fewer.</summary>
 public sealed class ClusterRecoveryTests : IDisposable
 {
     private const string ClusterId = "abcdefghijklmnopqrstuv";
@@ -188,8 +188,7 @@ public sealed class ClusterRecoveryTests : IDisposable
     }
 
     /// <summary>
-    /// The number of starts was in the journal. A missing journal must not make the last card of a cluster look
-    /// worthless.
+    /// The start number was in the journal. Without it, the last disk of a cluster must still be recoverable.
     /// </summary>
     [Theory]
     [InlineData(true)]
@@ -336,7 +335,7 @@ public sealed class ClusterRecoveryTests : IDisposable
                 StringComparison.Ordinal
             );
 
-            // A store that cannot be started makes no majority with one that can.
+            // A store that cannot start does not count towards a majority.
             using var other = Open("/data/three", on: rotten);
             Assert.Contains(
                 "instead, which loses less",

@@ -12,8 +12,8 @@ using MemberChange = Rookery.Raft.MemberChange;
 namespace Rookery.Cluster.Tests.Simulation;
 
 /// <summary>
-/// Members with the program's own store and consensus, on simulated disks, network and time, all on the caller's
-/// thread. The next event is the earliest scheduled one, so the same seed gives the same run.
+/// A simulated cluster: members with the real store and consensus, on simulated disks, network and time, all on the
+/// caller's thread. Events run in the order of their scheduled times, so the same seed gives the same run.
 /// </summary>
 internal sealed class SteppedCluster : IDisposable
 {
@@ -69,12 +69,12 @@ internal sealed class SteppedCluster : IDisposable
 
     public SteppedMember C => Members[2];
 
-    /// <summary>The leader of the highest term, whom a majority follows; null for none.</summary>
+    /// <summary>The leader of the highest term if a majority follows it; otherwise null.</summary>
     public SteppedMember? Leader =>
         Members.Where(member => member.Consensus is { IsLeader: true }).MaxBy(member => member.Consensus!.Term);
 
     /// <summary>
-    /// Makes a cluster as an owner would: one member founds it, the others join as learners and are promoted.
+    /// Makes a cluster like an operator: one member founds it, the others join as learners and are promoted.
     /// </summary>
     public static SteppedCluster Of(int members, int seed = 1) => new SteppedCluster(seed).Form(members);
 

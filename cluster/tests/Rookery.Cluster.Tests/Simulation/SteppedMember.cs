@@ -11,7 +11,7 @@ using Rookery.Simulation;
 
 namespace Rookery.Cluster.Tests.Simulation;
 
-/// <summary>A member without threads: the program's store and consensus on a simulated disk.</summary>
+/// <summary>A member without threads: the real store and consensus on a simulated disk.</summary>
 internal sealed class SteppedMember
 {
     public const string Directory = "/data/node";
@@ -60,13 +60,13 @@ internal sealed class SteppedMember
     /// <summary>Whether it is running.</summary>
     public bool IsUp => Consensus is not null;
 
-    /// <summary>The newest format level that its version supports, from its next start on.</summary>
+    /// <summary>The newest format level that its program supports; applies from its next start.</summary>
     public int NewestFormatLevel { get; set; } = FormatLevel.First.Level;
 
     /// <summary>Its number of starts.</summary>
     public int Starts { get; private set; }
 
-    /// <summary>The remaining time of its pause. Until then, events for it wait.</summary>
+    /// <summary>The remaining time of its pause. Events for the member wait until then.</summary>
     public double PausedMilliseconds => Math.Max(0, _pausedUntil - _cluster.Now) / 1000.0;
 
     /// <summary>Whether a sync of its journal is stalled.</summary>
@@ -75,15 +75,15 @@ internal sealed class SteppedMember
     /// <summary>The longest duration of its disk's writes.</summary>
     public double LongestWriteMilliseconds { get; set; } = 2;
 
-    /// <summary>The rule of consensus that it found broken; null for none.</summary>
+    /// <summary>The broken rule of consensus that it reported; null for none.</summary>
     public string? Halt { get; private set; }
 
-    /// <summary>The sentences reported to its owner.</summary>
+    /// <summary>The messages that it reported to the operator.</summary>
     public List<string> Troubles { get; } = [];
 
     public override string ToString() => Name;
 
-    /// <summary>Starts it with what its disk contains.</summary>
+    /// <summary>Starts it from its disk.</summary>
     public void Open()
     {
         Starts++;
@@ -151,7 +151,7 @@ internal sealed class SteppedMember
             Time
         );
 
-    /// <summary>Stops it as an owner would.</summary>
+    /// <summary>Stops it cleanly, like an operator.</summary>
     public void StopCleanly()
     {
         Consensus!.Host.BeginShutdown();
@@ -162,13 +162,13 @@ internal sealed class SteppedMember
         }
         catch (JournalLatchedException)
         {
-            // Its journal has just failed; it stops all the same.
+            // The journal has just failed, and the member stops anyway.
         }
 
         Kill();
     }
 
-    /// <summary>Ends the process; the operating system and the disk go on.</summary>
+    /// <summary>Kills the process; the operating system and the disk continue.</summary>
     public void Kill()
     {
         Peers!.IsDead = true;
@@ -180,7 +180,7 @@ internal sealed class SteppedMember
     }
 
     /// <summary>
-    /// Leaves a number of bytes free on its disk beyond the reserve; fewer than the reserve when negative.
+    /// Leaves this many bytes free on its disk beyond the reserve; a negative number leaves less than the reserve.
     /// </summary>
     public void Leave(long spareBytes) => Disk.CapacityBytes = Disk.UsedBytes + ReserveBytes + spareBytes;
 
@@ -195,7 +195,7 @@ internal sealed class SteppedMember
         Disk = before.AfterPowerLoss(_cluster.Random.NextInt64());
     }
 
-    /// <summary>Cuts the power of a disk that has lied about every sync since an operation.</summary>
+    /// <summary>Cuts the power of a disk that has ignored every sync since an operation.</summary>
     public void LoseAllSince(int operation)
     {
         var before = Disk;
@@ -221,14 +221,14 @@ internal sealed class SteppedMember
     }
 
     /// <summary>
-    /// Pauses its process, in the middle of any work. Afterwards everything that waited arrives at once.
+    /// Pauses its process, even in the middle of work. After the pause all waiting events arrive at once.
     /// </summary>
     public void Pause(double milliseconds) => _pausedUntil = _cluster.Now + (long)(milliseconds * 1000);
 
-    /// <summary>Stalls the next sync of its journal. Its process goes on meanwhile.</summary>
+    /// <summary>Stalls the next sync of its journal. Its process continues meanwhile.</summary>
     public void StallNextSync(double milliseconds) => _stallMilliseconds = milliseconds;
 
-    /// <summary>Waits for a sync. While it stalls, everything else goes on, also on this member.</summary>
+    /// <summary>Waits for a sync. While it stalls, all other work continues, also on this member.</summary>
     public void AwaitDisk()
     {
         if (!_isInWrite || _stallMilliseconds == 0)
@@ -287,7 +287,8 @@ internal sealed class SteppedMember
     }
 
     /// <summary>
-    /// Returns a read that sees everything acknowledged before it; null when the member cannot promise that now.
+    /// Reads with a read barrier, so that all writes acknowledged before are visible; null when the member cannot do
+    /// that now.
     /// </summary>
     public async Task<(long Value, long Etag)?> ReadAsync(string id) =>
         (PausedMilliseconds == 0 || await ResumedAsync()) && await Consensus!.ReadBarrierAsync() && IsUp
@@ -373,7 +374,7 @@ internal sealed class SteppedMember
         return new CommandOutcome(new Rejection(RejectionKind.OutcomeUnknown, "It died before it read the request."));
     }
 
-    /// <summary>Waits until it goes on; returns false when it has ended.</summary>
+    /// <summary>Waits until the member continues; returns false when it has ended.</summary>
     private async Task<bool> ResumedAsync()
     {
         int start = Starts;

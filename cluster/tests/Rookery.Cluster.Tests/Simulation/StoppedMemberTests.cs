@@ -3,7 +3,7 @@ using Rookery.Platform;
 
 namespace Rookery.Cluster.Tests.Simulation;
 
-/// <summary>What the directory of a stopped member tells without the other members.</summary>
+/// <summary>Information about a stopped member from its directory alone.</summary>
 public sealed class StoppedMemberTests
 {
     [Fact]

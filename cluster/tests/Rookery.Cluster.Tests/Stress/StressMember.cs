@@ -50,15 +50,15 @@ internal sealed class StressMember
     /// <summary>The consensus; null while the member is off.</summary>
     public RaftConsensus? Consensus { get; private set; }
 
-    /// <summary>The sentences reported to its owner.</summary>
+    /// <summary>The messages that it reported to the operator.</summary>
     public ConcurrentQueue<string> Troubles { get; } = new();
 
-    /// <summary>The number of installed states, whole or changes only.</summary>
+    /// <summary>The number of installed snapshots, full or changes only.</summary>
     public long StatesInstalled => _installedBefore + (Consensus is null ? 0 : Store.Transfers.Installed);
 
     public override string ToString() => Name;
 
-    /// <summary>Starts it with what its disk contains.</summary>
+    /// <summary>Starts it from its disk.</summary>
     public async Task OpenAsync()
     {
         _peers = new StressPeers(Id, _network);

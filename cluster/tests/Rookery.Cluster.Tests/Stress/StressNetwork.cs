@@ -9,8 +9,9 @@ using Rookery.Raft;
 namespace Rookery.Cluster.Tests.Stress;
 
 /// <summary>
-/// The connections between the members of one process. Like real ones: in each direction a small one and one for
-/// entries, both bounded, delivered by pool threads. They can be cut, lose messages and delay them.
+/// The connections between the members of one process. Like real members, each pair has in each direction a small
+/// connection and one for entries, both with limits. Pool threads deliver the messages. Connections can be cut, lose
+/// messages and delay them.
 /// </summary>
 internal sealed class StressNetwork
 {
