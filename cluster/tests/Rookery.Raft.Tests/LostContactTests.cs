@@ -4,7 +4,7 @@ namespace Rookery.Raft.Tests;
 
 public sealed class LostContactTests
 {
-    /// <summary>Otherwise the follower would be reported to lack everything that the new leader has.</summary>
+    /// <summary>Otherwise the new leader would report that the follower lacks all entries.</summary>
     [Fact]
     public void A_new_leader_does_not_know_a_followers_progress_before_it_confirms_something()
     {
@@ -21,8 +21,8 @@ public sealed class LostContactTests
     }
 
     /// <summary>
-    /// The follower has all entries and lost the leader before it learned that they are committed. No later write tells
-    /// it.
+    /// The follower has all entries, but lost the leader before it learned that they are committed. No later write
+    /// informs it.
     /// </summary>
     [Fact]
     public void A_follower_that_finds_its_leader_again_learns_what_was_committed_though_nothing_is_written()

@@ -4,7 +4,7 @@ namespace Rookery.Raft.Tests;
 
 public sealed class OutcomeTests
 {
-    /// <summary>The outcomes before a state was installed are not those of the present state.</summary>
+    /// <summary>Outcomes from before an install do not belong to the installed state.</summary>
     [Fact]
     public void A_node_with_an_installed_state_is_not_compared_by_its_former_one()
     {

@@ -4,9 +4,8 @@ using Xunit.Abstractions;
 namespace Rookery.Raft.Tests;
 
 /// <summary>
-/// A simulator is as good as what it finds: every planted bug is found within some seeds of all profiles, with its
-/// known symptom, in a run that the sound rules survive. Bugs that no seed finds are covered by
-/// <see cref="ScenarioTests"/>.
+/// Tests the simulator: every planted bug must be found within some seeds of all profiles, with its known symptom, in a
+/// run that passes with the correct rules. <see cref="ScenarioTests"/> covers the bugs that no seed finds.
 /// </summary>
 public sealed class PlantedBugTests(ITestOutputHelper report)
 {

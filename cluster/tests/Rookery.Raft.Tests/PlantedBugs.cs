@@ -5,7 +5,7 @@ internal enum HostMistake
 {
     None,
 
-    /// <summary>A start after the one that found damage does not know about it.</summary>
+    /// <summary>The start after the one that found damage has lost the record of the damage.</summary>
     ForgetsDamage,
 
     /// <summary>A repeated command of a client is applied again.</summary>
@@ -17,16 +17,16 @@ internal enum HostMistake
     /// <summary>After an install, the core gets the previous configuration.</summary>
     KeepsOldConfiguration,
 
-    /// <summary>A manifest is installed first, and the journal's beginning is changed afterwards.</summary>
+    /// <summary>A snapshot is installed first, and the journal is reset in a second step.</summary>
     InstallsInTwoSteps,
 
-    /// <summary>The core is not told that a journal write stalls.</summary>
+    /// <summary>The host does not report a stalled journal write to the core.</summary>
     HidesStalls,
 
-    /// <summary>The core is not told that the journal cannot read what a peer misses.</summary>
+    /// <summary>The host does not report that the journal cannot read entries that a peer needs.</summary>
     HidesUnreadable,
 
-    /// <summary>An empty card is started under the id of the card that it replaces.</summary>
+    /// <summary>An empty disk is started under the id of the disk that it replaces.</summary>
     ReusesIds,
 }
 

@@ -4,8 +4,8 @@ using Xunit.Abstractions;
 namespace Rookery.Raft.Tests;
 
 /// <summary>
-/// Whole clusters under faults, one seed for each run. SIMULATE_SEEDS and SIMULATE_FIRST set their number and the
-/// first; by default some known and 84 fresh ones of each profile. `make simulate` passes them on.
+/// Whole clusters under faults, one seed for each run. SIMULATE_SEEDS sets the number of seeds and SIMULATE_FIRST the
+/// first; `make simulate` passes them on. By default some known and 84 random seeds of each profile run.
 /// </summary>
 public sealed class SimulationTests(ITestOutputHelper report)
 {

@@ -3,7 +3,7 @@ using static Rookery.Journal.Tests.TestJournal;
 
 namespace Rookery.Journal.Tests;
 
-/// <summary>On the real disk: the write path leaves nothing for the garbage collector.</summary>
+/// <summary>Tests on the real disk that the write path allocates no managed memory.</summary>
 public sealed class AllocationTests
 {
     [Fact]

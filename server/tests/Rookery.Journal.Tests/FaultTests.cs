@@ -88,7 +88,7 @@ public sealed class FaultTests
     }
 
     /// <summary>
-    /// A page whose write-back failed looks clean to the system: the next sync says yes and writes nothing.
+    /// After a failed write-back the system marks the page clean: the next sync succeeds and writes nothing.
     /// </summary>
     [Fact]
     public void A_frame_found_after_a_failed_sync_is_made_durable_before_the_log_contains_it()

@@ -4,7 +4,7 @@ using static Rookery.Journal.Tests.TestJournal;
 
 namespace Rookery.Journal.Tests;
 
-/// <summary>Journals as released versions wrote them are kept in Golden/ and must be read for ever.</summary>
+/// <summary>Reads the journals in Golden/, written by released versions. All later versions must read them.</summary>
 public sealed class GoldenTests
 {
     [Theory]
@@ -36,9 +36,7 @@ public sealed class GoldenTests
         Assert.Equal(22, journal.OperationsBeforeNext - 2);
     }
 
-    /// <summary>
-    /// The program that wrote them would stop at a frame that it does not know, and could not say that it is too old.
-    /// </summary>
+    /// <summary>The older program would stop at an unknown frame and could not report that it is too old.</summary>
     [Fact]
     public void Segments_of_an_older_format_are_never_appended_to()
     {
@@ -95,7 +93,7 @@ public sealed class GoldenTests
             journal.StopCleanly();
         }
 
-        Assert.Equal(6, disk.Files.Count); // four segments, the lock and the note of the newest
+        Assert.Equal(6, disk.Files.Count); // four segments, the lock and the file "newest"
         if (Environment.GetEnvironmentVariable("ROOKERY_WRITE_GOLDEN") is { Length: > 0 } target)
         {
             foreach (

@@ -3,7 +3,7 @@ using Rookery.Simulation;
 
 namespace Rookery.Journal.Tests;
 
-/// <summary>What a frame of the log was, for comparison.</summary>
+/// <summary>The content of a log frame, for comparison.</summary>
 internal readonly record struct Entry(
     FrameType Type,
     long Index,
@@ -26,7 +26,7 @@ internal readonly record struct Entry(
         );
 }
 
-/// <summary>A log, a vote and a configuration, as promised or as read.</summary>
+/// <summary>A log, a vote and a configuration: the acknowledged state, or the state that was read.</summary>
 internal sealed record LogState(Entry[] Entries, uint Vote, uint Configuration)
 {
     public static LogState Empty { get; } = new([], Platform.Checksum.Of([]), Platform.Checksum.Of([]));
@@ -35,7 +35,7 @@ internal sealed record LogState(Entry[] Entries, uint Vote, uint Configuration)
 
     public long Term => Entries.Length == 0 ? 1 : Entries[^1].Term;
 
-    /// <summary>The state when this frame is durable too.</summary>
+    /// <summary>The state after this frame is durable.</summary>
     public LogState With(in JournalFrame frame) =>
         frame.Type switch
         {
@@ -44,7 +44,7 @@ internal sealed record LogState(Entry[] Entries, uint Vote, uint Configuration)
             _ => this with { Entries = [.. Entries, Entry.Of(frame)] },
         };
 
-    /// <summary>The state after an installed one, whose entries nobody reads.</summary>
+    /// <summary>The state after an installed snapshot, whose entries are not in the journal.</summary>
     public LogState AfterReset(JournalReset reset)
     {
         var entries = new Entry[reset.Position.Index];
@@ -68,8 +68,8 @@ internal sealed record LogState(Entry[] Entries, uint Vote, uint Configuration)
 }
 
 /// <summary>
-/// Seeded work on a journal, with a note of what was acknowledged, and when: writes small and oversized, cuts, votes,
-/// releases, spares, installed states, kills and clean stops.
+/// Random work on a journal from a seed: small and oversized writes, truncations, votes, releases, spare segments,
+/// installed snapshots, kills and clean stops. Records what was acknowledged and when.
 /// </summary>
 internal sealed class JournalWorkload
 {
@@ -103,9 +103,7 @@ internal sealed class JournalWorkload
 
     private JournalReset? LastReset => _manifests[^1].PendingReset;
 
-    /// <summary>
-    /// Runs the work of a seed on a new disk. <paramref name="after"/> stands between the journal and the disk.
-    /// </summary>
+    /// <summary>Runs the work of a seed on a new disk, which <paramref name="after"/> wraps.</summary>
     public static (SimulatedDisk Disk, JournalWorkload Run) Run(int seed, Func<IDisk, IDisk>? after = null)
     {
         var empty = new SimulatedDisk("/data");
@@ -114,7 +112,7 @@ internal sealed class JournalWorkload
         return (empty, run);
     }
 
-    /// <summary>Runs the work of a seed on a new disk until a call fails, if one does.</summary>
+    /// <summary>Runs the work of a seed on a new disk, until its end or the first failing call.</summary>
     public static (SimulatedDisk Disk, JournalWorkload Run, Exception? Failure) RunWithFault(
         int seed,
         int steps,
@@ -143,8 +141,8 @@ internal sealed class JournalWorkload
     public void WriteOnceMore() => Write();
 
     /// <summary>
-    /// Opens a crash image; fails unless it holds what was acknowledged and nothing that was not written. Then works on
-    /// it and cuts the power again.
+    /// Opens a crash image. Fails unless it contains every acknowledged frame, and no frame that was not written. Then
+    /// continues the work and cuts the power again.
     /// </summary>
     public void Check(SimulatedDisk image, int operation)
     {
@@ -154,7 +152,7 @@ internal sealed class JournalWorkload
         second.CheckOnce(image.CrashAt(again, operation), again);
     }
 
-    /// <summary>What a disk holds after the power was cut, as a workload that can go on.</summary>
+    /// <summary>Returns a workload that continues on the disk's content after a power cut.</summary>
     public JournalWorkload CheckOnce(SimulatedDisk image, int operation)
     {
         var (_, manifestIndex, reset) = _manifests.FindLast(manifest => manifest.Operation <= operation);
@@ -183,7 +181,7 @@ internal sealed class JournalWorkload
         return new JournalWorkload(image, image, operation, candidates[match], manifestIndex, reset);
     }
 
-    /// <summary>Everything readable after the manifest, on top of what the manifest holds.</summary>
+    /// <summary>The state that the manifest contains, plus everything readable in the journal after it.</summary>
     private static LogState Read(NodeJournal opened, LogState promised, long manifestIndex)
     {
         var entries = promised.Entries.Take((int)manifestIndex).ToList();
@@ -243,7 +241,9 @@ internal sealed class JournalWorkload
         Assert.True(Log.EqualsFrom(Read(_journal, Log, ManifestIndex), ManifestIndex), _journal.Recovery.Sentence);
     }
 
-    /// <summary>A state is installed: from the manifest on it counts, whenever the journal follows.</summary>
+    /// <summary>
+    /// A snapshot is installed. It is in force when the manifest is durable, even before the journal is reset.
+    /// </summary>
     private void Reset()
     {
         long index = Math.Max(ManifestIndex + 1, Log.Entries.Length + _random.Next(-3, 20));

@@ -4,8 +4,8 @@ using static Rookery.Journal.Tests.TestJournal;
 namespace Rookery.Journal.Tests;
 
 /// <summary>
-/// What the damaged journal of a cluster's member still says: how far it may have acknowledged, whom it voted for, who
-/// belonged to the cluster.
+/// The facts that a member's damaged journal still shows: how far it may have acknowledged, its last vote, and the
+/// members of the cluster.
 /// </summary>
 public sealed class MemberDamageTests
 {
@@ -37,8 +37,8 @@ public sealed class MemberDamageTests
     }
 
     /// <summary>
-    /// Cards rot in neighbourhoods: before the first loss was given back, what the segment that knows of it follows is
-    /// struck too.
+    /// Damage on cards affects neighbouring blocks: before the first loss is repaired, the segment before the one that
+    /// records it is damaged too.
     /// </summary>
     [Fact]
     public void The_loss_stays_known_when_earlier_entries_are_damaged_too()
@@ -52,8 +52,8 @@ public sealed class MemberDamageTests
     }
 
     /// <summary>
-    /// Whoever leads a later term without the lost entries was elected without this store's vote: they had not been
-    /// committed.
+    /// A leader of a later term without the lost entries was elected without this store's vote, so these entries were
+    /// not committed.
     /// </summary>
     [Fact]
     public void An_entry_of_a_later_term_clears_the_loss()
@@ -100,7 +100,7 @@ public sealed class MemberDamageTests
     }
 
     /// <summary>
-    /// Only the first frame of a write is at a block boundary; those after it were acknowledged with it.
+    /// Only the first frame of a write is at a block boundary. Its other frames were acknowledged together with it.
     /// </summary>
     [Fact]
     public void Every_entry_of_a_damaged_write_counts_as_acknowledged()
@@ -178,8 +178,8 @@ public sealed class MemberDamageTests
     }
 
     /// <summary>
-    /// Several blocks are gone at once, as on a card with large pages: whether a vote was among them shows in the first
-    /// frame after them.
+    /// Several blocks are damaged at once, as on a card with large pages. The first frame after them shows whether a
+    /// vote was among them.
     /// </summary>
     [Theory]
     [InlineData(true)]
@@ -282,8 +282,8 @@ public sealed class MemberDamageTests
     }
 
     /// <summary>
-    /// The gap reaches from below the manifest to above it: the journal goes on where the manifest ends, and the rest
-    /// is for the peers.
+    /// The gap begins before the manifest's index and ends after it: the journal continues at the manifest's index, and
+    /// the peers send the rest.
     /// </summary>
     [Fact]
     public void A_log_damaged_below_the_manifest_index_is_reset_to_that_index()
@@ -324,8 +324,8 @@ public sealed class MemberDamageTests
     }
 
     /// <summary>
-    /// What tells that it is damage stays until it is durable what was lost: a power cut at any call of the recovery
-    /// makes nobody forget.
+    /// The signs of the damage stay until the loss is recorded durably: after a power cut at any call of the recovery,
+    /// the node still knows its loss.
     /// </summary>
     [Theory]
     [InlineData(0)]
@@ -383,7 +383,7 @@ public sealed class MemberDamageTests
 
     private static JournalFrame TruncateAfter(long index) => new(FrameType.Truncation, index, 1, 2 * index, 0, default);
 
-    /// <summary>Breaks the payload of an entry of the first segment, of which each has a block.</summary>
+    /// <summary>Damages the payload of an entry in the first segment, in which each entry has its own block.</summary>
     private void Rot(int entry)
     {
         _disk.KillProcess();

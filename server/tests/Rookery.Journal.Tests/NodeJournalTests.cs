@@ -59,7 +59,7 @@ public sealed class NodeJournalTests
     public void Zeros_of_a_new_segment_are_recorded_separately_from_frames()
     {
         var io = new CountingRecorder();
-        using var journal = Open(_disk, io: io); // begins a segment, for which there is no spare
+        using var journal = Open(_disk, io: io); // begins a segment without a spare
         Assert.Equal(SegmentBytes, io.ZeroBytes);
         Assert.True(journal.PrepareSpare());
         Assert.Equal(2 * SegmentBytes, io.ZeroBytes);
@@ -145,7 +145,7 @@ public sealed class NodeJournalTests
         Assert.Equal(journal.LiveBytes, journal.BytesAbove(40));
     }
 
-    /// <summary>A release moves the list of segments while a write looks at its end.</summary>
+    /// <summary>A release removes items from the list of segments while a write reads the list's end.</summary>
     [Fact]
     public async Task Segments_are_released_on_another_thread_while_frames_are_written()
     {
@@ -172,7 +172,8 @@ public sealed class NodeJournalTests
                 });
                 for (int i = 0; i < released && !releasing.IsCompleted; i++)
                 {
-                    // bounded: a writer that outruns the other thread would make the list longer and longer
+                    // limited, because a writer that is faster than the other thread would make the list grow without
+                    // end
                     Append(journal, 1);
                 }
 

@@ -65,7 +65,7 @@ public sealed class RecoveryTests
                 + $"a backup.",
             damage.Message
         );
-        Assert.InRange(_disk.OperationCount - operations, 0, 2); // syncs of the directory and of nothing else
+        Assert.InRange(_disk.OperationCount - operations, 0, 2); // only syncs of the directory
         _disk.Rot(First, (3 * 4096) + 100, 1);
         using var healed = Open(_disk);
         AssertHolds(healed, 1, 5);
@@ -149,7 +149,7 @@ public sealed class RecoveryTests
         Assert.Throws<JournalDamagedException>(() => Open(_disk));
     }
 
-    /// <summary>Each start after a kill begins a segment. Nothing in those before tells of it.</summary>
+    /// <summary>Each start after a kill begins a segment. Earlier segments do not show that it exists.</summary>
     [Theory]
     [InlineData(false, false)]
     [InlineData(false, true)]
@@ -168,7 +168,9 @@ public sealed class RecoveryTests
         Assert.Contains("newest segment is missing from " + Folder, damaged.Message, StringComparison.Ordinal);
     }
 
-    /// <summary>The note protects the journal and must not keep a whole one from opening.</summary>
+    /// <summary>
+    /// The file "newest" detects a missing segment. It must not prevent an intact journal from opening.
+    /// </summary>
     [Theory]
     [InlineData(DiskCalls.Open)]
     [InlineData(DiskCalls.Read)]
@@ -192,7 +194,9 @@ public sealed class RecoveryTests
         Assert.Throws<JournalDamagedException>(() => Open(_disk));
     }
 
-    /// <summary>The blocks are written in turn, so the newest is in either after one start more.</summary>
+    /// <summary>
+    /// The two blocks are written alternately, so one more start moves the newest to the other block.
+    /// </summary>
     [Theory]
     [InlineData(3)]
     [InlineData(4)]
@@ -254,7 +258,9 @@ public sealed class RecoveryTests
         }
     }
 
-    /// <summary>A program of before the note puts a new journal in the place of one, and leaves its note.</summary>
+    /// <summary>
+    /// An older program without the file "newest" replaces the journal and leaves the file unchanged.
+    /// </summary>
     [Fact]
     public void The_note_of_another_store_is_ignored()
     {
@@ -281,7 +287,7 @@ public sealed class RecoveryTests
             Append(journal, 3);
         }
 
-        // From then on it is of this one.
+        // Now the file names this journal.
         _disk.Delete(Segments()[^1]);
         Assert.Throws<JournalDamagedException>(() => NodeJournal.Open(_disk, options, default, new CountingRecorder()));
     }
@@ -294,7 +300,7 @@ public sealed class RecoveryTests
             Append(journal, 3);
             while (journal.PrepareSpare())
             {
-                // So that no segment that is made ahead syncs the directory.
+                // Makes all spare segments now, so that none syncs the directory later.
             }
 
             journal.StopCleanly();
@@ -317,7 +323,7 @@ public sealed class RecoveryTests
             }
             catch (DiskException)
             {
-                continue; // It was the sync of something else, and the start failed.
+                continue; // Another sync failed, and with it the start.
             }
 
             image.KillProcess();
@@ -441,7 +447,7 @@ public sealed class RecoveryTests
     [Fact]
     public void Stale_frames_of_a_recycled_segment_are_never_read_again()
     {
-        // Each round leaves a recycled segment full of frames of a former life after its new ones.
+        // Each round leaves a recycled segment with new frames, followed by frames of its previous use.
         using (var journal = Open(_disk))
         {
             for (int i = 0; i < 60; i++)

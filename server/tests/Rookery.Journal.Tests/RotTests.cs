@@ -6,8 +6,8 @@ namespace Rookery.Journal.Tests;
 public sealed class RotTests
 {
     /// <summary>
-    /// After a clean stop every flipped bit is either harmless or named: no frame goes missing, no other content comes
-    /// back.
+    /// After a clean stop every flipped bit is either harmless or reported: no frame is lost, and no wrong content is
+    /// read.
     /// </summary>
     [Fact]
     public void A_flipped_bit_anywhere_is_harmless_or_reported()
@@ -49,7 +49,7 @@ public sealed class RotTests
         Assert.True(reported > 1000 && harmless > 300, $"{reported} reported, {harmless} harmless");
     }
 
-    /// <summary>Rot after the journal was opened: the reader finds it.</summary>
+    /// <summary>The reader detects damage that occurs after the journal was opened.</summary>
     [Fact]
     public void A_reader_reports_a_frame_that_was_damaged_after_opening()
     {
@@ -68,7 +68,7 @@ public sealed class RotTests
     }
 
     /// <summary>
-    /// The documented limit: the very last write, rotten, with no sign of its sync, cannot be told from a torn one.
+    /// The documented limit: a damaged last write without any sign of its sync looks like a torn write.
     /// </summary>
     [Fact]
     public void Damage_of_the_last_write_looks_torn_unless_its_sync_is_proven()

@@ -71,7 +71,7 @@ internal static class TestJournal
         }
     }
 
-    /// <summary>Everything from an index on, payloads copied.</summary>
+    /// <summary>Reads all frames from an index on and copies their payloads.</summary>
     public static List<JournalFrame> ReadAll(NodeJournal journal, long? from = null)
     {
         var frames = new List<JournalFrame>();
@@ -84,7 +84,7 @@ internal static class TestJournal
         return frames;
     }
 
-    /// <summary>Fails unless the journal holds exactly the frames that <see cref="Append"/> wrote.</summary>
+    /// <summary>Fails unless the journal contains exactly the frames that <see cref="Append"/> wrote.</summary>
     public static void AssertHolds(NodeJournal journal, long from, long through, int length = 450)
     {
         var frames = ReadAll(journal, from);
@@ -97,7 +97,7 @@ internal static class TestJournal
     }
 }
 
-/// <summary>Counts what the journal says it did.</summary>
+/// <summary>Counts the disk operations that the journal records.</summary>
 internal sealed class CountingRecorder : IIoRecorder
 {
     public int Writes { get; private set; }

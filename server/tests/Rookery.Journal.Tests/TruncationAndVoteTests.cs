@@ -8,8 +8,8 @@ public sealed class TruncationAndVoteTests
     private readonly SimulatedDisk _disk = new("/data");
 
     /// <summary>
-    /// Index 4 is written, taken back, and written again under the same term: only the last one counts, however the
-    /// journal is read.
+    /// Index 4 is written, truncated, and written again with the same term. However the journal is read, only the last
+    /// one counts.
     /// </summary>
     [Fact]
     public void A_truncated_suffix_is_never_read_again()
@@ -81,7 +81,7 @@ public sealed class TruncationAndVoteTests
         {
             for (int seed = 0; seed < 4; seed++)
             {
-                // A torn write may leave its entry and not its note.
+                // A torn write may keep its entry and lose its commit note.
                 using var again = Open(_disk.CrashAt(operation, seed));
                 long[] known = again.LastIndex switch
                 {
@@ -150,9 +150,9 @@ public sealed class TruncationAndVoteTests
     }
 
     /// <summary>
-    /// config-not-rolled-back: a segment's header repeats a configuration that a cut takes back. When the segments
-    /// before it are given back, and the one with the configuration before them, that one is still in force, whether
-    /// the cut fits into the segment or begins the next.
+    /// config-not-rolled-back: a segment's header repeats a configuration that a truncation removes. The previous
+    /// configuration must be in force again, even after the segments that contained it were released, and whether the
+    /// truncation fits into the segment or begins the next.
     /// </summary>
     [Fact]
     public void A_truncated_configuration_stays_truncated_although_a_header_repeats_it()
@@ -184,7 +184,7 @@ public sealed class TruncationAndVoteTests
         }
     }
 
-    /// <summary>A node that forgets whom it voted for may vote twice: one rotten block must not do that.</summary>
+    /// <summary>A node that lost its vote could vote twice. One damaged block must not lose the vote.</summary>
     [Theory]
     [InlineData(0)]
     [InlineData(1)]
@@ -215,8 +215,8 @@ public sealed class TruncationAndVoteTests
     }
 
     /// <summary>
-    /// What a node voted, and how often it was started, is after the damage: in the same segment, or in one that is
-    /// given up with it.
+    /// The vote and the start number are after the damage: in the same segment, or in a segment that is discarded with
+    /// it.
     /// </summary>
     [Theory]
     [InlineData(1)]

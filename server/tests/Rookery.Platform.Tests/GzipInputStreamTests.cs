@@ -136,7 +136,7 @@ public sealed class GzipInputStreamTests
 
     private static int ReadOnce(GzipInputStream reader, byte[] buffer) => reader.Read(buffer, 0, buffer.Length);
 
-    /// <summary>Returns at most so many bytes in each read.</summary>
+    /// <summary>Returns a limited number of bytes in each read.</summary>
     private sealed class Pieces(byte[] bytes, int most) : MemoryStream(bytes)
     {
         public override int Read(byte[] buffer, int offset, int count) =>

@@ -75,7 +75,7 @@ public sealed class MemoryBudgetTests
         Assert.True(first.TryReserve(50));
         Assert.False(second.TryReserve(11));
         Assert.Equal(0, second.UsedBytes);
-        Assert.Equal(0, small.UsedBytes); // nor is anything left of what the other refused
+        Assert.Equal(0, small.UsedBytes); // the refused reservation left nothing
         Assert.True(second.TryReserve(10));
         Assert.Equal(60, rows.UsedBytes);
         second.Reserve(40);

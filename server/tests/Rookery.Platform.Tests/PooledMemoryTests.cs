@@ -20,7 +20,7 @@ public sealed class PooledMemoryTests
         memory.Span[more - 1] = 1; // the last byte is there
         memory.Return();
         Assert.Equal(0, memory.Length);
-        memory.Return(); // nothing any more
+        memory.Return(); // a second return does nothing
     }
 
     [Fact]

@@ -3,7 +3,7 @@ using Rookery.Simulation;
 
 namespace Rookery.Platform.Tests;
 
-/// <summary>What a power cut of the simulated disk may and must not lose. A test tool that lies is worthless.</summary>
+/// <summary>The bytes that a power cut of the simulated disk may lose, and those that it must keep.</summary>
 public sealed class PowerLossTests
 {
     private const int Seeds = 1000;

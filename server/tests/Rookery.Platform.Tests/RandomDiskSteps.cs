@@ -2,7 +2,7 @@ using System.Globalization;
 
 namespace Rookery.Platform.Tests;
 
-/// <summary>Random calls on which all disks must agree.</summary>
+/// <summary>Random calls for which all disks must give the same results.</summary>
 internal sealed class RandomDiskSteps(int seed, string directory)
 {
     private static readonly string[] Names = ["a", "b", "d/a", "d/b", "d/e/a", "d", "d/e"];

@@ -7,9 +7,8 @@ using Rookery.Storage.State;
 namespace Rookery.Storage.Tests;
 
 /// <summary>
-/// A store that stopped somewhere takes what changed since from another that went on with the same log, and must hold
-/// exactly what the other does. Flushes and compactions fall differently in each. Power cuts at every point of it are
-/// in <see cref="InstallCrashTests"/>.
+/// A store that stopped receives the changes since then from another store with the same log, and must become equal to
+/// it. Each store flushes and merges at different times. <see cref="InstallCrashTests"/> cuts the power at every point.
 /// </summary>
 public sealed class ChangesTests
 {
@@ -28,7 +27,7 @@ public sealed class ChangesTests
             Assert.True(wrong is null, $"seed {seed}: {wrong}");
         }
 
-        // Of the stores that keep few deletions some have to refuse.
+        // Some of the stores that retain few tombstones must refuse.
         Assert.InRange(taken.Refused, 5, Seeds - 20);
         Assert.InRange(taken.Changes, 60, 3 * Seeds);
     }
@@ -60,8 +59,8 @@ public sealed class ChangesTests
     }
 
     /// <summary>
-    /// They cost what they are allowed to, however much is written and deleted, and those that are kept suffice for who
-    /// is not far behind.
+    /// Retained tombstones stay within their limit however much is written and deleted, and suffice for a store that
+    /// lags a little.
     /// </summary>
     [Fact]
     public void The_number_of_retained_tombstones_is_bounded()
@@ -180,10 +179,10 @@ public sealed class ChangesTests
         };
 
     /// <summary>
-    /// Three stores of one log. The second stops and takes what changed from the first, twice; the third stops earlier,
-    /// or somewhere between, and takes it from the second.
+    /// Three stores of one log. The second stops and receives the changes from the first, twice. The third stops
+    /// earlier, or in between, and receives them from the second.
     /// </summary>
-    /// <returns>What is wrong; null when nothing is.</returns>
+    /// <returns>The difference found; null if there is none.</returns>
     private static string? Play(int seed, Func<ManifestRecord, ManifestRecord> mistake, Taken taken)
     {
         var random = new Random(seed);
@@ -253,7 +252,7 @@ public sealed class ChangesTests
         public int Refused { get; set; }
     }
 
-    /// <summary>A store, and the log as far as it has it.</summary>
+    /// <summary>A store, and the part of the log that it has applied.</summary>
     private sealed class Member(SimulatedDisk disk, StorageOptions options, int seed, Random random) : IDisposable
     {
         private readonly int _seed = seed;
@@ -281,8 +280,7 @@ public sealed class ChangesTests
         }
 
         /// <summary>
-        /// Flushes what is applied, and opens the store again with a manifest as a program with a mistake would have
-        /// written it.
+        /// Flushes the applied rows, and reopens the store with a manifest that a faulty program would have written.
         /// </summary>
         public void Reopen(Func<ManifestRecord, ManifestRecord> mistake)
         {
@@ -299,8 +297,8 @@ public sealed class ChangesTests
             _engine = EngineWorkload.Open(disk, options);
         }
 
-        /// <summary>Takes what changed from another.</summary>
-        /// <returns>False when the other does not know all deletions any more.</returns>
+        /// <summary>Receives and installs the changes of another store.</summary>
+        /// <returns>False if the other store no longer knows all deletions.</returns>
         public bool Take(Member from, Taken taken)
         {
             long since = _engine.Sequence;
@@ -311,7 +309,7 @@ public sealed class ChangesTests
                 return false;
             }
 
-            // What the other does meanwhile is not in it.
+            // Later work of the other store is not part of the changes.
             from.Work(random.Next(10));
             foreach (string name in disk.Exists(Incoming) ? disk.List(Incoming) : [])
             {
@@ -336,7 +334,7 @@ public sealed class ChangesTests
 
         public void Dispose() => _engine.Dispose();
 
-        // Each chunk belongs to a value that is there, or to one whose release is noted: nothing stays for good.
+        // Each chunk belongs to an existing value, or to one whose release is recorded, so no chunk stays for ever.
         private static void CheckChunks(in Snapshot snapshot, string story)
         {
             var stems = new HashSet<string>();
@@ -374,7 +372,7 @@ public sealed class ChangesTests
             Assert.True(stems.Count == 0, $"{story}: chunks of {stems.Count} values stay for good");
         }
 
-        // The log goes on from there: its batches are drawn one after the other.
+        // The log continues: its batches are generated one after the other.
         private EngineWorkload Replay(int through)
         {
             var replayed = new EngineWorkload(_seed);

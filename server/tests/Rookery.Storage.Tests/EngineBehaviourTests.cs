@@ -43,7 +43,9 @@ public sealed class EngineBehaviourTests
         );
     }
 
-    /// <summary>A flush of a memtable that holds nothing else would say that nothing was ever applied.</summary>
+    /// <summary>
+    /// A flush of a memtable with only an abandoned batch would write position 0, as if nothing had been applied.
+    /// </summary>
     [Theory]
     [InlineData(0)]
     [InlineData(1)]
@@ -111,7 +113,7 @@ public sealed class EngineBehaviourTests
     }
 
     /// <summary>
-    /// The second value lies in two files. The one with its first chunk is written again before the other.
+    /// The chunks of the second value are in two files. The file with the first chunk is rewritten before the other.
     /// </summary>
     [Fact]
     public void Every_chunk_of_a_released_value_is_dropped_in_any_order_of_rewrites()
@@ -134,7 +136,7 @@ public sealed class EngineBehaviourTests
         Assert.True(FilesOf(engine, TableMap.Chunks) > 1);
         Delete(engine, 2, 1, 2);
         DoBackgroundWork(engine, flushAll: false);
-        for (int index = 3; index < 13; index++) // so that notes of releases are merged
+        for (int index = 3; index < 13; index++) // so that the release records are merged
         {
             batch = engine.Begin(index, 1);
             batch.Put(EngineWorkload.Key(1, 1, "key04"), 20 + index, Incompressible(index, 2000));
@@ -186,7 +188,7 @@ public sealed class EngineBehaviourTests
         }
     }
 
-    /// <summary>A late reader must not wait for ever for a state that nobody will publish.</summary>
+    /// <summary>A reader after the close must fail instead of waiting for another state.</summary>
     [Fact(Timeout = 30_000)]
     public async Task A_closed_engine_opens_no_snapshot()
     {

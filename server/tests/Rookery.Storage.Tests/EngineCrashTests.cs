@@ -69,9 +69,7 @@ public sealed class EngineCrashTests
         Assert.Equal(engine.AppliedIndex, engine.Durable.Index);
     }
 
-    /// <summary>
-    /// A page whose write-back failed, or was never asked for, looks to the next process as if it were on the device.
-    /// </summary>
+    /// <summary>A page that is only in the page cache looks to the next process as if it were on the device.</summary>
     [Theory]
     [InlineData(true)]
     [InlineData(false)]

@@ -93,7 +93,7 @@ public sealed class EngineDamageTests
         }
     }
 
-    // Rows that the model does not know, beside those it knows.
+    // Adds rows that are not in the model.
     private static void PutOrders(StorageEngine engine, int number)
     {
         WriteBatch batch = engine.Begin(engine.AppliedIndex + 1, 1);
@@ -125,7 +125,7 @@ public sealed class EngineDamageTests
         return (disk, work);
     }
 
-    // Each key gives its value or DamagedException.
+    // Each lookup returns the right value or throws DamagedException.
     private static bool ReadAll(in Snapshot snapshot, EngineModel model, string story)
     {
         bool wasRefused = false;
@@ -154,8 +154,7 @@ public sealed class EngineDamageTests
         return wasRefused;
     }
 
-    // A walk over what can be read shows exactly the rows that a look-up finds, and names each stretch that it leaves
-    // out.
+    // A readable cursor returns exactly the rows that lookups find, and reports each range that it skips.
     private static void WalkReadable(Snapshot snapshot, EngineModel model, string story)
     {
         foreach (byte table in EngineWorkload.Tables.Select(table => table.Number))
@@ -199,7 +198,7 @@ public sealed class EngineDamageTests
         }
     }
 
-    // Keeps every row, but looks at documents to find that out, as the filter of Rookery.Documents does.
+    // A merge filter that keeps every row, but looks up documents first, like the filter of Rookery.Documents.
     private sealed class DocumentsDecide : IMergeFilter
     {
         public bool Concerns(byte table) => table is 2 or 3;

@@ -205,7 +205,7 @@ public sealed class EngineFormatTests
         File.WriteAllText(GoldenRows(), Describe(snapshot));
     }
 
-    // A line for each row, found by a walk and read again by its key: key, sequence, length, CRC-32C of the value.
+    // One line for each row, found by a scan and read again by key: key, sequence, length, CRC-32C of the value.
     private static string Describe(in Snapshot snapshot)
     {
         var text = new StringBuilder();

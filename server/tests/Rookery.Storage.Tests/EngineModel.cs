@@ -4,7 +4,7 @@ using System.Collections.Immutable;
 namespace Rookery.Storage.Tests;
 
 /// <summary>
-/// What an engine must hold, as a plain sorted map of values; immutable, so that a test keeps one per batch.
+/// The expected content of an engine: an immutable sorted map of values. Tests keep one for each batch.
 /// </summary>
 internal sealed record EngineModel(ImmutableSortedDictionary<byte[], (long Sequence, byte[] Value)> Rows)
 {
@@ -21,7 +21,7 @@ internal sealed record EngineModel(ImmutableSortedDictionary<byte[], (long Seque
 
     public EngineModel DeleteRange(byte[] from, byte[] toExclusive) => new(Rows.RemoveRange(Range(from, toExclusive)));
 
-    /// <summary>Throws unless point reads and walks in both directions say exactly what the model does.</summary>
+    /// <summary>Throws unless lookups and scans in both directions return exactly the model's rows.</summary>
     public void Check(in Snapshot snapshot, string story)
     {
         foreach (byte table in EngineWorkload.Tables.Select(table => table.Number))
@@ -85,7 +85,7 @@ internal sealed record EngineModel(ImmutableSortedDictionary<byte[], (long Seque
             {
                 if (cursor.Key[4] >= 240)
                 {
-                    continue; // the engine's own rows, seen only by walks over everything
+                    continue; // the engine's own rows, which only full scans return
                 }
 
                 Assert.True(

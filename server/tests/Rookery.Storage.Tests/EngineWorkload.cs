@@ -5,7 +5,7 @@ using Rookery.Simulation;
 namespace Rookery.Storage.Tests;
 
 /// <summary>
-/// Random batches on an engine and on its model, with sizes so small that flushes and compactions happen all the time.
+/// Random batches on an engine and on its model, with sizes so small that flushes and merges happen often.
 /// </summary>
 internal sealed class EngineWorkload(int seed)
 {
@@ -53,7 +53,7 @@ internal sealed class EngineWorkload(int seed)
     public static byte[] Key(uint database, byte table, string name) =>
         [0, 0, (byte)(database >> 8), (byte)database, table, .. Encoding.UTF8.GetBytes(name)];
 
-    /// <summary>Goes on from what a manifest contains, as a replay of the journal would.</summary>
+    /// <summary>Continues from a manifest's position, like a replay of the journal.</summary>
     public void GoBackTo(ManifestPosition position)
     {
         _index = position.Index;
@@ -108,7 +108,7 @@ internal sealed class EngineWorkload(int seed)
                 batch.Delete(deleted, _sequence);
                 return model.Delete(deleted);
             default:
-                // Table 3 only ever appends, as tables in order of etag do.
+                // Table 3 only appends, like tables ordered by etag.
                 byte[] key = Key(
                     database,
                     table.Number,
@@ -149,7 +149,7 @@ internal sealed class EngineWorkload(int seed)
     }
 }
 
-/// <summary>Takes no notes.</summary>
+/// <summary>Records nothing.</summary>
 internal sealed class NoNotes : IIoRecorder
 {
     public static NoNotes Instance { get; } = new();

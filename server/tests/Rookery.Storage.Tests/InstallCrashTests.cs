@@ -62,7 +62,7 @@ public sealed class InstallCrashTests
             )
         );
 
-    /// <summary>A store that stopped at some place of a log gets what changed from one that went on.</summary>
+    /// <summary>A store that stopped at some index receives the changes from a store that continued.</summary>
     private static (SimulatedDisk Disk, Story Run) WorkOnChanges(int seed, Func<SimulatedDisk, IDisk> seenAs)
     {
         var disk = new SimulatedDisk("/data");
@@ -72,7 +72,7 @@ public sealed class InstallCrashTests
         InstallTests.Work(own, engine, random.Next(5, 50));
         for (int i = 0; i < 5; i++)
         {
-            own.Step(engine); // applied, and in the journal only
+            own.Step(engine); // applied, but only durable in the journal
         }
 
         var log = new EngineWorkload(seed);
@@ -108,7 +108,7 @@ public sealed class InstallCrashTests
         InstallTests.Work(own, engine, random.Next(1, 50));
         for (int i = 0; i < 5; i++)
         {
-            own.Step(engine); // applied, and in the journal only
+            own.Step(engine); // applied, but only durable in the journal
         }
 
         return (disk, Install(disk, engine, own, sender, seed));
@@ -131,7 +131,7 @@ public sealed class InstallCrashTests
         return new Story(own, sender, began, installed, (int)state.Position.Index);
     }
 
-    /// <summary>As a fetch that was cut off may leave them: written, and not synced.</summary>
+    /// <summary>Leaves the files like an interrupted fetch: written but not synced.</summary>
     private static void Unsync(SimulatedDisk disk)
     {
         foreach (string name in disk.List(EngineWorkload.Directory + "/incoming"))

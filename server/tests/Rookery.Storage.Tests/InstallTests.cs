@@ -5,8 +5,8 @@ using Rookery.Storage.Install;
 namespace Rookery.Storage.Tests;
 
 /// <summary>
-/// A state made by another store, put in the place of all there is. Power cuts at every point of it are in
-/// <see cref="InstallCrashTests"/>.
+/// Installs another store's snapshot instead of the whole state. <see cref="InstallCrashTests"/> cuts the power at
+/// every point.
 /// </summary>
 public sealed class InstallTests
 {
@@ -35,7 +35,7 @@ public sealed class InstallTests
     }
 
     /// <summary>
-    /// Runs of another node keep the numbers that their checksums name, through flush, compaction, checkpoint and
+    /// Runs of another node keep the file numbers in their checksums through flush, merges, hard-link copy and
     /// reopening.
     /// </summary>
     [Fact]
@@ -121,7 +121,7 @@ public sealed class InstallTests
         Check(engine, work);
     }
 
-    /// <summary>Whatever arrives wrong is found before it can count.</summary>
+    /// <summary>Wrong files are detected before they are installed.</summary>
     [Fact]
     public void A_received_snapshot_with_a_damaged_byte_or_a_missing_file_is_refused()
     {
@@ -210,7 +210,7 @@ public sealed class InstallTests
         Assert.InRange(inDoubt, 1, 10);
     }
 
-    /// <summary>Makes a state of another store and puts it where a fetch would.</summary>
+    /// <summary>Makes another store's snapshot in the directory of a fetch.</summary>
     internal static EngineWorkload Fetch(SimulatedDisk target, int seed, int batches)
     {
         var sender = new EngineWorkload(seed);
@@ -226,7 +226,7 @@ public sealed class InstallTests
         return sender;
     }
 
-    /// <summary>Batches, flushes and compactions; all is flushed at the end.</summary>
+    /// <summary>Runs batches, flushes and merges; flushes everything at the end.</summary>
     internal static void Work(EngineWorkload work, StorageEngine engine, int batches)
     {
         for (int i = 0; i < batches; i++)

@@ -2,7 +2,7 @@ using Rookery.Simulation;
 
 namespace Rookery.Storage.Tests;
 
-/// <summary>What readers of older states keep is bounded.</summary>
+/// <summary>Readers of older states may keep only a limited amount of memory and disk space.</summary>
 public sealed class ReaderPinsTests
 {
     private readonly SimulatedDisk _disk = new("/data");
@@ -33,7 +33,7 @@ public sealed class ReaderPinsTests
         Assert.False(newer.Ended.IsCancellationRequested);
         Assert.Equal(1, engine.Statistics().EndedReads);
 
-        // What it holds stays readable until it lets go.
+        // An ended reader can read its state until it is disposed.
         Assert.True(oldest.TryGet(EngineWorkload.Key(1, 1, "key1"), out Row row));
         row.Dispose();
     }

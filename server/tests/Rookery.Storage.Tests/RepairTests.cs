@@ -5,7 +5,7 @@ using Rookery.Storage.Repair;
 namespace Rookery.Storage.Tests;
 
 /// <summary>
-/// Two stores that applied the same batches have different runs; what rots in one is given back by the other.
+/// Two stores that applied the same batches have different runs. Damage in one is repaired from the other.
 /// </summary>
 public sealed class RepairTests
 {
@@ -63,8 +63,8 @@ public sealed class RepairTests
         );
 
     /// <summary>
-    /// Rows of a later time than the manifest would be found by a replay that has not come to them; rows of too early a
-    /// time may lack what was lost.
+    /// Rows newer than the manifest would be visible to a replay that has not reached their entries. Rows of a too
+    /// early index may lack the lost ones.
     /// </summary>
     [Fact]
     public void Rows_at_an_unsuitable_position_are_refused()
@@ -145,7 +145,7 @@ public sealed class RepairTests
         return (disk, work);
     }
 
-    /// <summary>The same batches, flushed and merged at other times.</summary>
+    /// <summary>Applies the same batches, with flushes and merges at other times.</summary>
     private static StorageEngine Peer(int seed, out SimulatedDisk disk)
     {
         disk = new SimulatedDisk("/data");

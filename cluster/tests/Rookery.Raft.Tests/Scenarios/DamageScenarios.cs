@@ -131,7 +131,8 @@ internal static class DamageScenarios
     }
 
     /// <summary>
-    /// While 3 fetches from 1, others elect a leader, and what 1 finally sends is newer than its offer.
+    /// While 3 fetches a snapshot from 1, others elect a leader, and the snapshot that 1 finally sends is newer than
+    /// its offer.
     /// </summary>
     private static void ManifestOfLaterTerm(ScriptedWorld world)
     {
@@ -259,7 +260,7 @@ internal static class DamageScenarios
         Assert.Equal(world[3].Applied, world[2].Applied);
     }
 
-    /// <summary>While 3 fetches a manifest, the entries arrive after all.</summary>
+    /// <summary>While 3 fetches a snapshot, the entries arrive anyway.</summary>
     private static void ManifestOvertaken(ScriptedWorld world)
     {
         var three = new NodeId(3);
