@@ -33,6 +33,25 @@ public sealed class SimulatedDiskTests() : DiskContractTests(new SimulatedDisk("
     }
 
     [Fact]
+    public void No_name_leads_from_one_device_to_the_other()
+    {
+        var disk = SimulatedDisk.WithSecondDevice("/data", "/journal");
+        disk.WriteNew("/data/a", "0123"u8);
+        disk.CreateDirectory("/journal/b");
+        Action[] moves =
+        [
+            () => disk.Rename("/data/a", "/journal/a"),
+            () => disk.Rename("/journal/b", "/data/b"),
+            () => disk.Link("/data/a", "/journal/a"),
+        ];
+        Assert.All(moves, static move => Assert.Equal(Errno.CrossDevice, Assert.Throws<DiskException>(move).Error));
+        disk.Rename("/data/a", "/data/c");
+        disk.Rename("/journal/b", "/journal/c");
+        Assert.Equal(["c"], disk.List("/data"));
+        Assert.Equal(["c"], disk.List("/journal"));
+    }
+
+    [Fact]
     public void The_nth_matching_call_fails_once_or_from_then_on()
     {
         var disk = new SimulatedDisk("/data");

@@ -241,6 +241,7 @@ public sealed class SimulatedDisk : IDisk
 
             var refusal = (node, replaced) switch
             {
+                _ when source.IsOnSecondDevice != target.IsOnSecondDevice => Errno.CrossDevice,
                 _ when to.StartsWith(from + "/", StringComparison.Ordinal) => Errno.Invalid,
                 (SimulatedFile, SimulatedDirectory) => Errno.IsDirectory,
                 (SimulatedDirectory, SimulatedFile) => Errno.NotDirectory,
@@ -267,6 +268,11 @@ public sealed class SimulatedDisk : IDisk
             if (directory.Names.ContainsKey(name))
             {
                 throw new DiskException("link", added, Errno.Exists);
+            }
+
+            if (_tree.FindParent("link", existing).Directory.IsOnSecondDevice != directory.IsOnSecondDevice)
+            {
+                throw new DiskException("link", added, Errno.CrossDevice);
             }
 
             file.Links++;
