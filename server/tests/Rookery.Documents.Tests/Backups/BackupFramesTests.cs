@@ -1,4 +1,5 @@
 using System.Buffers;
+using System.Buffers.Binary;
 using Rookery.Documents.Backups;
 using Rookery.Journal;
 using Rookery.Platform;
@@ -9,6 +10,31 @@ namespace Rookery.Documents.Tests.Backups;
 public sealed class BackupFramesTests
 {
     private const string Path = "/backup/frames";
+
+    [Theory]
+    [InlineData(int.MaxValue)]
+    [InlineData(200 << 20)]
+    [InlineData(51)]
+    [InlineData(49)]
+    [InlineData(0)]
+    [InlineData(-1)]
+    [InlineData(int.MinValue)]
+    public void A_rotten_length_is_refused_before_so_much_is_allocated(int length)
+    {
+        var bytes = new ArrayBufferWriter<byte>();
+        bytes.Write(BackupFrames.Preamble);
+        BackupFrames.Write(bytes, new JournalFrame(FrameType.Batch, 1, 1, 0, 1, new byte[50]));
+        byte[] rotten = bytes.WrittenSpan.ToArray();
+        BinaryPrimitives.WriteInt32LittleEndian(rotten.AsSpan(BackupFrames.Preamble.Length), length);
+        var disk = new SimulatedDisk("/backup");
+        using var file = disk.Open(Path, DiskOpen.CreateNew);
+        file.Write(rotten, 0);
+        long before = GC.GetAllocatedBytesForCurrentThread();
+        var refused = Assert.Throws<BackupException>(() => BackupFrames.Read(file).Count());
+        Assert.InRange(GC.GetAllocatedBytesForCurrentThread() - before, 0, 4 << 20);
+        Assert.Contains($"byte {BackupFrames.Preamble.Length}", refused.Message, StringComparison.Ordinal);
+        Assert.EndsWith("Use another backup.", refused.Message, StringComparison.Ordinal);
+    }
 
     [Fact]
     public void A_truncated_file_is_reported_as_incomplete_and_not_as_another_version()

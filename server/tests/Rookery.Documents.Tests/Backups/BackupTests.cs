@@ -1,4 +1,5 @@
 using Rookery.Documents.Backups;
+using Rookery.Documents.Commands;
 using Rookery.Documents.Nodes;
 using Rookery.Documents.Tests.Nodes;
 using Rookery.Platform;
@@ -74,6 +75,39 @@ public class BackupTests
         operations = _disk.OperationCount;
         Assert.Throws<DirectoryNotEmptyException>(() => BackedUp.Restore(_disk));
         Assert.Equal(operations, _disk.OperationCount);
+    }
+
+    [Fact]
+    public void A_backup_beside_writes_and_merges_is_restored_to_the_moment_of_its_beginning()
+    {
+        using var node = BackedUp.NewNode(_disk);
+        var (shop, other) = (node.Documents("Shop"), node.Documents("Other"));
+        var begun = node.Core.Storage.Statistics();
+        int written = 0;
+        BackedUp.Take(node, _disk, WriteAndMerge);
+        var ended = node.Core.Storage.Statistics();
+        Assert.True(ended.Compactions > begun.Compactions + 2, "runs of the backup are merged beside it");
+        Assert.NotEqual(shop, node.Documents("Shop"));
+
+        BackedUp.Restore(_disk);
+        using var restored = SteppedNode.Open(_disk, BackedUp.Restored);
+        Assert.Equal(shop, restored.Documents("Shop"));
+        Assert.Equal(other, restored.Documents("Other"));
+
+        BackupPiece WriteAndMerge(BackupPiece piece)
+        {
+            for (int i = 0; i < 40; i++)
+            {
+                int number = written++ % 300;
+                node.Put("Shop", $"d/{number}", $$"""{"n":-{{written}},"text":"{{new string('z', number)}}"}""");
+            }
+
+            node.Run(
+                CommandEncoder.Delete(node.Database("Other").Number, "small"u8, ExpectedChangeVector.None, default)
+            );
+            node.Flush();
+            return piece;
+        }
     }
 
     [Fact]
