@@ -30,7 +30,7 @@ internal sealed class DependencyGraph
         }
     }
 
-    /// <summary>Sorts topologically (Kahn 1962). What remains is on a cycle or after one.</summary>
+    /// <summary>Sorts topologically (Kahn 1962). The remaining transactions are on a cycle or after one.</summary>
     public string? FindCycle()
     {
         int[] before = new int[_after.Count];
@@ -59,8 +59,8 @@ internal sealed class DependencyGraph
     }
 
     /// <summary>
-    /// Adds a chain of moments: a transaction that ended comes before the next moment, and that before a transaction
-    /// that began later.
+    /// Adds real-time order through a chain of moments: an ended transaction comes before the next moment, and each
+    /// moment before the transactions that began later.
     /// </summary>
     private void AddRealTime()
     {

@@ -1,14 +1,14 @@
 namespace Rookery.Histories;
 
 /// <summary>
-/// Checks a history against the order that the etags of its answers claim, for documents whose values all differ. O(n
-/// log n), so every history can be checked. Within a document the order of etags is the order of versions, and over all
-/// documents that of writes; each must agree with real time (Herlihy and Wing 1990: linearizability is local, and an
-/// order that real time does not contradict is a witness).
+/// Checks a history against the order of its etags, for documents whose values all differ. O(n log n), so every history
+/// can be checked. The etags order the versions of a document, and the writes of all documents. Both orders must agree
+/// with real time. That proves linearizability, which is local: an order that real time does not contradict is a
+/// witness (Herlihy and Wing 1990).
 /// </summary>
 public static class EtagOrder
 {
-    /// <summary>Returns a first contradiction; null when there is none.</summary>
+    /// <summary>Returns the first contradiction found; null when there is none.</summary>
     public static string? FindViolation(IEnumerable<Operation> history)
     {
         var operations = history.Where(operation => operation.Outcome != Outcome.Unknown || operation.Writes).ToList();
@@ -54,7 +54,9 @@ public static class EtagOrder
             || operation is { Kind: OperationKind.CompareAndSet, Outcome: Outcome.Refused }
         select new Placed(operation.Etag, IsWrite: false, operation);
 
-    /// <summary>Finds an operation that began after one ended which the order places later.</summary>
+    /// <summary>
+    /// Finds an operation that began after the end of another, although the order places it before the other.
+    /// </summary>
     private static string? FindDisorder(List<Placed> placed)
     {
         placed.Sort((one, other) => (one.Etag, !one.IsWrite).CompareTo((other.Etag, !other.IsWrite)));
@@ -86,8 +88,8 @@ public static class EtagOrder
     }
 
     /// <summary>
-    /// Finds a compare-and-set that was not done on the version before it, or was refused although it expected that
-    /// one.
+    /// Finds a compare-and-set that succeeded on another version than the previous one, or was refused although the
+    /// version was the expected one.
     /// </summary>
     private static string? FindBrokenChain(List<Placed> versions, WrittenValues writes)
     {
@@ -112,7 +114,7 @@ public static class EtagOrder
         return null;
     }
 
-    /// <summary>An operation with its place in the order.</summary>
+    /// <summary>An operation with its position in the order.</summary>
     private readonly record struct Placed(long Etag, bool IsWrite, Operation Operation);
 
     /// <summary>The writes with their etags; those with unknown outcomes only if their values were read.</summary>

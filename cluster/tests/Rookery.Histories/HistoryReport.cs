@@ -5,10 +5,10 @@ namespace Rookery.Histories;
 /// <summary>The result of all checks of a history.</summary>
 /// <param name="Operations">The number of operations.</param>
 /// <param name="Unknown">The number of operations with an unknown outcome.</param>
-/// <param name="Searched">The number of documents for which an order was found without their etags.</param>
+/// <param name="Searched">The number of documents for which the search without etags found an order.</param>
 /// <param name="Undecided">The number of documents whose search was abandoned.</param>
-/// <param name="SearchedShare">The share of operations on single documents, from 0 to 1, in those orders. The search of
-/// a document ends before too much is unknown.</param>
+/// <param name="SearchedShare">The share of operations on single documents that these orders contain, from 0 to 1. The
+/// search of a document stops before too many operations have an unknown outcome.</param>
 /// <param name="Violations">The violations, one sentence each.</param>
 public sealed record HistoryReport(
     int Operations,
@@ -20,7 +20,7 @@ public sealed record HistoryReport(
 )
 {
     /// <summary>
-    /// The least share to search. For the rest, only the etags that the store itself returned confirm the order.
+    /// The minimum share to search. For the other operations, only the store's own etags confirm the order.
     /// </summary>
     public const double LeastShare = 0.8;
 

@@ -15,17 +15,17 @@ public enum Verdict
 
 /// <summary>
 /// Searches an order of operations that explains every answer, without using etags: Wing and Gong's search with Lowe's
-/// cache of tried states ("Testing for Linearizability", 2017). Exponential in the number of overlapping operations, so
-/// for one document and some 200 operations at a time.
+/// cache of tried states ("Testing for Linearizability", 2017). The time is exponential in the number of overlapping
+/// operations, so a search has one document and at most about 200 operations.
 /// </summary>
 public static class Linearizability
 {
-    /// <summary>The most operations in one search.</summary>
+    /// <summary>The maximum number of operations in one search.</summary>
     public const int MostOperations = 256;
 
     /// <summary>Searches an order for the operations on one document, which does not exist at first.</summary>
     /// <param name="operations">At most <see cref="MostOperations"/>.</param>
-    /// <param name="mostSteps">The most steps to try.</param>
+    /// <param name="mostSteps">The maximum number of steps to try.</param>
     public static Verdict Check(IReadOnlyList<Operation> operations, int mostSteps = 2_000_000)
     {
         ArgumentOutOfRangeException.ThrowIfGreaterThan(operations.Count, MostOperations, nameof(operations));
@@ -35,8 +35,8 @@ public static class Linearizability
     }
 
     /// <summary>
-    /// Returns the longest prefix of a document's history that can be checked. Operations that had not ended by then
-    /// get an unknown outcome. Every prefix of a history with an order has an order too.
+    /// Returns the longest prefix of a document's history that can be checked. Operations that have not ended at the
+    /// end of the prefix get an unknown outcome. If a history has an order, every prefix has one too.
     /// </summary>
     public static IReadOnlyList<Operation> BeginningOf(
         IEnumerable<Operation> operations,
@@ -104,7 +104,7 @@ public static class Linearizability
 
         public Search(List<Operation> operations)
         {
-            // A refused put only tells that it did not happen.
+            // A refused put shows only that it did not happen.
             _operations =
             [
                 .. operations.Where(operation =>

@@ -2,12 +2,12 @@ namespace Rookery.Histories;
 
 /// <summary>
 /// Finds cycles among transactions that read and append to lists (Kingsbury and Alvaro, "Elle", 2020). A list shows the
-/// order of its writers, so every dependency between transactions is known, and no order explains a cycle of
-/// dependencies and real time. Linear in the history, except for sorting it by time.
+/// order of its writers, so every dependency between transactions is known. If dependencies and real time form a cycle,
+/// no order explains the history. The time is linear in the history, except for sorting it by time.
 /// </summary>
 public static class ListAppends
 {
-    /// <summary>Returns a first contradiction; null when there is none.</summary>
+    /// <summary>Returns the first contradiction found; null when there is none.</summary>
     public static string? FindViolation(IEnumerable<Operation> history)
     {
         List<Operation> transactions =
@@ -142,8 +142,8 @@ public static class ListAppends
     }
 
     /// <summary>
-    /// Adds the appends that are in no read list: they come after all reads of the list. Of the transactions that read
-    /// its end and appended, at most one can be the next.
+    /// Adds the appends that no read list contains: they come after all reads of the list. Of the transactions that
+    /// read the list's end and appended, at most one can be the next writer.
     /// </summary>
     private static string? AddUnread(
         DependencyGraph graph,

@@ -21,15 +21,15 @@ public enum OperationKind
 /// <summary>The answer to a client.</summary>
 public enum Outcome
 {
-    /// <summary>The operation was carried out.</summary>
+    /// <summary>The operation was done.</summary>
     Done,
 
     /// <summary>
-    /// The operation was not carried out and never will be. For a compare-and-set: the document had another value.
+    /// The operation was not done and never will be. For a compare-and-set: the document had another value.
     /// </summary>
     Refused,
 
-    /// <summary>There was no definite answer: the operation was carried out, will be, or never will.</summary>
+    /// <summary>There was no definite answer: the operation was done, will be done, or will never be done.</summary>
     Unknown,
 }
 
@@ -51,10 +51,10 @@ public sealed record Operation
     /// <summary>The client's number, for readers of the history.</summary>
     public int Client { get; init; }
 
-    /// <summary>When it was requested, in any unit, on a monotonic clock that all clients share.</summary>
+    /// <summary>The time of the request, in any unit, on a monotonic clock that all clients share.</summary>
     public required long Invoked { get; init; }
 
-    /// <summary>When its answer arrived. Meaningless while the outcome is unknown.</summary>
+    /// <summary>The time of the answer. Meaningless if the outcome is unknown.</summary>
     public long Completed { get; init; }
 
     /// <summary>The kind of the operation.</summary>
@@ -98,7 +98,7 @@ public sealed record Operation
         init;
     }
 
-    /// <summary>The time by which it certainly took place; never, for an unknown outcome.</summary>
+    /// <summary>The latest time at which it took place; the maximum value for an unknown outcome.</summary>
     [JsonIgnore]
     public long Ended => Outcome == Outcome.Unknown ? long.MaxValue : Completed;
 

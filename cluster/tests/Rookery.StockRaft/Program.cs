@@ -1,4 +1,4 @@
-// Documents on DotNext.Net.Cluster as it comes: the negative control of the process tests' oracle, not a product.
+// Documents on the unchanged DotNext.Net.Cluster: the negative control of the process tests' checks, not a product.
 using System.Text.Json;
 using Rookery.StockRaft;
 

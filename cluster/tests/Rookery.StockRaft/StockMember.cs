@@ -7,8 +7,8 @@ using DotNext.Net.Cluster.Consensus.Raft.StateMachine;
 namespace Rookery.StockRaft;
 
 /// <summary>
-/// A member of a cluster of DotNext.Net.Cluster as the library comes: its TCP transport, its
-/// <see cref="WriteAheadLog"/> with the default options, and a fixed list of members.
+/// A member of a cluster on the unchanged DotNext.Net.Cluster: its TCP transport, its <see cref="WriteAheadLog"/> with
+/// the default options, and a fixed list of members.
 /// </summary>
 internal sealed class StockMember : IAsyncDisposable
 {
@@ -19,8 +19,8 @@ internal sealed class StockMember : IAsyncDisposable
     private StockMember(DocumentMap documents, WriteAheadLog log, RaftCluster cluster) =>
         (_documents, _log, _cluster) = (documents, log, cluster);
 
-    /// <summary>Opens the log in a directory, applies what it holds and takes part.</summary>
-    /// <param name="directory">Where the log is; made when it is not there.</param>
+    /// <summary>Opens the log in a directory, applies its entries and joins the cluster.</summary>
+    /// <param name="directory">The directory of the log; created if it is missing.</param>
     /// <param name="port">The port of 127.0.0.1 where this member listens for the others.</param>
     /// <param name="ports">The ports of all members, this one included.</param>
     /// <param name="token">Ends the start.</param>
@@ -40,7 +40,7 @@ internal sealed class StockMember : IAsyncDisposable
             LowerElectionTimeout = 600,
             UpperElectionTimeout = 1_200,
             ColdStart = false,
-            ConfigurationStorage = null!, // The library then makes one in memory.
+            ConfigurationStorage = null!, // The library then creates a configuration in memory.
         };
         AddMembers((InMemoryClusterConfigurationStorage<EndPoint>)configuration.ConfigurationStorage, ports);
         var member = new StockMember(applied, stockLog, new RaftCluster(configuration) { AuditTrail = stockLog });
@@ -49,13 +49,13 @@ internal sealed class StockMember : IAsyncDisposable
         return member;
     }
 
-    /// <summary>Whether this member leads.</summary>
+    /// <summary>Whether this member is the leader.</summary>
     public bool Leads => !_cluster.LeadershipToken.IsCancellationRequested;
 
     /// <summary>
     /// Stores documents, given as a JSON object by id. Returns when the library reports them committed.
     /// </summary>
-    /// <exception cref="InvalidOperationException">This member does not lead.</exception>
+    /// <exception cref="InvalidOperationException">This member is not the leader.</exception>
     public ValueTask StoreAsync(IReadOnlyDictionary<string, JsonElement> written, CancellationToken token) =>
         _cluster.ReplicateAsync(JsonSerializer.SerializeToUtf8Bytes(written), context: null, token);
 
