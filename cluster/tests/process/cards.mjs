@@ -1,4 +1,4 @@
-// File systems on loop devices, one for each node, that can be slow, full, broken or rotten.
+// File systems on loop devices, one for each node, that a test can make slow, full, broken or damaged.
 import { closeSync, existsSync, openSync, readdirSync, readFileSync, statSync, writeFileSync, writeSync } from "node:fs"
 import { execFileSync } from "node:child_process"
 import { join } from "node:path"
@@ -6,7 +6,7 @@ import { Ballast, BreakableDisk } from "../../../server/tests/process/mounts.mjs
 
 const throttle = "/sys/fs/cgroup/blkio/blkio.throttle.write_iops_device"
 
-/** Why cards cannot be made slow here; false when they can. */
+/** Why disks cannot be made slow on this machine; false when they can. */
 export const whyNotSlow = () => existsSync(throttle) ? false : `needs ${throttle} (cgroup v1)`
 
 export class Card extends BreakableDisk {
@@ -23,7 +23,7 @@ export class Card extends BreakableDisk {
     this.#ballast = new Ballast(this.directory, left)
   }
 
-  /** Deletes the filling for good: a power strip that comes next must not bring it back. */
+  /** Deletes the filling durably: a following power cut must not restore it. */
   giveBack() {
     this.#ballast.giveBack()
     execFileSync("sync", ["--file-system", this.directory])
@@ -36,7 +36,7 @@ export function filesOf(directory, pattern) {
   return files.sort((one, other) => statSync(other).size - statSync(one).size)
 }
 
-/** Flips bits of a file between `first` and `end` where there is more than padding, and leaves them so. */
+/** Flips bits of a file between `first` and `end`, outside of padding, permanently. */
 export function rot(file, chance, { first = 0, end = statSync(file).size, places = 3 } = {}) {
   const bytes = readFileSync(file)
   const written = Array.from({ length: end - first }, (_, n) => first + n).filter(offset => bytes[offset] !== 0)

@@ -31,7 +31,7 @@ export class Chaos {
     this.#logs = new Logs(cluster.everStarted)
   }
 
-  /** The next fault of `strips`. */
+  /** Returns the next fault of `strips`. */
   get nextStrip() {
     return this.#strips[this.allKilled % this.#strips.length]
   }
@@ -89,5 +89,5 @@ export class Chaos {
   }
 }
 
-/** An unanswered question counts as no answer; a missing question gives undefined. */
+/** Returns whether the question is answered with yes: false when it fails, undefined when there is no question. */
 const ask = question => question === undefined ? undefined : Promise.resolve().then(question).then(Boolean, () => false)

@@ -56,7 +56,7 @@ async function judge(cluster, load, acknowledged) {
   for (const { name, node } of cluster.members) {
     assert.deepEqual(await lost(node, database, acknowledged), [], `acknowledged, and not there at ${name}`)
     await cluster.waitUntil(`${name} has all that it lost`, async () => {
-      // A place that rotted while it was cached is found, and then repaired, when it is read from the card again.
+      // Damage of a cached block is found, and then repaired, when the block is read from the disk again.
       const wrong = await wrongBase(node, database).catch(refused => {
         assert.match(refused.message, /is damaged at byte/)
         return undefined
@@ -83,7 +83,7 @@ async function contentsOf(node) {
   return { hash: createHash("sha256").update(lines.join("\n")).digest("hex"), count: lines.length }
 }
 
-/** The same, once everything can be read: a place that rotted unnoticed breaks the answer off, and is then repaired. */
+/** The same, once everything can be read: undetected damage breaks the answer off, and is then repaired. */
 async function wholeContentsOf(cluster, { name, node }) {
   let contents
   await cluster.waitUntil(`${name} gives all that it holds`, async () => {

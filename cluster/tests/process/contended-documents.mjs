@@ -4,9 +4,9 @@
 // nine clients may still have requests in flight.
 const mostUnknown = 2
 
-/** A number of documents, each replaced by another before its history is too long to be searched. */
+/** A fixed number of contended documents. Each is replaced by a new one before its history is too long to be searched. */
 export class ContendedDocuments {
-  /** The ids of all documents there ever were. */
+  /** The ids of all documents, including replaced ones. */
   keys = []
   #name
   #mostOperations

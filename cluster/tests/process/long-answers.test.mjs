@@ -1,4 +1,4 @@
-// Long answers of every member while leadership moves and the next leader is killed: each is complete, or broken off.
+// Long answers of every member while leadership is transferred and the next leader is killed: each is complete or cut off.
 import assert from "node:assert/strict"
 import http from "node:http"
 import { test } from "node:test"
@@ -59,7 +59,7 @@ function command(n) {
   return { Type: "PUT", Id: `d/${n}`, Document: document(n) }
 }
 
-/** Asks, and takes nothing of the answer yet. */
+/** Sends the request, and reads nothing of the answer yet. */
 function begin(node, [method, path, query]) {
   return new Promise((done, failed) => {
     const request = http.request(`${node.url}/databases/long/${path}`, { method, agent: false })
@@ -72,7 +72,7 @@ function begin(node, [method, path, query]) {
   })
 }
 
-/** Takes the rest; the lines of the whole answer, or null if it breaks off. */
+/** Reads the rest. Returns the lines of the whole answer, or null if it is cut off. */
 async function rest(response) {
   const parts = []
   try {

@@ -7,7 +7,7 @@ import { afterwards } from "../../../server/tests/process/node-process.mjs"
 
 const execute = promisify(execFile)
 
-/** Why there can be no such networks here; false when there can. */
+/** Why such networks cannot be made on this machine; false when they can. */
 export function whyNoNamespaces() {
   if (process.getuid() !== 0) {
     return "needs root for network namespaces"

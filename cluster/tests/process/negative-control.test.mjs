@@ -1,4 +1,4 @@
-// The oracle of lost writes must be able to fail. A cluster without mistakes planted here shows that it can.
+// The check for lost writes must be able to fail. A cluster on an unchanged library, without planted bugs, shows that it can.
 import assert from "node:assert/strict"
 import { test } from "node:test"
 import { pause } from "./namespaced-cluster.mjs"

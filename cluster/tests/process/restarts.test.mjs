@@ -1,5 +1,5 @@
-// Which start of a node counts: the founder's card from when it was alone is refused, and a node that was killed and
-// restarted at once is not taken for its own copy.
+// Old copies and restarts: the founder's disk from when it was single is refused, and a node that was killed and
+// restarted immediately is not refused as its own copy.
 import assert from "node:assert/strict"
 import { test } from "node:test"
 import { until } from "../../../server/tests/process/node-process.mjs"

@@ -1,5 +1,5 @@
-// Rotten rows of one card are written to: its member can neither apply the entries nor repair the rows, and takes the
-// leader's state.
+// Writes replace damaged rows of one member: it can neither apply the entries nor repair the rows, and installs the
+// leader's snapshot.
 import assert from "node:assert/strict"
 import { randomBytes } from "node:crypto"
 import { join } from "node:path"

@@ -1,6 +1,6 @@
 // How tests see that a fault had an effect.
 
-/** Call it before the fault. Returns a question: whether a leader was elected since. */
+/** Call it before the fault. Returns a function that reports whether a leader was elected since. */
 export async function electionSeen(cluster) {
   const before = (await cluster.health())?.Term
   return async () => (await cluster.health()).Term > before

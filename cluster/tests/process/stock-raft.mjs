@@ -1,4 +1,4 @@
-// Three members of a stock DotNext.Net.Cluster, behind the routes of Rookery that the load uses.
+// Three members on the unchanged DotNext.Net.Cluster, behind the routes of Rookery that the load uses.
 import { join } from "node:path"
 import {
   afterwards, NodeProcess, portForMember, temporaryDirectory, until,

@@ -1,4 +1,4 @@
-// What RavenDB's clients are told about three real nodes while one of them does not answer for a while.
+// The topology that RavenDB's clients receive from three real nodes while one of them does not respond for a while.
 import assert from "node:assert/strict"
 import { test } from "node:test"
 import { until } from "../../../server/tests/process/node-process.mjs"

@@ -1,4 +1,4 @@
-// Owners' operations on members while clients go on: leadership transfer, joining, removal, replacement, a new
+// Operators' work on members while clients continue: leadership transfer, joining, removal, replacement, a new
 // authority.
 import { cpSync } from "node:fs"
 import { electionSeen } from "../sightings.mjs"

@@ -7,7 +7,7 @@ const outgoing = (cluster, member) => others(cluster, member).map(other => [memb
 const incoming = (cluster, member) => others(cluster, member).map(other => [other, member])
 const both = (cluster, member) => [...outgoing(cluster, member), ...incoming(cluster, member)]
 
-/** A fault that loses packets: `lost` returns which node does not hear which, and the percentage of packets. */
+/** A fault that loses packets: `lost` returns triples of sender, receiver and the percentage of lost packets. */
 const cut = (name, choose, lost) => ({
   mayBeHitByPowerStrip: true,
   ...done(name, choose, "of ", async (cluster, member, chance) => {

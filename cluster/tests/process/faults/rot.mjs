@@ -60,7 +60,7 @@ const inJournal = {
   },
 }
 
-/** With one member off, only the leader and one other member have what is acknowledged. That member's journal rots, the leader is stopped and the first comes back: neither may lead without the leader. */
+/** With one member off, only the leader and one other member have the acknowledged entries. The other member's journal is damaged, the leader is stopped and the first member returns: neither of the two may become leader without the old one. */
 const thenElected = {
   name: "rot while the others change",
   excuses,
@@ -89,7 +89,7 @@ async function startAndRead(cluster, member) {
   await readAll(cluster, member)
 }
 
-/** Waits until everything in the runs can be read at that node, and checks that it is right. */
+/** Waits until everything in the node's runs can be read, and checks the content. */
 function readAll(cluster, member) {
   return cluster.waitUntil(`${member.name} has all that it lost`, async () => {
     const wrong = await wrongBase(member.node, "chaos").catch(() => null)
