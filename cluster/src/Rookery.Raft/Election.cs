@@ -229,8 +229,8 @@ internal sealed class Election(MemberState state, Outbox outbox, StartingPoint s
 
     private void CountPreVotes()
     {
-        // After an unclean stop, every voter must confirm that its log is no longer: this node's disk may have lied
-        // about its last sync, and another node may hold what this one lost.
+        // After an unclean stop, every voter must confirm that its log is not longer than this one. This node's disk
+        // may have reported its last sync wrongly, and another node may have the lost entries.
         bool isCautious = state.Now < _cautionEnds;
         int needed = state.Rules.PreVotesNeeded(state.Majority, state.Configuration.Voters.Length, isCautious);
         if (isCautious)

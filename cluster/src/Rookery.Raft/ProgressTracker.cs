@@ -128,8 +128,8 @@ internal sealed class ProgressTracker(MemberState state, Outbox outbox)
     }
 
     /// <summary>
-    /// Returns the voter to transfer leadership to: of the voters that answer, replicate and are not stalled, the one
-    /// with the lowest board penalty, then with the most entries. <see cref="NodeId.None"/> if no voter qualifies.
+    /// Returns the best voter for a leadership transfer. It must answer, replicate and not be stalled. Of several, the
+    /// lowest board penalty decides, then the most entries. <see cref="NodeId.None"/> if no voter qualifies.
     /// </summary>
     public NodeId BestSuccessor(bool mustHaveToldHealth = false)
     {

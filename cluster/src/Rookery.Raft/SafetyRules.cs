@@ -70,9 +70,8 @@ internal class SafetyRules
     /// <summary>
     /// Whether a snapshot may replace the log: only once this node has reached the sender's term,
     /// <paramref name="committedBy"/>. The snapshot's entries were committed in that term or earlier, so any leader of
-    /// this node's term has them too (paper 5.4.3). Comparing with the term of the snapshot's last entry is not enough:
-    /// a leader of a later term may have committed that entry, while the leader that this node knows has another entry
-    /// at that index.
+    /// this node's term has them too (paper 5.4.3). The term of the snapshot's last entry is not enough. A leader of a
+    /// later term may have committed that entry, while the leader that this node knows has another entry at that index.
     /// </summary>
     public virtual bool MayInstall(LogPosition manifest, long committedBy, long term) =>
         manifest.Term <= committedBy && committedBy <= term;
@@ -164,8 +163,8 @@ internal class SafetyRules
     public virtual bool MayTakeTime(bool isConfirmed, bool agrees, bool isNear) => isConfirmed || (agrees && isNear);
 
     /// <summary>
-    /// Whether the difference between the last log time and the next is no more than the real time that passed: when
-    /// the clock is not in doubt and has not jumped since the last log time.
+    /// Whether the next log time is ahead of the last one by at most the real time that passed. That holds when the
+    /// clock is not in doubt and has not jumped since the last log time.
     /// </summary>
     public virtual bool IsSteady(bool isSure, long lastTicks, long steadySinceTicks) =>
         isSure && lastTicks >= steadySinceTicks;

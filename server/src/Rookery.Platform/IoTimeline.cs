@@ -1,9 +1,10 @@
 namespace Rookery.Platform;
 
 /// <summary>
-/// Records the disk operations of a node: the most recent ones individually, a roll-up for each second and kind for 24
-/// hours, and each operation of 10 ms or more that is slower than 99.9 % of its kind. Memory grows with use, to at most
-/// about 5.7 MiB. Thread-safe. Recording takes a short lock, and allocates only a chunk of 16 KiB every few minutes.
+/// Records the disk operations of a node. Keeps the most recent ones individually, a roll-up for each second and kind
+/// for 24 hours, and slow operations: those of 10 ms or more that are slower than 99.9 % of their kind. Memory grows
+/// with use, to at most about 5.7 MiB. Thread-safe. Recording takes a short lock, and allocates only a chunk of 16 KiB
+/// every few minutes.
 /// </summary>
 public sealed class IoTimeline : IIoRecorder
 {
@@ -126,8 +127,8 @@ public sealed class IoTimeline : IIoRecorder
     }
 
     /// <summary>
-    /// Returns operations of 10 ms or more that ended after a time and were then slower than 99.9 % of the recent ones
-    /// of their kind; at most the last 1,024 of each kind, ordered by their start.
+    /// Returns the slow operations that ended after a time: 10 ms or more, and slower than 99.9 % of the recent ones of
+    /// their kind. At most the last 1,024 of each kind, ordered by their start.
     /// </summary>
     /// <param name="sinceUnixMicroseconds">Microseconds since 1970 UTC.</param>
     /// <param name="untilUnixMicroseconds">Operations that ended later are omitted.</param>

@@ -201,7 +201,7 @@ public sealed class MemoryShare
         _budget.Add(-bytes);
     }
 
-    // Reserve from the budget first and from the share afterwards: a large reservation that the budget refuses must not
+    // Reserves from the budget first, then from the share. Otherwise a large reservation that the budget refuses could
     // make a small one fail that is within the assured bytes.
     private bool TryReserveOfBudget(long bytes)
     {

@@ -191,8 +191,8 @@ public sealed class ClusterAuthority : IDisposable
         && names.Addresses.Where(_constraints.Permits).All(covered.Addresses.Contains);
 
     /// <summary>
-    /// Returns the DNS names of a node: its own, those that the operator configured for clients, the names that the
-    /// operator added to the authority, and the node's name in each added domain.
+    /// Returns the DNS names of a node: its own name, the names configured for clients, the names added to the
+    /// authority, and the node's name in each added domain.
     /// </summary>
     private IEnumerable<string> DnsNamesOf(NodeNames names) =>
         names

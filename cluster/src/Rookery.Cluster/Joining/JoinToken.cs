@@ -10,10 +10,10 @@ using Rookery.Platform;
 namespace Rookery.Cluster.Joining;
 
 /// <summary>
-/// A join token, which an operator copies from a member to a joining node: the cluster's id, its members' addresses,
-/// the SHA-256 of its authority's certificate, and a secret that admits one node. As text: <c>rookery-join-1.</c> and
-/// base64url of <c>[secret 16][pin 32][cluster id][count u8][addresses]</c> with its CRC-32C; each text is preceded by
-/// its length in one byte.
+/// A join token, which an operator copies from a member to a joining node. It contains the cluster's id, its members'
+/// addresses, the SHA-256 of its authority's certificate, and a secret that admits one node. As text:
+/// <c>rookery-join-1.</c> and base64url of <c>[secret 16][pin 32][cluster id][count u8][addresses]</c> with its
+/// CRC-32C; each text is preceded by its length in one byte.
 /// </summary>
 /// <param name="ClusterId">The cluster's random id.</param>
 /// <param name="Addresses">The members' addresses for members, <c>host:port</c>.</param>

@@ -22,8 +22,8 @@ internal sealed class Liveness(TimeProvider time, LinkKind kind, bool pings)
     public long Answered => Volatile.Read(ref _answered);
 
     /// <summary>
-    /// The longest permitted silence. For the end that pings, 3 s on a control connection (12 heartbeats), and 15 s on
-    /// a bulk connection, in which 4 MiB of kernel buffers drain at 280 KB/s. Three times as long for the other end.
+    /// The longest permitted silence. For the end that pings: 3 s on a control connection (12 heartbeats), 15 s on a
+    /// bulk connection. In 15 s, 4 MiB of kernel buffers drain at 280 KB/s. Three times as long for the other end.
     /// </summary>
     public TimeSpan Limit => _interval * (pings ? 3 : 9);
 

@@ -6,8 +6,8 @@ using Rookery.Storage.Repair;
 namespace Rookery.Cluster.Transfer;
 
 /// <summary>
-/// Repairs damaged runs of this node with rows of another member: fetches the rows of the damaged key range, waits
-/// until this node's manifest has reached the log position of the rows, and rewrites the file.
+/// Repairs damaged runs of this node with rows of another member. Fetches the rows of the damaged key range, waits
+/// until this node's manifest has reached the log position of the rows, then rewrites the file.
 /// </summary>
 /// <param name="store">This node's data.</param>
 /// <param name="onBackgroundThread">Runs an action on the background thread, between two of its steps.</param>

@@ -3,9 +3,9 @@ using Rookery.Storage.State;
 namespace Rookery.Storage.Engine;
 
 /// <summary>
-/// A running merge. It is done in parts, in key order, and each part ends with a new manifest: keys below the end of
-/// the part are in the output, the other keys still in the inputs. Kept in memory only; after a restart the remaining
-/// runs are picked again.
+/// A running merge. It is done in parts, in key order. After each part a new manifest is written: keys below the part's
+/// end are in the output, the others still in the inputs. Kept in memory only; after a restart the remaining runs are
+/// picked again.
 /// </summary>
 /// <param name="Group">The group of tables.</param>
 /// <param name="Inputs">The adjacent sorted runs to merge, newest first.</param>

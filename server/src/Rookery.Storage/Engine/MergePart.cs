@@ -3,8 +3,8 @@ using Rookery.Storage.State;
 namespace Rookery.Storage.Engine;
 
 /// <summary>
-/// The next part of a merge, in key order: either input files that overlap no other input and are moved to the output
-/// unchanged, or a key range to merge.
+/// The next part of a merge, in key order. It either moves input files that overlap no other input to the output
+/// unchanged, or merges a key range.
 /// </summary>
 /// <param name="Linked">Files to move to the output unchanged; if there are any, this part merges nothing.</param>
 /// <param name="ToExclusive">The end of the key range to merge; empty for no end.</param>
