@@ -77,6 +77,11 @@ public sealed class IndexCatalog : IDisposable
         return false;
     }
 
+    /// <summary>Returns whether an index is still the one that serves queries of its name.</summary>
+    public bool Serves(RunningIndex index) =>
+        Volatile.Read(ref _deletionsFollowed) >= Database.LastIndexDeletion
+        || (TryGet(index.Record.Name, out var slot) && slot.Serving == index);
+
     /// <summary>
     /// Returns why this node does not keep the newest definition of an index that it has seen; null if it keeps it. The
     /// log may contain a newer definition.
@@ -190,7 +195,7 @@ public sealed class IndexCatalog : IDisposable
     private IEnumerable<(RunningIndex Index, TMap Map)> Serving<TMap>()
         where TMap : IIndexMap =>
         from slot in Slots.Values
-        where slot.Serving.Map is TMap
+        where slot.Serving.Map is TMap && IsDefined(slot)
         select (slot.Serving, (TMap)slot.Serving.Map);
 
     // A replacement takes over when it includes as many changes as the index that it replaces. A replacement that
@@ -276,12 +281,10 @@ public sealed class IndexCatalog : IDisposable
 
     /// <summary>
     /// Returns whether the log still defines the indexes of a slot. It may have deleted them, and defined other indexes
-    /// of the same name, since <see cref="Follow"/> ran last. Automatic indexes of the same name have the same rows.
+    /// of the same name, since <see cref="Follow"/> ran last.
     /// </summary>
     private bool IsDefined(IndexSlot slot) =>
-        Volatile.Read(ref _deletionsFollowed) >= Database.LastIndexDeletion
-        || slot.Serving.Map is AutoIndexMap or AutoReduceMap
-        || IsInLog(slot);
+        Volatile.Read(ref _deletionsFollowed) >= Database.LastIndexDeletion || IsInLog(slot);
 
     private bool IsInLog(IndexSlot slot)
     {

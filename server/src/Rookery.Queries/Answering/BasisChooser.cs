@@ -134,7 +134,10 @@ internal static class BasisChooser
                 plan.Wait ?? (mayScan && choice.NeedsIndex ? BuildWait : UnaskedWait),
                 sink
             );
-        return isReached || !mayScan
+
+        // An automatic index may have been deleted since it was chosen.
+        bool isGone = !isReached && plan.Named is null && engine.Indexes.ReadPosition(database, name) is null;
+        return isReached || (!mayScan && !isGone)
             ? Answering(engine, database, plan, name, isReached, cutOff)
             : new QueryBasis(name, null, false, cutOff, null);
     }

@@ -178,7 +178,7 @@ public sealed class IndexedQueries(IndexHost indexes)
             query.Known = known = KnownIndexes.Of(query, slots);
         }
 
-        return known.Choose(slots) is { } index
+        return known.Choose(slots) is { } index && catalog.Serves(index)
             ? new IndexChoice(
                 index.Record.Name,
                 null,

@@ -158,6 +158,25 @@ public sealed class IndexedQueryTests : IndexedDatabase
     }
 
     [Fact]
+    public async Task A_query_whose_index_was_just_deleted_is_answered_all_the_same()
+    {
+        for (int i = 0; i < 6; i++)
+        {
+            var built = await AskAsync("from Users where age = 7");
+            Assert.Equal("Auto/Users/ByAge", built.GetProperty("IndexName").GetString());
+            await WaitAsync();
+            Assert.Equal(204, (await Server.SendAsync("DELETE", Database + "/indexes?name=Auto/Users/ByAge")).Status);
+            var answer = await Server.SendAsync(
+                "POST",
+                Database + "/queries",
+                """{"Query":"from Users where age = 7","WaitForNonStaleResults":true}"""
+            );
+            Assert.True(answer.Status == 200, answer.Body);
+            Assert.Equal(6, answer.Json.GetProperty("TotalResults").GetInt32());
+        }
+    }
+
+    [Fact]
     public async Task A_query_may_name_its_index()
     {
         await AskAsync("from Users where age = 7");
