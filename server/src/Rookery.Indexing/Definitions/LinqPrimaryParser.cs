@@ -328,7 +328,14 @@ internal sealed class LinqPrimaryParser(LinqParser parser)
         var members = new List<ObjectMember>();
         while (!parser.Cursor.TryTake("}"))
         {
-            members.Add(ParseObjectMember());
+            int position = parser.Cursor.Current.Position;
+            var member = ParseObjectMember();
+            if (members.Exists(other => string.Equals(other.Name, member.Name, StringComparison.Ordinal)))
+            {
+                throw new ScriptException(ScriptFault.Syntax, $"The member '{member.Name}' stands twice", position);
+            }
+
+            members.Add(member);
             if (!parser.Cursor.Current.Is("}"))
             {
                 parser.Cursor.Expect(",");

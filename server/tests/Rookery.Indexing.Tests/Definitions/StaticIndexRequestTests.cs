@@ -180,6 +180,11 @@ public sealed class StaticIndexRequestTests
         "does not return 'c'",
         false
     )]
+    [InlineData(
+        """{"Name":"A","Maps":["from a in docs.A select new { b = 1, a.o.b }"]}""",
+        "line 1, column 38: The member 'b' stands twice",
+        false
+    )]
     [InlineData("""[]""", "is an object", false)]
     public void What_is_wrong_is_said(string json, string message, bool isNotSupported)
     {
