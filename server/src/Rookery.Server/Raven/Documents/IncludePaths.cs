@@ -9,8 +9,8 @@ namespace Rookery.Server.Raven.Documents;
 
 /// <summary>
 /// Collects the ids that documents refer to, by RavenDB's include paths: <c>friend</c>, <c>a.b</c>,
-/// <c>lines[].product</c>. Each id is collected once, in order of appearance. All paths are followed in one pass over a
-/// document.
+/// <c>lines[].product</c>, <c>map.$Values</c>, <c>map.$Keys</c>. Each id is collected once, in order of appearance. All
+/// paths are followed in one pass over a document.
 /// </summary>
 internal sealed class IncludePaths : IReferenceCollector, IDisposable
 {
@@ -124,24 +124,33 @@ internal sealed class IncludePaths : IReferenceCollector, IDisposable
             throw RefusedException.BadRequest("An include path is empty.");
         }
 
-        if (path.Contains('(', StringComparison.Ordinal))
+        if (
+            path.Contains('(', StringComparison.Ordinal)
+            || path.Replace("[]", "", StringComparison.Ordinal).Contains('[', StringComparison.Ordinal)
+        )
         {
             throw RefusedException.NotSupported(
                 $"The include path '{path}' is not supported by this version: it must be members separated "
-                    + $"by dots, with [] behind arrays."
+                    + $"by dots, with [] after arrays, and $Keys or $Values after objects."
             );
         }
 
         var step = _root;
-        foreach (
-            string name in path.Replace("[]", ".[]", StringComparison.Ordinal)
-                .Split('.', StringSplitOptions.RemoveEmptyEntries)
-        )
+        string[] names = path.Replace("[]", ".[]", StringComparison.Ordinal)
+            .Split('.', StringSplitOptions.RemoveEmptyEntries);
+        foreach (string name in names.Where(static name => name is not "$Keys"))
         {
-            step = name is "[]" ? step.Each ??= new Step() : step.Of(Encoding.UTF8.GetBytes(name));
+            step = name is "[]" or "$Values" ? step.Each ??= new Step() : step.Of(Encoding.UTF8.GetBytes(name));
         }
 
-        step.IsEnd = true;
+        int keys = Array.IndexOf(names, "$Keys");
+        if (keys >= 0 && keys < names.Length - 1)
+        {
+            throw RefusedException.BadRequest($"The include path '{path}' continues after '$Keys', which are texts.");
+        }
+
+        step.HasKeys |= keys >= 0;
+        step.IsEnd |= keys < 0;
     }
 
     /// <summary>
@@ -217,6 +226,11 @@ internal sealed class IncludePaths : IReferenceCollector, IDisposable
         {
             var (step, isInside) = _places[i];
             Count(1 + step.Members.Count);
+            if (step.HasKeys)
+            {
+                Add(ref reader);
+            }
+
             foreach (var (name, next) in step.Members)
             {
                 if (reader.ValueTextEquals(name))
@@ -295,10 +309,13 @@ internal sealed class IncludePaths : IReferenceCollector, IDisposable
         /// <summary>The node after brackets; null if no path has brackets here.</summary>
         public Step? Each { get; set; }
 
+        /// <summary>Whether the names of this object's members are ids.</summary>
+        public bool HasKeys { get; set; }
+
         /// <summary>Whether a path ends at this node.</summary>
         public bool IsEnd { get; set; }
 
-        public bool IsLeaf => Members.Count == 0 && Each is null;
+        public bool IsLeaf => Members.Count == 0 && Each is null && !HasKeys;
 
         /// <summary>Returns the node for a member, and adds it if necessary.</summary>
         public Step Of(byte[] name)
