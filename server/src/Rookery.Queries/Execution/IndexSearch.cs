@@ -60,6 +60,7 @@ internal sealed class IndexSearch(
             || plan.Filter is not null
             || plan.FilterLimit is not null
             || plan.IsDistinct
+            || plan.Intersected.Length > 0
             || !SegmentSort.CanSort(plan.Sort, fields);
         if (!looksAtDocuments && TryFindPage() is { } page)
         {

@@ -63,7 +63,9 @@ public sealed class CompiledQuery
             : new RowFields(rows);
         var conditions = new ConditionCompiler(fields, operands, fullText);
         Target = ScanTarget.Find(query, operands);
-        Where = conditions.Compile(query.Where);
+        var across = rows is { IsReduced: false } ? Intersection.Across(query.Where) : null;
+        Where = conditions.Compile(across ?? query.Where);
+        Intersected = across is null ? [] : ((OrPredicate)Where).Inner.ToArray();
         Filter = query.Filter is null
             ? null
             : (
@@ -190,6 +192,12 @@ public sealed class CompiledQuery
 
     internal Predicate Where { get; }
 
+    /// <summary>
+    /// Conditions of which each must hold for some row of a document, for <c>intersect</c> of a static index; empty
+    /// otherwise.
+    /// </summary>
+    internal Predicate[] Intersected { get; }
+
     /// <summary>Whether the answer explains each score.</summary>
     internal bool Explains { get; }
 
@@ -249,6 +257,26 @@ public sealed class CompiledQuery
 
     /// <summary>Writes a score as JSON.</summary>
     public static void WriteScore(double score, IBufferWriter<byte> output) => Projection.WriteScore(score, output);
+
+    /// <summary>Whether each of <see cref="Intersected"/> holds for some row of a document.</summary>
+    internal bool Intersects(in QueriedDocument document, IReadOnlyList<byte[]> rows, ScanWork work)
+    {
+        foreach (var condition in Intersected)
+        {
+            bool holds = false;
+            for (int i = 0; i < rows.Count && !holds; i++)
+            {
+                holds = condition.Matches(document.WithRow(rows[i]), work);
+            }
+
+            if (!holds)
+            {
+                return false;
+            }
+        }
+
+        return true;
+    }
 
     /// <summary>Whether a document, or in a grouped query the row of a group, matches <c>where</c>.</summary>
     internal bool Matches(in QueriedDocument document, ScanWork work) => Where.Matches(document, work);

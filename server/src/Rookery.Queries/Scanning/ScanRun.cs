@@ -98,6 +98,11 @@ public sealed class ScanRun : IDisposable
     /// <param name="rows">The members of its rows, without braces.</param>
     public void AddRows(in QueriedDocument document, IReadOnlyList<byte[]> rows)
     {
+        if (!_plan.Intersects(document, rows, _work))
+        {
+            return;
+        }
+
         byte[]? first = null;
         double firstScore = 0;
         foreach (byte[] row in rows)
@@ -132,6 +137,11 @@ public sealed class ScanRun : IDisposable
     /// <param name="summary">The summary.</param>
     public void AddRows(in QueriedDocument document, IReadOnlyList<byte[]> rows, SummaryRun summary)
     {
+        if (!_plan.Intersects(document, rows, _work))
+        {
+            return;
+        }
+
         foreach (byte[] row in rows)
         {
             var queried = document.WithRow(row);

@@ -95,6 +95,57 @@ public sealed class RowQueryModelTests
         node.Dispose();
     }
 
+    /// <summary>The example of RavenDB's documentation.</summary>
+    [Theory]
+    [InlineData(
+        "intersect(maker = 'Raven', color = 'Blue' and size = 'Small', color = 'Gray' and size = 'Large')",
+        "shirts/1 shirts/4"
+    )]
+    [InlineData("intersect(color = 'Blue', size = 'Large')", "shirts/1 shirts/2 shirts/4")]
+    [InlineData("intersect(color = 'Blue', size = 'Large') order by year desc limit 2", "shirts/4 shirts/2")]
+    [InlineData("intersect(color = 'Blue', not size = 'Large') filter year > 2010", "shirts/2 shirts/4")]
+    [InlineData("intersect(color = 'Blue', color = 'Pink')", "")]
+    [InlineData("color = 'Blue' and size = 'Large'", "")]
+    public void An_intersection_asks_its_conditions_of_all_rows_of_a_document(string where, string ids)
+    {
+        using var node = IndexedNode.New();
+        Define(
+            node,
+            "Shirts",
+            """{"Name":"Shirts","Maps":["from s in docs.Shirts from t in s.types select new { s.maker, s.year, t.color, t.size }"]}"""
+        );
+        const string Blue = """{"color":"Blue","size":"Small"}""";
+        const string Gray = """{"color":"Gray","size":"Large"}""";
+        node.Put("shirts/1", $"\"maker\":\"Raven\",\"year\":2010,\"types\":[{Blue},{{}},{Gray}]", "Shirts");
+        node.Put("shirts/2", $"\"maker\":\"Wolf\",\"year\":2011,\"types\":[{Blue},{{\"size\":\"Large\"}}]", "Shirts");
+        node.Put("shirts/3", $"\"maker\":\"Raven\",\"year\":2012,\"types\":[{Gray}]", "Shirts");
+        node.Put("shirts/4", $"\"maker\":\"Raven\",\"year\":2013,\"types\":[{Blue},{Gray}]", "Shirts");
+        node.SettleAll();
+        using var example = new Asking(node, "Shirts", $"from index 'Shirts' where {where}", null);
+        var (results, total, _) = example.Ask();
+        Assert.Equal(ids, string.Join(' ', results));
+        Assert.Equal(where.Contains("limit", StringComparison.Ordinal) ? 3 : results.Count, total);
+    }
+
+    [Theory]
+    [InlineData("year > 2010 and intersect(color = 'Blue', size = 'Large')")]
+    [InlineData("not intersect(color = 'Blue', size = 'Large')")]
+    [InlineData("intersect(color = 'Blue', intersect(size = 'Large', year > 2010))")]
+    public void An_intersection_inside_other_conditions_of_an_index_is_refused(string where)
+    {
+        using var node = IndexedNode.New();
+        Define(
+            node,
+            "Shirts",
+            """{"Name":"Shirts","Maps":["docs.Shirts.Select(s => new { s.year, s.color, s.size })"]}"""
+        );
+        node.SettleAll();
+        using var example = new Asking(node, "Shirts", $"from index 'Shirts' where {where}", null);
+        var refusal = Assert.Throws<QueryException>(() => example.Ask());
+        Assert.Equal(QueryFault.NotSupported, refusal.Fault);
+        Assert.Contains("'intersect' inside another condition", refusal.Message, StringComparison.Ordinal);
+    }
+
     private static string LineDefinition(int text) =>
         """{"Name":"Lines","Maps":["""
         + JsonSerializer.Serialize(LineMaps[text])
