@@ -35,7 +35,7 @@ internal sealed class EngineOpening(IDisk disk, StorageOptions options, IIoRecor
                 slots,
                 manifest,
                 options.Directory,
-                Math.Max(manifest.NextFileId, lastFileId + 1)
+                FileNumbers.FirstFrom(Math.Max(manifest.NextFileId, lastFileId + 1))
             );
             return new EngineContext
             {

@@ -45,11 +45,16 @@ internal sealed class RunSetOpening(IDisk disk, string directory, IIoRecorder io
     {
         string path = Path.Join(directory, RunFileName.Of(file.Summary.FileId));
         RunReader? reader = RunReader.Open(disk, path, file.WrittenAs, cache, io, out RunDamage? damage);
-        if (reader is not null && reader.Summary.FileBytes != file.Summary.FileBytes)
+        if (reader is not null && reader.Summary.DifferenceFrom(file.Summary) is { } different)
         {
             reader.Release();
             reader = null;
-            damage = new RunDamage(path, -1, 0, "its length is not the one in the manifest");
+            damage = new RunDamage(
+                path,
+                -1,
+                0,
+                $"its {different} not the one in the manifest, so it is another file than the one written here"
+            );
         }
 
         return new RunEntry

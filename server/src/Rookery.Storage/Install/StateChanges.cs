@@ -64,7 +64,7 @@ public sealed class StateChanges : IDisposable
             StopIfEnded();
             _context.Disk.CreateDirectory(directory);
             var groups = new List<ManifestGroup>();
-            long nextFile = 1;
+            long nextFile = FileNumbers.FirstFrom(1);
             foreach (byte group in _context.Sources.Tables.Groups)
             {
                 using var output = new ChangesOutput(_context, directory, group, nextFile);

@@ -74,8 +74,10 @@ internal static class RunFormat
             return $"its format version {version} is newer than this program's {Version}";
         }
 
-        return BinaryPrimitives.ReadUInt32LittleEndian(header[28..]) == ChecksumOf(fileId, 0, header[..28])
-            ? null
-            : "the checksum of the header does not match";
+        long writtenAs = BinaryPrimitives.ReadInt64LittleEndian(header[16..]);
+        return BinaryPrimitives.ReadUInt32LittleEndian(header[28..]) != ChecksumOf(writtenAs, 0, header[..28])
+                ? "the checksum of the header does not match"
+            : writtenAs != fileId ? $"it is another file: it was written under number {writtenAs}, not {fileId}"
+            : null;
     }
 }

@@ -23,4 +23,21 @@ internal sealed record RunSummary(
     long LargestSequence,
     ReadOnlyMemory<byte> SmallestKey,
     ReadOnlyMemory<byte> LargestKey
-);
+)
+{
+    /// <summary>
+    /// Returns the first fact that differs, as the beginning of a clause ("length is"); null if all but the file's
+    /// number agree.
+    /// </summary>
+    public string? DifferenceFrom(RunSummary other) =>
+        FileBytes != other.FileBytes ? "length is"
+        : (Rows, Tombstones, RangeTombstones) != (other.Rows, other.Tombstones, other.RangeTombstones)
+            ? "number of rows is"
+        : LogicalBytes != other.LogicalBytes ? "length of rows is"
+        : (SmallestSequence, LargestSequence) != (other.SmallestSequence, other.LargestSequence)
+            ? "range of sequences is"
+        : !SmallestKey.Span.SequenceEqual(other.SmallestKey.Span)
+        || !LargestKey.Span.SequenceEqual(other.LargestKey.Span)
+            ? "range of keys is"
+        : null;
+}

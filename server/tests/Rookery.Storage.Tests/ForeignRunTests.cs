@@ -1,0 +1,137 @@
+using Rookery.Platform;
+using Rookery.Simulation;
+using Rookery.Storage.Install;
+using Rookery.Storage.Runs;
+
+namespace Rookery.Storage.Tests;
+
+/// <summary>
+/// Runs that are whole but belong to another store, or to another past of this one: of the same place in the manifest,
+/// length, rows and keys.
+/// </summary>
+public sealed class ForeignRunTests
+{
+    private static readonly byte[] Key = EngineWorkload.Key(1, 1, "key");
+
+    [Fact]
+    public void A_run_of_another_store_is_damage_and_is_named()
+    {
+        SimulatedDisk own = NewStore("own");
+        SimulatedDisk other = NewStore("foe");
+        AssertRefused(own, Swap(own, other), "it is another file");
+    }
+
+    [Fact]
+    public void A_run_that_an_older_copy_of_the_store_wrote_later_is_damage_and_is_named()
+    {
+        SimulatedDisk own = NewStore("old");
+        SimulatedDisk copy = own.AfterPowerLoss(1);
+        Flush(own, 2, "own");
+        Flush(copy, 2, "foe");
+        AssertRefused(own, Swap(own, copy), "it is another file");
+    }
+
+    [Fact]
+    public void Runs_of_changes_that_two_stores_sent_have_different_numbers()
+    {
+        string[] names =
+        [
+            .. Enumerable.Range(0, 2).Select(_ => ChangesOf(NewStore("own"))).Order(StringComparer.Ordinal),
+        ];
+        Assert.NotEqual(names[0], names[1], StringComparer.Ordinal);
+    }
+
+    /// <summary>Runs of earlier versions have small numbers, which other stores use too.</summary>
+    [Theory]
+    [InlineData(1, "own", 2, "range of sequences is")]
+    [InlineData(0, "owl", 1, "range of keys is")]
+    public void A_run_of_the_same_number_with_other_facts_than_the_manifest_is_damage(
+        byte step,
+        string name,
+        long sequence,
+        string difference
+    )
+    {
+        SimulatedDisk own = NewStore("own");
+        string path = RunsOf(own)[^1];
+        Assert.True(RunFileName.TryParse(Path.GetFileName(path), out long number));
+        long length = own.ReadAll(path).Length;
+        own.Delete(path);
+        var options = new RunWriterOptions(4096, Filter: true, Paced: false, IoKind.RunWrite);
+        using (var writer = new RunWriter(own, path, number, options, NoNotes.Instance))
+        {
+            byte[] key = step == 0 ? EngineWorkload.Key(1, 1, "kez") : Key;
+            writer.Add(key, sequence, RowKind.Put, System.Text.Encoding.UTF8.GetBytes(name));
+            Assert.Equal(length, writer.Finish().FileBytes);
+        }
+
+        AssertRefused(own, path, difference);
+    }
+
+    private static void AssertRefused(SimulatedDisk disk, string path, string reason)
+    {
+        using StorageEngine engine = EngineWorkload.Open(disk);
+        Assert.Contains($"{path} is damaged", engine.Health, StringComparison.Ordinal);
+        Assert.Contains(reason, engine.Health, StringComparison.Ordinal);
+        using Snapshot snapshot = engine.OpenSnapshot();
+        DamagedException refused = Assert.Throws<DamagedException>(() => _ = Read(snapshot));
+        Assert.Contains(path, refused.Message, StringComparison.Ordinal);
+    }
+
+    private static string Read(in Snapshot snapshot)
+    {
+        Assert.True(snapshot.TryGet(Key, out Row row));
+        using (row)
+        {
+            return System.Text.Encoding.UTF8.GetString(row.Value);
+        }
+    }
+
+    // The newest run of one store in the place of the newest of the other.
+    private static string Swap(SimulatedDisk disk, SimulatedDisk other)
+    {
+        string path = RunsOf(disk)[^1];
+        byte[] bytes = other.ReadAll(RunsOf(other)[^1]);
+        Assert.Equal(disk.ReadAll(path).Length, bytes.Length);
+        disk.Delete(path);
+        using IDiskFile file = disk.Open(path, DiskOpen.CreateNew);
+        file.Write(bytes, 0);
+        file.Sync();
+        return path;
+    }
+
+    private static string ChangesOf(SimulatedDisk disk)
+    {
+        using StorageEngine engine = EngineWorkload.Open(disk);
+        using StateChanges changes = engine.BeginChanges(1)!;
+        Assert.True(changes.Write("/data/changes", long.MaxValue));
+        return disk.List("/data/changes").Single(static name => name.EndsWith(".run", StringComparison.Ordinal));
+    }
+
+    private static SimulatedDisk NewStore(string value)
+    {
+        var disk = new SimulatedDisk("/data");
+        Flush(disk, 1, value);
+        return disk;
+    }
+
+    private static void Flush(SimulatedDisk disk, long index, string value)
+    {
+        using StorageEngine engine = EngineWorkload.Open(disk);
+        WriteBatch batch = engine.Begin(index, term: 1);
+        batch.Put(Key, index, System.Text.Encoding.UTF8.GetBytes(value), default);
+        engine.Apply(batch, index);
+        engine.Memtables.RequestFlush();
+        while (engine.Memtables.IsFlushDue)
+        {
+            Assert.True(engine.Memtables.Flush());
+        }
+    }
+
+    private static string[] RunsOf(SimulatedDisk disk) =>
+        [
+            .. disk
+                .Files.Where(static path => path.EndsWith(".run", StringComparison.Ordinal))
+                .Order(StringComparer.Ordinal),
+        ];
+}
