@@ -91,7 +91,7 @@ public sealed class SegmentStore : IIndexStore
                 context,
                 folder,
                 new State(manifest?.Watermark ?? 0, held),
-                manifest?.NextFileId ?? 1
+                FileNumbers.FirstFrom(manifest?.NextFileId ?? 1)
             );
         }
         catch (Exception failure)
