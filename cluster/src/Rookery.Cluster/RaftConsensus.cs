@@ -207,14 +207,37 @@ public sealed class RaftConsensus : IConsensusHost, IPeerReceiver
             || !configuration.IsVoter(Members.IdOf(store.NodeId));
     }
 
+    // A node without an identity never had other members, so its log's only member is this node. Under another name it
+    // would wait forever for that member. The identity of a member was compared with the format file before.
+    private static void RefuseForeignFormat(NodeStore store)
+    {
+        if (store.Journal.Configuration.IsEmpty)
+        {
+            return;
+        }
+
+        var (configuration, _) = ConfigurationEncoding.Read(store.Journal.Configuration.Span);
+        if (!configuration.IsMember(Members.IdOf(store.NodeId)))
+        {
+            throw store.ForeignFormat();
+        }
+    }
+
     /// <summary>
     /// Opens consensus on a store. If the node is the only member, it becomes leader and applies its journal before
     /// this returns.
     /// </summary>
     /// <exception cref="UnappliedDamageException">A committed entry needs a row that cannot be read.</exception>
+    /// <exception cref="DataFormatException">There is no network, and this node is no member of its log: the format
+    /// file belongs to another node.</exception>
     /// <exception cref="IOException">The journal cannot be written or read.</exception>
     public static RaftConsensus Open(NodeStore store, ConsensusOptions options)
     {
+        if (options.Network is null)
+        {
+            RefuseForeignFormat(store);
+        }
+
         var consensus = new RaftConsensus(store, options);
         consensus.Begin();
         return consensus;

@@ -82,6 +82,29 @@ public sealed class NodeOpeningTests
         }
     }
 
+    /// <summary>A member's format file is compared with the identity beside it.</summary>
+    [Fact]
+    public void The_format_file_of_another_node_is_refused_by_name()
+    {
+        var disk = new SimulatedDisk("/data");
+        foreach (string name in (string[])["one", "two"])
+        {
+            using var node = Open(disk, $"/data/{name}", null);
+            node.StopCleanly();
+        }
+
+        byte[] own = disk.ReadAll("/data/one/format");
+        Replace(disk, "/data/one/format", disk.ReadAll("/data/two/format"));
+        using (var node = OpenAlone(disk, "/data/one"))
+        {
+            Assert.Contains("/data/one/format is that of another node", node.Diagnosis, StringComparison.Ordinal);
+        }
+
+        Replace(disk, "/data/one/format", own);
+        using var again = OpenAlone(disk, "/data/one");
+        Assert.Null(again.Diagnosis);
+    }
+
     /// <summary>The whole node with its threads: what it answered it has again.</summary>
     [Fact]
     public async Task A_node_commits_by_its_threads_and_has_everything_again()
@@ -142,7 +165,22 @@ public sealed class NodeOpeningTests
         }
     }
 
+    private static void Replace(SimulatedDisk disk, string path, byte[] bytes)
+    {
+        disk.Delete(path);
+        using var file = disk.Open(path, DiskOpen.CreateNew);
+        file.Write(bytes, 0);
+        file.Sync();
+    }
+
     private static Node Open(IDisk disk, string directory, string? journal) =>
+        Open(disk, directory, journal, RaftConsensus.Alone);
+
+    /// <summary>As the program opens a node without an identity.</summary>
+    private static Node OpenAlone(IDisk disk, string directory) =>
+        Open(disk, directory, null, static store => RaftConsensus.Open(store, new ConsensusOptions()));
+
+    private static Node Open(IDisk disk, string directory, string? journal, OpenConsensus openConsensus) =>
         Node.Open(
             new NodeOptions
             {
@@ -155,6 +193,6 @@ public sealed class NodeOpeningTests
             new MemoryBudget(16 << 20),
             NoRecorder.Instance,
             new SimulatedTimeProvider(),
-            RaftConsensus.Alone
+            openConsensus
         );
 }

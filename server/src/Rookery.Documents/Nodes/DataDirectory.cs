@@ -40,9 +40,10 @@ internal sealed class DataDirectory : IDisposable
     private const int LineCount = 4;
     private const string Heading = "rookery data format ";
     private const string UnfinishedMark = "restore-unfinished";
-    private const string PutFormatBack =
-        "Nothing was changed. Put the file back from a copy of the directory; where there is none, restore a backup, "
+    private const string FormatRemedy =
+        "Put the file back from a copy of the directory; where there is none, restore a backup, "
         + "or on a member of a cluster replace the member, with `rookery cluster node replace NAME` on another one.";
+    private const string PutFormatBack = "Nothing was changed. " + FormatRemedy;
 
     private readonly IDisk _disk;
     private readonly IDisposable _lock;
@@ -261,6 +262,13 @@ internal sealed class DataDirectory : IDisposable
             };
         }
     }
+
+    /// <summary>Returns the exception for a format file that names another node than the log.</summary>
+    public DataFormatException ForeignFormat() =>
+        new(
+            $"{FormatPath(Path)} is that of another node: it names node {NodeId}, and the log in {JournalPath} is that "
+                + $"of one other node. {FormatRemedy}"
+        );
 
     /// <summary>Writes the format file if the directory is new. Called when journal and storage exist.</summary>
     /// <param name="ids">The ids of a new directory; ignored for others.</param>

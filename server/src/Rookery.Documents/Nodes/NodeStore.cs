@@ -90,6 +90,9 @@ public sealed class NodeStore : IDisposable
     /// <summary>The cluster's random id.</summary>
     public string ClusterId => _directory.ClusterId;
 
+    /// <summary>Returns the exception for a format file that names another node than the log.</summary>
+    public DataFormatException ForeignFormat() => _directory.ForeignFormat();
+
     /// <summary>The options with which the directory was opened.</summary>
     public NodeOptions Options { get; }
 
