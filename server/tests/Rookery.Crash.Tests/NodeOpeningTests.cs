@@ -105,6 +105,38 @@ public sealed class NodeOpeningTests
         Assert.Null(again.Diagnosis);
     }
 
+    [Fact]
+    public void A_missing_format_file_is_named_with_what_to_do()
+    {
+        var disk = new SimulatedDisk("/data");
+        Open(disk, SteppedNode.Directory, null).Dispose();
+        disk.Delete("/data/node/format");
+        using var node = Open(disk, SteppedNode.Directory, null);
+        Assert.Equal(
+            "/data/node was in use before, as /data/node/format-level shows, but /data/node/format, which contains the "
+                + "ids of node and cluster, is missing. Nothing was changed. Put the file back from a copy of the "
+                + "directory; where there is none, restore a backup, or on a member of a cluster replace the member, "
+                + "with `rookery cluster node replace NAME` on another one.",
+            node.Diagnosis
+        );
+    }
+
+    [Fact]
+    public void Empty_manifests_are_named_each_with_its_state()
+    {
+        var disk = new SimulatedDisk("/data");
+        Open(disk, SteppedNode.Directory, null).Dispose();
+        Replace(disk, "/data/node/storage/manifest-0", []);
+        disk.Delete("/data/node/storage/manifest-1");
+        using var node = Open(disk, SteppedNode.Directory, null);
+        Assert.Equal(
+            "/data/node/storage was in use before and has no manifest that can be trusted: manifest-0 is empty and "
+                + "manifest-1 is missing. Nothing was changed. Put one of them back as it was last, or restore a "
+                + "backup.",
+            node.Diagnosis
+        );
+    }
+
     /// <summary>The whole node with its threads: what it answered it has again.</summary>
     [Fact]
     public async Task A_node_commits_by_its_threads_and_has_everything_again()
