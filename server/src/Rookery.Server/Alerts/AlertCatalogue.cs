@@ -30,8 +30,8 @@ public static class AlertCatalogue
             Sentence = "A node does not answer Prometheus.",
             Summary = "{{ $labels.instance }} does not answer.",
             Fix =
-                "Is it switched on, and in the network? `rookery cluster node ls` on another node says when it "
-                + "was last heard.",
+                "Check that it is switched on and in the network. `rookery cluster node ls` on another node shows when "
+                + "it last answered.",
         },
         new()
         {
@@ -41,7 +41,7 @@ public static class AlertCatalogue
             For = TimeSpan.FromMinutes(2),
             Sentence = "A node serves no documents.",
             Summary = "{{ $labels.instance }} serves no documents.",
-            Fix = "`rookery status` on it says why, and its log what came before.",
+            Fix = "Its `rookery status` shows why, and its log what happened before.",
             Judge = static facts => facts.NotServing is { } reason ? $"This node serves no documents: {reason}" : null,
         },
         new()
@@ -51,11 +51,11 @@ public static class AlertCatalogue
             Expression = "rookery_cluster_takes_part == 0",
             Sentence =
                 "A node takes no part in its cluster any more: it was removed, was refused, cannot write its "
-                + "journal, or halted because what it applied differs from the others.",
+                + "journal, or halted because its applied results differ from those of the others.",
             Summary = "{{ $labels.instance }} takes no part in its cluster any more.",
             Fix =
-                "Delete nothing. `rookery status` on it says why; take its place with another card or an empty "
-                + "data directory once the others are well.",
+                "Delete nothing. Its `rookery status` shows why. Once the others are well, let it join again with "
+                + "another card or an empty data directory.",
             Judge = static facts =>
                 facts.TakesNoPart ? $"This node takes no part in its cluster any more: {facts.Cluster!.Trouble}" : null,
         },
@@ -65,7 +65,8 @@ public static class AlertCatalogue
             Severity = AlertSeverity.Critical,
             Expression = "rookery_cluster_healthy == 0 unless on (instance) rookery_cluster_takes_part == 0",
             For = TimeSpan.FromMinutes(1),
-            Sentence = "A node accepts no writes: no majority of the voters reach each other, or it catches up.",
+            Sentence =
+                "A node accepts no writes: no majority of the voters reach each other, or the node still catches up.",
             Summary = "{{ $labels.instance }} accepts no writes.",
             Fix =
                 "`rookery status` shows which voters are missing: a majority must run and reach each other. "
@@ -96,8 +97,8 @@ public static class AlertCatalogue
             For = TimeSpan.FromMinutes(1),
             KeepFiring = TimeSpan.FromMinutes(5),
             Sentence =
-                "A card has less free space than the node's reserve: writes that grow the data are refused "
-                + "when no majority has more.",
+                "A card has less free space than the node's reserve: writes that add data are refused "
+                + "if no majority of the voters has more.",
             Summary = "{{ $labels.instance }} has {{ $value | humanize1024 }}B free, less than its reserve.",
             Fix = "Delete documents or databases that are not needed, or move the node to a larger card or drive.",
             Judge = static facts =>
@@ -116,7 +117,7 @@ public static class AlertCatalogue
             Sentence = "A board's supply falls below 4.63 V: it may stop at any moment.",
             Summary = "The supply of {{ $labels.instance }} does not hold its voltage.",
             Fix =
-                "Use the supply that the board's maker names and a short, thick cable, and take away USB "
+                "Use the power supply that the board's maker recommends and a short, thick cable, and unplug USB "
                 + "devices that draw much.",
             Judge = static facts =>
                 facts.Board is { } board && board.Is(Throttling.UnderVoltage)
@@ -150,18 +151,18 @@ public static class AlertCatalogue
             Sentence = "A member does not answer the leader.",
             Summary = "Member {{ $labels.member }} does not answer the leader.",
             Fix =
-                "Is it switched on, and in the network? `rookery cluster node ls` says when it was last heard; "
-                + "replace_node.yml takes a new machine in its place.",
+                "Check that it is switched on and in the network. `rookery cluster node ls` shows when it last "
+                + "answered. replace_node.yml replaces it by a new machine.",
             IsOfCluster = true,
             JudgeMembers = static facts =>
-                MembersWho(
+                MembersWhere(
                     facts,
                     static one => one.IsReachable == false,
                     static one =>
                         one.HeardSeconds is { } heard
-                            ? $"The leader hears nothing of {one.Member.Name} ({one.Member.Tag}), and did "
+                            ? $"{one.Member.Name} ({one.Member.Tag}) does not answer the leader. It last answered "
                                 + $"{Amount.Time(TimeSpan.FromSeconds(heard))} ago."
-                            : $"The leader hears nothing of {one.Member.Name} ({one.Member.Tag})."
+                            : $"{one.Member.Name} ({one.Member.Tag}) does not answer the leader."
                 ),
         },
         new()
@@ -175,7 +176,7 @@ public static class AlertCatalogue
             Fix = "A slow card or network: compare the members' sync p99 in `rookery cluster node ls`.",
             IsOfCluster = true,
             JudgeMembers = static facts =>
-                MembersWho(
+                MembersWhere(
                     facts,
                     static one => one.LagEntries > LagEntries,
                     static one =>
@@ -215,14 +216,14 @@ public static class AlertCatalogue
             Sentence = "A card fills up: less than twice the reserve is free.",
             Summary = "{{ $labels.instance }} has {{ $value | humanize1024 }}B free.",
             Fix =
-                "Delete what is not needed, or plan a larger card or drive: at the reserve, writes that grow "
-                + "the data are refused when no majority has more.",
+                "Delete what is not needed, or plan a larger card or drive: at the reserve, writes that add "
+                + "data are refused if no majority of the voters has more.",
             Judge = static facts =>
                 facts.Space is { } space
                 && space.FreeBytes >= space.NeededBytes
                 && space.FreeBytes < 2 * space.NeededBytes
                     ? $"This node's card has {Amount.Bytes(space.FreeBytes)} free; at "
-                        + $"{Amount.Bytes(space.NeededBytes)} writes that grow the data are refused."
+                        + $"{Amount.Bytes(space.NeededBytes)} writes that add data are refused."
                     : null,
         },
         new()
@@ -285,14 +286,14 @@ public static class AlertCatalogue
             Expression = "increase(rookery_background_failures_total[15m]) > 0",
             For = TimeSpan.FromMinutes(5),
             KeepFiring = TimeSpan.FromMinutes(15),
-            Sentence = "A node cannot write its runs: a flush or compaction fails and is tried again.",
+            Sentence = "A node cannot write its runs: a flush or compaction fails and is retried.",
             Summary = "Flushes or compactions fail on {{ $labels.instance }}.",
             Fix =
-                "`rookery doctor` on its machine looks at card and file system; while it goes on, memory and "
+                "`rookery doctor` on its machine checks card and file system. Until flushes succeed again, memory and "
                 + "journal fill.",
             Judge = static facts =>
                 facts.StorageTrouble is { } trouble && facts.DamagedPlaces == 0
-                    ? $"A flush or compaction fails and is tried again: {trouble}"
+                    ? $"A flush or compaction fails and is retried: {trouble}"
                     : null,
         },
         new()
@@ -301,14 +302,14 @@ public static class AlertCatalogue
             Severity = AlertSeverity.Warning,
             Expression = "rookery_indexes_in_trouble > 0",
             For = TimeSpan.FromMinutes(5),
-            Sentence = "An index cannot go on.",
-            Summary = "{{ $value }} indexes of {{ $labels.instance }} cannot go on.",
-            Fix = "The page of its indexes, or `rookery index ls`, says why; mend its definition, or reset it.",
+            Sentence = "An index cannot continue.",
+            Summary = "{{ $value }} indexes of {{ $labels.instance }} cannot continue.",
+            Fix = "The page of its indexes, or `rookery index ls`, shows why. Correct its definition, or reset it.",
             Judge = static facts =>
                 facts.IndexTroubles is [var first, ..] troubles
                     ? troubles.Count == 1
-                        ? $"An index of this node cannot go on: {first}"
-                        : $"{troubles.Count} indexes of this node cannot go on; the first is {first}"
+                        ? $"An index of this node cannot continue: {first}"
+                        : $"{troubles.Count} indexes of this node cannot continue; the first is {first}"
                     : null,
         },
         new()
@@ -336,8 +337,8 @@ public static class AlertCatalogue
             Sentence = "A machine's clock is more than a minute off the cluster's time.",
             Summary = "The clock of {{ $labels.instance }} is {{ $value | humanizeDuration }} off.",
             Fix =
-                "Connect it to a source of time (`timedatectl`), or look at its battery: its log and its "
-                + "alerts carry wrong times.",
+                "Connect it to a time source (`timedatectl`), or check its battery: its log and its alerts have wrong "
+                + "times.",
             Judge = static facts =>
                 facts is { TakesNoPart: false, Cluster.Clock: { Time.UtcTicks: > 0 } clock }
                 && Math.Abs(clock.OwnAheadSeconds) > ClockOffSeconds
@@ -353,7 +354,7 @@ public static class AlertCatalogue
             Expression = "rookery_certificate_not_after_seconds - time() < 30 * 86400",
             Sentence = "A node's certificate ends within a month: clients refuse it from then on.",
             Summary = "The certificate of {{ $labels.instance }} ends in {{ $value | humanizeDuration }}.",
-            Fix = "A node renews it by itself long before: its log says what keeps it from that.",
+            Fix = "The node should have renewed it long before. Its log shows why it could not.",
             Judge = static facts =>
                 facts.CertificateEnds is { } ends && ends - facts.Now < TimeSpan.FromDays(CertificateDays)
                     ? $"The node's certificate for clients expires on {ends.UtcDateTime:yyyy-MM-dd}: its renewal is "
@@ -387,8 +388,8 @@ public static class AlertCatalogue
                 "An update of the image runs on trial: without a commit the previous system returns after some starts.",
             Summary = "The update that {{ $labels.instance }} runs is not committed.",
             Fix =
-                "A slot is committed when its node serves: `rookery status` says why it does not; `sudo "
-                + "rookery-slot commit` keeps it, `sudo rookery-slot rollback` leaves it.",
+                "A slot is committed when its node serves; `rookery status` shows why it does not. `sudo "
+                + "rookery-slot commit` keeps the slot, `sudo rookery-slot rollback` abandons it.",
             Judge = static facts =>
                 facts.Notes.IsSlotOnTrial == true
                     ? "The system that this machine runs is an update on trial that was not committed."
@@ -402,7 +403,7 @@ public static class AlertCatalogue
             Sentence = "An update of the image failed to start, and the previous system runs.",
             Summary = "An update of {{ $labels.instance }} failed to start; the previous system runs.",
             Fix =
-                "`journalctl -u rookery-slot` says which slot; install the update again or wait for the next. "
+                "`journalctl -u rookery-slot` shows which slot; install the update again or wait for the next. "
                 + "The alert ends with the machine's next start.",
             Judge = static facts =>
                 facts.Notes.HasSlotFallenBack == true
@@ -417,7 +418,7 @@ public static class AlertCatalogue
             For = TimeSpan.FromMinutes(15),
             Sentence = "Prometheus gets no metrics of a machine, although its node answers.",
             Summary = "Prometheus gets no metrics of the machine of {{ $labels.instance }}.",
-            Fix = "`systemctl status prometheus-node-exporter` on it says why.",
+            Fix = "`systemctl status prometheus-node-exporter` on it shows why.",
         },
     ];
 
@@ -443,7 +444,7 @@ public static class AlertCatalogue
     /// Returns each other member for which <paramref name="holds"/> is true, with a sentence about it; on the leader
     /// only.
     /// </summary>
-    private static IEnumerable<(string Member, string Sentence)> MembersWho(
+    private static IEnumerable<(string Member, string Sentence)> MembersWhere(
         AlertFacts facts,
         Func<MemberStatistics, bool> holds,
         Func<MemberStatistics, string> say

@@ -88,15 +88,15 @@ public sealed partial class AlertCatalogueTests
     [InlineData("no_margin", "Writes stop if one more voter fails: 2 of 3 run, and writes need as many.")]
     [InlineData(
         "member_down",
-        "The leader hears nothing of pi-B (B), and did 1 min 30 s ago. The leader hears nothing of pi-C (C)."
+        "pi-B (B) does not answer the leader. It last answered 1 min 30 s ago. pi-C (C) does not answer the leader."
     )]
     [InlineData("member_lag", "pi-B (B) is 10,001 entries behind.")]
     [InlineData("sync_slow", "One sync of the journal in a hundred takes more than 600.0 ms here.")]
     [InlineData("card_worn", "mmcblk0 reports that it has used 90 % of its life.")]
     [InlineData("throttled", "The firmware slows this board's processor down (82 °C now).")]
     [InlineData("hot", "This board has 82 °C: background work pauses from 80 °C on.")]
-    [InlineData("storage_fails", "A flush or compaction fails and is tried again: The card is read-only.")]
-    [InlineData("index_trouble", "An index of this node cannot go on: shop/Orders: no room")]
+    [InlineData("storage_fails", "A flush or compaction fails and is retried: The card is read-only.")]
+    [InlineData("index_trouble", "An index of this node cannot continue: shop/Orders: no room")]
     [InlineData("clock_in_doubt", "The cluster's time is in doubt, and nothing expires: Clocks differ.")]
     [InlineData("clock_off", "This machine's clock is 1 min 1 s behind the cluster's time.")]
     [InlineData(
@@ -308,9 +308,9 @@ public sealed partial class AlertCatalogueTests
         string begins = alert.For > TimeSpan.Zero ? $" after {Minutes(alert.For)}" : " at once";
         string ends =
             alert.KeepFiring > TimeSpan.Zero
-                ? $"; over when it did not hold for {Minutes(alert.KeepFiring)}"
+                ? $"; it ends when the condition was absent for {Minutes(alert.KeepFiring)}"
                 : string.Empty;
-        return $"**{severity}**{begins}{ends}{(!alert.IsOwn ? "; only Prometheus sees it" : string.Empty)}.";
+        return $"**{severity}**{begins}{ends}{(!alert.IsOwn ? "; only Prometheus detects it" : string.Empty)}.";
     }
 
     private static string Minutes(TimeSpan time) =>

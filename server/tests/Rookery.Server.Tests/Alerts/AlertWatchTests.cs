@@ -36,10 +36,7 @@ public sealed class AlertWatchTests : IDisposable
             ("disk_low", AlertSeverity.Warning, "/help/reference/alerts.md#disk_low"),
             (alert.Name, alert.Severity, alert.Help)
         );
-        Assert.Equal(
-            "This node's card has 300 MiB free; at 256 MiB writes that grow the data are refused.",
-            alert.Sentence
-        );
+        Assert.Equal("This node's card has 300 MiB free; at 256 MiB writes that add data are refused.", alert.Sentence);
         Assert.Equal(new DateTimeOffset(2026, 1, 1, 0, 0, 10, TimeSpan.Zero), alert.Since);
 
         Pass(minutes: 60);
