@@ -30,9 +30,9 @@ internal sealed class ClusterRoutes(ILogger log)
     public ClusterMember? Member { get; set; }
 
     /// <summary>The consensus of a node without a cluster, once its data is open; null for a member.</summary>
-    public RaftConsensus? Alone { get; private set; }
+    public RaftConsensus? SingleNode { get; private set; }
 
-    private ClusterRecordStore? RecordStoreAlone { get; set; }
+    private ClusterRecordStore? SingleNodeRecords { get; set; }
 
     /// <summary>The routes.</summary>
     public IReadOnlyList<AdminRoute> All =>
@@ -82,10 +82,10 @@ internal sealed class ClusterRoutes(ILogger log)
         ];
 
     /// <summary>Registers the consensus of a node that is in no cluster, once its data is open.</summary>
-    public RaftConsensus BeAlone(RaftConsensus alone, ClusterRecords records)
+    public RaftConsensus SetSingleNode(RaftConsensus alone, ClusterRecords records)
     {
-        RecordStoreAlone = new ClusterRecordStore(alone, records, static _ => ChangeAnswer.NotLeader);
-        return Alone = alone;
+        SingleNodeRecords = new ClusterRecordStore(alone, records, static _ => ChangeAnswer.NotLeader);
+        return SingleNode = alone;
     }
 
     private async Task CreateTokenAsync(HttpContext http)
@@ -167,7 +167,10 @@ internal sealed class ClusterRoutes(ILogger log)
         }
 
         // An order that has begun is completed even if the client leaves.
-        await TellAsync(http, await membership.AskAsync(order, http.Request.Query["name"], CancellationToken.None));
+        await SendResultAsync(
+            http,
+            await membership.AskAsync(order, http.Request.Query["name"], CancellationToken.None)
+        );
     }
 
     /// <summary>
@@ -175,9 +178,12 @@ internal sealed class ClusterRoutes(ILogger log)
     /// </summary>
     private async Task FinalizeUpgradeAsync(HttpContext http)
     {
-        if (Alone is { } alone)
+        if (SingleNode is { } alone)
         {
-            await TellAsync(http, await UpgradeEnd.FinalizeAsync(alone, RecordStoreAlone!, CancellationToken.None));
+            await SendResultAsync(
+                http,
+                await UpgradeEnd.FinalizeAsync(alone, SingleNodeRecords!, CancellationToken.None)
+            );
         }
         else
         {
@@ -192,8 +198,8 @@ internal sealed class ClusterRoutes(ILogger log)
     private Task ShowUpgradeAsync(HttpContext http)
     {
         if (
-            (Alone ?? Member?.Consensus) is not { } consensus
-            || (Alone is null ? Member?.RecordStore : RecordStoreAlone) is not { } recordStore
+            (SingleNode ?? Member?.Consensus) is not { } consensus
+            || (SingleNode is null ? Member?.RecordStore : SingleNodeRecords) is not { } recordStore
         )
         {
             return RefuseAloneAsync(http);
@@ -229,7 +235,7 @@ internal sealed class ClusterRoutes(ILogger log)
         );
     }
 
-    private async Task TellAsync(HttpContext http, MemberAnswer answer)
+    private async Task SendResultAsync(HttpContext http, MemberAnswer answer)
     {
         if (answer.Status != StatusCodes.Status200OK)
         {
@@ -244,7 +250,7 @@ internal sealed class ClusterRoutes(ILogger log)
     /// <summary>Confirms the voters' clocks. Works also for a node without a cluster.</summary>
     private async Task ConfirmClockAsync(HttpContext http)
     {
-        if (Alone is not { } alone)
+        if (SingleNode is not { } alone)
         {
             await OrderAsync(http, MemberOrder.ConfirmClock);
             return;

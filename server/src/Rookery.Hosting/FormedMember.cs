@@ -45,7 +45,7 @@ internal static class FormedMember
                     secrets.Hide(phrase);
                     return phrase;
                 },
-                Announce = mark => announcement?.TellMark(mark),
+                Announce = mark => announcement?.SetMark(mark),
                 Admitted = () => letIn.TrySetResult(),
             };
 
@@ -139,7 +139,7 @@ internal static class FormedMember
                 }
                 catch (JoinException refused)
                 {
-                    systemd.Tell($"{Joining} {refused.Message}");
+                    systemd.SetStatus($"{Joining} {refused.Message}");
                     if (!string.Equals(told, refused.Message, StringComparison.Ordinal))
                     {
                         log.LogWarning(

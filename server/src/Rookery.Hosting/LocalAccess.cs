@@ -31,7 +31,7 @@ public sealed record LocalAccess(Uri Address, string? Token)
     /// announces the node's state by mDNS and, without an owner, logs how to claim the node. Returns when the node has
     /// an owner or the server stops.
     /// </summary>
-    internal static async Task TellAsync(
+    internal static async Task AnnounceAsync(
         IDisk disk,
         ServeConfiguration configuration,
         AccessSecrets secrets,
@@ -44,7 +44,7 @@ public sealed record LocalAccess(Uri Address, string? Token)
         {
             if (configuration.IsSecure)
             {
-                announcement?.Tell(context.HasOwner ? ServiceAnnouncement.Member : ServiceAnnouncement.Starting);
+                announcement?.SetState(context.HasOwner ? ServiceAnnouncement.Member : ServiceAnnouncement.Starting);
             }
 
             // The code of an earlier process is no longer valid, and a node over plain HTTP cannot be claimed.
@@ -62,11 +62,11 @@ public sealed record LocalAccess(Uri Address, string? Token)
 
             if (await HasOwnerAsync(context))
             {
-                announcement?.Tell(ServiceAnnouncement.Member);
+                announcement?.SetState(ServiceAnnouncement.Member);
                 return;
             }
 
-            announcement?.Tell(ServiceAnnouncement.Unclaimed);
+            announcement?.SetState(ServiceAnnouncement.Unclaimed);
             Write(disk, configuration.DataDirectory, ClaimFileName, secrets.ClaimCode + "\n");
             log.LogWarning(
                 LogEvents.Unclaimed,
@@ -77,7 +77,7 @@ public sealed record LocalAccess(Uri Address, string? Token)
                 configuration.DataDirectory
             );
             await AwaitOwnerAsync(context);
-            announcement?.Tell(ServiceAnnouncement.Member);
+            announcement?.SetState(ServiceAnnouncement.Member);
             Delete(disk, configuration.DataDirectory, ClaimFileName);
         }
         catch (OperationCanceledException)

@@ -141,7 +141,7 @@ internal static class NodeComposition
                     context.Memory,
                     context.Io,
                     time,
-                    store => cluster.BeAlone(OpenAlone(store, setting.Log), store.ClusterRecords)
+                    store => cluster.SetSingleNode(OpenAlone(store, setting.Log), store.ClusterRecords)
                 );
         }
         catch (Exception wrong) when (wrong is DataDirectoryInUseException or ForeignJournalException)
@@ -183,7 +183,7 @@ internal static class NodeComposition
         new(
             () => context.Metrics.DocumentRequests + node.BackgroundSteps,
             static () => Environment.WorkingSet,
-            () => GiveBackMemory(indexes),
+            () => ReleaseMemory(indexes),
             setting.Time
         );
 
@@ -232,11 +232,11 @@ internal static class NodeComposition
             }
         );
 
-    private static void GiveBackMemory(IndexHost indexes)
+    private static void ReleaseMemory(IndexHost indexes)
     {
         indexes.TrimMemory();
         LargeBuffers.Trim();
-        ProcessMemory.GiveBack();
+        ProcessMemory.ReleaseUnused();
     }
 
     private static void LogSlowSync(StandardErrorLog log, SlowSync slow)

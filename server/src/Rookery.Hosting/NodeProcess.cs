@@ -30,7 +30,7 @@ public static class NodeProcess
     {
         using var stop = new StopSignal();
         ProcessMemory.Bound(configuration.MemoryBytes);
-        LeaveThreadsForOthers();
+        RaiseMinimumThreads();
         var log = new StandardErrorLog(time);
         var disk = new PosixDisk();
         using var systemd = new SystemdNotifier(disk, time);
@@ -112,7 +112,7 @@ public static class NodeProcess
 
     // Raises the minimum of the thread pool (one per core), beyond which it adds threads only after a delay. Requests
     // can block threads: a lone writer waits for the disk on its request's thread, and a reader may as well.
-    private static void LeaveThreadsForOthers()
+    private static void RaiseMinimumThreads()
     {
         ThreadPool.GetMinThreads(out int workers, out int completions);
         ThreadPool.SetMinThreads(workers + 2, completions);

@@ -12,7 +12,7 @@ internal static class NodeStatus
 {
     private const string Serving = "Serving.";
 
-    private static readonly TimeSpan TellingInterval = TimeSpan.FromSeconds(2);
+    private static readonly TimeSpan UpdateInterval = TimeSpan.FromSeconds(2);
 
     private static readonly TimeSpan RetiringInterval = TimeSpan.FromMinutes(10);
 
@@ -64,7 +64,7 @@ internal static class NodeStatus
     /// Updates the status line of systemd every two seconds until the node stops: the members of its cluster, or what
     /// it waits for. The screen of a card image shows that line too.
     /// </summary>
-    public static async Task TellAsync(
+    public static async Task UpdateStatusAsync(
         NodeSetting setting,
         ServiceAnnouncement? announcement,
         ClusterMember? member,
@@ -73,7 +73,7 @@ internal static class NodeStatus
     {
         try
         {
-            using var timer = new PeriodicTimer(TellingInterval, context.Time);
+            using var timer = new PeriodicTimer(UpdateInterval, context.Time);
             do
             {
                 string serving = context.Readiness.Reason is { } reason ? $"Not serving: {reason}" : Serving;
@@ -81,10 +81,10 @@ internal static class NodeStatus
                     ? $"This node is in the cluster {member.Identity.ClusterName}, with {string.Join(", ", names)}."
                     : null;
                 string? owner = context.HasOwner ? "It has an owner." : null;
-                setting.Systemd.Tell(
+                setting.Systemd.SetStatus(
                     string.Join(' ', ((string?[])[serving, member?.FormingStatus, company, owner]).OfType<string>())
                 );
-                announcement?.TellRole(member?.IsVoter);
+                announcement?.SetRole(member?.IsVoter);
             } while (await timer.WaitForNextTickAsync(context.Stopping));
         }
         catch (OperationCanceledException)

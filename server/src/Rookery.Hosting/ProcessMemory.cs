@@ -51,7 +51,7 @@ public static partial class ProcessMemory
     }
 
     /// <summary>Returns unused memory to the system: managed first, then native.</summary>
-    public static void GiveBack()
+    public static void ReleaseUnused()
     {
         GC.Collect(GC.MaxGeneration, GCCollectionMode.Aggressive, blocking: true, compacting: true);
         _ = TrimAllocator(0);

@@ -41,7 +41,7 @@ internal sealed class ServedNode
         (_setting, _app, _context, _member) = (setting, app, context, member);
         (_alerts, _indexing) = (alerts, indexing);
         bool isHealthy = context.Node.Diagnosis is null;
-        _accessTold = LocalAccess.TellAsync(
+        _accessTold = LocalAccess.AnnounceAsync(
             setting.Disk,
             setting.Configuration,
             setting.Secrets,
@@ -50,7 +50,9 @@ internal sealed class ServedNode
             setting.Log
         );
         _retired = isHealthy ? NodeStatus.RetireIndexesAsync(context) : Task.CompletedTask;
-        _statusTold = isHealthy ? NodeStatus.TellAsync(setting, announcement, member, context) : Task.CompletedTask;
+        _statusTold = isHealthy
+            ? NodeStatus.UpdateStatusAsync(setting, announcement, member, context)
+            : Task.CompletedTask;
     }
 
     /// <summary>Starts the parts of the node in order.</summary>

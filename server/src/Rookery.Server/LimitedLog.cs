@@ -26,7 +26,7 @@ internal sealed class LimitedLog(ILogger log, TimeProvider time) : ILogger
     private long _told;
 
     /// <summary>Number of dropped lines.</summary>
-    public long LeftOut => Interlocked.Read(ref _leftOut);
+    public long DroppedLines => Interlocked.Read(ref _leftOut);
 
     /// <inheritdoc/>
     public IDisposable? BeginScope<TState>(TState state)

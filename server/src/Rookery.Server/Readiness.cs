@@ -33,7 +33,7 @@ public sealed class Readiness
     public string? Reason => _announced ?? _node?.Diagnosis;
 
     /// <summary>Whether the node is opening or stopping, as opposed to diagnosis mode.</summary>
-    public bool IsPassing => _announced is not null;
+    public bool IsOpeningOrStopping => _announced is not null;
 
     /// <summary>Records that the data is open. Documents are served unless the node has a diagnosis.</summary>
     /// <param name="opened">The node.</param>

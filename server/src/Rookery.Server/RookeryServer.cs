@@ -19,13 +19,14 @@ namespace Rookery.Server;
 /// <summary>Builds and stops the HTTP server of one node.</summary>
 public static class RookeryServer
 {
-    // Bytes that one connection buffers in each direction before the socket pushes back. With 16 KiB an answer of 100 KB
-    // took 40 % more processor time. The limits of the sockets bound plain HTTP, those of Kestrel what TLS decrypts. The
-    // default of the sockets is 1 MiB: 60 half-sent bulk inserts pinned 62 MiB, and a node of 256 MiB ran out of memory.
+    // Bytes that one connection buffers in each direction before it slows its client down. With 16 KiB an answer of 100
+    // KB took 40 % more processor time. The limits of the sockets apply to plain HTTP, Kestrel's to bytes that TLS has
+    // decrypted. The sockets' default is 1 MiB: 60 half-sent bulk inserts pinned 62 MiB, and a node of 256 MiB ran out
+    // of memory.
     private const int ConnectionBufferBytes = 64 << 10;
 
     // The limit of connections of one address is between these. RavenDB's clients open one for each concurrent request.
-    private static readonly (int Low, int High) MostOfAddress = (64, 512);
+    private static readonly (int Low, int High) AddressLimitBounds = (64, 512);
 
     // Durations of these routes depend on their readers.
     private static readonly string[] UncountedPatterns = ["/changes", "/streams", "/export"];
@@ -214,7 +215,7 @@ public static class RookeryServer
             {
                 endpoint.Protocols = HttpProtocols.Http1;
                 var byAddress = new ConnectionsByAddress(
-                    Math.Clamp(options.ConnectionsLimit / 4, MostOfAddress.Low, MostOfAddress.High),
+                    Math.Clamp(options.ConnectionsLimit / 4, AddressLimitBounds.Low, AddressLimitBounds.High),
                     context.Log,
                     context.Time
                 );

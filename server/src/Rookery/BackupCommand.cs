@@ -84,7 +84,7 @@ internal static class BackupCommand
         using var backup = await node.BeginBackupAsync();
         using var writer = new BackupWriter(new PosixDisk(), directory);
         using var progress = new Progress("files", TimeProvider.System);
-        using var interruption = new Interruption(progress, () => WhatIsThere(writer));
+        using var interruption = new Interruption(progress, () => DescribeDirectory(writer));
         foreach (var piece in backup.Read())
         {
             Take(writer, piece, progress);
@@ -98,14 +98,14 @@ internal static class BackupCommand
         using var download = await BackupDownload.BeginAsync(node, cancellation);
         using var writer = new BackupWriter(new PosixDisk(), directory);
         using var progress = new Progress("files", TimeProvider.System);
-        using var interruption = new Interruption(progress, () => WhatIsThere(writer));
+        using var interruption = new Interruption(progress, () => DescribeDirectory(writer));
         while (Take(writer, await download.NextAsync(cancellation), progress)) { }
 
         return await CompleteAsync(writer, progress);
     }
 
     /// <summary>Describes the content of the directory after an interruption.</summary>
-    private static string WhatIsThere(BackupWriter writer) =>
+    private static string DescribeDirectory(BackupWriter writer) =>
         writer.IsComplete
             ? $"The backup in {writer.Directory} is complete and checked."
             : $"{writer.Directory} is no complete backup. Delete it and run the command again.";

@@ -97,7 +97,7 @@ internal sealed class BackupDownload : IDisposable
         {
             using var json = JsonDocument.Parse(body);
             return json.RootElement.GetProperty("Message").GetString() is { } said
-                ? NodeSentence.ForOwner(said, node)
+                ? NodeSentence.ForCommandUser(said, node)
                 : $"status {(int)response.StatusCode}";
         }
         catch (Exception other) when (other is JsonException or KeyNotFoundException or InvalidOperationException)

@@ -6,5 +6,5 @@ if (QuickStatus.TryRun(args) is { } quick)
     return quick;
 }
 
-Messages.Take();
+Messages.RedirectConsole();
 return Messages.CodeOf(await CommandLine.RunAsync(args));

@@ -29,7 +29,7 @@ internal static class QuickStatus
         {
             if (
                 AddressOf(url) is not { } place
-                || !PlainQuestion.TryReadAddress(place, out uint address, out ushort port)
+                || !PlainHttpRequest.TryReadAddress(place, out uint address, out ushort port)
                 || TryAsk(place, address, port, isJson, out int code) is not { } answer
             )
             {
@@ -109,7 +109,7 @@ internal static class QuickStatus
                 + "\r\n\r\n"
         );
         code = ExitCode.Failure;
-        if (PlainQuestion.Ask(address, port, question, Patience, out int length) is not { } answer)
+        if (PlainHttpRequest.Ask(address, port, question, Patience, out int length) is not { } answer)
         {
             return null;
         }

@@ -48,7 +48,7 @@ internal static class StatusCommand
     /// </summary>
     private static async Task<IEnumerable<string>> DescribeUnreachedAsync(AdminClient client, JsonElement status)
     {
-        if (StatusWords.IsWholeStory(status))
+        if (StatusWords.IsSelfContained(status))
         {
             return [];
         }

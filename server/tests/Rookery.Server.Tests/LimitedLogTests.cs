@@ -17,7 +17,7 @@ public class LimitedLogTests
         }
 
         Assert.Equal(LimitedLog.Burst, log.Lines.Count);
-        Assert.Equal(1000 - LimitedLog.Burst, limited.LeftOut);
+        Assert.Equal(1000 - LimitedLog.Burst, limited.DroppedLines);
 
         time.Advance(TimeSpan.FromMinutes(3));
         limited.LogError("another");

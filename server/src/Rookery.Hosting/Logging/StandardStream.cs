@@ -192,7 +192,7 @@ public sealed partial class StandardStream : Stream
     /// when its reader does.
     /// </summary>
     /// <exception cref="OutputClosedException">The reader has closed the output.</exception>
-    public void EndIfUnread()
+    public void ThrowIfUnread()
     {
         var writer = new Poll { Descriptor = _descriptor };
         if (_isOpen && PollOne(ref writer, 1, 0) > 0 && (writer.Found & HasNoReader) != 0)

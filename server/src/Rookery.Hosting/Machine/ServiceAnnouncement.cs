@@ -73,7 +73,7 @@ internal sealed class ServiceAnnouncement
             : null;
 
     /// <summary>Announces a new state. A failed write is only logged, because the node serves without it.</summary>
-    public void Tell(string state)
+    public void SetState(string state)
     {
         lock (_gate)
         {
@@ -86,11 +86,11 @@ internal sealed class ServiceAnnouncement
     /// Announces the mark by which nodes that form a cluster together recognise each other; null if this node forms
     /// none.
     /// </summary>
-    public void TellMark(string? mark)
+    public void SetMark(string? mark)
     {
         lock (_gate)
         {
-            TellIfNews(ref _mark, mark);
+            UpdateIfChanged(ref _mark, mark);
         }
     }
 
@@ -98,11 +98,11 @@ internal sealed class ServiceAnnouncement
     /// Announces whether the node votes; null if that is not known. The leader is not announced: it changes often, and
     /// each announcement is written to the card.
     /// </summary>
-    public void TellRole(bool? isVoter)
+    public void SetRole(bool? isVoter)
     {
         lock (_gate)
         {
-            TellIfNews(
+            UpdateIfChanged(
                 ref _role,
                 isVoter switch
                 {
@@ -114,7 +114,7 @@ internal sealed class ServiceAnnouncement
         }
     }
 
-    private void TellIfNews(ref string? what, string? said)
+    private void UpdateIfChanged(ref string? what, string? said)
     {
         bool isNews = !string.Equals(what, said, StringComparison.Ordinal);
         what = said;

@@ -46,16 +46,16 @@ internal sealed class SystemdNotifier : IDisposable
     }
 
     /// <summary>
-    /// Reports that the service is up, in diagnosis mode as well, with a status as in <see cref="Tell"/>.
+    /// Reports that the service is up, in diagnosis mode as well, with a status as in <see cref="SetStatus"/>.
     /// </summary>
     public void Ready(string status)
     {
         Send("READY=1");
-        Tell(status);
+        SetStatus(status);
     }
 
     /// <summary>Sets the status line, which `systemctl status` shows. Called by one thread at a time.</summary>
-    public void Tell(string status)
+    public void SetStatus(string status)
     {
         if (string.Equals(_told, status, StringComparison.Ordinal))
         {

@@ -66,7 +66,7 @@ internal static class AccessAnswer
     /// Returns a warning that databases named by a new credential do not exist; null if all exist. This is no error: as
     /// in RavenDB, they may be created later.
     /// </summary>
-    public static string? NoticeOf(ServerContext context, IEnumerable<string>? databases)
+    public static string? DescribeMissingDatabases(ServerContext context, IEnumerable<string>? databases)
     {
         string[] missing = [.. (databases ?? []).Where(name => !context.Node.Databases.TryGet(name, out _))];
         return missing.Length == 0
@@ -76,7 +76,7 @@ internal static class AccessAnswer
                 + $"and make another.";
     }
 
-    /// <summary>Writes the warning of <see cref="NoticeOf"/> as a member of the answer, if it is not null.</summary>
+    /// <summary>Writes the warning of <see cref="DescribeMissingDatabases"/> as a member, if it is not null.</summary>
     public static void WriteNotice(Utf8JsonWriter json, string? notice)
     {
         if (notice is not null)

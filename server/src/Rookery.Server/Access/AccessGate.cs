@@ -104,7 +104,8 @@ internal sealed class AccessGate(ServerContext context)
     /// all the same, the rights of that credential apply.
     /// </summary>
     private bool NeedsNoCredential(HttpContext http, string? authorization) =>
-        !context.Options.IsSecure && (authorization is null ? !HasSession(http) : !AccessToken.IsMeant(authorization));
+        !context.Options.IsSecure
+        && (authorization is null ? !HasSession(http) : !AccessToken.HasTokenForm(authorization));
 
     // On plain HTTP the cookie may belong to a node on another port, because browsers share cookies across ports.
     private bool HasSession(HttpContext http) => SessionCookie.Of(http) is { } cookie && Sessions.TryUse(cookie, out _);
@@ -177,7 +178,7 @@ internal sealed class AccessGate(ServerContext context)
             kind = CredentialKind.Session;
             return !Sessions.TryUse(cookie, out var tokenHash)
                     ? Unauthenticated("The session of this browser has ended, or is another node's: sign in again.")
-                : !SessionCookie.IsOwnRequest(http)
+                : !SessionCookie.IsProtected(http)
                     ? new AccessRefusal(StatusCodes.Status403Forbidden, SessionCookie.HeaderMissing)
                 : IdentifyByToken(tokenHash, out principal);
         }
@@ -213,7 +214,7 @@ internal sealed class AccessGate(ServerContext context)
                 };
         }
 
-        if (HasEnded(node, expires))
+        if (HasExpired(node, expires))
         {
             return Unauthenticated($"The token '{found.Name}' ended at {expires.UtcDateTime:u}.");
         }
@@ -244,7 +245,7 @@ internal sealed class AccessGate(ServerContext context)
             && items.TryGetValue(OfConnection, out object? kept)
             && kept is Known known
             && ReferenceEquals(known.From, current)
-            && !HasEnded(node, known.Expires)
+            && !HasExpired(node, known.Expires)
         )
         {
             principal = known.Principal;
@@ -291,7 +292,7 @@ internal sealed class AccessGate(ServerContext context)
     /// <summary>
     /// Whether a credential has expired, by the cluster's time. Reads that time only for credentials that can expire.
     /// </summary>
-    private static bool HasEnded(Node node, DateTimeOffset end) =>
+    private static bool HasExpired(Node node, DateTimeOffset end) =>
         end != DateTimeOffset.MaxValue && node.Consensus.Time.IsPast(end);
 
     private AccessTable Table(Node node)
@@ -346,7 +347,8 @@ internal sealed class AccessGate(ServerContext context)
 
     private static string HowToEnter(bool isClaimed) =>
         isClaimed
-            ? $"{HowToGetIn.ForPrograms} an admin makes them with `rookery token create` and `rookery cert create`."
+            ? $"{AuthenticationHints.ForPrograms} an admin makes them with `rookery token create` and `rookery cert "
+                + "create`."
             : "This node has no owner yet: claim it with `rookery claim`, or on its page, and the code that it "
                 + "printed at its start or that was preset.";
 

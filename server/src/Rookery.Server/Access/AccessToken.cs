@@ -28,7 +28,8 @@ internal static class AccessToken
     /// <summary>
     /// Whether an Authorization header has the form of a token of Rookery. The token may be unknown or malformed.
     /// </summary>
-    public static bool IsMeant(string header) => header.StartsWith(Scheme + Prefix, StringComparison.OrdinalIgnoreCase);
+    public static bool HasTokenForm(string header) =>
+        header.StartsWith(Scheme + Prefix, StringComparison.OrdinalIgnoreCase);
 
     /// <summary>Hashes the token of an Authorization header, without allocation.</summary>
     /// <param name="header">The header's value.</param>

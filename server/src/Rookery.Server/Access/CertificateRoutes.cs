@@ -107,7 +107,7 @@ internal sealed class CertificateRoutes(ServerContext context)
             asked.Name,
             thumbprint
         );
-        string? notice = AccessAnswer.NoticeOf(context, asked.Databases.Keys);
+        string? notice = AccessAnswer.DescribeMissingDatabases(context, asked.Databases.Keys);
         string certificate = signed.ExportCertificatePem();
         string authorities = string.Join(
             '\n',

@@ -20,7 +20,7 @@ internal sealed class FeedAccess(ServerContext context, HttpContext http)
     public string? WhyEnded() => context.Access.Refusal(http, http.GetEndpoint())?.Sentence;
 
     /// <summary>Returns the result of <see cref="WhyEnded"/>, at most <see cref="Interval"/> old.</summary>
-    public string? WhyEndedLately()
+    public string? WhyEndedCached()
     {
         if (context.Time.GetElapsedTime(_lookedAt) >= Interval)
         {

@@ -86,7 +86,11 @@ internal sealed class TokenRoutes(ServerContext context)
             request.Name,
             string.Join(',', request.Scopes)
         );
-        await AccessAnswer.SendTokenAsync(http, made, AccessAnswer.NoticeOf(context, request.Databases));
+        await AccessAnswer.SendTokenAsync(
+            http,
+            made,
+            AccessAnswer.DescribeMissingDatabases(context, request.Databases)
+        );
     }
 
     private async Task RemoveAsync(HttpContext http)

@@ -7,7 +7,7 @@ namespace Rookery.Server.Alerts;
 internal sealed class AlertOutbox
 {
     // The previous leader may have failed before it sent an alert, so a new leader sends alerts younger than this.
-    private static readonly TimeSpan ToldByOthers = TimeSpan.FromSeconds(30);
+    private static readonly TimeSpan NewAlertAge = TimeSpan.FromSeconds(30);
 
     private readonly Dictionary<(string Of, string Name), Seen> _seen = [];
 
@@ -28,7 +28,7 @@ internal sealed class AlertOutbox
         var gone = _seen.Keys.ToHashSet();
         foreach (var alert in alerts)
         {
-            var key = (OfWhom(alert), alert.Alert.Name);
+            var key = (SubjectOf(alert), alert.Alert.Name);
             gone.Remove(key);
             var seen = _seen.TryGetValue(key, out var known)
                 ? known with
@@ -37,7 +37,7 @@ internal sealed class AlertOutbox
                 }
                 : new Seen(alert, now, IsTold: false);
             bool isToldHere = isMine(alert);
-            if (!seen.IsTold && (isToldHere || now - seen.Since >= ToldByOthers))
+            if (!seen.IsTold && (isToldHere || now - seen.Since >= NewAlertAge))
             {
                 seen = seen with { IsTold = true };
                 if (isToldHere)
@@ -65,7 +65,7 @@ internal sealed class AlertOutbox
     /// Returns the tag of the node that the alert is about; empty for the cluster. An alert about the cluster stays the
     /// same alert if another leader reports it.
     /// </summary>
-    private static string OfWhom(MemberAlert alert) =>
+    private static string SubjectOf(MemberAlert alert) =>
         alert.Alert.Member
         ?? (AlertCatalogue.Find(alert.Alert.Name) is { IsOfCluster: true } ? string.Empty : alert.Node);
 

@@ -24,7 +24,7 @@ public sealed class AlertSender : IAsyncDisposable
 
     // A member that has just started judges its alerts at its second check, and reports them with its next sample.
     // Until then its silence does not end an alert.
-    private static readonly TimeSpan UntilItIsHeard = TimeSpan.FromMinutes(1);
+    private static readonly TimeSpan FirstReportDelay = TimeSpan.FromMinutes(1);
 
     private readonly ServerContext _context;
     private readonly WebhookConfiguration _webhook;
@@ -193,7 +193,7 @@ public sealed class AlertSender : IAsyncDisposable
                     ? TimeSpan.Zero
                     : _context.Time.GetElapsedTime(_leader.Since)
                 : _context.Options.IsObserved
-                    ? _context.Observation.Find(alert.Node)?.Word?.Uptime
+                    ? _context.Observation.Find(alert.Node)?.LastAnswer?.Uptime
                     : null
         );
 
@@ -204,7 +204,7 @@ public sealed class AlertSender : IAsyncDisposable
     /// <param name="name">Name of the alert.</param>
     /// <param name="judging">How long that node has judged; null if it is not known.</param>
     internal static bool IsJudgedAgain(string name, TimeSpan? judging) =>
-        judging is null || judging >= (AlertCatalogue.Find(name)?.For ?? TimeSpan.Zero) + UntilItIsHeard;
+        judging is null || judging >= (AlertCatalogue.Find(name)?.For ?? TimeSpan.Zero) + FirstReportDelay;
 
     private AlertMessage MessageOf(string state, MemberAlert alert, DateTimeOffset now)
     {
@@ -282,7 +282,7 @@ public sealed class AlertSender : IAsyncDisposable
             why
         );
 
-    private async Task<(string? Failure, bool IsFinal)> SendAsync(
+    private async Task<(string? Failure, bool IsPermanentRefusal)> SendAsync(
         AlertMessage message,
         CancellationToken cancellationToken
     )
@@ -300,7 +300,7 @@ public sealed class AlertSender : IAsyncDisposable
                 ? (null, false)
                 : (
                     $"the webhook at {Place} answered with {(int)answer.StatusCode}{Hint(answer.StatusCode)}.",
-                    IsFinal(answer.StatusCode)
+                    IsPermanentRefusal(answer.StatusCode)
                 );
         }
         catch (OperationCanceledException) when (!cancellationToken.IsCancellationRequested)
@@ -329,7 +329,7 @@ public sealed class AlertSender : IAsyncDisposable
         };
 
     /// <summary>Whether a retry is useless, because the receiver refuses the message itself.</summary>
-    private static bool IsFinal(HttpStatusCode status) =>
+    private static bool IsPermanentRefusal(HttpStatusCode status) =>
         status
             is >= HttpStatusCode.BadRequest
                 and < HttpStatusCode.InternalServerError

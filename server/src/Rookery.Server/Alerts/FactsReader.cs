@@ -17,7 +17,7 @@ internal sealed class FactsReader(ServerContext context)
     public AlertFacts? Read()
     {
         var readiness = context.Readiness;
-        if (readiness.IsPassing && readiness.Node is not null)
+        if (readiness.IsOpeningOrStopping && readiness.Node is not null)
         {
             return null; // the node is stopping
         }

@@ -72,7 +72,7 @@ internal sealed class DashboardFile
 
         http.Response.ContentType = _contentType;
         await using var content = Open();
-        if (TakesBrotli(http.Request.Headers.AcceptEncoding.ToString()))
+        if (AcceptsBrotli(http.Request.Headers.AcceptEncoding.ToString()))
         {
             headers.ContentEncoding = "br";
             http.Response.ContentLength = content.Length;
@@ -89,7 +89,7 @@ internal sealed class DashboardFile
     }
 
     /// <summary>Whether an Accept-Encoding header accepts Brotli.</summary>
-    internal static bool TakesBrotli(string accepted)
+    internal static bool AcceptsBrotli(string accepted)
     {
         foreach (var range in accepted.AsSpan().Split(','))
         {

@@ -27,19 +27,19 @@ internal static class SessionCookie
     /// <summary>
     /// Whether the request cannot be a form of another site: it only reads, or carries <see cref="RequestHeader"/>.
     /// </summary>
-    public static bool IsOwnRequest(HttpContext http) =>
-        HttpMethods.IsGet(http.Request.Method) || HttpMethods.IsHead(http.Request.Method) || IsOfPage(http);
+    public static bool IsProtected(HttpContext http) =>
+        HttpMethods.IsGet(http.Request.Method) || HttpMethods.IsHead(http.Request.Method) || IsFromDashboard(http);
 
     /// <summary>Whether the dashboard sent the request.</summary>
-    public static bool IsOfPage(HttpContext http) =>
+    public static bool IsFromDashboard(HttpContext http) =>
         string.Equals(http.Request.Headers[RequestHeader], HeaderValue, StringComparison.Ordinal);
 
     /// <summary>Sets the cookie in the browser.</summary>
-    public static void Give(HttpContext http, string secret) =>
+    public static void Set(HttpContext http, string secret) =>
         http.Response.Headers.SetCookie = $"{Name}={secret}; {Attributes(http)}";
 
     /// <summary>Deletes the cookie in the browser.</summary>
-    public static void Take(HttpContext http) =>
+    public static void Delete(HttpContext http) =>
         http.Response.Headers.SetCookie = $"{Name}=; Max-Age=0; {Attributes(http)}";
 
     private static string Attributes(HttpContext http) =>

@@ -65,7 +65,7 @@ internal sealed class SessionRoutes(ServerContext context)
             throw new RefusedException(refused.Status, type, refused.Sentence);
         }
 
-        SessionCookie.Give(http, context.Access.Sessions.Begin(hash));
+        SessionCookie.Set(http, context.Access.Sessions.Begin(hash));
         http.Response.Headers.CacheControl = "no-store";
         await Empty.NoContent(http);
     }
@@ -74,7 +74,7 @@ internal sealed class SessionRoutes(ServerContext context)
     {
         if (SessionCookie.Of(http) is { } cookie)
         {
-            if (!SessionCookie.IsOwnRequest(http))
+            if (!SessionCookie.IsProtected(http))
             {
                 throw new RefusedException(
                     StatusCodes.Status403Forbidden,
@@ -86,7 +86,7 @@ internal sealed class SessionRoutes(ServerContext context)
             context.Access.Sessions.End(cookie);
         }
 
-        SessionCookie.Take(http);
+        SessionCookie.Delete(http);
         return Empty.NoContent(http);
     }
 

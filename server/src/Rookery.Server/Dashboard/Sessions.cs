@@ -19,7 +19,7 @@ internal sealed class Sessions(TimeProvider time)
     /// <summary>
     /// Maximum number of sessions of one token, so that one token cannot end the sessions of other tokens.
     /// </summary>
-    public const int MostOfToken = 32;
+    public const int MaximumPerToken = 32;
 
     /// <summary>A session ends after this time without use.</summary>
     public static readonly TimeSpan Idle = TimeSpan.FromHours(12);
@@ -102,7 +102,7 @@ internal sealed class Sessions(TimeProvider time)
         }
     }
 
-    /// <summary>Ends the least recently used session of a token if the token has <see cref="MostOfToken"/>.</summary>
+    /// <summary>Ends the least recently used session of a token that has <see cref="MaximumPerToken"/>.</summary>
     private void MakeRoomOf(ReadOnlySpan<byte> tokenHash)
     {
         int count = 0;
@@ -122,7 +122,7 @@ internal sealed class Sessions(TimeProvider time)
             }
         }
 
-        if (count >= MostOfToken)
+        if (count >= MaximumPerToken)
         {
             _sessions.Remove(oldest);
         }

@@ -69,7 +69,7 @@ internal sealed class HistoryRoutes(ServerContext context)
         int points
     )
     {
-        var widened = new WidenedHistory(from, to, points);
+        var widened = new MergedHistory(from, to, points);
         long newest = node.History.NewestUnixMilliseconds;
         json.WriteString("Node"u8, node.Tag);
         json.WriteNumber("SpanSeconds"u8, widened.SpanSeconds);

@@ -23,12 +23,12 @@ internal sealed record LeaderReport(ClusterReport Sight, double SecondsAgo)
         var watchedFor = observation.WatchedFor;
         var newest = observation
             .Others.Where(other =>
-                other.IsHeard(watchedFor) is true
-                && other.Word?.Sight is { IsLeader: true } theirs
+                other.IsAnswering(watchedFor) is true
+                && other.LastAnswer?.Sight is { IsLeader: true } theirs
                 && theirs.Term >= own.Term
             )
-            .MaxBy(static other => other.Word!.Sight!.Term);
-        if (newest?.Word?.Sight is not { } sight || newest.SeenSeconds is not { } ago)
+            .MaxBy(static other => other.LastAnswer!.Sight!.Term);
+        if (newest?.LastAnswer?.Sight is not { } sight || newest.SeenSeconds is not { } ago)
         {
             return null;
         }

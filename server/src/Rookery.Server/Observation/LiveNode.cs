@@ -166,7 +166,7 @@ internal sealed record LiveCluster(
         }
 
         var heard = observation.Find(member.Tag);
-        bool? isHeard = heard?.IsHeard(watchedFor);
+        bool? isHeard = heard?.IsAnswering(watchedFor);
         return node with
         {
             // If this node and the leader disagree, a member that one of them reaches counts as up.
@@ -175,8 +175,8 @@ internal sealed record LiveCluster(
                 : isHeard is false || seen?.IsReachable is false ? NodeState.Down
                 : NodeState.Unknown,
             SeenSeconds = seen?.HeardSeconds ?? heard?.SeenSeconds,
-            Reason = heard?.Word?.Reason,
-            Sample = heard?.Word?.Sample,
+            Reason = heard?.LastAnswer?.Reason,
+            Sample = heard?.LastAnswer?.Sample,
         };
     }
 }

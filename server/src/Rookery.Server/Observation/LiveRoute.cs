@@ -53,7 +53,7 @@ internal static class LiveRoute
         while (true)
         {
             byte[]? state = await listener.NextAsync(SignOfLife, context.Time, ends.Token);
-            if (access.WhyEndedLately() is { } reason)
+            if (access.WhyEndedCached() is { } reason)
             {
                 await EndAsync(http, reason);
                 return;

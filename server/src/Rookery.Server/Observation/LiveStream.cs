@@ -11,10 +11,10 @@ namespace Rookery.Server.Observation;
 internal sealed class LiveStream(ServerContext context)
 {
     /// <summary>Maximum number of listeners. Each costs a connection and some KiB a second.</summary>
-    public const int MostListeners = 32;
+    public const int MaximumListeners = 32;
 
     /// <summary>Maximum number of listeners with the same token or certificate.</summary>
-    public const int MostOfName = 8;
+    public const int MaximumPerName = 8;
 
     private static readonly TimeSpan Interval = TimeSpan.FromSeconds(1);
 
@@ -35,10 +35,10 @@ internal sealed class LiveStream(ServerContext context)
         refusal = string.Empty;
         lock (_access)
         {
-            if (_listeners == MostListeners)
+            if (_listeners == MaximumListeners)
             {
                 refusal =
-                    $"{MostListeners} pages follow this node already, which is the most. Close one, or open "
+                    $"{MaximumListeners} pages follow this node already, which is the most. Close one, or open "
                     + $"another node's page: each shows all nodes.";
                 return null;
             }
@@ -46,10 +46,10 @@ internal sealed class LiveStream(ServerContext context)
             if (name is not null)
             {
                 int own = _byName.GetValueOrDefault(name);
-                if (own == MostOfName)
+                if (own == MaximumPerName)
                 {
                     refusal =
-                        $"{MostOfName} pages follow this node as '{name}' already, which is the most for one "
+                        $"{MaximumPerName} pages follow this node as '{name}' already, which is the most for one "
                         + $"name. Close one, or open another node's page: each shows all nodes.";
                     return null;
                 }

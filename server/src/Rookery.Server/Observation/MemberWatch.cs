@@ -63,7 +63,7 @@ internal sealed class MemberWatch(ServerContext context, NodeObservation observa
                 && !(failure is OperationCanceledException && !isWatched && observation.IsWatched)
             )
             {
-                seen.Failed();
+                seen.RecordFailure();
                 await PauseAsync(isWatched ? Watched : SampleHistory.Span, begun, isWatched, stopping);
             }
 
@@ -129,7 +129,7 @@ internal sealed class MemberWatch(ServerContext context, NodeObservation observa
         );
         using var answer = await GetAsync(question, isWatched, stopping);
         var root = answer.RootElement;
-        seen.Heard(
+        seen.RecordAnswer(
             new MemberAnswer(
                 JsonMarshal.GetRawUtf8Value(root.GetProperty("Sample"u8)).ToArray(),
                 root.GetProperty("Sample"u8).GetProperty("Reason"u8).GetString(),

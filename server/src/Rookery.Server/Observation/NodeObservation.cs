@@ -76,7 +76,7 @@ internal sealed class NodeObservation : IHostedService, IDisposable
 
     /// <summary>The alerts of the other members, from their last answers.</summary>
     public IReadOnlyList<MemberAlert> AlertsOfOthers =>
-        [.. Others.SelectMany(static other => other.Word?.Alerts ?? [])];
+        [.. Others.SelectMany(static other => other.LastAnswer?.Alerts ?? [])];
 
     /// <summary>Returns the samples of a member or of this node; null for an unknown tag.</summary>
     public ObservedNode? Find(string tag) =>

@@ -18,8 +18,8 @@ internal sealed class ObservedNode(string tag, MemoryShare memory, TimeProvider 
     private static readonly TimeSpan SilenceWatched = TimeSpan.FromSeconds(4);
 
     private readonly Lock _access = new();
-    private MemberAnswer? _word;
-    private long _heardAt;
+    private MemberAnswer? _lastAnswer;
+    private long _answeredAt;
     private bool _hasFailed;
 
     /// <summary>Tag of the node.</summary>
@@ -32,13 +32,13 @@ internal sealed class ObservedNode(string tag, MemoryShare memory, TimeProvider 
     public SlowEvents Slow { get; } = new(memory);
 
     /// <summary>The node's last answer; null before the first.</summary>
-    public MemberAnswer? Word
+    public MemberAnswer? LastAnswer
     {
         get
         {
             lock (_access)
             {
-                return _word;
+                return _lastAnswer;
             }
         }
     }
@@ -50,22 +50,22 @@ internal sealed class ObservedNode(string tag, MemoryShare memory, TimeProvider 
         {
             lock (_access)
             {
-                return _word is null ? null : time.GetElapsedTime(_heardAt).TotalSeconds;
+                return _lastAnswer is null ? null : time.GetElapsedTime(_answeredAt).TotalSeconds;
             }
         }
     }
 
     /// <summary>Records an answer.</summary>
-    public void Heard(MemberAnswer said)
+    public void RecordAnswer(MemberAnswer answer)
     {
         lock (_access)
         {
-            (_word, _heardAt, _hasFailed) = (said, time.GetTimestamp(), false);
+            (_lastAnswer, _answeredAt, _hasFailed) = (answer, time.GetTimestamp(), false);
         }
     }
 
     /// <summary>Records that a request failed.</summary>
-    public void Failed()
+    public void RecordFailure()
     {
         lock (_access)
         {
@@ -75,13 +75,13 @@ internal sealed class ObservedNode(string tag, MemoryShare memory, TimeProvider 
 
     /// <summary>Whether the node answers requests of this node; null before the first request has ended.</summary>
     /// <param name="watchedFor">How long the node has been polled every second.</param>
-    public bool? IsHeard(TimeSpan watchedFor)
+    public bool? IsAnswering(TimeSpan watchedFor)
     {
         lock (_access)
         {
             return _hasFailed ? false
-                : _word is null ? null
-                : time.GetElapsedTime(_heardAt) < (watchedFor >= SilenceWatched ? SilenceWatched : SilenceUnwatched);
+                : _lastAnswer is null ? null
+                : time.GetElapsedTime(_answeredAt) < (watchedFor >= SilenceWatched ? SilenceWatched : SilenceUnwatched);
         }
     }
 }

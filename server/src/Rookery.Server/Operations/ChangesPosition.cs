@@ -38,7 +38,7 @@ internal readonly record struct ChangesPosition(long Etag, string? HistoryId)
     /// the etag, and has forgotten no later deletion. A database that was restored, or deleted and created again, has
     /// another history, where the same etag means another change.
     /// </summary>
-    public bool IsKnownTo(Database database, in DatabaseStatistics statistics) =>
+    public bool CanContinueIn(Database database, in DatabaseStatistics statistics) =>
         (HistoryId is null || string.Equals(HistoryId, database.HistoryId, StringComparison.Ordinal))
         && Etag <= statistics.LastEtag
         && (Etag == 0 || Etag >= statistics.TombstoneHorizon);

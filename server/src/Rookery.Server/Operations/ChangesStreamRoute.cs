@@ -55,7 +55,7 @@ internal static class ChangesStreamRoute
             while (true)
             {
                 await SendChangesAsync(http, answer, database, access, place, turns);
-                if (access.WhyEndedLately() is { } reason)
+                if (access.WhyEndedCached() is { } reason)
                 {
                     await EndAsync(http, answer, reason);
                     return;
@@ -97,21 +97,21 @@ internal static class ChangesStreamRoute
     /// Writes the position where the feed begins, as an id without data. It sets a browser's Last-Event-ID without an
     /// event, so a client that is disconnected before the first change misses nothing.
     /// </summary>
-    private static FeedPlace Begin(AnswerBuffer answer, Database database, ChangesPosition? since)
+    private static FeedPosition Begin(AnswerBuffer answer, Database database, ChangesPosition? since)
     {
         using var reader = database.OpenReader();
         var statistics = reader.ReadStatistics();
-        if (since is { } position && !position.IsKnownTo(database, statistics))
+        if (since is { } position && !position.CanContinueIn(database, statistics))
         {
             answer.Write(Reset);
-            return new FeedPlace { Horizon = statistics.TombstoneHorizon };
+            return new FeedPosition { Horizon = statistics.TombstoneHorizon };
         }
 
         long etag = since?.Etag ?? statistics.LastEtag;
         answer.Write(": changes\nid: "u8);
         WritePosition(answer, database, etag);
         answer.Write("\n\n"u8);
-        return new FeedPlace { Etag = etag, Horizon = statistics.TombstoneHorizon };
+        return new FeedPosition { Etag = etag, Horizon = statistics.TombstoneHorizon };
     }
 
     private static async Task SendChangesAsync(
@@ -119,11 +119,11 @@ internal static class ChangesStreamRoute
         AnswerBuffer answer,
         Database database,
         FeedAccess access,
-        FeedPlace place,
+        FeedPosition place,
         WorkTurns turns
     )
     {
-        for (bool isMore = true; isMore && access.WhyEndedLately() is null; )
+        for (bool isMore = true; isMore && access.WhyEndedCached() is null; )
         {
             await turns.YieldWhenDueAsync();
             isMore = WritePart(answer, database, place, turns);
@@ -139,7 +139,7 @@ internal static class ChangesStreamRoute
     /// was sent. If deletions after that etag were forgotten meanwhile, the client is told to begin again.
     /// </summary>
     /// <returns>Whether there are more.</returns>
-    private static bool WritePart(AnswerBuffer answer, Database database, FeedPlace place, WorkTurns turns)
+    private static bool WritePart(AnswerBuffer answer, Database database, FeedPosition place, WorkTurns turns)
     {
         using var reader = database.OpenReader();
         long horizon = reader.ReadStatistics().TombstoneHorizon;
@@ -271,7 +271,7 @@ internal static class ChangesStreamRoute
     }
 
     /// <summary>How far a feed was sent.</summary>
-    private sealed class FeedPlace
+    private sealed class FeedPosition
     {
         public long Etag { get; set; }
 

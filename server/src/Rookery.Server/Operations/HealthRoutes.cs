@@ -54,7 +54,7 @@ internal static class HealthRoutes
         }
 
         using var status = JsonDocument.Parse(body.WrittenMemory);
-        if (StatusWords.IsWholeStory(status.RootElement))
+        if (StatusWords.IsSelfContained(status.RootElement))
         {
             http.Response.Headers[StatusWords.Header] = StatusWords.IsWell(status.RootElement)
                 ? StatusWords.Well

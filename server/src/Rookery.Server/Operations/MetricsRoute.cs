@@ -37,7 +37,7 @@ internal static class MetricsRoute
                 "rookery_log_lines_left_out_total",
                 "Log lines about requests that exceeded the rate limit and were dropped."
             )
-            .Sample(context.RequestLog.LeftOut + context.FaultLog.LeftOut);
+            .Sample(context.RequestLog.DroppedLines + context.FaultLog.DroppedLines);
         AddIo(text, context.Io);
         AddMemory(text, context.Memory);
         CertificateHealth.Add(text, context);

@@ -33,7 +33,7 @@ public static class StatusWords
     /// <summary>
     /// Whether <c>rookery status</c> need not ask other members: a leader is known, or the node is in no cluster.
     /// </summary>
-    public static bool IsWholeStory(JsonElement status) =>
+    public static bool IsSelfContained(JsonElement status) =>
         !status.TryGetProperty("Cluster", out var cluster)
         || TakesNoPart(cluster)
         || cluster.GetProperty("Leader").ValueKind == JsonValueKind.String;

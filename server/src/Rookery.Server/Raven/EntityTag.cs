@@ -47,7 +47,7 @@ internal struct EntityTag(Database database)
     {
         http.Response.Headers.ETag = tag;
         var known = http.Request.Headers.IfNoneMatch;
-        if (known.Count == 0 || !Names(known, tag))
+        if (known.Count == 0 || !Contains(known, tag))
         {
             return false;
         }
@@ -58,7 +58,7 @@ internal struct EntityTag(Database database)
 
     // Whether If-None-Match, a list of tags or `*` (RFC 9110, section 13.1.2), contains the tag. RavenDB's clients send
     // one tag, unchanged.
-    private static bool Names(StringValues known, string tag) =>
+    private static bool Contains(StringValues known, string tag) =>
         string.Equals(known[0], tag, StringComparison.Ordinal)
         || (
             EntityTagHeaderValue.TryParseList(known, out var tags)

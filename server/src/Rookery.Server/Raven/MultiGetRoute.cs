@@ -123,7 +123,7 @@ internal sealed class MultiGetRoute(ServerContext context, GetDocuments document
 
     private static void WriteEnd(AnswerBuffer answer, HttpResponse response, MultiGetPart body)
     {
-        answer.Write(body.WrittenBytes > 0 ? ""u8 : Nothing(response.StatusCode));
+        answer.Write(body.WrittenBytes > 0 ? ""u8 : EmptyBodyOf(response.StatusCode));
         answer.Write(Encoding.ASCII.GetBytes($",\"StatusCode\":{response.StatusCode},\"Headers\":{{"));
         if (response.Headers.ETag.ToString() is { Length: > 0 } tag)
         {
@@ -137,7 +137,7 @@ internal sealed class MultiGetRoute(ServerContext context, GetDocuments document
 
     // Returns the body of an inner answer that has none, for example of a missing id. The client parses it whatever the
     // status is, and fails on null.
-    private static ReadOnlySpan<byte> Nothing(int status) =>
+    private static ReadOnlySpan<byte> EmptyBodyOf(int status) =>
         status == StatusCodes.Status404NotFound ? "{\"Results\":[null],\"Includes\":{}}"u8 : "null"u8;
 
     private static List<Part> ReadParts(RequestBody body) =>

@@ -2,7 +2,7 @@ namespace Rookery.Server.Raven;
 
 /// <summary>
 /// The query parameters that each route of RavenDB's dialect takes, besides those that every route ignores
-/// (<see cref="RouteParameters.PassedOverAnywhere"/>). docs/reference/clients.md lists them too.
+/// (<see cref="RouteParameters.IgnoredAnywhere"/>). docs/reference/clients.md lists them too.
 /// </summary>
 internal static class RavenParameters
 {
@@ -10,14 +10,14 @@ internal static class RavenParameters
 
     private static readonly Dictionary<string, string> OfDocuments = new(StringComparer.Ordinal)
     {
-        ["loadHash"] = "makes a URL of its own of ids in a body, for the client's cache",
+        ["loadHash"] = "gives each list of ids in a body its own URL, for the client's cache",
     };
 
     private static readonly Dictionary<string, string> OfQueries = new(StringComparer.Ordinal)
     {
-        ["queryHash"] = "makes a URL of its own of a query in a body, for the client's cache",
-        ["addTimeSeriesNames"] = "asks for the names of time series in results, and there are none",
-        ["tag"] = "names the query for whoever watches the traffic of a server",
+        ["queryHash"] = "gives each query in a body its own URL, for the client's cache",
+        ["addTimeSeriesNames"] = "requests the names of time series in results, which there are none of",
+        ["tag"] = "names the query for tools that observe the traffic",
     };
 
     /// <summary>GET docs.</summary>
@@ -35,12 +35,12 @@ internal static class RavenParameters
             Consistency
         )
         {
-            PassedOver = OfDocuments,
+            Ignored = OfDocuments,
         };
 
     /// <summary>POST docs.</summary>
     public static RouteParameters DocumentsOfBody { get; } =
-        new("include*", "metadataOnly", Consistency) { PassedOver = OfDocuments };
+        new("include*", "metadataOnly", Consistency) { Ignored = OfDocuments };
 
     /// <summary>HEAD docs.</summary>
     public static RouteParameters DocumentHead { get; } = new("id", Consistency);
@@ -64,9 +64,9 @@ internal static class RavenParameters
         )
         {
             TakesKey = true,
-            PassedOver = new Dictionary<string, string>(StringComparer.Ordinal)
+            Ignored = new Dictionary<string, string>(StringComparer.Ordinal)
             {
-                ["disableAtomicDocumentWrites"] = "speaks of cluster-wide transactions only, which are refused",
+                ["disableAtomicDocumentWrites"] = "is for cluster-wide transactions only, which are refused",
             },
         };
 
@@ -90,14 +90,14 @@ internal static class RavenParameters
     public static RouteParameters IdentitySeed { get; } = new("name", "value", "force") { TakesKey = true };
 
     /// <summary>POST queries.</summary>
-    public static RouteParameters Query { get; } = new("metadataOnly", "debug", Consistency) { PassedOver = OfQueries };
+    public static RouteParameters Query { get; } = new("metadataOnly", "debug", Consistency) { Ignored = OfQueries };
 
     /// <summary>DELETE and PATCH of queries.</summary>
     public static RouteParameters ChangeByQuery { get; } =
         new("allowStale", "staleTimeout", "maxOpsPerSec", "details", "ignoreMaxStepsForScript", Consistency);
 
     /// <summary>POST streams/queries.</summary>
-    public static RouteParameters StreamOfQuery { get; } = new("format", Consistency) { PassedOver = OfQueries };
+    public static RouteParameters StreamOfQuery { get; } = new("format", Consistency) { Ignored = OfQueries };
 
     /// <summary>GET streams/docs.</summary>
     public static RouteParameters StreamOfDocuments { get; } =
@@ -129,9 +129,9 @@ internal static class RavenParameters
         new("name")
         {
             TakesKey = true,
-            PassedOver = new Dictionary<string, string>(StringComparer.Ordinal)
+            Ignored = new Dictionary<string, string>(StringComparer.Ordinal)
             {
-                ["clusterWide"] = "asks whether it is done on all members, and it always is",
+                ["clusterWide"] = "requests the change on all members, which is always so",
             },
         };
 
@@ -164,10 +164,10 @@ internal static class RavenParameters
         new("name")
         {
             TakesNotes = true,
-            PassedOver = new Dictionary<string, string>(StringComparer.Ordinal)
+            Ignored = new Dictionary<string, string>(StringComparer.Ordinal)
             {
-                ["localUrl"] = "tells a debugging proxy where the node is",
-                ["applicationIdentifier"] = "names the application for whoever watches the traffic of a server",
+                ["localUrl"] = "gives a debugging proxy the address of the node",
+                ["applicationIdentifier"] = "names the application for tools that observe the traffic",
             },
         };
 

@@ -122,7 +122,7 @@ internal static class RavenRoute
         );
 
     private static string LocalReadHint(HttpContext http) =>
-        SessionCookie.IsOfPage(http) ? LocalReads.ForPeople : LocalReads.ForPrograms;
+        SessionCookie.IsFromDashboard(http) ? LocalReads.ForPeople : LocalReads.ForPrograms;
 
     private static bool IsLocal(ServerContext context, HttpContext http)
     {

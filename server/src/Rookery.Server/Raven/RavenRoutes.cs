@@ -106,8 +106,8 @@ public static class RavenRoutes
             .Taking(RavenParameters.Read);
         Read(routes, context, "GET", "collections/stats/detailed", StatisticsRoutes.CollectionsDetailedAsync)
             .Taking(RavenParameters.Read);
-        Ask(routes, context, "healthcheck", TopologyRoutes.HealthAsync).Taking(RouteParameters.None);
-        Ask(routes, context, "configuration/client", TopologyRoutes.ClientConfigurationAsync)
+        MapWithoutBarrier(routes, context, "healthcheck", TopologyRoutes.HealthAsync).Taking(RouteParameters.None);
+        MapWithoutBarrier(routes, context, "configuration/client", TopologyRoutes.ClientConfigurationAsync)
             .Taking(RouteParameters.None);
     }
 
@@ -148,8 +148,9 @@ public static class RavenRoutes
     )
     {
         var operations = new OperationRoutes(context, registry);
-        Ask(routes, context, "operations/next-operation-id", operations.NextIdAsync).Taking(RouteParameters.None);
-        Ask(routes, context, "operations/state", operations.StateAsync).Taking(RavenParameters.Operation);
+        MapWithoutBarrier(routes, context, "operations/next-operation-id", operations.NextIdAsync)
+            .Taking(RouteParameters.None);
+        MapWithoutBarrier(routes, context, "operations/state", operations.StateAsync).Taking(RavenParameters.Operation);
         Write(routes, context, "POST", "operations/kill", operations.KillAsync).Taking(RavenParameters.Operation);
         Write(routes, context, "POST", "bulk_insert", new BulkInsertRoute(context, registry).HandleAsync)
             .Taking(RavenParameters.BulkInsert)
@@ -209,7 +210,7 @@ public static class RavenRoutes
         routes.MapMethods(Database + path, [method], RavenRoute.OnFreshDatabase(context, handler)).For(RouteScope.Read);
 
     // Maps a request that neither reads nor writes data. No write changes its answer, so it needs no read barrier.
-    private static IEndpointConventionBuilder Ask(
+    private static IEndpointConventionBuilder MapWithoutBarrier(
         IEndpointRouteBuilder routes,
         ServerContext context,
         string path,

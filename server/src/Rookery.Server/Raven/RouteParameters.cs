@@ -15,7 +15,7 @@ internal sealed class RouteParameters(params string[] obeyed)
     private static readonly Dictionary<string, string> Anywhere = new(StringComparer.OrdinalIgnoreCase)
     {
         ["nodeTag"] = "names the node to which the client sends the request",
-        ["raft-request-id"] = "is new at each repetition; where it is not, it makes a repetition apply once",
+        ["raft-request-id"] = "usually differs at each repetition; if it is the same, the repetition is applied once",
     };
 
     private readonly (string Name, bool IsList)[] _obeyed =
@@ -33,11 +33,11 @@ internal sealed class RouteParameters(params string[] obeyed)
     public IEnumerable<string> Obeyed => _obeyed.Select(static known => known.Name);
 
     /// <summary>Names of parameters that the route ignores, each with the reason why that is harmless.</summary>
-    public IReadOnlyDictionary<string, string> PassedOver { get; init; } =
+    public IReadOnlyDictionary<string, string> Ignored { get; init; } =
         new Dictionary<string, string>(StringComparer.Ordinal);
 
     /// <summary>Names of parameters that every route ignores, each with the reason.</summary>
-    public static IReadOnlyDictionary<string, string> PassedOverAnywhere => Anywhere;
+    public static IReadOnlyDictionary<string, string> IgnoredAnywhere => Anywhere;
 
     /// <summary>
     /// Whether names without a value are ignored. Clients add such names as a note why they send a request.
@@ -74,7 +74,7 @@ internal sealed class RouteParameters(params string[] obeyed)
             int known = IndexOf(parameter);
             if (known < 0)
             {
-                if (!IsPassedOver(parameter))
+                if (!IsIgnored(parameter))
                 {
                     throw Unknown(http, parameter.Name.ToString());
                 }
@@ -106,7 +106,7 @@ internal sealed class RouteParameters(params string[] obeyed)
         return -1;
     }
 
-    private bool IsPassedOver(QueryParameters.Parameter parameter)
+    private bool IsIgnored(QueryParameters.Parameter parameter)
     {
         if (TakesNotes && !parameter.HasValue)
         {
@@ -114,7 +114,7 @@ internal sealed class RouteParameters(params string[] obeyed)
         }
 
         string name = parameter.Name.ToString();
-        return Anywhere.ContainsKey(name) || PassedOver.Keys.Contains(name, StringComparer.OrdinalIgnoreCase);
+        return Anywhere.ContainsKey(name) || Ignored.Keys.Contains(name, StringComparer.OrdinalIgnoreCase);
     }
 
     private void CheckHeaders(HttpContext http, bool isWrite)
@@ -122,7 +122,7 @@ internal sealed class RouteParameters(params string[] obeyed)
         var headers = http.Request.Headers;
         if (!TakesIfMatch && headers.IfMatch.Count > 0)
         {
-            throw NotCarriedOut(http, "If-Match");
+            throw NotObeyed(http, "If-Match");
         }
 
         if (!isWrite)
@@ -139,7 +139,7 @@ internal sealed class RouteParameters(params string[] obeyed)
             : null;
         if (condition is not null)
         {
-            throw NotCarriedOut(http, condition);
+            throw NotObeyed(http, condition);
         }
 
         if (!TakesKey)
@@ -154,7 +154,7 @@ internal sealed class RouteParameters(params string[] obeyed)
                 + (_obeyed.Length == 0 ? "This route takes none." : $"It takes {string.Join(", ", Obeyed)}.")
         );
 
-    private static RefusedException NotCarriedOut(HttpContext http, string header) =>
+    private static RefusedException NotObeyed(HttpContext http, string header) =>
         RefusedException.NotSupported(
             $"The header {header} of {http.Request.Method} {http.Request.Path} is not supported by this "
                 + $"version, and nothing was done; send the request without it."

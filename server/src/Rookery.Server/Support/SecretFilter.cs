@@ -42,7 +42,7 @@ public sealed partial class SecretFilter
 
         try
         {
-            return LooksSecret().Replace(text, Removed);
+            return IsLikelySecret().Replace(text, Removed);
         }
         catch (RegexMatchTimeoutException)
         {
@@ -59,5 +59,5 @@ public sealed partial class SecretFilter
         RegexOptions.CultureInvariant | RegexOptions.ExplicitCapture,
         matchTimeoutMilliseconds: 5000
     )]
-    private static partial Regex LooksSecret();
+    private static partial Regex IsLikelySecret();
 }

@@ -18,7 +18,7 @@ public sealed class WelcomeServer : IHttpApplication<HttpContext>, IAsyncDisposa
 {
     // A browser opens six connections at most.
     private const int MostConnections = 48;
-    private const int MostOfAddress = 8;
+    private const int MaximumPerAddress = 8;
 
     // The default of the sockets is 1 MiB for each connection.
     private const int BufferBytes = 16 << 10;
@@ -45,7 +45,7 @@ public sealed class WelcomeServer : IHttpApplication<HttpContext>, IAsyncDisposa
         options.Limits.MaxRequestBufferSize = BufferBytes;
         options.Limits.RequestHeadersTimeout = TimeSpan.FromSeconds(5);
         options.Limits.KeepAliveTimeout = TimeSpan.FromSeconds(5);
-        var byAddress = new ConnectionsByAddress(MostOfAddress, context.Log, context.Time);
+        var byAddress = new ConnectionsByAddress(MaximumPerAddress, context.Log, context.Time);
         options.Listen(
             listen,
             endpoint =>

@@ -118,7 +118,7 @@ internal sealed class AdminClient : IDisposable
             && answer.TryGetProperty("Message", out var message)
             && message.ValueKind == JsonValueKind.String
             && message.GetString() is { } sentence
-            ? NodeSentence.ForOwner(sentence, _node)
+            ? NodeSentence.ForCommandUser(sentence, _node)
             : $"The node refused with status {status}.";
     }
 }

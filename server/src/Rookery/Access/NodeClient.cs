@@ -118,7 +118,7 @@ internal sealed class NodeClient(NodeConnection node, IReadOnlyList<NodeConnecti
     /// Switches to the next of the named nodes that answers. For use after a refusal or silence, because this node may
     /// be cut off from the other members. Stays with this node if no other answers. No request may be in progress.
     /// </summary>
-    public async Task LookElsewhereAsync()
+    public async Task SwitchNodeAsync()
     {
         if (named is not { Count: > 1 })
         {
@@ -231,7 +231,7 @@ internal sealed class NodeClient(NodeConnection node, IReadOnlyList<NodeConnecti
 
         return new AdminException(
             sentence is not null
-                ? NodeSentence.ForOwner(sentence, _node)
+                ? NodeSentence.ForCommandUser(sentence, _node)
                 : $"The node at {_node.Address} refused with status {(int)answer.StatusCode}.",
             code
         );

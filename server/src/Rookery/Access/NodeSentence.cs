@@ -11,15 +11,15 @@ internal static class NodeSentence
     /// <summary>Returns the message with options of commands instead of HTTP headers and parameters.</summary>
     /// <param name="said">The node's message.</param>
     /// <param name="node">How the command connects to the node.</param>
-    public static string ForOwner(string said, NodeConnection node) =>
+    public static string ForCommandUser(string said, NodeConnection node) =>
         said.Replace(
                 LocalReads.ForPrograms,
                 node.HasLocalReads ? LocalReads.ForCommands : LocalReads.ForPeople,
                 StringComparison.Ordinal
             )
             .Replace(
-                HowToGetIn.ForPrograms,
-                node.IsFoundByData ? HowToGetIn.ForCommandsWithData : HowToGetIn.ForCommands,
+                AuthenticationHints.ForPrograms,
+                node.IsFoundByData ? AuthenticationHints.ForCommandsWithData : AuthenticationHints.ForCommands,
                 StringComparison.Ordinal
             );
 }

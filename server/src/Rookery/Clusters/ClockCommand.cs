@@ -12,7 +12,7 @@ namespace Rookery.Clusters;
 internal static class ClockCommand
 {
     // A larger difference means that the clock of one of the two machines is wrong. The user decides which.
-    private static readonly TimeSpan NearEnough = TimeSpan.FromMinutes(1);
+    private static readonly TimeSpan MaximumClockDifference = TimeSpan.FromMinutes(1);
 
     public static Command Create() => new("clock", "The time that documents expire by.") { Confirm() };
 
@@ -70,7 +70,7 @@ internal static class ClockCommand
 
         var off = time - here;
         string compared =
-            off.Duration() < NearEnough
+            off.Duration() < MaximumClockDifference
                 ? "as does this machine's"
                 : $"{Amount.Time(off.Duration())} {(off < TimeSpan.Zero ? "behind" : "ahead of")} this machine's";
         Question.Confirm(

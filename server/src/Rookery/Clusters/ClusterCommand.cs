@@ -25,7 +25,7 @@ internal static class ClusterCommand
         };
 
     /// <summary>Returns why a name is not allowed, as a sentence; null if it is allowed.</summary>
-    public static string? WhyNoName(string name) =>
+    public static string? WhyInvalidName(string name) =>
         MemberName.IsValid(name) ? null : $"\"{name}\" is not allowed as a name. {MemberName.Rule}";
 
     private static Command Init()
@@ -89,7 +89,7 @@ internal static class ClusterCommand
         bool isJson
     )
     {
-        if ((WhyNoName(clusterName) ?? WhyNoName(nodeName)) is { } noName)
+        if ((WhyInvalidName(clusterName) ?? WhyInvalidName(nodeName)) is { } noName)
         {
             return await Refusal.WriteAsync(noName, ExitCode.Configuration);
         }

@@ -121,7 +121,7 @@ internal static class JoinCommand
         var disk = new PosixDisk();
         if (
             (
-                ClusterCommand.WhyNoName(node.Name)
+                ClusterCommand.WhyInvalidName(node.Name)
                 ?? WhyNotReached(node)
                 ?? JoinClient.WhyNot(disk, directory, token)
                 ?? WhyKept(disk, directory, token)

@@ -219,8 +219,8 @@ internal static class NodeCommand
         }
 
         await Console.Error.WriteLineAsync(
-            $"Now {Bears(voters)}; without {node} {Bears(left)}. Its data directory cannot be used again: the "
-                + $"machine must join again with an empty one."
+            $"Now {DescribeTolerance(voters)}; without {node} {DescribeTolerance(left)}. Its data directory cannot be "
+                + $"used again: the machine must join again with an empty one."
         );
         if (Console.IsInputRedirected)
         {
@@ -237,7 +237,7 @@ internal static class NodeCommand
     private static bool IsLearner(JsonElement member) => member.GetProperty("Role").ValueEquals("learner");
 
     /// <summary>Describes how many members vote, and how many of them may fail before writes stop.</summary>
-    private static string Bears(JsonElement[] voters)
+    private static string DescribeTolerance(JsonElement[] voters)
     {
         int off = voters.Count(static member =>
             member.TryGetProperty("IsReachable", out var isReachable) && !isReachable.GetBoolean()

@@ -179,7 +179,7 @@ internal sealed class QueryChange(NodeClient client, string database, AskedQuery
             catch (AdminException lost)
             {
                 throw new AdminException(
-                    $"{lost.Message} {Figures("when it answered last")} {HowToLook(operation)}",
+                    $"{lost.Message} {Figures("when it answered last")} {DescribeLookUp(operation)}",
                     ExitCode.Failure
                 );
             }
@@ -237,7 +237,7 @@ internal sealed class QueryChange(NodeClient client, string database, AskedQuery
         catch (Exception silent) when (silent is AdminException or OperationCanceledException)
         {
             return $"{Figures("when it answered last")} The node did not confirm the stop, "
-                + $"so the operation may go on. {HowToLook(operation)}";
+                + $"so the operation may go on. {DescribeLookUp(operation)}";
         }
 
         return $"{Figures("by then")} The node stops after its current batch.";
@@ -247,7 +247,7 @@ internal sealed class QueryChange(NodeClient client, string database, AskedQuery
         $"{Amount.Number(_done)} of {Amount.Of(_total, "document")} were {Done} {when}; they stay {Done}.";
 
     /// <summary>Describes how to look up or stop the operation.</summary>
-    private string HowToLook(long operation)
+    private string DescribeLookUp(long operation)
     {
         string operations = $"{new Uri(client.Address, $"{asked.Path}/operations")}";
         return $"It is operation {operation} of that node: GET {operations}/state?id={operation} shows its progress, "

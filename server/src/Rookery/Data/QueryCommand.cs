@@ -156,7 +156,7 @@ internal static class QueryCommand
         await Console.Error.WriteLineAsync(Summary(answer, results.Length));
         if (answer.TryGetProperty("Timings", out var timings))
         {
-            Tell(timings, "all", 0);
+            PrintTiming(timings, "all", 0);
         }
 
         return ExitCode.Success;
@@ -174,7 +174,7 @@ internal static class QueryCommand
             + $"{VisibleText.OfLine(answer.GetProperty("IndexName").GetString() ?? "no index")}.{stale}";
     }
 
-    private static void Tell(JsonElement timing, string name, int depth)
+    private static void PrintTiming(JsonElement timing, string name, int depth)
     {
         if (timing.ValueKind != JsonValueKind.Object)
         {
@@ -195,7 +195,7 @@ internal static class QueryCommand
         {
             foreach (var part in parts.EnumerateObject())
             {
-                Tell(part.Value, part.Name, depth + 1);
+                PrintTiming(part.Value, part.Name, depth + 1);
             }
         }
     }

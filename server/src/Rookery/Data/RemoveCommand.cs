@@ -199,7 +199,7 @@ internal static class RemoveCommand
         using var progress = new Progress("documents", TimeProvider.System);
         int deleted = 0,
             asked = 0;
-        using var interruption = new Interruption(progress, () => WhatIsDeleted(deleted, asked, ids.Count));
+        using var interruption = new Interruption(progress, () => DescribeDeleted(deleted, asked, ids.Count));
         foreach (string[] some in ids.Chunk(DocumentsAtOnce))
         {
             asked += some.Length;
@@ -223,7 +223,7 @@ internal static class RemoveCommand
             }
             catch (AdminException lost)
             {
-                throw new AdminException($"{lost.Message} {WhatIsDeleted(deleted, asked, ids.Count)}", lost.Code);
+                throw new AdminException($"{lost.Message} {DescribeDeleted(deleted, asked, ids.Count)}", lost.Code);
             }
 
             progress.Report(deleted += some.Length, 0);
@@ -234,7 +234,7 @@ internal static class RemoveCommand
     /// <param name="deleted">Documents whose deletion the node has confirmed.</param>
     /// <param name="asked">Documents whose deletion was requested.</param>
     /// <param name="all">Documents to delete in all.</param>
-    private static string WhatIsDeleted(int deleted, int asked, int all)
+    private static string DescribeDeleted(int deleted, int asked, int all)
     {
         string open =
             asked == deleted ? string.Empty

@@ -205,7 +205,7 @@ internal static class IoCommand
             }
 
             await Task.Delay(Pause, time);
-            Output.Stream.EndIfUnread();
+            Output.Stream.ThrowIfUnread();
         }
     }
 

@@ -111,7 +111,7 @@ internal static class LogsCommand
             }
 
             await Task.Delay(Pause, time);
-            Output.Stream.EndIfUnread();
+            Output.Stream.ThrowIfUnread();
         }
     }
 

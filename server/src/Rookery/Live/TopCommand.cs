@@ -121,7 +121,7 @@ internal static class TopCommand
             );
             using var goesOn = PosixSignalRegistration.Create(
                 PosixSignal.SIGCONT,
-                _ => happenings.Writer.TryWrite(_ => terminal.TakeAgain())
+                _ => happenings.Writer.TryWrite(_ => terminal.SetUpAgain())
             );
             new Thread(() => RawTerminal.ReadKeys(key => happenings.Writer.TryWrite(now => Press(now, key, end))))
             {

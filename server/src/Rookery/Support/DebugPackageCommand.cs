@@ -205,7 +205,7 @@ internal static class DebugPackageCommand
         {
             using var json = JsonDocument.Parse(body);
             return json.RootElement.GetProperty("Message").GetString() is { } said
-                ? NodeSentence.ForOwner(said, node)
+                ? NodeSentence.ForCommandUser(said, node)
                 : $"The node refused with status {(int)answer.StatusCode}.";
         }
         catch (Exception other) when (other is JsonException or KeyNotFoundException or InvalidOperationException)

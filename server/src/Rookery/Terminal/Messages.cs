@@ -21,7 +21,7 @@ internal sealed class Messages : TextWriter
     private static Messages Instance { get; } = new();
 
     /// <summary>Redirects the console's stdout and stderr to streams that report failed writes.</summary>
-    public static void Take()
+    public static void RedirectConsole()
     {
         Console.SetOut(new StreamWriter(Output.Visible, Utf8) { AutoFlush = true });
         Console.SetError(Instance);

@@ -13,7 +13,7 @@ internal sealed class Progress(string? what, TimeProvider time) : IDisposable
 {
     private const int BarWidth = 24;
     private static readonly TimeSpan DrawingPeriod = TimeSpan.FromMilliseconds(200);
-    private static readonly TimeSpan TellingPeriod = TimeSpan.FromSeconds(10);
+    private static readonly TimeSpan LinePeriod = TimeSpan.FromSeconds(10);
 
     private readonly bool _redraws = Tty.CanRedraw;
     private readonly ProgressEstimate _bytes = new(time);
@@ -51,7 +51,7 @@ internal sealed class Progress(string? what, TimeProvider time) : IDisposable
     {
         _items.Report(items);
         _bytes.Report(bytes);
-        if (_hasEnded || time.GetElapsedTime(_shownAt) < (_redraws ? DrawingPeriod : TellingPeriod))
+        if (_hasEnded || time.GetElapsedTime(_shownAt) < (_redraws ? DrawingPeriod : LinePeriod))
         {
             return;
         }

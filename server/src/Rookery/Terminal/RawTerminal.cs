@@ -144,7 +144,7 @@ internal sealed unsafe partial class RawTerminal : IDisposable
     }
 
     /// <summary>Sets the terminal up again after the stopped process was continued.</summary>
-    public void TakeAgain()
+    public void SetUpAgain()
     {
         SetKeys(isRaw: true);
         Write("\u001b[?1049h\u001b[?25l\u001b[2J");

@@ -30,7 +30,7 @@ internal static class ExportDownload
         TimeProvider time
     )
     {
-        if (to is not null && WhyNotTo(Path.GetFullPath(to), replaces) is { } reason)
+        if (to is not null && WhyNotWritable(Path.GetFullPath(to), replaces) is { } reason)
         {
             throw new AdminException(reason, ExitCode.Configuration);
         }
@@ -47,7 +47,7 @@ internal static class ExportDownload
             ends => client.SendAsync(HttpMethod.Get, $"{NodeClient.PathOf(database)}/export", cancellation: ends)
         );
         using var progress = new Progress($"of about {Amount.Of(expected, "document")}", time);
-        using var interruption = new Interruption(progress, () => WhatIsLeft(to, progress.Items, expected));
+        using var interruption = new Interruption(progress, () => DescribePartial(to, progress.Items, expected));
         if (to is null)
         {
             var shown = Tty.IsOutput ? Output.Visible : Output.Stream;
@@ -92,11 +92,11 @@ internal static class ExportDownload
             File.Move(partial, path, replaces);
         }
         catch (Exception failure)
-            when (failure is IOException or UnauthorizedAccessException && WhyNotTo(path, replaces) is not null)
+            when (failure is IOException or UnauthorizedAccessException && WhyNotWritable(path, replaces) is not null)
         {
             // The target appeared during the export. The partial file is kept, because the export took long.
             throw new AdminException(
-                $"{WhyNotTo(path, replaces)} The complete export is in {partial}: rename it, "
+                $"{WhyNotWritable(path, replaces)} The complete export is in {partial}: rename it, "
                     + $"because the next export to {path} deletes it.",
                 ExitCode.Configuration
             );
@@ -106,7 +106,7 @@ internal static class ExportDownload
         return ExitCode.Success;
     }
 
-    private static string WhatIsLeft(string? to, long documents, long expected)
+    private static string DescribePartial(string? to, long documents, long expected)
     {
         if (to is not null)
         {
@@ -119,7 +119,7 @@ internal static class ExportDownload
     }
 
     /// <summary>Returns why an export cannot be written to a path; null if it can.</summary>
-    private static string? WhyNotTo(string path, bool replaces) =>
+    private static string? WhyNotWritable(string path, bool replaces) =>
         Directory.Exists(path) ? $"{path} is a directory. Name a file with --to."
         : !replaces && Path.Exists(path)
             ? $"{path} exists already. Name another file with --to, or replace it with --replace."

@@ -40,7 +40,7 @@ internal sealed class Import(
     public bool IsUnanswered { get; private set; }
 
     /// <summary>Whether a later import can continue where this one ends.</summary>
-    public bool IsNoted => File.Exists(journalPath);
+    public bool CanBeResumed => File.Exists(journalPath);
 
     /// <summary>
     /// Sends all records after the starting point. If the input cannot be read to its end, sends the records before
@@ -185,7 +185,7 @@ internal sealed class Import(
         IsUnanswered = false;
         if (journalPath is not null)
         {
-            NoteOnDisk(journalPath);
+            WriteJournal(journalPath);
         }
     }
 
@@ -193,7 +193,7 @@ internal sealed class Import(
     /// Writes the import's journal to disk. A failure does not end the import. An older journal is good enough, because
     /// documents that are sent again overwrite themselves.
     /// </summary>
-    private void NoteOnDisk(string path)
+    private void WriteJournal(string path)
     {
         try
         {

@@ -74,7 +74,7 @@ internal static class ImportCommand
         var import = new Import(upload, journal, journalPath, progress, TakeIdentitiesAsync);
         using var interruption = new Interruption(
             progress,
-            () => $"{ToldOfStopped(import)}. {HowToGoOn(order, import)}"
+            () => $"{DescribeStopped(import)}. {DescribeResume(order, import)}"
         );
         var source = Open(order, input);
         var dump = source as DumpSource;
@@ -89,7 +89,9 @@ internal static class ImportCommand
             when (stopped is AdminException or BadInputException or ImportRefusedException && import.Result.Records > 0)
         {
             progress.Clear();
-            await Console.Error.WriteLineAsync($"{ToldOfStopped(import)} before that. {HowToGoOn(order, import)}");
+            await Console.Error.WriteLineAsync(
+                $"{DescribeStopped(import)} before that. {DescribeResume(order, import)}"
+            );
             throw;
         }
 
@@ -148,16 +150,16 @@ internal static class ImportCommand
     }
 
     /// <summary>Describes the result so far. Documents of a part without a response may be stored as well.</summary>
-    private static string ToldOfStopped(Import import) =>
+    private static string DescribeStopped(Import import) =>
         import.IsUnanswered ? $"At least {Told(import.Result)}" : Told(import.Result);
 
     /// <summary>Returns the command that continues the interrupted import.</summary>
-    private static string HowToGoOn(Order order, Import import) =>
+    private static string DescribeResume(Order order, Import import) =>
         order.File is "-"
             ? "An import from a pipe cannot be resumed. If it is sent again, documents with ids are overwritten and "
                 + "those without are stored twice."
         : import.Result.Records == 0 ? "Run the same command again."
-        : !import.IsNoted
+        : !import.CanBeResumed
             ? "The progress was not recorded, so start over: documents with ids are overwritten and those "
                 + "without are stored twice."
         : "Run the same command with --resume to continue after them, or with --restart to start over.";

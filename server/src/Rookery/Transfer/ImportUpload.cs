@@ -39,12 +39,12 @@ internal sealed class ImportUpload(NodeClient client, string database, TimeProvi
     /// <exception cref="ImportRefusedException">The node refuses the whole part.</exception>
     /// <exception cref="AdminException">The node does not answer for minutes.</exception>
     public Task<PartResult> SendAsync(ReadOnlyMemory<byte> lines) =>
-        PersistAsync(async patience =>
+        RetryAsync(async patience =>
         {
             using var body = new ReadOnlyMemoryContent(lines);
             body.Headers.ContentType = new MediaTypeHeaderValue("application/x-ndjson");
             using var answer = await AskAsync(HttpMethod.Post, "import", body, patience);
-            return await PassingReasonOfAsync(answer, patience) is { } reason
+            return await WhyRetryAsync(answer, patience) is { } reason
                 ? (new PartResult(0, 0, []), reason)
                 : Read(
                     Encoding.UTF8.GetString(await ForeignAnswer.ReadAsync(answer.Content, client.Address, patience))
@@ -60,7 +60,7 @@ internal sealed class ImportUpload(NodeClient client, string database, TimeProvi
     public Task SeedAsync((string Name, long Value)[] identities)
     {
         bool[] isDone = new bool[identities.Length];
-        return PersistAsync(async patience =>
+        return RetryAsync(async patience =>
         {
             string? passing = null;
             var several = new ParallelOptions
@@ -82,7 +82,7 @@ internal sealed class ImportUpload(NodeClient client, string database, TimeProvi
                     string name = Uri.EscapeDataString(identities[at].Name);
                     string path = $"identity/seed?name={name}&value={identities[at].Value}";
                     using var answer = await AskAsync(HttpMethod.Post, path, body: null, ends);
-                    string? reason = await PassingReasonOfAsync(answer, ends);
+                    string? reason = await WhyRetryAsync(answer, ends);
                     isDone[at] = reason is null;
                     passing ??= reason;
                 }
@@ -95,7 +95,7 @@ internal sealed class ImportUpload(NodeClient client, string database, TimeProvi
     /// <exception cref="ImportRefusedException">The node refuses the index.</exception>
     /// <exception cref="AdminException">The node does not answer for minutes.</exception>
     public Task DefineAsync(JsonElement index) =>
-        PersistAsync(async patience =>
+        RetryAsync(async patience =>
         {
             using var body = NodeClient.BodyOf(json =>
             {
@@ -104,11 +104,11 @@ internal sealed class ImportUpload(NodeClient client, string database, TimeProvi
                 json.WriteEndArray();
             });
             using var answer = await AskAsync(HttpMethod.Put, "indexes", body, patience);
-            return (0, await PassingReasonOfAsync(answer, patience));
+            return (0, await WhyRetryAsync(answer, patience));
         });
 
     /// <summary>Retries until an attempt succeeds, or for two minutes.</summary>
-    private async Task<T> PersistAsync<T>(Func<CancellationToken, Task<(T Result, string? Error)>> attempt)
+    private async Task<T> RetryAsync<T>(Func<CancellationToken, Task<(T Result, string? Error)>> attempt)
     {
         bool wasSilent = false;
         string? reason = null;
@@ -161,7 +161,7 @@ internal sealed class ImportUpload(NodeClient client, string database, TimeProvi
             }
 
             await Task.Delay(Pause, time);
-            await client.LookElsewhereAsync();
+            await client.SwitchNodeAsync();
         }
     }
 
@@ -178,7 +178,7 @@ internal sealed class ImportUpload(NodeClient client, string database, TimeProvi
 
     /// <summary>Returns why another attempt is needed; null if the request succeeded.</summary>
     /// <exception cref="ImportRefusedException">Another attempt would be refused as well.</exception>
-    private async Task<string?> PassingReasonOfAsync(HttpResponseMessage answer, CancellationToken cancellation)
+    private async Task<string?> WhyRetryAsync(HttpResponseMessage answer, CancellationToken cancellation)
     {
         if (answer.IsSuccessStatusCode)
         {
@@ -186,12 +186,12 @@ internal sealed class ImportUpload(NodeClient client, string database, TimeProvi
         }
 
         var refusal = await client.RefusalOfAsync(answer, cancellation);
-        return MayPass(answer) ? refusal.Message : throw new ImportRefusedException(refusal);
+        return MaySucceedLater(answer) ? refusal.Message : throw new ImportRefusedException(refusal);
     }
 
     // Whether a retry may succeed. A node that was removed from its cluster or is damaged refuses until the operator
     // acts; then only another of the named nodes can help.
-    private bool MayPass(HttpResponseMessage answer) =>
+    private bool MaySucceedLater(HttpResponseMessage answer) =>
         answer.StatusCode is HttpStatusCode.TooManyRequests or HttpStatusCode.GatewayTimeout
         || (
             answer.StatusCode == HttpStatusCode.ServiceUnavailable

@@ -74,8 +74,8 @@ public sealed class CommandLineTests
         var node = Assert.Single(
             address.ConnectAll(address.AddTo(new Command("ask")).Parse(["--url", "https://127.0.0.1:1"]))
         );
-        string said = NodeSentence.ForOwner(
-            $"No credential came with the request. {HowToGetIn.ForPrograms} an admin makes them.",
+        string said = NodeSentence.ForCommandUser(
+            $"No credential came with the request. {AuthenticationHints.ForPrograms} an admin makes them.",
             node
         );
         Assert.Equal(
@@ -85,7 +85,7 @@ public sealed class CommandLineTests
         );
         Assert.DoesNotContain(
             "consistency",
-            NodeSentence.ForOwner($"Nobody leads.{LocalReads.ForPrograms}", node),
+            NodeSentence.ForCommandUser($"Nobody leads.{LocalReads.ForPrograms}", node),
             StringComparison.Ordinal
         );
     }
@@ -110,7 +110,7 @@ public sealed class CommandLineTests
     public void The_quick_connection_needs_a_numeric_address(string text, uint? address, int port) =>
         Assert.Equal(
             (address is not null, address ?? 0, port),
-            PlainQuestion.TryReadAddress(text, out uint read, out ushort at) ? (true, read, at) : (false, 0u, 0)
+            PlainHttpRequest.TryReadAddress(text, out uint read, out ushort at) ? (true, read, at) : (false, 0u, 0)
         );
 
     [Theory]

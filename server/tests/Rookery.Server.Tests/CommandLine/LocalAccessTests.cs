@@ -30,7 +30,7 @@ public sealed class LocalAccessTests
             new MemoryBudget(96 << 20),
             new IoTimeline(time, "unknown")
         );
-        await LocalAccess.TellAsync(
+        await LocalAccess.AnnounceAsync(
             disk,
             configuration,
             AccessSecrets.Create(presetClaimCode: null),

@@ -86,16 +86,16 @@ public sealed partial class StandardStreamTests : IDisposable
     [Fact]
     public void A_missing_reader_and_a_closed_descriptor_are_different_errors()
     {
-        _pipe.Stream.EndIfUnread();
+        _pipe.Stream.ThrowIfUnread();
         _pipe.CloseReader();
         Assert.Throws<OutputClosedException>(() => _pipe.Stream.Write("x"u8));
         Assert.Throws<OutputClosedException>(() => _pipe.Stream.WriteWithin("x"u8, TimeSpan.Zero));
-        Assert.Throws<OutputClosedException>(_pipe.Stream.EndIfUnread);
+        Assert.Throws<OutputClosedException>(_pipe.Stream.ThrowIfUnread);
 
         var closed = new StandardStream(9_999);
         Assert.True(Assert.Throws<OutputFailedException>(() => closed.Write("x"u8)).IsClosed);
         Assert.True(Assert.Throws<OutputFailedException>(() => closed.WriteWithin("x"u8, TimeSpan.Zero)).IsClosed);
-        closed.EndIfUnread();
+        closed.ThrowIfUnread();
     }
 
     [Fact]

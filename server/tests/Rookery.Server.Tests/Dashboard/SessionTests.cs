@@ -156,7 +156,7 @@ public sealed class SessionTests : IAsyncLifetime
                 }),
         ];
         Assert.True(sessions.TryUse(other, out _));
-        Assert.Equal(own[^Sessions.MostOfToken..], own.Where(secret => sessions.TryUse(secret, out _)));
+        Assert.Equal(own[^Sessions.MaximumPerToken..], own.Where(secret => sessions.TryUse(secret, out _)));
     }
 
     [Fact]

@@ -100,7 +100,7 @@ public sealed class LiveTests : IAsyncLifetime
     public async Task Listeners_are_limited_and_one_that_leaves_frees_a_place()
     {
         var feeds = new List<LiveFeed>();
-        for (int listener = 0; listener < LiveStream.MostListeners; listener++)
+        for (int listener = 0; listener < LiveStream.MaximumListeners; listener++)
         {
             feeds.Add(await LiveFeed.OpenAsync(_server));
         }
@@ -123,7 +123,7 @@ public sealed class LiveTests : IAsyncLifetime
     {
         var stream = new LiveStream(_server.Context);
         var listeners = Enumerable
-            .Range(0, LiveStream.MostOfName)
+            .Range(0, LiveStream.MaximumPerName)
             .Select(_ => stream.TryListen("a", out string _)!)
             .ToList();
         Assert.DoesNotContain(null, listeners);

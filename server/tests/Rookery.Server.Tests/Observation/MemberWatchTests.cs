@@ -73,12 +73,14 @@ public sealed class MemberWatchTests : IAsyncLifetime
         using var stop = new CancellationTokenSource();
         var watching = new MemberWatch(_server.Context, observation, seen, "B").RunAsync(stop.Token);
         await PassUntilAsync(() => _port.Asked >= 5);
-        Assert.False(seen.IsHeard(TimeSpan.Zero));
+        Assert.False(seen.IsAnswering(TimeSpan.Zero));
         Assert.False(watching.IsCompleted);
 
         _port.Say = path => path.StartsWith(MemberRequests.KeptPath, StringComparison.Ordinal) ? Nothing : Sample;
-        await PassUntilAsync(() => seen.IsHeard(TimeSpan.Zero) == true && seen.History.NewestUnixMilliseconds == 1000);
-        Assert.Equal(TimeSpan.FromSeconds(5), seen.Word!.Uptime);
+        await PassUntilAsync(() =>
+            seen.IsAnswering(TimeSpan.Zero) == true && seen.History.NewestUnixMilliseconds == 1000
+        );
+        Assert.Equal(TimeSpan.FromSeconds(5), seen.LastAnswer!.Uptime);
         await stop.CancelAsync();
         await watching;
     }

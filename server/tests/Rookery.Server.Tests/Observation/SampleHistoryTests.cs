@@ -223,7 +223,7 @@ public sealed class SampleHistoryTests
             new(20_000, One(double.NaN, 7, 3)),
             new(60_000, One(70, 1, 9)),
         ];
-        var widened = new WidenedHistory(0, 60, points: 3);
+        var widened = new MergedHistory(0, 60, points: 3);
         Assert.Equal(30, widened.SpanSeconds);
         var rows = widened.Of(samples).ToList();
         Assert.Equal([0L, 60_000L], rows.Select(row => row.UnixMilliseconds));

@@ -26,7 +26,7 @@ public sealed class ChangeWatchesTests
     public void A_connection_watches_a_bounded_number_of_things()
     {
         var watches = new ChangeWatches();
-        for (int i = 0; i < ChangeWatches.MostOfAKind; i++)
+        for (int i = 0; i < ChangeWatches.MaximumOfKind; i++)
         {
             Assert.True(watches.TryExecute("watch-prefix", $"p{i}/"));
         }

@@ -307,7 +307,7 @@ public sealed partial class RequestOptionTests(RunningServer server) : IClassFix
                 .Where(row => !manual.Contains(row, StringComparison.Ordinal)),
         ];
         Assert.True(missing.Length == 0, "docs/reference/clients.md lacks these rows:\n" + string.Join('\n', missing));
-        foreach (var (name, reason) in RouteParameters.PassedOverAnywhere)
+        foreach (var (name, reason) in RouteParameters.IgnoredAnywhere)
         {
             Assert.Contains($"`{name}` {reason}", manual, StringComparison.Ordinal);
         }
@@ -315,7 +315,7 @@ public sealed partial class RequestOptionTests(RunningServer server) : IClassFix
 
     private static string RowOf((string Method, string Path, RouteParameters Parameters) route) =>
         $"| `{route.Method} {route.Path}` | {List(route.Parameters.Obeyed.Select(static name => $"`{name}`"))} "
-        + $"| {List(route.Parameters.PassedOver.Select(static passed => $"`{passed.Key}` {passed.Value}"), "; ")} |";
+        + $"| {List(route.Parameters.Ignored.Select(static passed => $"`{passed.Key}` {passed.Value}"), "; ")} |";
 
     private static string List(IEnumerable<string> parts, string between = ", ") =>
         string.Join(between, parts) is { Length: > 0 } list ? list : "–";

@@ -169,13 +169,13 @@ internal sealed class BulkDocs(ServerContext context)
         }
         catch
         {
-            ForgetDocuments(operations, outcome, 0);
+            DisposeDocuments(operations, outcome, 0);
             throw;
         }
     }
 
     // Disposes the documents that patches returned, because nothing else does.
-    private static void ForgetDocuments(BatchOperation[] operations, CommandOutcome outcome, int from)
+    private static void DisposeDocuments(BatchOperation[] operations, CommandOutcome outcome, int from)
     {
         for (int i = from; i < operations.Length; i++)
         {
@@ -230,7 +230,7 @@ internal sealed class BulkDocs(ServerContext context)
         finally
         {
             // If the client disconnected, the remaining results were not written.
-            ForgetDocuments(operations, outcome, written);
+            DisposeDocuments(operations, outcome, written);
         }
 
         answer.Write("]}"u8);

@@ -12,7 +12,7 @@ internal sealed class ChangeWatches
     /// <summary>
     /// Maximum number of watches of one kind on one connection. Every change is compared with all of them.
     /// </summary>
-    public const int MostOfAKind = 4096;
+    public const int MaximumOfKind = 4096;
 
     private readonly Lock _gate = new();
     private readonly HashSet<string> _ids = new(StringComparer.OrdinalIgnoreCase);
@@ -31,7 +31,7 @@ internal sealed class ChangeWatches
     public bool Caches => Volatile.Read(ref _caches);
 
     /// <summary>Executes a command ("watch-doc", "unwatch-prefix", …).</summary>
-    /// <returns>False if the command is unknown, lacks its parameter, or exceeds <see cref="MostOfAKind"/>.</returns>
+    /// <returns>False if the command is unknown, lacks its parameter, or exceeds <see cref="MaximumOfKind"/>.</returns>
     public bool TryExecute(string command, string? parameter)
     {
         bool watch = !command.StartsWith("unwatch-", StringComparison.Ordinal);
@@ -125,7 +125,7 @@ internal sealed class ChangeWatches
 
     private static bool Change(HashSet<string> set, string? parameter, bool watch)
     {
-        if (string.IsNullOrEmpty(parameter) || (watch && set.Count >= MostOfAKind))
+        if (string.IsNullOrEmpty(parameter) || (watch && set.Count >= MaximumOfKind))
         {
             return false;
         }

@@ -136,7 +136,7 @@ internal sealed class ChangesConnection(
             problem = _watches.TryExecute(command.Name, command.Parameter)
                 ? null
                 : $"The command '{command.Name}' is unknown, lacks its Param, or comes on top of "
-                    + $"{ChangeWatches.MostOfAKind} others.";
+                    + $"{ChangeWatches.MaximumOfKind} others.";
         }
         catch (RefusedException refused)
         {

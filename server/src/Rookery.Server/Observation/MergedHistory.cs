@@ -4,7 +4,7 @@ namespace Rookery.Server.Observation;
 /// Merges samples into spans of equal width, so that a history has at most a given number of points. The merge rule of
 /// each figure applies (<see cref="FigureMerge"/>). A span without a sample is left out, so that gaps stay visible.
 /// </summary>
-internal sealed class WidenedHistory
+internal sealed class MergedHistory
 {
     private readonly double[] _sums = new double[Figures.Count];
     private readonly int[] _counts = new int[Figures.Count];
@@ -13,7 +13,7 @@ internal sealed class WidenedHistory
     /// <param name="fromUnixSecond">First second.</param>
     /// <param name="toUnixSecond">Last second.</param>
     /// <param name="points">Number of points at most.</param>
-    public WidenedHistory(long fromUnixSecond, long toUnixSecond, int points)
+    public MergedHistory(long fromUnixSecond, long toUnixSecond, int points)
     {
         long step = (long)SampleHistory.Span.TotalSeconds;
         // Spans begin at multiples of their width, so the range can touch one span more than the quotient.

@@ -7,7 +7,7 @@ namespace Rookery;
 /// Sends one request over plain HTTP to a numeric IPv4 address, by system calls: loading and compiling .NET's sockets
 /// would take longer than the whole exchange.
 /// </summary>
-internal static unsafe partial class PlainQuestion
+internal static unsafe partial class PlainHttpRequest
 {
     private const int MostBytes = 1 << 20;
     private const int FirstBytes = 16 << 10;

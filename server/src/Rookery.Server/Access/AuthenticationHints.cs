@@ -1,7 +1,7 @@
 namespace Rookery.Server.Access;
 
 /// <summary>Sentences that a refusal adds if the request carries no known credential: how to authenticate.</summary>
-public static class HowToGetIn
+public static class AuthenticationHints
 {
     /// <summary>Sentence for programs that send HTTP requests.</summary>
     public const string ForPrograms = "Send 'Authorization: Bearer TOKEN', or a client certificate of this cluster;";
