@@ -142,10 +142,26 @@ internal sealed class JournalAppender(
     }
 
     /// <summary>
-    /// Records the newest segment, which is durable, in the note. Called outside the commit path, on one thread at a
-    /// time, not the writing thread.
+    /// Records the newest segment, which is durable, and the last write in the note, unless the note names that segment
+    /// already. Called outside the commit path, on one thread at a time, not the writing thread.
     /// </summary>
-    public void NoteNewest() => note.Write(Newest!.Generation);
+    public void NoteNewest()
+    {
+        NotedEnd end;
+        lock (Gate)
+        {
+            end = new NotedEnd(Live[^1].Generation, LastWrite, Map.Position.Index);
+        }
+
+        if (!note.Has(end.Generation))
+        {
+            note.Write(end);
+        }
+    }
+
+    /// <summary>Records a durable write and the newest segment in the note, before or after all other writes.</summary>
+    /// <param name="write">Number of the last write with anything that must not be lost.</param>
+    public void NoteEnd(long write) => note.Write(new NotedEnd(Newest!.Generation, write, Map.Position.Index));
 
     /// <summary>See <see cref="NodeJournal.Progress"/>.</summary>
     public long Progress => _stream.Progress;

@@ -41,8 +41,9 @@ internal static class JournalOpening
 
             appender = CreateAppender(walk, found, options, pool, io, newJournalStart);
             var recovery = walk.Report(found.CleanUp(appender.Live, walk.Dropped, pool));
+            long lastWrite = appender.LastWrite; // not that of a Start frame, which may rot without any loss
             ContinueLog(appender, walk);
-            NoteNewest(appender);
+            NoteEnd(appender, lastWrite);
             found.ReleaseDropped(pool);
             return new NodeJournal(
                 appender,
@@ -64,18 +65,18 @@ internal static class JournalOpening
     }
 
     /// <summary>
-    /// Records the newest segment in the note. A full disk does not prevent opening: the note is written again when the
-    /// next segment is prepared.
+    /// Records the newest segment and a write in the note, if the disk permits. A full disk must prevent neither
+    /// opening nor a stop: the segment is noted again when the next one is prepared.
     /// </summary>
-    private static void NoteNewest(JournalAppender appender)
+    public static void NoteEnd(JournalAppender appender, long write)
     {
         try
         {
-            appender.NoteNewest();
+            appender.NoteEnd(write);
         }
         catch (DiskException)
         {
-            // The earlier note remains valid.
+            // The earlier note remains and protects what it names.
         }
     }
 

@@ -4,15 +4,17 @@ using Rookery.Platform;
 namespace Rookery.Journal;
 
 /// <summary>
-/// The file <c>newest</c> of a journal directory, which contains the generation of the newest durable segment. A
-/// segment identifies its predecessor but not its successor. Without this note, a journal whose last files are missing
-/// would look complete. The note is written outside the commit path, slightly later than the segment. A note that is
-/// missing, unreadable or of another store is ignored. (Older versions did not replace the note when they replaced a
-/// journal.)
+/// The file <c>newest</c> of a journal directory, which contains the generation of the newest durable segment and the
+/// number of a durable write. A segment identifies its predecessor but not its successor, and a write only its
+/// predecessors. Without this note, a journal whose last files are missing or older copies would look complete. The
+/// note is written outside the commit path: slightly later than a segment, at each start and at a clean stop. A note
+/// that is missing, unreadable or of another store is ignored. (Older versions did not replace the note when they
+/// replaced a journal.)
 /// </summary>
 /// <remarks>
 /// Two blocks of 4 KiB are written in turn, so a torn write leaves the other one. A block is [8 magic and version][u32
-/// CRC-32C of the rest][4 zero][u64 generation][16 store id].
+/// CRC-32C of the 28 bytes that follow][4 zero][u64 generation][16 store id], then [u64 write][u64 index][u32 CRC-32C
+/// of everything from the 4 zero on]. Earlier versions neither write nor read the last three.
 /// </remarks>
 internal sealed class NewestNote(IDisk disk, string directory, IIoRecorder io)
 {
@@ -22,9 +24,12 @@ internal sealed class NewestNote(IDisk disk, string directory, IIoRecorder io)
     private const string Name = "newest";
     private const int BlockBytes = 4096;
     private const int StoreOffset = 24;
-    private const int ContentBytes = StoreOffset + 16;
+    private const int WriteOffset = StoreOffset + 16;
+    private const int IndexOffset = WriteOffset + sizeof(long);
+    private const int WriteChecksumOffset = IndexOffset + sizeof(long);
+    private const int ContentBytes = WriteChecksumOffset + sizeof(uint);
 
-    private readonly (Guid StoreId, long Generation)[] _blocks = new (Guid StoreId, long Generation)[2];
+    private readonly (Guid StoreId, NotedEnd End)[] _blocks = new (Guid, NotedEnd)[2];
     private Guid _store;
     private int _nextBlock;
     private bool _isNameDurable;
@@ -33,6 +38,9 @@ internal sealed class NewestNote(IDisk disk, string directory, IIoRecorder io)
 
     /// <summary>The highest recorded generation; 0 if there is none.</summary>
     public long Generation { get; private set; }
+
+    /// <summary>The highest recorded write and the log's last index then; zeros if there is none.</summary>
+    public NotedEnd End { get; private set; }
 
     /// <summary>Why the note cannot be read; null if it can.</summary>
     public string? Trouble { get; private set; }
@@ -51,23 +59,33 @@ internal sealed class NewestNote(IDisk disk, string directory, IIoRecorder io)
     /// <summary>Restricts the note to one store, because a block may belong to another store.</summary>
     public void Bind(Guid storeId)
     {
-        (_store, Generation, _nextBlock) = (storeId, 0, 0);
+        (_store, Generation, End, _nextBlock) = (storeId, 0, default, 0);
+        long written = 0;
         for (int place = 0; place < _blocks.Length; place++)
         {
-            if (_blocks[place].StoreId == storeId && _blocks[place].Generation > Generation)
+            var (store, end) = _blocks[place];
+            if (store != storeId)
             {
-                (Generation, _nextBlock) = (_blocks[place].Generation, 1 - place);
+                continue;
             }
+
+            // An earlier version writes no end, so the higher one may be in the older block.
+            bool isNewer = (end.Generation, end.Write).CompareTo((Generation, written)) > 0;
+            (Generation, written, _nextBlock) = isNewer
+                ? (end.Generation, end.Write, 1 - place)
+                : (Generation, written, _nextBlock);
+            End = end.Write > End.Write ? end : End;
         }
     }
 
-    /// <summary>
-    /// Records the generation of a durable segment, unless it is recorded already and both blocks are readable.
-    /// </summary>
+    /// <summary>Returns whether the note names a segment or a later one, and both blocks can be read.</summary>
+    public bool Has(long generation) => generation <= Generation && Trouble is null;
+
+    /// <summary>Records a durable segment and a durable write, unless both are recorded already.</summary>
     /// <exception cref="DiskException">The disk refused; the earlier note remains.</exception>
-    public void Write(long generation)
+    public void Write(in NotedEnd end)
     {
-        if (generation <= Generation && Trouble is null)
+        if (Has(end.Generation) && end.Write <= End.Write)
         {
             return;
         }
@@ -75,9 +93,15 @@ internal sealed class NewestNote(IDisk disk, string directory, IIoRecorder io)
         string path = PathIn(directory);
         byte[] block = new byte[BlockBytes];
         Magic.CopyTo(block);
-        BinaryPrimitives.WriteInt64LittleEndian(block.AsSpan(16), generation);
+        BinaryPrimitives.WriteInt64LittleEndian(block.AsSpan(16), end.Generation);
         _store.TryWriteBytes(block.AsSpan(StoreOffset));
-        BinaryPrimitives.WriteUInt32LittleEndian(block.AsSpan(8), ChecksumOf(block));
+        BinaryPrimitives.WriteUInt32LittleEndian(block.AsSpan(8), ChecksumOf(block, WriteOffset));
+        BinaryPrimitives.WriteInt64LittleEndian(block.AsSpan(WriteOffset), end.Write);
+        BinaryPrimitives.WriteInt64LittleEndian(block.AsSpan(IndexOffset), end.Index);
+        BinaryPrimitives.WriteUInt32LittleEndian(
+            block.AsSpan(WriteChecksumOffset),
+            ChecksumOf(block, WriteChecksumOffset)
+        );
         long begun = io.Begin();
         if (Trouble is null)
         {
@@ -90,9 +114,9 @@ internal sealed class NewestNote(IDisk disk, string directory, IIoRecorder io)
 
         io.Record(IoKind.Manifest, begun, BlockBytes);
         Trouble = null;
-        _blocks[_nextBlock] = (_store, generation);
+        _blocks[_nextBlock] = (_store, end);
         _nextBlock = 1 - _nextBlock;
-        Generation = generation;
+        (Generation, End) = (end.Generation, end);
     }
 
     private void WriteBlock(string path, ReadOnlySpan<byte> block)
@@ -157,11 +181,19 @@ internal sealed class NewestNote(IDisk disk, string directory, IIoRecorder io)
         if (
             file.Read(block, place * BlockBytes) == ContentBytes
             && block.AsSpan().StartsWith(Magic)
-            && BinaryPrimitives.ReadUInt32LittleEndian(block.AsSpan(8)) == ChecksumOf(block)
+            && BinaryPrimitives.ReadUInt32LittleEndian(block.AsSpan(8)) == ChecksumOf(block, WriteOffset)
         )
         {
             long noted = BinaryPrimitives.ReadInt64LittleEndian(block.AsSpan(16));
-            _blocks[place] = (new Guid(block.AsSpan(StoreOffset)), noted);
+            bool hasEnd =
+                BinaryPrimitives.ReadUInt32LittleEndian(block.AsSpan(WriteChecksumOffset))
+                == ChecksumOf(block, WriteChecksumOffset);
+            var end = new NotedEnd(
+                noted,
+                hasEnd ? BinaryPrimitives.ReadInt64LittleEndian(block.AsSpan(WriteOffset)) : 0,
+                hasEnd ? BinaryPrimitives.ReadInt64LittleEndian(block.AsSpan(IndexOffset)) : 0
+            );
+            _blocks[place] = (new Guid(block.AsSpan(StoreOffset, 16)), end);
             Generation = Math.Max(Generation, noted);
         }
     }
@@ -179,5 +211,11 @@ internal sealed class NewestNote(IDisk disk, string directory, IIoRecorder io)
         }
     }
 
-    private static uint ChecksumOf(ReadOnlySpan<byte> block) => Checksum.Of(block[12..ContentBytes]);
+    private static uint ChecksumOf(ReadOnlySpan<byte> block, int end) => Checksum.Of(block[12..end]);
 }
+
+/// <summary>A place in the journal that was durable when it was noted.</summary>
+/// <param name="Generation">Generation of the newest segment.</param>
+/// <param name="Write">Number of a durable write; 0 if it is not known.</param>
+/// <param name="Index">The last index of the log then; 0 if it is not known.</param>
+internal readonly record struct NotedEnd(long Generation, long Write, long Index);

@@ -328,7 +328,10 @@ public sealed class NodeJournal : IDisposable
         return isPrepared;
     }
 
-    /// <summary>Writes a clean-stop frame durably; no write is possible afterwards.</summary>
+    /// <summary>
+    /// Writes a clean-stop frame durably, and records in the note where the log ended; no write is possible afterwards.
+    /// No other thread may prepare a spare meanwhile.
+    /// </summary>
     /// <exception cref="JournalLatchedException">This or an earlier write or sync failed.</exception>
     public void StopCleanly()
     {
@@ -338,8 +341,10 @@ public sealed class NodeJournal : IDisposable
             return;
         }
 
+        long lastWrite = _appender.LastWrite; // not that of the clean stop, which may rot without any loss
         WriteOrLatch([JournalOpening.LocalFrame(FrameType.CleanStop, _appender.Map)]);
         _isStopped = true;
+        JournalOpening.NoteEnd(_appender, lastWrite);
     }
 
     /// <summary>

@@ -50,7 +50,9 @@ internal sealed class RecoveryWalk(JournalDirectory directory, JournalOptions op
     /// used it.
     /// </summary>
     public long LastWrite =>
-        TailVerdict == TailVerdict.ContinueAfterCleanStop ? _lastWrite : Math.Max(_lastWrite, _highestWrite) + 1;
+        TailVerdict == TailVerdict.ContinueAfterCleanStop
+            ? _lastWrite
+            : Math.Max(Math.Max(_lastWrite, _highestWrite) + 1, directory.Note.End.Write);
 
     /// <summary>The reset that the journal needs; null if its log continues.</summary>
     public JournalReset? PendingReset { get; private set; } = IsDiscarded(directory, known) ? known.PendingReset : null;
@@ -219,11 +221,12 @@ internal sealed class RecoveryWalk(JournalDirectory directory, JournalOptions op
 
                 long gapWrite = isWhole ? walker.Write : walker.ExpectedWrite;
                 var after = FrameScan.FindFramesAfter(segment, isWhole ? walker.Offset : offset, end, gapWrite);
-                bool wasWhole = isWhole || !isLast || WasWhole(segment, after);
+                bool isSetBack = isLast && IsSetBack(after);
+                bool wasWhole = isWhole || !isLast || isSetBack || WasWhole(segment, after);
                 var survey = wasWhole
                     ? DamageSurvey.SurveyToEnd(Map!, _knowledge.ManifestIndex, Live[i..], offset, gapWrite)
                     : null;
-                var decided = Judge(i, after, survey);
+                var decided = Judge(i, after, survey, isSetBack);
                 if (decided == TailVerdict.SkipAppliedGap)
                 {
                     SkipGap(segment, offset, after, gapWrite);
@@ -234,7 +237,7 @@ internal sealed class RecoveryWalk(JournalDirectory directory, JournalOptions op
 
                 _highestWrite = Math.Max(Math.Max(after.HighestWrite, _lastWrite), survey?.HighestWrite ?? 0);
                 segment.End = offset;
-                EndLog(segment, offset, decided, survey);
+                EndLog(segment, offset, decided, survey, isSetBack);
                 return isLast;
             }
         }
@@ -300,14 +303,25 @@ internal sealed class RecoveryWalk(JournalDirectory directory, JournalOptions op
         || segment.Length < segment.Header!.SegmentBytes
         || (EndsBeforeManifest && ManifestEnd.IsLaterThan(Map!.Lost));
 
+    /// <summary>
+    /// Returns whether the note proves the loss of a later write than any that was found. A member may have voted in
+    /// it; a lone node lost something only if neither log nor manifest reaches the noted index.
+    /// </summary>
+    private bool IsSetBack(in FramesAfterGap after) =>
+        LacksNotedWrite(after)
+        && (_knowledge.HasPeers || directory.Note.End.Index > Math.Max(Map!.Position.Index, _knowledge.ManifestIndex));
+
+    private bool LacksNotedWrite(in FramesAfterGap after) =>
+        directory.Note.End.Write > (after.HasLaterWrite ? after.HighestWrite : _lastWrite);
+
     private bool EndsBeforeManifest => Map!.Position.Index < _knowledge.ManifestIndex;
 
     private EntryPosition ManifestEnd => new(_knowledge.ManifestTerm, _knowledge.ManifestIndex);
 
-    private TailVerdict Judge(int i, in FramesAfterGap after, DamageSurvey? survey) =>
+    private TailVerdict Judge(int i, in FramesAfterGap after, DamageSurvey? survey, bool isSetBack) =>
         RecoveryTable.JudgeFirstInvalidFrame(
             wasWhole: survey is not null,
-            stoppedCleanly: _lastFrame == FrameType.CleanStop,
+            stoppedCleanly: _lastFrame == FrameType.CleanStop && !LacksNotedWrite(after),
             _knowledge.HasPeers,
             manifestCoversGap: i == 0
                 && after.ResumeOffset >= 0
@@ -315,8 +329,8 @@ internal sealed class RecoveryWalk(JournalDirectory directory, JournalOptions op
                 && (!_knowledge.HasPeers || MayContinueAfterGap(survey!)),
             voteIsKnown: survey is null
                 || IsForReading
-                || (survey.VoteIsKnown && !directory.OrphanHoldsLaterWrite && !directory.IsNewestMissing)
-        ); // a newest segment that is missing or has lost its header may have contained a vote
+                || (survey.VoteIsKnown && !directory.OrphanHoldsLaterWrite && !directory.IsNewestMissing && !isSetBack)
+        ); // a missing newest segment, one without a header, or a lost end may have contained a vote
 
     /// <summary>
     /// Returns whether a member may continue after the gap. It must know the configuration there, because other members
@@ -343,7 +357,7 @@ internal sealed class RecoveryWalk(JournalDirectory directory, JournalOptions op
         _lastFrame = default;
     }
 
-    private void EndLog(Segment segment, long offset, TailVerdict decided, DamageSurvey? survey)
+    private void EndLog(Segment segment, long offset, TailVerdict decided, DamageSurvey? survey, bool isSetBack)
     {
         string place = $"{segment.File.Path} ends at offset {offset}, index {Map!.Position.Index}";
         switch (decided)
@@ -357,6 +371,16 @@ internal sealed class RecoveryWalk(JournalDirectory directory, JournalOptions op
                         + $"Put the file back, or {RepairAdvice}.",
                     options.Directory,
                     0
+                );
+            case TailVerdict.StopAndExplain when isSetBack:
+                throw new JournalDamagedException(
+                    $"{segment.File.Path}, the journal's newest segment, is an older copy or has lost its end, as "
+                        + $"{NewestNote.PathIn(options.Directory)} shows: what was acknowledged after index "
+                        + $"{Math.Max(Map.Position.Index, _knowledge.ManifestIndex)} would be lost. Nothing "
+                        + $"was changed. "
+                        + $"Put the file back as it was last, or {RepairAdvice}.",
+                    segment.File.Path,
+                    offset
                 );
             case TailVerdict.StopAndExplain:
                 ThrowDamaged(segment.File.Path, offset, survey!.End.Index);

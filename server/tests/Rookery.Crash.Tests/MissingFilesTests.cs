@@ -38,7 +38,14 @@ public sealed class MissingFilesTests
                 refused++;
                 Assert.True(why.Contains("/data/node", StringComparison.Ordinal), $"{story}: {why}");
                 PutBack(image, missing, bytes);
-                run.CheckAll(image, $"{story}, which were put back");
+                if (IsKnownPair(missing))
+                {
+                    CheckOrRefused(run, image, $"{story}, which were put back");
+                }
+                else
+                {
+                    run.CheckAll(image, $"{story}, which were put back");
+                }
             }
             else
             {
@@ -106,6 +113,14 @@ public sealed class MissingFilesTests
             : [];
         return [.. files[false].Select(static path => new[] { path }), .. runs];
     }
+
+    /// <summary>
+    /// Whether the newest segment and the note of it may both be missing, which no start can detect. A start that is
+    /// refused for another file has begun a segment then, after which the restored one no longer counts.
+    /// </summary>
+    private static bool IsKnownPair(string[] missing) =>
+        Array.Exists(missing, static path => path.EndsWith("/newest", StringComparison.Ordinal))
+        && Array.Exists(missing, static path => path.EndsWith(".segment", StringComparison.Ordinal));
 
     private static void Spoil(SimulatedDisk image, string path, bool empty)
     {

@@ -1,0 +1,153 @@
+using Rookery.Platform;
+using Rookery.Simulation;
+using static Rookery.Journal.Tests.TestJournal;
+
+namespace Rookery.Journal.Tests;
+
+/// <summary>
+/// An older copy of the newest segment is put back. Each of its frames is whole and in its place: only what lies
+/// outside the segment can tell that writes are missing.
+/// </summary>
+public sealed class SetBackTests
+{
+    private readonly SimulatedDisk _disk = new("/data", Folder);
+
+    [Theory]
+    [InlineData(1, false)]
+    [InlineData(3, false)]
+    [InlineData(3, true)]
+    public void A_newest_segment_that_is_older_than_the_clean_stop_is_damage(int lost, bool hasPeers)
+    {
+        var (path, older) = FillAndStop(kept: 2, lost);
+        PutBack(path, older);
+        AssertRefused(path, hasPeers);
+    }
+
+    [Fact]
+    public void A_newest_segment_that_is_older_than_the_last_start_is_damage()
+    {
+        var (path, older) = FillAndStop(kept: 2, lost: 2);
+        using (var journal = Open(_disk))
+        {
+            Append(journal, 1);
+        }
+
+        PutBack(path, older);
+        AssertRefused(path, hasPeers: false);
+    }
+
+    [Fact]
+    public void A_newest_segment_that_ends_with_the_clean_stop_is_not_older_than_the_start_after_it()
+    {
+        FillAndStop(kept: 2, lost: 3);
+        string path = Newest();
+        byte[] stopped = _disk.ReadAll(path);
+        Open(_disk).Dispose();
+        PutBack(path, stopped);
+        using var journal = Open(_disk);
+        AssertHolds(journal, 1, 5);
+    }
+
+    /// <summary>Then a start must number its writes from there on, or the next one would miss them.</summary>
+    [Fact]
+    public void An_older_copy_costs_nothing_if_the_manifest_has_all_that_it_lacks()
+    {
+        using (var journal = Open(_disk))
+        {
+            Append(journal, 2);
+            journal.StopCleanly();
+        }
+
+        byte[] older = _disk.ReadAll(Newest());
+        using (var journal = Open(_disk))
+        {
+            journal.Write([new JournalFrame(FrameType.Vote, 0, 0, journal.OperationsBeforeNext, 0, Encode([1, 2, 3]))]);
+            journal.StopCleanly();
+        }
+
+        PutBack(Newest(), older);
+        using (var journal = Open(_disk, manifestIndex: 2))
+        {
+            Append(journal, 1);
+            Assert.Equal(3, journal.LastIndex);
+        }
+
+        using var member = Open(_disk, manifestIndex: 2, hasPeers: true);
+        Assert.Equal(3, member.LastIndex);
+    }
+
+    [Fact]
+    public void A_clean_stop_that_rots_costs_nothing()
+    {
+        var (path, _) = FillAndStop(kept: 2, lost: 3);
+        _disk.Rot(path, EndOf(path) - 4096 + 20, 1);
+        using var journal = Open(_disk);
+        AssertHolds(journal, 1, 5);
+    }
+
+    [Fact]
+    public void The_last_entry_before_a_clean_stop_is_not_cut_with_it()
+    {
+        var (path, _) = FillAndStop(kept: 2, lost: 3);
+        _disk.Rot(path, EndOf(path) - 4096 + 20, 1);
+        _disk.Rot(path, EndOf(path) - 8192 + 20, 1);
+        AssertRefused(path, hasPeers: false);
+    }
+
+    [Fact]
+    public void A_note_of_an_earlier_version_names_the_segment_alone()
+    {
+        var (path, older) = FillAndStop(kept: 2, lost: 3);
+        using (var note = _disk.Open($"{Folder}/newest", DiskOpen.ReadWrite))
+        {
+            for (int block = 0; block < 2; block++)
+            {
+                note.Write(new byte[20], (block * 4096) + 40);
+            }
+
+            note.Sync();
+        }
+
+        PutBack(path, older);
+        using var journal = Open(_disk);
+        AssertHolds(journal, 1, 2);
+    }
+
+    private void AssertRefused(string path, bool hasPeers)
+    {
+        var refused = Assert.Throws<JournalDamagedException>(() => Open(_disk, hasPeers: hasPeers).Dispose());
+        Assert.StartsWith(
+            $"{path}, the journal's newest segment, is an older copy",
+            refused.Message,
+            StringComparison.Ordinal
+        );
+        Assert.Contains($"{Folder}/newest shows", refused.Message, StringComparison.Ordinal);
+    }
+
+    /// <summary>Returns the newest segment and its bytes as they were before the last writes.</summary>
+    private (string Path, byte[] Older) FillAndStop(int kept, int lost)
+    {
+        using var journal = Open(_disk);
+        Append(journal, kept);
+        byte[] older = _disk.ReadAll(Newest());
+        Append(journal, lost);
+        journal.StopCleanly();
+        return (Newest(), older);
+    }
+
+    // Segments are numbered as they are made here, because none is released.
+    private string Newest() => _disk.Files.Last(static path => path.EndsWith(".segment", StringComparison.Ordinal));
+
+    private long EndOf(string path)
+    {
+        byte[] bytes = _disk.ReadAll(path);
+        return (Array.FindLastIndex(bytes, static value => value != 0) + 4096) / 4096 * 4096;
+    }
+
+    private void PutBack(string path, byte[] bytes)
+    {
+        using var file = _disk.Open(path, DiskOpen.ReadWrite);
+        file.Write(bytes, 0);
+        file.Sync();
+    }
+}
