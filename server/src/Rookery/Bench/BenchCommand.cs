@@ -124,7 +124,7 @@ internal static class BenchCommand
     /// sync writes blocks of 4 KiB. The disk's sync time limits the number of syncs. For a disk that only claims to
     /// sync, the time of a request through client and node limits it.
     /// </summary>
-    private static string Warning(BenchKind kind, WrittenBytes? before, int seconds, int connections)
+    internal static string Warning(BenchKind kind, WrittenBytes? before, int seconds, int connections)
     {
         double prepared = kind is BenchKind.Put ? 0 : BenchLoad.PreparedDocuments * (double)BenchLoad.DocumentBytes;
         if (kind is not BenchKind.Put)

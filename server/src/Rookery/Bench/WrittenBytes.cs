@@ -8,7 +8,8 @@ namespace Rookery.Bench;
 /// <param name="SyncSeconds">The median of its recent syncs, in seconds; null if there was none.</param>
 internal sealed record WrittenBytes(long Bytes, double? SyncSeconds)
 {
-    private static readonly string[] Written =
+    /// <summary>The kinds of disk operations that are counted, as the metrics name them.</summary>
+    internal static readonly string[] Written =
     [
         "journal_write",
         "run_write",
