@@ -460,7 +460,12 @@ test("The line for the shell asks the same", async () => {
 test("Explain says which index would answer", async () => {
   await button("Explain").click()
   await page.getByRole("region", { name: "Plan" }).getByText("Answered from").waitFor()
-  await page.getByRole("group", { name: "Reasons" }).getByRole("row").nth(1).waitFor()
+  const rows = page.getByRole("group", { name: "Reasons" }).getByRole("row")
+  await rows.nth(1).waitFor()
+  const answering = await page.getByRole("region", { name: "Plan" }).locator("dd").first().innerText()
+  const marked = rows.filter({ hasText: "✓" })
+  assert.equal(await marked.count(), 1)
+  assert.equal((await marked.getByRole("cell").allInnerTexts())[1], answering)
 })
 
 test("An error of a query is marked where it is, in the text that was typed", async () => {
