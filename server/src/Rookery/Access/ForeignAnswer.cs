@@ -36,7 +36,8 @@ internal static class ForeignAnswer
         {
             throw new AdminException(
                 $"What answers at {address()} is no Rookery, or one of another version: its answer has not the form "
-                    + $"that this command reads. Look whether the address is right. ({strange.Message})",
+                    + $"that this command reads. Look whether the address is right. If a Rookery of this version "
+                    + $"answers there, the command has a fault: report it. ({strange.Message})",
                 ExitCode.Failure
             );
         }
