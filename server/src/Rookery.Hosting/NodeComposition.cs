@@ -45,7 +45,7 @@ internal static class NodeComposition
     {
         var configuration = setting.Configuration;
         var memory = new MemoryBudget(configuration.MemoryBytes);
-        ProcessMemory.Charge(memory);
+        HeapCharge.Follow(memory);
         string dataDevice = MachineBoard.DeviceOf(setting.Disk, configuration.DataDirectory);
         string journalDevice = configuration.JournalDirectory is { } journal
             ? MachineBoard.DeviceOf(setting.Disk, journal)

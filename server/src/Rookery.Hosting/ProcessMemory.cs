@@ -1,5 +1,4 @@
 using System.Runtime.InteropServices;
-using Rookery.Platform;
 
 namespace Rookery.Hosting;
 
@@ -14,9 +13,6 @@ public static partial class ProcessMemory
     // An option of prctl(2), from linux/prctl.h: PR_SET_THP_DISABLE.
     private const int WithoutHugePages = 41;
 
-    // Resident bytes of code, stacks and runtime in a program that only starts Kestrel.
-    private const long RuntimeBytes = 36 << 20;
-
     /// <summary>
     /// Sets the limit of the managed heap, and makes the C library and the kernel save memory. Call it before anything
     /// large is allocated.
@@ -24,9 +20,10 @@ public static partial class ProcessMemory
     /// <param name="budgetBytes">The budget of the whole process.</param>
     public static void Bound(long budgetBytes)
     {
-        // The managed heap may commit half of the budget; near that limit the GC collects and compacts harder. The
-        // other half is for native memory (memtables, block cache), code, stacks and the runtime.
-        AppContext.SetData("GCHeapHardLimit", (ulong)(budgetBytes / 2));
+        // The most that the managed heap may commit; near it the GC collects and compacts harder. Allocations beyond it
+        // end the process, so it is twice what the shares of the budget may hold on the heap
+        // (MemoryBudget.ManagedLimitBytes). What the heap commits is charged to the budget (HeapCharge).
+        AppContext.SetData("GCHeapHardLimit", (ulong)(budgetBytes / 8 * 5));
         GC.RefreshMemoryLimit();
 
         // By default glibc keeps an arena of memory per thread, and freed memory stays in it. Two arenas and early
@@ -38,16 +35,6 @@ public static partial class ProcessMemory
         // Debian's kernel gives transparent huge pages to all programs. Within minutes it makes each 2 MiB with one
         // page in use resident as a whole, even after the other pages were returned.
         _ = SetProcessOption(WithoutHugePages, 1, 0, 0, 0);
-    }
-
-    /// <summary>
-    /// Reserves the usual memory of code, stacks, the runtime and the managed heap in the budget, so that caches use
-    /// only the rest. Without this a node of 128 MiB reached 200 MiB on a slow card.
-    /// </summary>
-    public static void Charge(MemoryBudget memory)
-    {
-        long bytes = Math.Min(RuntimeBytes + (memory.TotalBytes / 8), memory.TotalBytes / 2);
-        memory.AddShare("runtime", bytes).Reserve(bytes);
     }
 
     /// <summary>Returns unused memory to the system: managed first, then native.</summary>

@@ -10,12 +10,14 @@ public sealed class MemoryBudget
     private readonly MemoryShare? _source;
     private MemoryShare[] _shares = [];
     private long _usedBytes;
+    private long _managedBytes;
 
     /// <summary>Makes a budget of <paramref name="totalBytes"/> bytes.</summary>
     public MemoryBudget(long totalBytes)
     {
         ArgumentOutOfRangeException.ThrowIfNegativeOrZero(totalBytes);
         TotalBytes = totalBytes;
+        ManagedLimitBytes = totalBytes / 16 * 5;
     }
 
     /// <summary>
@@ -29,6 +31,16 @@ public sealed class MemoryBudget
 
     /// <summary>The bound, in bytes.</summary>
     public long TotalBytes { get; }
+
+    /// <summary>
+    /// The bound of the shares whose memory is on the managed heap, together, in bytes: half of what the heap may
+    /// commit. Without it a sort, an index build and the index cache filled the heap beside the connections, and the
+    /// process ended.
+    /// </summary>
+    public long ManagedLimitBytes { get; }
+
+    /// <summary>The bytes that shares hold on the managed heap now.</summary>
+    public long ManagedBytes => Volatile.Read(ref _managedBytes);
 
     /// <summary>
     /// The bytes that all shares hold now; above <see cref="TotalBytes"/> only through
@@ -46,10 +58,11 @@ public sealed class MemoryBudget
     /// <param name="name">The purpose, as metrics name it ("block cache").</param>
     /// <param name="limitBytes">The bound of the share, in bytes.</param>
     /// <param name="assuredBytes">See <see cref="MemoryShare.AssuredBytes"/>.</param>
-    public MemoryShare AddShare(string name, long limitBytes, long assuredBytes = 0)
+    /// <param name="isManaged">Whether the memory is on the managed heap: see <see cref="ManagedLimitBytes"/>.</param>
+    public MemoryShare AddShare(string name, long limitBytes, long assuredBytes = 0, bool isManaged = false)
     {
         ArgumentOutOfRangeException.ThrowIfNegative(limitBytes);
-        var share = new MemoryShare(this, name, limitBytes) { AssuredBytes = assuredBytes };
+        var share = new MemoryShare(this, name, limitBytes, isManaged) { AssuredBytes = assuredBytes };
         lock (_sharesLock)
         {
             Volatile.Write(ref _shares, [.. _shares, share]);
@@ -58,24 +71,61 @@ public sealed class MemoryBudget
         return share;
     }
 
-    internal bool TryAdd(long bytes)
+    /// <summary>
+    /// Makes caches release memory until <paramref name="bytes"/> are free, as far as they may. Do not call it under
+    /// the lock of a cache.
+    /// </summary>
+    /// <param name="bytes">The bytes that are needed.</param>
+    /// <param name="isManaged">Whether they are needed on the managed heap.</param>
+    public void Relieve(long bytes, bool isManaged = false)
     {
-        if (!TryAdd(ref _usedBytes, bytes, TotalBytes))
+        foreach (var share in Shares)
+        {
+            long missing = UsedBytes + bytes - TotalBytes;
+            if (isManaged && share.IsManaged)
+            {
+                missing = Math.Max(missing, ManagedBytes + bytes - ManagedLimitBytes);
+            }
+
+            if (missing > 0)
+            {
+                share.Yielding?.Invoke(missing);
+            }
+        }
+    }
+
+    internal bool TryAdd(long bytes, bool isManaged)
+    {
+        if (isManaged && !TryAdd(ref _managedBytes, bytes, ManagedLimitBytes))
         {
             return false;
         }
 
-        if (_source is null || _source.TryReserve(bytes))
+        if (TryAdd(ref _usedBytes, bytes, TotalBytes))
         {
-            return true;
+            if (_source is null || _source.TryReserve(bytes))
+            {
+                return true;
+            }
+
+            Interlocked.Add(ref _usedBytes, -bytes);
         }
 
-        Interlocked.Add(ref _usedBytes, -bytes);
+        if (isManaged)
+        {
+            Interlocked.Add(ref _managedBytes, -bytes);
+        }
+
         return false;
     }
 
-    internal void Add(long bytes)
+    internal void Add(long bytes, bool isManaged)
     {
+        if (isManaged)
+        {
+            Interlocked.Add(ref _managedBytes, bytes);
+        }
+
         Interlocked.Add(ref _usedBytes, bytes);
         if (bytes >= 0)
         {
@@ -121,9 +171,10 @@ public sealed class MemoryShare
     private readonly MemoryBudget _budget;
     private long _usedBytes;
 
-    internal MemoryShare(MemoryBudget budget, string name, long limitBytes)
+    internal MemoryShare(MemoryBudget budget, string name, long limitBytes, bool isManaged)
     {
         _budget = budget;
+        IsManaged = isManaged;
         Name = name;
         LimitBytes = limitBytes;
     }
@@ -140,8 +191,37 @@ public sealed class MemoryShare
     /// </summary>
     public long AssuredBytes { get; init; }
 
+    /// <summary>Whether the memory is on the managed heap.</summary>
+    public bool IsManaged { get; }
+
     /// <summary>The bytes held now.</summary>
     public long UsedBytes => Volatile.Read(ref _usedBytes);
+
+    /// <summary>
+    /// Releases about so many bytes that the holder can do without, if it has any; null if it never has. Called by
+    /// <see cref="MemoryBudget.Relieve"/>, on any thread.
+    /// </summary>
+    public Action<long>? Yielding { get; set; }
+
+    /// <summary>
+    /// Reserves like <see cref="TryReserve"/>; if the budget is full, caches yield memory first. Do not call it under
+    /// the lock of a cache.
+    /// </summary>
+    public bool TryReserveFromCaches(long bytes)
+    {
+        if (TryReserve(bytes))
+        {
+            return true;
+        }
+
+        if (bytes > LimitBytes - UsedBytes)
+        {
+            return false;
+        }
+
+        _budget.Relieve(bytes, IsManaged);
+        return TryReserve(bytes);
+    }
 
     /// <summary>
     /// Reserves <paramref name="bytes"/>, if neither the share nor, beyond <see cref="AssuredBytes"/>, the budget would
@@ -163,7 +243,7 @@ public sealed class MemoryShare
             long before = Interlocked.CompareExchange(ref _usedBytes, seen + bytes, seen);
             if (before == seen)
             {
-                _budget.Add(bytes);
+                _budget.Add(bytes, IsManaged);
                 return true;
             }
 
@@ -190,7 +270,7 @@ public sealed class MemoryShare
     {
         ArgumentOutOfRangeException.ThrowIfNegative(bytes);
         Interlocked.Add(ref _usedBytes, bytes);
-        _budget.Add(bytes);
+        _budget.Add(bytes, IsManaged);
     }
 
     /// <summary>Releases <paramref name="bytes"/>.</summary>
@@ -198,14 +278,14 @@ public sealed class MemoryShare
     {
         ArgumentOutOfRangeException.ThrowIfNegative(bytes);
         Invariant.Holds(Interlocked.Add(ref _usedBytes, -bytes) >= 0, "a share gives back no more memory than it took");
-        _budget.Add(-bytes);
+        _budget.Add(-bytes, IsManaged);
     }
 
     // Reserves from the budget first, then from the share. Otherwise a large reservation that the budget refuses could
     // make a small one fail that is within the assured bytes.
     private bool TryReserveOfBudget(long bytes)
     {
-        if (!_budget.TryAdd(bytes))
+        if (!_budget.TryAdd(bytes, IsManaged))
         {
             return false;
         }
@@ -215,7 +295,7 @@ public sealed class MemoryShare
             return true;
         }
 
-        _budget.Add(-bytes);
+        _budget.Add(-bytes, IsManaged);
         return false;
     }
 }

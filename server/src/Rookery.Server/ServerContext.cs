@@ -80,7 +80,7 @@ public sealed class ServerContext(
     /// assured, because slow readers and large requests can fill a small budget.
     /// </summary>
     internal MemoryShare QueryMemory { get; } =
-        memory.AddShare("queries", memory.TotalBytes / 8, assuredBytes: memory.TotalBytes / 32);
+        memory.AddShare("queries", memory.TotalBytes / 8, assuredBytes: memory.TotalBytes / 32, isManaged: true);
 
     /// <summary>Work that continues after its request is answered.</summary>
     internal BackgroundWork Background { get; } = new(log);

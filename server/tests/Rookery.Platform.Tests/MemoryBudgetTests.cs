@@ -88,6 +88,56 @@ public sealed class MemoryBudgetTests
     }
 
     [Fact]
+    public void Shares_on_the_managed_heap_are_bounded_together()
+    {
+        var budget = new MemoryBudget(160);
+        var queries = budget.AddShare("queries", 40, assuredBytes: 5, isManaged: true);
+        var indexing = budget.AddShare("indexing", 40, isManaged: true);
+        var memtable = budget.AddShare("memtable", 160);
+
+        Assert.True(queries.TryReserve(40));
+        Assert.False(indexing.TryReserve(11));
+        Assert.True(indexing.TryReserve(10));
+        Assert.True(memtable.TryReserve(110));
+        Assert.Equal(50, budget.ManagedBytes);
+        queries.Release(40);
+        memtable.Reserve(40);
+        Assert.False(queries.TryReserve(6));
+        Assert.True(queries.TryReserve(5));
+        Assert.Equal(15, budget.ManagedBytes); // nor is anything left of what was refused
+        queries.Release(5);
+        indexing.Release(10);
+        Assert.Equal((0, 150), (budget.ManagedBytes, budget.UsedBytes));
+    }
+
+    [Fact]
+    public void Caches_yield_what_another_share_needs()
+    {
+        var budget = new MemoryBudget(160);
+        var cache = budget.AddShare("block cache", 160);
+        cache.Yielding = cache.Release;
+        var pages = budget.AddShare("index cache", 50, isManaged: true);
+        pages.Yielding = pages.Release;
+        var queries = budget.AddShare("queries", 40, isManaged: true);
+        Assert.True(pages.TryReserve(50));
+        Assert.True(cache.TryReserve(100));
+
+        // The heap's bound is reached, the total is not.
+        Assert.False(queries.TryReserve(10));
+        Assert.True(queries.TryReserveFromCaches(10));
+        Assert.Equal((100, 40), (cache.UsedBytes, pages.UsedBytes));
+
+        // The total is reached.
+        Assert.True(cache.TryReserve(10));
+        Assert.True(budget.AddShare("large requests", 40).TryReserveFromCaches(40));
+        Assert.Equal(160, budget.UsedBytes);
+
+        // What exceeds the share's own bound makes nobody yield.
+        Assert.False(queries.TryReserveFromCaches(31));
+        Assert.Equal(160, budget.UsedBytes);
+    }
+
+    [Fact]
     public void Giving_back_more_than_was_taken_is_caught()
     {
         var share = new MemoryBudget(100).AddShare("memtable", 100);

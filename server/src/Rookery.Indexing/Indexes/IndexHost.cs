@@ -123,11 +123,13 @@ public sealed class IndexHost : IDisposable
     /// <param name="time">The clock.</param>
     public static IndexHost Open(DatabaseCatalog databases, IDisk disk, IndexHostOptions options, TimeProvider time)
     {
-        var cache = new SegmentCache(options.Memory.AddShare("index cache", options.Memory.TotalBytes / CacheFraction));
+        var cache = new SegmentCache(
+            options.Memory.AddShare("index cache", options.Memory.TotalBytes / CacheFraction, isManaged: true)
+        );
         var context = new SegmentStoreContext(
             disk,
             cache,
-            options.Memory.AddShare("indexing", options.Memory.TotalBytes / WorkFraction),
+            options.Memory.AddShare("indexing", options.Memory.TotalBytes / WorkFraction, isManaged: true),
             options.Io
         );
         return new IndexHost(databases, disk, options, time, folder => SegmentStore.Open(context, folder))

@@ -19,7 +19,7 @@ public sealed class QueryMemory(MemoryShare share)
     /// <returns>False when no more is free: then nothing is reserved.</returns>
     public bool TryTake(long bytes)
     {
-        if (!share.TryReserve(bytes))
+        if (!share.TryReserveFromCaches(bytes))
         {
             return false;
         }

@@ -6,7 +6,7 @@ namespace Rookery.Storage.Memory;
 /// Chunks of native memory for arenas. They are mapped directly (mmap), because malloc keeps freed memory of large
 /// blocks. Returned chunks are reused for the next memtable until <see cref="Trim"/>. Thread-safe.
 /// </summary>
-internal sealed unsafe class ArenaPool(MemoryShare share) : IDisposable
+internal sealed unsafe class ArenaPool : IDisposable
 {
     /// <summary>
     /// Size of a chunk: a multiple of the largest page size of the supported boards (16 KiB), and small enough that a
@@ -16,6 +16,14 @@ internal sealed unsafe class ArenaPool(MemoryShare share) : IDisposable
 
     private readonly Lock _gate = new();
     private readonly Stack<nint> _idle = new();
+    private readonly MemoryShare _share;
+
+    /// <summary>Creates a pool whose chunks are charged to <paramref name="share"/>.</summary>
+    public ArenaPool(MemoryShare share)
+    {
+        _share = share;
+        share.Yielding = Release;
+    }
 
     /// <summary>Bytes of idle chunks.</summary>
     public long IdleBytes
@@ -43,7 +51,7 @@ internal sealed unsafe class ArenaPool(MemoryShare share) : IDisposable
         }
 
         byte* mapped = NativePages.Map(ChunkBytes);
-        share.Reserve(ChunkBytes);
+        _share.Reserve(ChunkBytes);
         return mapped;
     }
 
@@ -60,14 +68,16 @@ internal sealed unsafe class ArenaPool(MemoryShare share) : IDisposable
     }
 
     /// <summary>Unmaps the idle chunks.</summary>
-    public void Trim()
+    public void Trim() => Release(long.MaxValue);
+
+    private void Release(long bytes)
     {
         lock (_gate)
         {
-            while (_idle.TryPop(out nint chunk))
+            for (; bytes > 0 && _idle.TryPop(out nint chunk); bytes -= ChunkBytes)
             {
                 NativePages.Unmap((byte*)chunk, ChunkBytes);
-                share.Release(ChunkBytes);
+                _share.Release(ChunkBytes);
             }
         }
     }

@@ -20,7 +20,11 @@ internal sealed unsafe class BlockCache : IDisposable
     /// <summary>
     /// Creates an empty cache whose capacity is the limit of <paramref name="share"/>. Pinned blocks may exceed it.
     /// </summary>
-    public BlockCache(MemoryShare share) => _memory = new BlockMemory(share);
+    public BlockCache(MemoryShare share)
+    {
+        _memory = new BlockMemory(share);
+        share.Yielding = _memory.Yield;
+    }
 
     /// <summary>
     /// Native memory for blocks and for the index and filter of every open run, in bytes. Initially the limit of the

@@ -13,6 +13,9 @@ namespace Rookery.Storage.Runs;
 internal sealed unsafe class BlockMemory : IDisposable
 {
     private const int SmallQueueShare = 10;
+
+    // The part of its limit that the cache keeps when others need memory.
+    private const int KeptPart = 4;
     private const int EvictionsBeforeClearingSegment = 8;
     private const int GhostMask = 0x3fff_ffff;
 
@@ -134,6 +137,15 @@ internal sealed unsafe class BlockMemory : IDisposable
         }
     }
 
+    /// <summary>Evicts blocks until <paramref name="bytes"/> are released, or a quarter of the limit is left.</summary>
+    public void Yield(long bytes)
+    {
+        lock (_gate)
+        {
+            FitCapacity(Math.Max(_arena.MappedBytes + _fixedBytes - bytes, _share.LimitBytes / KeptPart));
+        }
+    }
+
     public void Dispose()
     {
         lock (_gate)
@@ -250,11 +262,13 @@ internal sealed unsafe class BlockMemory : IDisposable
     }
 
     /// <summary>Clears segments, highest addresses first, until the capacity is kept or the rest is pinned.</summary>
-    private void FitCapacity()
+    private void FitCapacity() => FitCapacity(_capacityBytes);
+
+    private void FitCapacity(long capacityBytes)
     {
         for (
             int segment = (int)(_arena.MappedBytes / BlockArena.SegmentBytes) - 1;
-            segment >= 0 && _arena.MappedBytes + _fixedBytes > _capacityBytes;
+            segment >= 0 && _arena.MappedBytes + _fixedBytes > capacityBytes;
             segment--
         )
         {

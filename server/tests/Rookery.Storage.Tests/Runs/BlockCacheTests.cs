@@ -131,6 +131,19 @@ public sealed class BlockCacheTests
     }
 
     [Fact]
+    public void A_quarter_of_the_cache_stays_when_others_need_memory()
+    {
+        using var fixture = new RunFixture(cacheBytes: 8 * MiB);
+        var (run, rows) = Filled(fixture, 1, rows: 3000);
+        ReadAll(run, rows);
+        Assert.InRange(fixture.Cache.UsedBytes, (2 * MiB) + 1, 8 * MiB);
+        fixture.Budget.Relieve(fixture.Budget.TotalBytes - MiB);
+        Assert.InRange(fixture.Cache.UsedBytes, MiB, 2 * MiB);
+        Assert.Equal(fixture.Budget.UsedBytes, fixture.Cache.UsedBytes);
+        ReadAll(run, rows);
+    }
+
+    [Fact]
     public void A_closed_run_leaves_nothing_behind()
     {
         using var fixture = new RunFixture();

@@ -7,12 +7,23 @@ namespace Rookery.Search.Segments.Reading;
 /// clock algorithm: a page that was read since the hand last passed it is kept for another round. A reader may use a
 /// page after its eviction, because pages are garbage-collected arrays. Thread-safe.
 /// </summary>
-/// <param name="share">The share that pages are charged to. Its limit is the capacity.</param>
-public sealed class SegmentCache(MemoryShare share)
+public sealed class SegmentCache
 {
+    // The part of its limit that the cache keeps when others need memory.
+    private const int KeptPart = 4;
+
     private readonly Lock _gate = new();
     private readonly LinkedList<CachedPage> _pages = new();
+    private readonly MemoryShare _share;
     private LinkedListNode<CachedPage>? _hand;
+
+    /// <summary>Creates an empty cache.</summary>
+    /// <param name="share">The share that pages are charged to. Its limit is the capacity.</param>
+    public SegmentCache(MemoryShare share)
+    {
+        _share = share;
+        share.Yielding = Yield;
+    }
 
     /// <summary>Adds a page, if evicting others frees enough memory.</summary>
     internal void Add(CachedPage page)
@@ -25,7 +36,7 @@ public sealed class SegmentCache(MemoryShare share)
             }
 
             int passes = 2 * _pages.Count;
-            while (!share.TryReserve(page.Bytes.Length))
+            while (!_share.TryReserve(page.Bytes.Length))
             {
                 if (passes-- <= 0 || !EvictNext())
                 {
@@ -65,6 +76,15 @@ public sealed class SegmentCache(MemoryShare share)
         }
     }
 
+    private void Yield(long bytes)
+    {
+        lock (_gate)
+        {
+            long least = Math.Max(_share.UsedBytes - bytes, _share.LimitBytes / KeptPart);
+            for (int passes = 2 * _pages.Count; passes > 0 && _share.UsedBytes > least && EvictNext(); passes--) { }
+        }
+    }
+
     /// <summary>
     /// Moves the clock's hand by one page, and evicts it if it was not read. Returns false if there is no page.
     /// </summary>
@@ -98,7 +118,7 @@ public sealed class SegmentCache(MemoryShare share)
             _pages.Remove(place);
             page.Node = null;
             Volatile.Write(ref page.Slots[page.Number], null);
-            share.Release(page.Bytes.Length);
+            _share.Release(page.Bytes.Length);
         }
     }
 }

@@ -86,7 +86,7 @@ internal sealed class ByteArena(MemoryShare share) : IDisposable
         Invariant.Holds(_usedChunks < ChunkLimit, "a batch has at most 32,768 chunks");
         if (length > ChunkBytes || _usedChunks == _chunks.Count)
         {
-            if (!share.TryReserve(length))
+            if (!share.TryReserveFromCaches(length))
             {
                 share.Reserve(length);
                 IsOverBudget = true;

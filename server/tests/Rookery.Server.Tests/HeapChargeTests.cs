@@ -1,0 +1,47 @@
+using Rookery.Hosting;
+using Rookery.Platform;
+
+namespace Rookery.Server.Tests;
+
+/// <summary>What the budget is charged for the managed heap.</summary>
+public sealed class HeapChargeTests
+{
+    private const long MiB = 1 << 20;
+
+    private readonly MemoryBudget _memory = new(256 * MiB);
+    private readonly HeapCharge _charge;
+    private readonly MemoryShare _runtime;
+    private long _committedBytes = 10 * MiB;
+
+    public HeapChargeTests()
+    {
+        _charge = new HeapCharge(_memory, () => _committedBytes);
+        _runtime = _memory.Shares.Single();
+    }
+
+    [Fact]
+    public void The_charge_follows_the_heap_without_what_shares_hold_of_it()
+    {
+        Assert.Equal(68 * MiB, _runtime.UsedBytes);
+        _committedBytes = 100 * MiB;
+        _charge.Renew();
+        Assert.Equal(136 * MiB, _runtime.UsedBytes);
+        Assert.True(_memory.AddShare("queries", 32 * MiB, isManaged: true).TryReserve(20 * MiB));
+        _charge.Renew();
+        Assert.Equal(136 * MiB, _memory.UsedBytes);
+        _committedBytes = 10 * MiB;
+        _charge.Renew();
+        Assert.Equal(68 * MiB, _runtime.UsedBytes);
+    }
+
+    [Fact]
+    public void Caches_yield_what_the_heap_grows_by()
+    {
+        var cache = _memory.AddShare("block cache", 256 * MiB);
+        cache.Yielding = cache.Release;
+        Assert.True(cache.TryReserve(188 * MiB));
+        _committedBytes = 100 * MiB;
+        _charge.Renew();
+        Assert.Equal((120 * MiB, 256 * MiB), (cache.UsedBytes, _memory.UsedBytes));
+    }
+}
