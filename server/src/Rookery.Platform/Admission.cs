@@ -2,8 +2,8 @@ namespace Rookery.Platform;
 
 /// <summary>
 /// Bounds the memory that all requests or commands together hold. Within the bound, a request is admitted at once.
-/// Beyond it, requests wait in order of arrival, for <see cref="Patience"/> or a given time. If no other request is
-/// admitted, a request of any size is. Thread-safe.
+/// Beyond it, or while the budget of the share is full, requests wait in order of arrival, for <see cref="Patience"/>
+/// or a given time. If no other request is admitted, a request of any size is. Thread-safe.
 /// </summary>
 /// <param name="limitBytes">The bound, in bytes.</param>
 /// <param name="time">The clock.</param>
@@ -139,19 +139,46 @@ public sealed class Admission(long limitBytes, TimeProvider time, MemoryShare? s
     private bool TryTake(long bytes, long heldBytes)
     {
         long now = Volatile.Read(ref _bytes);
+        bool isCharged = share is null;
         while (now == heldBytes || now + bytes <= limitBytes)
         {
+            // Charged before it is admitted: others never see bytes of a request that is refused.
+            if (!isCharged && !TryCharge(bytes, isAlone: now == heldBytes))
+            {
+                return false;
+            }
+
+            isCharged = true;
             long seen = Interlocked.CompareExchange(ref _bytes, now + bytes, now);
             if (seen == now)
             {
-                share?.Reserve(bytes);
                 return true;
             }
 
             now = seen;
         }
 
+        if (isCharged)
+        {
+            share?.Release(bytes);
+        }
+
         return false;
+    }
+
+    private bool TryCharge(long bytes, bool isAlone)
+    {
+        if (share!.TryReserveFromCaches(bytes))
+        {
+            return true;
+        }
+
+        if (isAlone)
+        {
+            share.Reserve(bytes);
+        }
+
+        return isAlone;
     }
 
     private sealed class Waiter

@@ -84,6 +84,25 @@ public sealed class AdmissionTests
         Assert.Equal(1040, admission.Bytes);
     }
 
+    [Fact]
+    public void A_request_beside_others_is_not_admitted_while_the_budget_is_full()
+    {
+        var budget = new MemoryBudget(100);
+        var memtable = budget.AddShare("memtable", 100);
+        var large = budget.AddShare("large requests", 50);
+        var admission = new Admission(50, _time, large);
+        memtable.Reserve(90);
+        Assert.True(admission.TryEnter(20)); // alone
+        Assert.False(admission.TryEnter(5));
+        Assert.Equal(20, large.UsedBytes);
+        memtable.Release(30);
+        Assert.True(admission.TryEnter(5));
+        Assert.False(admission.TryEnter(30));
+        Assert.Equal((25, 25), (admission.Bytes, large.UsedBytes));
+        admission.Leave(25);
+        Assert.Equal(0, large.UsedBytes);
+    }
+
     private Admission HoldingOf100(int bytes)
     {
         var admission = new Admission(100, _time);

@@ -87,7 +87,7 @@ internal sealed class LargeRequests(MemoryBudget budget, TimeProvider time)
             RavenType.RavenException,
             $"This request needs {Amount.Bytes(bytes)} of memory, and other large requests hold "
                 + $"{Amount.Bytes(_admission.Bytes)} of the {Amount.Bytes(_admission.LimitBytes)} "
-                + $"that a node with --memory {budget.TotalBytes >> 20}M has for them. "
+                + $"that a node with --memory {budget.TotalBytes >> 20}M has for them; other work may hold the rest. "
                 + "Nothing of it was done; try again in a second, send less at once, or give the node more memory."
         );
     }
