@@ -62,7 +62,7 @@ public sealed class AnswerReader(Database database, IAnswerSink? client) : IDisp
         else if (_isOpen && !_isWatched)
         {
             _isWatched = true;
-            _breaking = _reader.Ended.UnsafeRegister(static taken => ((IAnswerSink)taken!).BreakOff(), client);
+            _breaking = _reader.Ended.UnsafeRegister(static taken => ((IAnswerSink)taken!).AbortConnection(), client);
         }
     }
 

@@ -26,11 +26,11 @@ internal static class FoundResults
         while (!hasStopped && walk.MoveNext())
         {
             long bytes = scope.Writer.BytesFor(walk.Length);
-            if (!sink.TryMakeRoom(bytes))
+            if (!sink.TryReserve(bytes))
             {
                 walk.StepBack();
                 turns.End();
-                await sink.WaitForRoomAsync(bytes);
+                await sink.WaitForMemoryAsync(bytes);
                 turns.Begin();
                 continue;
             }

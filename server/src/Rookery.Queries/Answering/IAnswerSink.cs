@@ -12,28 +12,28 @@ public interface IAnswerSink
 
     /// <summary>Reserves memory, in bytes, without waiting.</summary>
     /// <returns>False if too little is free. The caller then releases the document, calls
-    /// <see cref="WaitForRoomAsync"/>, reads the document again and retries.</returns>
-    bool TryMakeRoom(long bytes);
+    /// <see cref="WaitForMemoryAsync"/>, reads the document again and retries.</returns>
+    bool TryReserve(long bytes);
 
     /// <summary>
     /// Sends a large buffer to the client, and waits until this many bytes of memory are free. If that takes too long,
     /// throws an exception of the sink's own (HTTP: 429).
     /// </summary>
-    Task WaitForRoomAsync(long bytes);
+    Task WaitForMemoryAsync(long bytes);
 
     /// <summary>
     /// Reserves memory for the current document of a walk, waiting if needed. May throw as
-    /// <see cref="WaitForRoomAsync"/> does.
+    /// <see cref="WaitForMemoryAsync"/> does.
     /// </summary>
     /// <param name="bytes">The document's length.</param>
     /// <param name="stepBack">Called before a wait, to release the document. The next move of the walk returns the same
     /// document again.</param>
     /// <returns>False after a wait: the caller has to move the walk again.</returns>
-    ValueTask<bool> HasRoomAsync(long bytes, Action stepBack);
+    ValueTask<bool> TryReserveAsync(long bytes, Action stepBack);
 
     /// <summary>
     /// Aborts the connection because the answer cannot be completed, so that the client does not take a part for the
     /// whole.
     /// </summary>
-    void BreakOff();
+    void AbortConnection();
 }

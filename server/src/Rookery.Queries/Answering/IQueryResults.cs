@@ -23,7 +23,7 @@ public interface IQueryResults : IDisposable
 
     /// <summary>
     /// Moves to the next result, and reserves memory to write it. The sink may throw if none is free in time (HTTP:
-    /// 429), see <see cref="IAnswerSink.WaitForRoomAsync"/>.
+    /// 429), see <see cref="IAnswerSink.WaitForMemoryAsync"/>.
     /// </summary>
     /// <returns>False after the last of the page.</returns>
     /// <exception cref="QueryException">The query exceeds its time or memory.</exception>

@@ -63,11 +63,11 @@ internal sealed class ScannedDocuments : IDisposable
             }
 
             long bytes = _scope.Writer.BytesFor(_walk.Length);
-            if (!_scope.Sink.TryMakeRoom(bytes))
+            if (!_scope.Sink.TryReserve(bytes))
             {
                 _walk.StepBack();
                 _turns.End();
-                await _scope.Sink.WaitForRoomAsync(bytes);
+                await _scope.Sink.WaitForMemoryAsync(bytes);
                 _turns.Begin();
             }
             else if (IsResult())

@@ -43,7 +43,7 @@ internal sealed class WalkedResults(
 
         while (walk.MoveNext())
         {
-            if (await sink.HasRoomAsync(writer.BytesFor(walk.Length), walk.StepBack) && IsResult())
+            if (await sink.TryReserveAsync(writer.BytesFor(walk.Length), walk.StepBack) && IsResult())
             {
                 _given++;
                 return true;

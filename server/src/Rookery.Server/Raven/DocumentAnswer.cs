@@ -38,7 +38,7 @@ internal sealed class DocumentAnswer(
     public void Write(ReadOnlySpan<byte> bytes) => Buffer.Write(bytes);
 
     /// <inheritdoc/>
-    public bool TryMakeRoom(long bytes)
+    public bool TryReserve(long bytes)
     {
         long held = Buffer.Length + bytes;
         return held <= LargeRequests.FreeBytes + AnswerBuffer.PartBytes
@@ -47,7 +47,7 @@ internal sealed class DocumentAnswer(
 
     /// <inheritdoc/>
     /// <exception cref="RefusedException">There was no room in time, and nothing was sent yet: 429.</exception>
-    public async Task WaitForRoomAsync(long bytes)
+    public async Task WaitForMemoryAsync(long bytes)
     {
         if (HasStarted || Buffer.IsPartDue)
         {
@@ -61,12 +61,12 @@ internal sealed class DocumentAnswer(
 
     /// <inheritdoc/>
     /// <exception cref="RefusedException">There was no room in time, and nothing was sent yet: 429.</exception>
-    public ValueTask<bool> HasRoomAsync(long bytes, Action stepBack) =>
-        TryMakeRoom(bytes) ? new ValueTask<bool>(true) : StepBackAndWaitAsync(bytes, stepBack);
+    public ValueTask<bool> TryReserveAsync(long bytes, Action stepBack) =>
+        TryReserve(bytes) ? new ValueTask<bool>(true) : StepBackAndWaitAsync(bytes, stepBack);
 
     /// <inheritdoc/>
     // A request inside a multi_get has no connection of its own: abort that of the multi_get.
-    public void BreakOff() => (http.Features.Get<MultiGetPart>()?.Outer ?? http).Abort();
+    public void AbortConnection() => (http.Features.Get<MultiGetPart>()?.Outer ?? http).Abort();
 
     /// <summary>Sends a part if one is due, and releases its room.</summary>
     /// <param name="pause">Called if the client is slow; see <see cref="AnswerBuffer.SendPartAsync"/>.</param>
@@ -77,7 +77,7 @@ internal sealed class DocumentAnswer(
     /// answer is sent whole, with an ETag.
     /// </summary>
     public Task SendIfLongerAsync(int bytes, Action pause) =>
-        Buffer.IsPartDue && (Buffer.Length > bytes || !TryMakeRoom(0)) ? SendPartAsync(pause) : Task.CompletedTask;
+        Buffer.IsPartDue && (Buffer.Length > bytes || !TryReserve(0)) ? SendPartAsync(pause) : Task.CompletedTask;
 
     /// <summary>Sends the rest, or the whole answer if no part was sent.</summary>
     public Task SendAsync() => Buffer.SendAsync(http, contentType);
@@ -91,7 +91,7 @@ internal sealed class DocumentAnswer(
     private async ValueTask<bool> StepBackAndWaitAsync(long bytes, Action stepBack)
     {
         stepBack();
-        await WaitForRoomAsync(bytes);
+        await WaitForMemoryAsync(bytes);
         return false;
     }
 

@@ -50,7 +50,7 @@ internal static class ExportRoute
         while (export.MoveNext())
         {
             await turns.YieldWhenDueAsync();
-            if (await answer.HasRoomAsync(export.Length, StepBack))
+            if (await answer.TryReserveAsync(export.Length, StepBack))
             {
                 export.Write(answer.Buffer);
                 await answer.SendWhenDueAsync(Pause);

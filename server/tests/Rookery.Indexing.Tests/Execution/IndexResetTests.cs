@@ -104,13 +104,13 @@ public sealed class IndexResetTests
     {
         public CancellationToken Left => CancellationToken.None;
 
-        public bool TryMakeRoom(long bytes) => true;
+        public bool TryReserve(long bytes) => true;
 
-        public Task WaitForRoomAsync(long bytes) => Task.CompletedTask;
+        public Task WaitForMemoryAsync(long bytes) => Task.CompletedTask;
 
-        public ValueTask<bool> HasRoomAsync(long bytes, Action stepBack) => new(true);
+        public ValueTask<bool> TryReserveAsync(long bytes, Action stepBack) => new(true);
 
-        public void BreakOff() => throw new InvalidOperationException("The snapshot lasts.");
+        public void AbortConnection() => throw new InvalidOperationException("The snapshot lasts.");
     }
 
     private sealed class PatientClock : IScanClock

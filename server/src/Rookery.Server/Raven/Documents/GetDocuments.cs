@@ -216,7 +216,7 @@ internal sealed class GetDocuments(ServerContext context)
             )
             {
                 reader.Pause();
-                await answer.WaitForRoomAsync(neededBytes);
+                await answer.WaitForMemoryAsync(neededBytes);
             }
 
             found += isFound ? 1 : 0;
@@ -247,7 +247,7 @@ internal sealed class GetDocuments(ServerContext context)
             )
             {
                 reader.Pause();
-                await answer.WaitForRoomAsync(neededBytes);
+                await answer.WaitForMemoryAsync(neededBytes);
             }
 
             await answer.SendIfLongerAsync(WholeAnswerBytes, reader.Pause);
@@ -283,7 +283,7 @@ internal sealed class GetDocuments(ServerContext context)
         using (document)
         {
             neededBytes = includes.BytesFor(document.Length);
-            if (!answer.TryMakeRoom(neededBytes))
+            if (!answer.TryReserve(neededBytes))
             {
                 return false;
             }

@@ -34,7 +34,7 @@ internal static class IncludedDocuments
         using (document)
         {
             neededBytes = document.Length;
-            if (!answer.TryMakeRoom(neededBytes))
+            if (!answer.TryReserve(neededBytes))
             {
                 return false;
             }

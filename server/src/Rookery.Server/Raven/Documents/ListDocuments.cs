@@ -34,7 +34,7 @@ internal static class ListDocuments
         while (walk.MoveNext())
         {
             await turns.YieldWhenDueAsync();
-            if (!metadataOnly && !await answer.HasRoomAsync(walk.Length, walk.StepBack))
+            if (!metadataOnly && !await answer.TryReserveAsync(walk.Length, walk.StepBack))
             {
                 continue;
             }

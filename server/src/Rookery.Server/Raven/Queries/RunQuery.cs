@@ -175,7 +175,7 @@ internal sealed class RunQuery(ServerContext context)
             )
             {
                 results.Pause();
-                await output.WaitForRoomAsync(neededBytes);
+                await output.WaitForMemoryAsync(neededBytes);
             }
 
             await SendWhenDueAsync(output, results, timings);

@@ -37,7 +37,7 @@ internal sealed class StreamDocuments(ServerContext context)
         while (walk.MoveNext())
         {
             await turns.YieldWhenDueAsync();
-            if (!await answer.HasRoomAsync(walk.Length, walk.StepBack))
+            if (!await answer.TryReserveAsync(walk.Length, walk.StepBack))
             {
                 continue;
             }
