@@ -136,7 +136,7 @@ public sealed class QueryPlan : IDisposable
     public void Dispose() => _fullText?.Dispose();
 
     // A patch moves its document to the end of the collection, where the walk would return it again. Only a scan
-    // prevents that (see WalkedOnce), so Direct is not used for changes.
+    // prevents that (see WalkDeduplicator), so Direct is not used for changes.
     private static QueryPlan Of(
         Query written,
         QueryRequest request,

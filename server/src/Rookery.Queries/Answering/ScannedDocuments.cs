@@ -12,7 +12,7 @@ internal sealed class ScannedDocuments : IDisposable
     private readonly bool _countsAll;
     private readonly IDisposable? _foundOwner;
     private ScanRun _run;
-    private WalkedOnce? _once;
+    private WalkDeduplicator? _deduplicator;
 
     /// <summary>Creates a scan positioned before the first document.</summary>
     /// <param name="scope">The context of the answer.</param>
@@ -34,7 +34,7 @@ internal sealed class ScannedDocuments : IDisposable
         _run = run;
         _countsAll = countsAll;
         _foundOwner = foundOwner;
-        _once = BeginOnce();
+        _deduplicator = NewDeduplicator();
     }
 
     /// <summary>The walk, positioned on the current document.</summary>
@@ -57,7 +57,7 @@ internal sealed class ScannedDocuments : IDisposable
                 await _turns.YieldAsync();
             }
 
-            if (!_walk.MoveNext() || (_once?.IsOver(_walk.Etag, NewestEtag) ?? false))
+            if (!_walk.MoveNext() || (_deduplicator?.IsOver(_walk.Etag, NewestEtag) ?? false))
             {
                 break;
             }
@@ -92,7 +92,7 @@ internal sealed class ScannedDocuments : IDisposable
         _run.Dispose();
         _run = run;
         _walk.Rewind();
-        _once = BeginOnce();
+        _deduplicator = NewDeduplicator();
         _turns.BeginAgain();
     }
 
@@ -103,19 +103,19 @@ internal sealed class ScannedDocuments : IDisposable
         _foundOwner?.Dispose();
     }
 
-    private WalkedOnce? BeginOnce() =>
-        _walk is { IsInOrderOfWriting: true, IsRenewed: true } ? new WalkedOnce(NewestEtag()) : null;
+    private WalkDeduplicator? NewDeduplicator() =>
+        _walk is { IsInOrderOfWriting: true, IsRenewed: true } ? new WalkDeduplicator(NewestEtag()) : null;
 
     private bool IsResult()
     {
         var document = _scope.Writer.Queried(_walk);
-        if (_once is null)
+        if (_deduplicator is null)
         {
             return _run.Add(document);
         }
 
         bool matches = _run.Matches(document);
-        return (matches ? _once.IsNew(document.View.Id) : _countsAll) && _run.Add(document);
+        return (matches ? _deduplicator.IsNew(document.View.Id) : _countsAll) && _run.Add(document);
     }
 
     private long NewestEtag() => _scope.Reader.Current.ReadStatistics().LastEtag;

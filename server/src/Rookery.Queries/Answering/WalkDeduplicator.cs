@@ -8,7 +8,7 @@ namespace Rookery.Queries.Answering;
 /// before. The walk ends even if writes go on.
 /// </summary>
 /// <param name="lastEtag">The database's last etag when the walk began.</param>
-internal sealed class WalkedOnce(long lastEtag)
+internal sealed class WalkDeduplicator(long lastEtag)
 {
     // About 2 MiB of hashes. If more documents match, the walk ends at the last etag that existed when it began, so it
     // may miss documents that were written meanwhile.
