@@ -146,7 +146,7 @@ public sealed class QueryPlan : IDisposable
     )
     {
         var parameters = QueryParameters.Read(request.Parameters);
-        var query = StoredSetups.Fill(written, parameters, database);
+        var query = StoredFacetSetups.Inline(written, parameters, database);
         var named = query.Source.Kind == SourceKind.Index ? NamedIndex.Find(database, indexes, query.Source) : null;
         if (isChange && named is { Rows.IsReduced: true })
         {

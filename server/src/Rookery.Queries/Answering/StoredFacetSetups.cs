@@ -14,14 +14,14 @@ namespace Rookery.Queries.Answering;
 /// <summary>
 /// Reads facet setups: documents that define facets and that queries name, as in <c>facet(id('facets/cameras'))</c>.
 /// </summary>
-internal static class StoredSetups
+internal static class StoredFacetSetups
 {
     // A setup written by hand has a few KiB.
     private const int MostBytes = 256 << 10;
 
     /// <summary>Returns the query with the facets of each named setup instead of its name.</summary>
     /// <exception cref="QueryException">A setup does not exist, or is invalid.</exception>
-    public static Query Fill(Query query, QueryValues parameters, Database database)
+    public static Query Inline(Query query, QueryValues parameters, Database database)
     {
         if (
             query.Select is not FieldSelection { Items: var items } selection
