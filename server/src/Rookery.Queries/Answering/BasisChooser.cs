@@ -17,11 +17,11 @@ internal static class BasisChooser
     /// <summary>
     /// Time to wait for an index if the query sets no wait. Afterwards the answer is stale, or comes from a scan.
     /// </summary>
-    public static readonly TimeSpan UnaskedWait = TimeSpan.FromSeconds(1.5);
+    public static readonly TimeSpan ImplicitWait = TimeSpan.FromSeconds(1.5);
 
     // Time to wait for an index that is being built, if the query sets no wait and a scan would be expensive.
     // Afterwards the documents are scanned nevertheless.
-    private static readonly TimeSpan BuildWait = QueryRequest.UsualWait;
+    private static readonly TimeSpan BuildWait = QueryRequest.DefaultWait;
 
     /// <summary>
     /// Chooses the basis and waits for the index. The caller has passed the read barrier, so the answer includes every
@@ -131,7 +131,7 @@ internal static class BasisChooser
                 database,
                 name,
                 cutOff,
-                plan.Wait ?? (mayScan && choice.NeedsIndex ? BuildWait : UnaskedWait),
+                plan.Wait ?? (mayScan && choice.NeedsIndex ? BuildWait : ImplicitWait),
                 sink
             );
 

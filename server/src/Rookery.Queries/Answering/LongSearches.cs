@@ -17,7 +17,7 @@ internal sealed class LongSearches(int places)
     private int _running;
 
     /// <summary>Default number of places: the processors less one, and at least two.</summary>
-    public static int UsualPlaces => Math.Max(2, Environment.ProcessorCount - 1);
+    public static int DefaultPlaces => Math.Max(2, Environment.ProcessorCount - 1);
 
     /// <summary>Takes a place.</summary>
     /// <exception cref="QueryException">No place is free (HTTP: 429).</exception>

@@ -34,7 +34,7 @@ public sealed class QueryEngine(
     internal CancellationToken Stopping => stopping;
 
     /// <summary>Limits how many queries search an index for long at once.</summary>
-    internal LongSearches LongSearches { get; } = new(LongSearches.UsualPlaces);
+    internal LongSearches LongSearches { get; } = new(LongSearches.DefaultPlaces);
 
     /// <summary>Searches indexes of documents.</summary>
     internal IndexedQueries Indexed { get; } = new(indexes);

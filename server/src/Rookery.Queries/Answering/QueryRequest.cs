@@ -24,7 +24,7 @@ public sealed record QueryRequest(string Text, byte[] Parameters, long Start, lo
     /// <summary>
     /// Time to wait for a lagging index if the client asks to wait and gives no time, as in RavenDB's clients.
     /// </summary>
-    public static readonly TimeSpan UsualWait = TimeSpan.FromSeconds(15);
+    public static readonly TimeSpan DefaultWait = TimeSpan.FromSeconds(15);
 
     /// <summary>
     /// Whether the answer reports how long its parts took, like <c>include timings()</c>. A program sets this instead

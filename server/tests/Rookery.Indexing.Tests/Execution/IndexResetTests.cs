@@ -58,7 +58,7 @@ public sealed class IndexResetTests
         var asking = engine.ExecuteAsync(node.Database(), plan, new Taker(), chosen: Reset).AsTask();
 
         // The index lags, and the query waits for it in vain.
-        node.Time.Advance(BasisChooser.UnaskedWait);
+        node.Time.Advance(BasisChooser.ImplicitWait);
         using var answer = await asking;
         Assert.Equal((false, null), (answer.IsStale, answer.Timestamp));
         Assert.Equal(node.Database().LastEtag, answer.ResultEtag);

@@ -102,7 +102,7 @@ internal static class QueryBodyJson
         bool waits = false;
         bool includesTimings = false;
         var projecting = ProjectionBehavior.Default;
-        var timeout = QueryRequest.UsualWait;
+        var timeout = QueryRequest.DefaultWait;
         byte[] parameters = NoParameters;
         var json = new Utf8JsonReader(body, new JsonReaderOptions { MaxDepth = JsonLimits.MaxEnvelopeDepth });
         if (!json.Read() || json.TokenType != JsonTokenType.StartObject)

@@ -15,7 +15,7 @@ internal sealed class ChangeRequest : IDisposable
     /// <summary>
     /// How long the operation waits for a stale index before it fails, if the request sets no timeout.
     /// </summary>
-    private static readonly TimeSpan UsualWait = TimeSpan.FromMinutes(1);
+    private static readonly TimeSpan DefaultWait = TimeSpan.FromMinutes(1);
 
     /// <summary>The plan of the query that selects the documents.</summary>
     public required QueryPlan Plan { get; init; }
@@ -86,7 +86,7 @@ internal sealed class ChangeRequest : IDisposable
     private static TimeSpan? WaitOf(Raven.QueryParameters parameters)
     {
         bool isStaleGood = parameters.Flag("allowStale");
-        var wait = UsualWait;
+        var wait = DefaultWait;
         return parameters.Text("staleTimeout") is { Length: > 0 } timeout && !DurationText.TryParse(timeout, out wait)
                 ? throw RefusedException.BadRequest(
                     $"The parameter 'staleTimeout' must be milliseconds or a TimeSpan like 00:00:05, not '{timeout}'."
