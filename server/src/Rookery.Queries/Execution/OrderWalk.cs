@@ -45,7 +45,7 @@ internal abstract class OrderWalk
                 return false;
             }
 
-            return !candidates.CanTell || IsFew(wanted, entries, Math.Min(matches, Estimate(entries, candidates)));
+            return !candidates.CanTest || IsFew(wanted, entries, Math.Min(matches, Estimate(entries, candidates)));
         }
 
         public override long MostSteps(EntryCursor candidates) => candidates.Cost / MatchesPerStep;

@@ -131,7 +131,7 @@ internal sealed class RankedPage(
             return false;
         }
 
-        if (!candidates.CanTell)
+        if (!candidates.CanTest)
         {
             var union = new EntryUnion(reader.Entries, work);
             union.Add(candidates);

@@ -95,7 +95,7 @@ public sealed class KeyTreeLookupTests
             for (byte to = from; to < 10; to++)
             {
                 var range = field.Range(new TermRange((byte[])[from], true, (byte[])[to], true));
-                Assert.True(range.CanTell, $"{from} to {to}");
+                Assert.True(range.CanTest, $"{from} to {to}");
                 var told = Enumerable.Range(0, Entries).Where(range.Has).ToList();
                 var walked = new List<int>();
                 while (range.MoveNext() != EntryCursor.End)

@@ -21,7 +21,7 @@ public sealed class AndCursor : EntryCursor
     public override long Cost => _lead.Cost;
 
     /// <inheritdoc/>
-    public override bool CanTell => _lead.CanTell && Array.TrueForAll(_others, static other => other.CanTell);
+    public override bool CanTest => _lead.CanTest && Array.TrueForAll(_others, static other => other.CanTest);
 
     /// <inheritdoc/>
     public override bool Has(int entry)

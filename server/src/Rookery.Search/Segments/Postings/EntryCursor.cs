@@ -26,7 +26,7 @@ public abstract class EntryCursor
     public abstract int Advance(int target);
 
     /// <summary>Whether <see cref="Has"/> is supported.</summary>
-    public virtual bool CanTell => false;
+    public virtual bool CanTest => false;
 
     /// <summary>
     /// Whether the cursor's set contains an entry. Cheap. Neither depends on the current position nor changes it.

@@ -21,7 +21,7 @@ public sealed class OrCursor : EntryCursor
     public override long Cost { get; }
 
     /// <inheritdoc/>
-    public override bool CanTell => Array.TrueForAll(_heap, static cursor => cursor.CanTell);
+    public override bool CanTest => Array.TrueForAll(_heap, static cursor => cursor.CanTest);
 
     /// <inheritdoc/>
     public override bool Has(int entry)

@@ -38,12 +38,12 @@ public sealed class PostingsCursor(SegmentPages pages, bool isText) : EntryCurso
     public Impact Impact => _isInline ? _block.Impact : _groups!.WholeImpact;
 
     /// <inheritdoc/>
-    public override bool CanTell => _column is not null;
+    public override bool CanTest => _column is not null;
 
     /// <summary>Sets the column that <see cref="Has"/> reads, until another term is opened.</summary>
     /// <param name="ordinals">For each entry, 1 + the ordinal of its only term.</param>
     /// <param name="term">The ordinal of the term.</param>
-    public void TellBy(PackedColumn ordinals, long term) => (_column, _ordinal) = (ordinals, (ulong)term + 1);
+    public void TestBy(PackedColumn ordinals, long term) => (_column, _ordinal) = (ordinals, (ulong)term + 1);
 
     /// <inheritdoc/>
     public override bool Has(int entry) => _column is null ? base.Has(entry) : _column[entry] == _ordinal;

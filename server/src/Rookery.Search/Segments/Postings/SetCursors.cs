@@ -15,7 +15,7 @@ public sealed class EmptyCursor : EntryCursor
     public override long Cost => 0;
 
     /// <inheritdoc/>
-    public override bool CanTell => true;
+    public override bool CanTest => true;
 
     /// <inheritdoc/>
     public override bool Has(int entry) => false;
@@ -34,7 +34,7 @@ public sealed class AllCursor(int entries) : EntryCursor
     public override long Cost => entries;
 
     /// <inheritdoc/>
-    public override bool CanTell => true;
+    public override bool CanTest => true;
 
     /// <inheritdoc/>
     public override bool Has(int entry) => (uint)entry < (uint)entries;
@@ -66,7 +66,7 @@ public sealed class OrdinalRangeCursor(PackedColumn column, long from, long toEx
     public override long Cost => column.Count;
 
     /// <inheritdoc/>
-    public override bool CanTell => true;
+    public override bool CanTest => true;
 
     /// <inheritdoc/>
     public override bool Has(int entry) =>
@@ -101,7 +101,7 @@ public sealed class BitmapCursor(ulong[] words, long count) : EntryCursor
     public override long Cost => count;
 
     /// <inheritdoc/>
-    public override bool CanTell => true;
+    public override bool CanTest => true;
 
     /// <inheritdoc/>
     public override bool Has(int entry) => (words[entry / WordBits] & (1UL << (entry % WordBits))) != 0;
@@ -184,7 +184,7 @@ public sealed class SortedCursor(int[] entries, int count) : EntryCursor
     public override long Cost => count;
 
     /// <inheritdoc/>
-    public override bool CanTell => true;
+    public override bool CanTest => true;
 
     /// <inheritdoc/>
     public override bool Has(int entry) => entries.AsSpan(0, count).BinarySearch(entry) >= 0;
@@ -222,7 +222,7 @@ public sealed class ExceptCursor(EntryCursor of, EntryCursor without) : EntryCur
     public override long Cost => of.Cost;
 
     /// <inheritdoc/>
-    public override bool CanTell => of.CanTell && without.CanTell;
+    public override bool CanTest => of.CanTest && without.CanTest;
 
     /// <inheritdoc/>
     public override bool Has(int entry) => of.Has(entry) && !without.Has(entry);
