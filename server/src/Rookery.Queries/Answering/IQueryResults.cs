@@ -45,7 +45,7 @@ public interface IQueryResults : IDisposable
     /// Subtracts the documents of the page that no longer match from <see cref="KnownTotal"/>, which an index counted.
     /// Called before the first move.
     /// </summary>
-    ValueTask SettleAsync() => ValueTask.CompletedTask;
+    ValueTask CorrectTotalAsync() => ValueTask.CompletedTask;
 
     /// <summary>Counts the results, on the page or not. Called after the last move.</summary>
     ValueTask<long> CountAsync();

@@ -84,9 +84,9 @@ public sealed class QueryAnswer : IDisposable
     /// Counts the results before the first is written. If the total is unknown, this walks the results, and they are
     /// walked again when they are written.
     /// </summary>
-    /// <param name="settles">Whether to check an index's results against the current documents.</param>
+    /// <param name="correctsTotal">Whether to check an index's results against the current documents.</param>
     /// <returns>Number of results, on the page or not.</returns>
-    public async ValueTask<long> CountAheadAsync(bool settles)
+    public async ValueTask<long> CountAheadAsync(bool correctsTotal)
     {
         if (Results.KnownTotal is null)
         {
@@ -95,9 +95,9 @@ public sealed class QueryAnswer : IDisposable
             return counted;
         }
 
-        if (settles && _reader.Current.ReadStatistics().LastEtag > ResultEtag)
+        if (correctsTotal && _reader.Current.ReadStatistics().LastEtag > ResultEtag)
         {
-            await Results.SettleAsync();
+            await Results.CorrectTotalAsync();
         }
 
         return Results.KnownTotal.Value;

@@ -54,7 +54,7 @@ internal sealed class WalkedResults(
     }
 
     // Documents that were written or deleted after the index read them may match no longer.
-    public async ValueTask SettleAsync()
+    public async ValueTask CorrectTotalAsync()
     {
         if (isResult is null)
         {

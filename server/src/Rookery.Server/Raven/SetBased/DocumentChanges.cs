@@ -84,7 +84,7 @@ internal sealed class DocumentChanges(
 
     private async Task CountAsync(QueryAnswer answer)
     {
-        long total = await answer.CountAheadAsync(settles: false);
+        long total = await answer.CountAheadAsync(correctsTotal: false);
         var scan = answer.Plan.Scan!;
         operation.Total = Math.Min(Math.Max(0, total - scan.Offset), scan.Limit ?? long.MaxValue);
         announce(operation);

@@ -52,7 +52,7 @@ internal sealed class StreamQuery(ServerContext context)
         using (var answer = await context.Queries.ExecuteAsync(database, body.Plan, output))
         {
             // The statistics with the total are sent before the first result.
-            long total = await answer.CountAheadAsync(settles: true);
+            long total = await answer.CountAheadAsync(correctsTotal: true);
             await WriteAsync(output, answer, total, isLines, new WorkTurns(context, http));
         }
 
