@@ -46,13 +46,13 @@ internal sealed class ResultWriter(
 
     /// <summary>Returns the maximum memory to read and write a document of this length, in bytes.</summary>
     public long BytesFor(long documentBytes) =>
-        hasIncludes || plan is { GivesDocuments: false } ? 3 * documentBytes : documentBytes;
+        hasIncludes || plan is { ReturnsDocuments: false } ? 3 * documentBytes : documentBytes;
 
     /// <summary>Writes the current document.</summary>
     /// <exception cref="QueryException">The selection is much larger than the document.</exception>
     public void Write(IResultBuffer output, QueryWalk walk)
     {
-        if (plan is not { GivesDocuments: false })
+        if (plan is not { ReturnsDocuments: false })
         {
             walk.Write(output, _historyId, metadataOnly);
             WriteScore(output, walk);

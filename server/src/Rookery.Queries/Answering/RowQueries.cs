@@ -57,7 +57,7 @@ internal static class RowQueries
         var ids = new FoundIds(found.Documents);
         var walk = new QueryWalk(scope.Reader, ids, scope.ScoresOf(found.Documents));
         var rows = scope.RowsOf(scope.Scan);
-        scope.Writer.RowOf = scope.Scan.IsOfEachRow ? place => found.ReadRow(place).ToArray() : null;
+        scope.Writer.RowOf = scope.Scan.ReturnsEachRow ? place => found.ReadRow(place).ToArray() : null;
         return scope.Walked(
             walk,
             found.TotalResults,
@@ -110,7 +110,7 @@ internal static class RowQueries
                 );
             }
 
-            scope.Writer.RowOf = scan.IsOfEachRow ? place => documents[place].Row : null;
+            scope.Writer.RowOf = scan.ReturnsEachRow ? place => documents[place].Row : null;
             return scope.Walked(
                 new QueryWalk(scope.Reader, [.. documents.Select(static one => one.Id)], scope.ScoresOf(documents)),
                 ended.TotalResults,

@@ -85,7 +85,7 @@ internal sealed class RowResults(
 
         output.Write("{"u8);
         int start = output.Length;
-        if (plan.GivesDocuments)
+        if (plan.ReturnsDocuments)
         {
             output.Write(row);
         }

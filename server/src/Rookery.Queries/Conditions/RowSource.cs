@@ -148,7 +148,7 @@ internal sealed class SelectedFields(RowSource rows, ProjectionBehavior behavior
         };
 
     /// <summary>Whether a selected field is read from the row, not from the document.</summary>
-    public bool AreOfRow(SelectedField item) =>
+    public bool ReadsFromRow(SelectedField item) =>
         rows.IsReduced
         || (item.Source is SelectedReference { Field: PathReference { Path: var path } } && IsStored(path));
 

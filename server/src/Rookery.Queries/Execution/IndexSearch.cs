@@ -43,11 +43,11 @@ internal sealed class IndexSearch(
     public (IReadOnlyList<FoundEntry> Found, long Total, bool AreCandidates) Run()
     {
         // A score that is not the order of documents is computed by a scan, which collects its own word statistics.
-        if (plan.Sort.HasScore || (plan.Rows is not null && (plan.IsScored || plan.IsOfScans)))
+        if (plan.Sort.HasScore || (plan.Rows is not null && (plan.IsScored || plan.NeedsScan)))
         {
             var statistics = new IndexStatistics(segments, work);
             statistics.Tell(plan.Where, fields);
-            if (plan is { Rows: not null, IsOfScans: true, Filter: { } filter })
+            if (plan is { Rows: not null, NeedsScan: true, Filter: { } filter })
             {
                 statistics.Tell(filter, fields);
             }

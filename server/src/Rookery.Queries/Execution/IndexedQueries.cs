@@ -196,7 +196,7 @@ public sealed class IndexedQueries(IndexHost indexes)
             ? index.Map is StaticIndexMap && index.Record.Number == rows.Number
             : index.Map is AutoIndexMap
                 && plan.Summary is null
-                && !plan.IsOfScans
+                && !plan.NeedsScan
                 && !(plan.Target.NamesIds && plan.Sort.IsEmpty)
                 && (!plan.IsScored || plan.Sort.HasScore);
 

@@ -93,10 +93,10 @@ public sealed class CompiledQuery
         ExplanationKey = explained is null ? null : KeyOf(explained, operands);
         RefuseUnnamed(query);
         _fullText = fullText;
-        IsOfScans = Relevance.HasLikeness(query.Where) || Relevance.HasLikeness(query.Filter);
+        NeedsScan = Relevance.HasLikeness(query.Where) || Relevance.HasLikeness(query.Filter);
         Likenesses = conditions.Likenesses.Count == 0 ? [] : LikenessesOf(query, conditions, parameters, rows);
         Counted =
-            rows is null && fullText is { NeedsCount: true } && (IsScored || IsOfScans)
+            rows is null && fullText is { NeedsCount: true } && (IsScored || NeedsScan)
                 ? Compile(SourceOf(query), parameters)
                 : null;
         Summary = QuerySummary.Of(query, fields, conditions, operands);
@@ -105,7 +105,7 @@ public sealed class CompiledQuery
             Summary is null && Script is null
                 ? ProjectionOf(query, rows is null ? fields : new SelectedFields(rows, query.Projecting), operands)
                 : null;
-        IsOfEachRow =
+        ReturnsEachRow =
             rows is { IsReduced: true }
             || (rows is not null && SelectsStored(query, new SelectedFields(rows, query.Projecting)));
         IsDistinct = query.Select is FieldSelection { IsDistinct: true };
@@ -121,10 +121,10 @@ public sealed class CompiledQuery
     /// Whether results are documents as they are stored. Otherwise they are computed by <see cref="Script"/>,
     /// <see cref="WriteMembers"/> or, for groups, <see cref="ScanResults.WriteMembers"/>.
     /// </summary>
-    public bool GivesDocuments => _projection is null && Script is null;
+    public bool ReturnsDocuments => _projection is null && Script is null;
 
     /// <summary>Whether results are whole documents with their own metadata.</summary>
-    public bool HasMetadata => GivesDocuments && !_isGrouped && Summary is null && Rows is not { IsReduced: true };
+    public bool HasMetadata => ReturnsDocuments && !_isGrouped && Summary is null && Rows is not { IsReduced: true };
 
     /// <summary>The script that computes the results; null if there is none.</summary>
     public SelectionScript? Script { get; }
@@ -139,7 +139,7 @@ public sealed class CompiledQuery
     /// Whether an automatic index cannot answer the query, because <c>moreLikeThis</c> needs word statistics that only
     /// a scan collects. A static index can answer it.
     /// </summary>
-    public bool IsOfScans { get; }
+    public bool NeedsScan { get; }
 
     /// <summary>
     /// The query for the documents whose words the scores need to count. The caller passes each of them to
@@ -169,12 +169,12 @@ public sealed class CompiledQuery
     /// Whether each index row is a result of its own, because it is reduced or its stored values are selected.
     /// Otherwise each document is one result, even if several of its rows match.
     /// </summary>
-    public bool IsOfEachRow { get; }
+    public bool ReturnsEachRow { get; }
 
     /// <summary>
     /// Whether all entries of a document are one result. They are adjacent and share an etag, which no other entry has.
     /// </summary>
-    public bool JoinsEntries => Rows is not null && !IsOfEachRow;
+    public bool JoinsEntries => Rows is not null && !ReturnsEachRow;
 
     /// <summary>
     /// Whether the answer has highlights or score explanations, see <see cref="Execution.QueryNotes"/>.
@@ -355,7 +355,7 @@ public sealed class CompiledQuery
     }
 
     private static bool SelectsStored(Query query, SelectedFields fields) =>
-        query.Select is FieldSelection { Items: var items } && items.Any(fields.AreOfRow);
+        query.Select is FieldSelection { Items: var items } && items.Any(fields.ReadsFromRow);
 
     private static IncludeClause? NoteOf(Query query) =>
         query.Includes.Count == 0

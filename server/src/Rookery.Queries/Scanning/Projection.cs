@@ -42,8 +42,8 @@ internal sealed class Projection
                     Quote(NameOf(item, names)),
                     FieldOf(item, fields),
                     ValueOf(item, operands),
-                    source.IsOfRow(item),
-                    source.IsLeftOut(item),
+                    source.ReadsFromRow(item),
+                    source.OmitsIfMissing(item),
                     source.IsNeeded(item) ? NameOf(item) : null
                 )),
         ];
@@ -60,8 +60,8 @@ internal sealed class Projection
         long walked = 0;
         foreach (var member in _members)
         {
-            var source = member.IsOfRow ? document : document.Whole;
-            if (member.IsLeftOut && !member.Field!.IsIn(source))
+            var source = member.ReadsFromRow ? document : document.Whole;
+            if (member.OmitsIfMissing && !member.Field!.IsIn(source))
             {
                 continue;
             }
@@ -168,15 +168,15 @@ internal sealed class Projection
     /// <param name="Name">Its name as JSON, and a colon.</param>
     /// <param name="Field">Writes its value; null if the value is not a field's.</param>
     /// <param name="Value">Its value as JSON, if constant; null for a field and for the score.</param>
-    /// <param name="IsOfRow">Whether it is read from the row stored in the index.</param>
-    /// <param name="IsLeftOut">Whether the member is omitted if the field is missing.</param>
+    /// <param name="ReadsFromRow">Whether it is read from the row stored in the index.</param>
+    /// <param name="OmitsIfMissing">Whether the member is omitted if the field is missing.</param>
     /// <param name="Needed">The name of a required field, for the error; null if the field may be missing.</param>
     private sealed record Member(
         byte[] Name,
         FieldWriter? Field,
         byte[]? Value,
-        bool IsOfRow,
-        bool IsLeftOut,
+        bool ReadsFromRow,
+        bool OmitsIfMissing,
         string? Needed
     );
 }

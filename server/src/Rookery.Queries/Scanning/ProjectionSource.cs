@@ -32,7 +32,7 @@ internal sealed class ProjectionSource(FieldResolver fields, ProjectionBehavior 
         if (
             isOfRow
             || behavior is ProjectionBehavior.FromDocument or ProjectionBehavior.FromDocumentOrThrow
-            || (fields is SelectedFields && IsOfRow(item))
+            || (fields is SelectedFields && ReadsFromRow(item))
         )
         {
             return true;
@@ -42,10 +42,11 @@ internal sealed class ProjectionSource(FieldResolver fields, ProjectionBehavior 
     }
 
     /// <summary>Whether a member is read from the row stored in the index.</summary>
-    public bool IsOfRow(SelectedField item) => fields is not SelectedFields selected || selected.AreOfRow(item);
+    public bool ReadsFromRow(SelectedField item) =>
+        fields is not SelectedFields selected || selected.ReadsFromRow(item);
 
     /// <summary>Whether a member is omitted if the field is missing.</summary>
-    public bool IsLeftOut(SelectedField item) =>
+    public bool OmitsIfMissing(SelectedField item) =>
         IsOfField(item) && behavior is ProjectionBehavior.FromIndex or ProjectionBehavior.FromDocument;
 
     /// <summary>Whether a missing field is an error.</summary>

@@ -92,7 +92,7 @@ public sealed class ScanRun : IDisposable
 
     /// <summary>
     /// Evaluates the index rows of a document. A document with matching rows is one result, at the place of its first
-    /// matching row. If <see cref="CompiledQuery.IsOfEachRow"/> is set, each matching row is a result.
+    /// matching row. If <see cref="CompiledQuery.ReturnsEachRow"/> is set, each matching row is a result.
     /// </summary>
     /// <param name="document">The document; the default for a reduced row.</param>
     /// <param name="rows">The members of its rows, without braces.</param>
@@ -113,7 +113,7 @@ public sealed class ScanRun : IDisposable
                 continue;
             }
 
-            if (_plan.IsOfEachRow)
+            if (_plan.ReturnsEachRow)
             {
                 ConsiderMatch(queried with { Score = score }, row);
             }
@@ -314,7 +314,7 @@ public sealed class ScanRun : IDisposable
     private UInt128 ContentOf(in QueriedDocument document)
     {
         Span<byte> hash = stackalloc byte[SHA256.HashSizeInBytes];
-        if (_plan.GivesDocuments)
+        if (_plan.ReturnsDocuments)
         {
             HashContent(document.Whole.Members, hash);
         }

@@ -194,7 +194,7 @@ internal sealed class IndexExample : IDisposable
     private string Written(CompiledQuery plan, string id)
     {
         var document = Document(id);
-        if (plan.GivesDocuments)
+        if (plan.ReturnsDocuments)
         {
             return Encoding.UTF8.GetString(document.View.Id);
         }

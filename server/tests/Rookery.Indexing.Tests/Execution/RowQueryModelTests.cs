@@ -396,7 +396,7 @@ public sealed class RowQueryModelTests
                 return (
                     [
                         .. answer.Documents.Select(
-                            (one, place) => Written(plan, one.Id, plan.IsOfEachRow ? answer.ReadRow(place) : default)
+                            (one, place) => Written(plan, one.Id, plan.ReturnsEachRow ? answer.ReadRow(place) : default)
                         ),
                     ],
                     answer.TotalResults!.Value,
@@ -502,7 +502,7 @@ public sealed class RowQueryModelTests
 
         private string Written(CompiledQuery plan, ReadOnlyMemory<byte> id, ReadOnlySpan<byte> row)
         {
-            if (plan.GivesDocuments)
+            if (plan.ReturnsDocuments)
             {
                 return _rows.IsReduced
                     ? Encoding.UTF8.GetString(row)

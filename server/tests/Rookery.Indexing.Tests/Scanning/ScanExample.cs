@@ -123,7 +123,7 @@ internal sealed class ScanExample
 
     private string Written(CompiledQuery plan, int at)
     {
-        if (plan.GivesDocuments)
+        if (plan.ReturnsDocuments)
         {
             return _documents[at].Id;
         }
