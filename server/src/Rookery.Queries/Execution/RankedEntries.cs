@@ -58,7 +58,7 @@ internal sealed class RankedEntries(
         }
 
         _lastRank = _lastFirst.Peek().Rank;
-        return !sort.LacksDocument;
+        return !sort.NeedsDocument;
     }
 
     /// <summary>Returns the entries in order.</summary>
@@ -96,7 +96,7 @@ internal sealed class RankedEntries(
 
         if (sort.RankedColumns < keys.Keys.Length)
         {
-            // If a key cannot be read, the caller discards the result (LacksDocument). The comparison must be
+            // If a key cannot be read, the caller discards the result (NeedsDocument). The comparison must be
             // consistent nevertheless, or Array.Sort may throw.
             bool hasKey = sort.TryRead(one, sortKey);
             bool otherHasKey = sort.TryRead(other, sortKey);

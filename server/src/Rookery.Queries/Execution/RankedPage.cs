@@ -38,7 +38,7 @@ internal sealed class RankedPage(
 
         foreach (var ranked in first.InOrder())
         {
-            if (sort.LacksDocument || !sort.TryRead(ranked, sortKey))
+            if (sort.NeedsDocument || !sort.TryRead(ranked, sortKey))
             {
                 return false;
             }
@@ -78,7 +78,7 @@ internal sealed class RankedPage(
         }
 
         var ranked = first.InOrder();
-        return sort.LacksDocument ? null : Array.ConvertAll(ranked, one => segments.PlaceOf(0, one.Entry));
+        return sort.NeedsDocument ? null : Array.ConvertAll(ranked, one => segments.PlaceOf(0, one.Entry));
     }
 
     /// <summary>Returns the first candidates of a segment by rank; null if documents must be evaluated.</summary>

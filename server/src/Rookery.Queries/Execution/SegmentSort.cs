@@ -37,7 +37,7 @@ internal sealed class SegmentSort
     public int RankedColumns { get; }
 
     /// <summary>Whether some entry's sort key must be read from its document.</summary>
-    public bool LacksDocument { get; private set; }
+    public bool NeedsDocument { get; private set; }
 
     /// <summary>The score of the entry written last; null if the order has no score.</summary>
     public double? Score => _scores?.Score;
@@ -107,7 +107,7 @@ internal sealed class SegmentSort
             int length = column.Write(entry, room[sizeof(ushort)..]);
             if (length < 0)
             {
-                LacksDocument = true;
+                NeedsDocument = true;
                 return false;
             }
 

@@ -81,7 +81,7 @@ public sealed class RankedEntriesTests
             ),
         ];
         room.Release();
-        Assert.True(sort.LacksDocument);
+        Assert.True(sort.NeedsDocument);
         for (int one = 0; one < entries.Length; one++)
         {
             for (int other = 0; other < entries.Length; other++)
