@@ -97,7 +97,7 @@ internal sealed class IndexSearch(
 
     private FoundEntry[]? FindSorted(Candidates[] opened, ConditionCursors[] conditions)
     {
-        var page = new SortedPage(_segments, fields, plan, work, needsTotal, walk ?? OrderWalk.WhereItPays);
+        var page = new SortedPage(_segments, fields, plan, work, needsTotal, walk ?? OrderWalk.Default);
         return page.Find(opened, conditions);
     }
 

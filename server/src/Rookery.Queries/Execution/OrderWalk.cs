@@ -9,13 +9,13 @@ namespace Rookery.Queries.Execution;
 internal abstract class OrderWalk
 {
     /// <summary>Decides by cost.</summary>
-    public static OrderWalk WhereItPays { get; } = new ByCost();
+    public static OrderWalk Default { get; } = new ByCost();
 
     /// <summary>Whether walking the terms is probably less work than reading all matches.</summary>
     /// <param name="wanted">Number of matches wanted.</param>
     /// <param name="entries">Number of entries of the segment.</param>
     /// <param name="candidates">The matches.</param>
-    public abstract bool Pays(long wanted, int entries, EntryCursor candidates);
+    public abstract bool IsWorthwhile(long wanted, int entries, EntryCursor candidates);
 
     /// <summary>Returns the number of entries after which an unfinished walk gives up.</summary>
     /// <param name="candidates">The matches.</param>
@@ -37,7 +37,7 @@ internal abstract class OrderWalk
         // The walk must be cheaper by this factor, because matches may not be spread evenly over the terms.
         private const long FewerSteps = 2;
 
-        public override bool Pays(long wanted, int entries, EntryCursor candidates)
+        public override bool IsWorthwhile(long wanted, int entries, EntryCursor candidates)
         {
             long matches = candidates.Cost;
             if (!IsFew(wanted, entries, matches))

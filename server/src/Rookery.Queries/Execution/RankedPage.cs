@@ -126,7 +126,7 @@ internal sealed class RankedPage(
     )
     {
         var (reader, live) = segments[segment];
-        if (!walk.Pays(plan.PageEnd, reader.Entries, candidates) || sort.InOrder(opened) is not { } terms)
+        if (!walk.IsWorthwhile(plan.PageEnd, reader.Entries, candidates) || sort.InOrder(opened) is not { } terms)
         {
             return false;
         }
@@ -136,7 +136,7 @@ internal sealed class RankedPage(
             var union = new EntryUnion(reader.Entries, work);
             union.Add(candidates);
             candidates = union.ToCursor();
-            if (!walk.Pays(plan.PageEnd, reader.Entries, candidates))
+            if (!walk.IsWorthwhile(plan.PageEnd, reader.Entries, candidates))
             {
                 return false;
             }

@@ -26,7 +26,7 @@ internal sealed class ForcedWalk(long mostSteps) : OrderWalk
             _ => new ForcedWalk(long.MaxValue),
         };
 
-    public override bool Pays(long wanted, int entries, EntryCursor candidates) => true;
+    public override bool IsWorthwhile(long wanted, int entries, EntryCursor candidates) => true;
 
     public override long MostSteps(EntryCursor candidates)
     {
@@ -44,7 +44,7 @@ internal sealed class ForcedWalk(long mostSteps) : OrderWalk
 /// <summary>Never walks: all matches are read.</summary>
 internal sealed class NoWalk : OrderWalk
 {
-    public override bool Pays(long wanted, int entries, EntryCursor candidates) => false;
+    public override bool IsWorthwhile(long wanted, int entries, EntryCursor candidates) => false;
 
     public override long MostSteps(EntryCursor candidates) => throw new InvalidOperationException("Nobody walks.");
 }
