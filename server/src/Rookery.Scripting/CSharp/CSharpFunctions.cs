@@ -52,7 +52,7 @@ internal static class CSharpFunctions
         }
         finally
         {
-            heap.Budget.GiveBackTo(held);
+            heap.Budget.ReleaseHeldTo(held);
         }
     }
 }

@@ -41,7 +41,7 @@ internal static class CSharpSorting
         finally
         {
             memory.Return();
-            heap.Budget.GiveBack(held);
+            heap.Budget.ReleaseHeld(held);
         }
     }
 

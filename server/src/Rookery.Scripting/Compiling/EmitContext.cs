@@ -141,9 +141,9 @@ internal sealed class EmitContext(ScriptUse use, bool hasArguments)
         return iteration;
     }
 
-    /// <summary>Enters a statement or expression. <see cref="Rise"/> leaves it.</summary>
+    /// <summary>Enters a statement or expression. <see cref="LeaveLevel"/> leaves it.</summary>
     /// <exception cref="ScriptException">The script nests too deep.</exception>
-    public void Deepen(int position)
+    public void EnterLevel(int position)
     {
         if (++_depth > MostDepth)
         {
@@ -155,8 +155,8 @@ internal sealed class EmitContext(ScriptUse use, bool hasArguments)
         }
     }
 
-    /// <summary>Leaves a statement or expression that <see cref="Deepen"/> entered.</summary>
-    public void Rise() => _depth--;
+    /// <summary>Leaves a statement or expression that <see cref="EnterLevel"/> entered.</summary>
+    public void LeaveLevel() => _depth--;
 }
 
 /// <summary>A function that a script declares.</summary>

@@ -84,7 +84,7 @@ internal sealed class ExpressionEmitter(EmitContext context, ScriptEmitter scrip
 
     private void EmitOne(Expression expression)
     {
-        context.Deepen(expression.Position);
+        context.EnterLevel(expression.Position);
         switch (expression)
         {
             case NumberLiteral { IsLong: true, Whole: { } whole } number when whole == (int)whole:
@@ -178,7 +178,7 @@ internal sealed class ExpressionEmitter(EmitContext context, ScriptEmitter scrip
                 );
         }
 
-        context.Rise();
+        context.LeaveLevel();
     }
 
     private void EmitName(NameExpression name)

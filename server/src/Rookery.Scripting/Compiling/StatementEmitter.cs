@@ -11,7 +11,7 @@ internal sealed class StatementEmitter(EmitContext context, ScriptEmitter script
     /// <exception cref="ScriptException">The statement is not supported here, or nests too deep.</exception>
     public void Emit(Statement statement)
     {
-        context.Deepen(statement.Position);
+        context.EnterLevel(statement.Position);
         switch (statement)
         {
             case ExpressionStatement expression:
@@ -47,7 +47,7 @@ internal sealed class StatementEmitter(EmitContext context, ScriptEmitter script
                 throw TokenCursor.NotSupported("functions declared inside of others or of blocks", statement.Position);
         }
 
-        context.Rise();
+        context.LeaveLevel();
     }
 
     private void EmitVariable(VariableStatement variable)

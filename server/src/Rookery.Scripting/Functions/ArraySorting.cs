@@ -32,7 +32,7 @@ internal static class ArraySorting
         finally
         {
             memory.Return();
-            heap.Budget.GiveBack(held);
+            heap.Budget.ReleaseHeld(held);
         }
 
         return array;

@@ -80,13 +80,13 @@ internal sealed class ScriptBudget(PooledBytes bytes)
     }
 
     /// <summary>Releases memory that <see cref="Hold"/> counted.</summary>
-    public void GiveBack(long held) => _heldBytes -= held;
+    public void ReleaseHeld(long held) => _heldBytes -= held;
 
     /// <summary>The memory counted by <see cref="Hold"/>, in bytes.</summary>
     public long HeldBytes => _heldBytes;
 
     /// <summary>Releases the memory counted since <see cref="HeldBytes"/> had this value.</summary>
-    public void GiveBackTo(long held) => _heldBytes = held;
+    public void ReleaseHeldTo(long held) => _heldBytes = held;
 
     /// <summary>Checks that the run may use this many bytes more; otherwise it fails.</summary>
     public void Require(long more)
