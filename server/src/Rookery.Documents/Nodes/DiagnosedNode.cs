@@ -9,7 +9,7 @@ internal sealed class DiagnosedNode(string diagnosis, string nodeTag)
     : Node(
         new DatabaseCatalog(),
         new ClusterRecords(),
-        new SilentConsensus(new Rejection(RejectionKind.Diagnosis, diagnosis), nodeTag)
+        new RefusingConsensus(new Rejection(RejectionKind.Diagnosis, diagnosis), nodeTag)
     )
 {
     /// <inheritdoc/>

@@ -7,7 +7,7 @@ namespace Rookery.Documents.Nodes;
 /// see.
 /// </summary>
 internal sealed class ReadOnlyNode(NodeStore store, string nodeTag)
-    : Node(store.Databases, store.ClusterRecords, new SilentConsensus(Refusal, nodeTag))
+    : Node(store.Databases, store.ClusterRecords, new RefusingConsensus(Refusal, nodeTag))
 {
     private static Rejection Refusal { get; } =
         new(RejectionKind.Stopping, "The data is damaged, and this node was opened to read what can be read.");

@@ -5,7 +5,7 @@ namespace Rookery.Documents.Consensus;
 /// <summary>
 /// Consensus of a node in diagnosis mode or opened only for reading. It refuses every command and every read barrier.
 /// </summary>
-internal sealed class SilentConsensus(Rejection refusal, string nodeTag) : IConsensus
+internal sealed class RefusingConsensus(Rejection refusal, string nodeTag) : IConsensus
 {
     /// <inheritdoc/>
     public Rejection? Refusal => refusal;
