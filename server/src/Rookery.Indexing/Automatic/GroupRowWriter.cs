@@ -58,9 +58,9 @@ public sealed class GroupRowWriter : IReducedRowWriter
 
         _row.Append((byte)'}');
         _fields.Write(new QueriedDocument(_row.Written[1..^1]), entry);
-        if (GroupIdentity.IsCut(key))
+        if (GroupIdentity.IsTruncated(key))
         {
-            entry.Add(MarksOf(_definition), ReducedGroup.CutTerm);
+            entry.Add(MarksOf(_definition), ReducedGroup.ShortenedTerm);
         }
 
         entry.SetStored(_row.Written);

@@ -51,5 +51,5 @@ public static class GroupIdentity
     /// <summary>
     /// Returns whether an id is a shortened identity. Such an id does not determine the order of its group.
     /// </summary>
-    public static bool IsCut(ReadOnlySpan<byte> id) => id.Length > MaxWholeBytes;
+    public static bool IsTruncated(ReadOnlySpan<byte> id) => id.Length > MaxWholeBytes;
 }

@@ -27,7 +27,7 @@ public static class ReducedGroup
     /// <summary>
     /// The term, under the same number, that marks a group whose id is shortened and does not determine its order.
     /// </summary>
-    public static ReadOnlySpan<byte> CutTerm => [2];
+    public static ReadOnlySpan<byte> ShortenedTerm => [2];
 
     /// <summary>Returns whether a row stands for a document that the index cannot include.</summary>
     public static bool IsUnheld(ReadOnlySpan<byte> row) => row.SequenceEqual(UnheldRow);

@@ -70,7 +70,7 @@ public sealed class GroupAnswer : IDisposable
         var rows = new GroupRows(map.Definition, plan.Groups!);
         try
         {
-            bool isInOrder = rows.HasOrder && !IsMarked(snapshot, map, ReducedGroup.CutTerm);
+            bool isInOrder = rows.HasOrder && !IsMarked(snapshot, map, ReducedGroup.ShortenedTerm);
             var search = new IndexSearch(
                 snapshot.Segments,
                 new IndexedFields(map.Fields, rows.Names),

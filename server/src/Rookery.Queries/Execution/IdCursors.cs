@@ -18,7 +18,7 @@ internal sealed class IdCursors(SegmentReader segment, AnswerWork work)
         var ids = segment.Ids();
         foreach (byte[] key in condition.Terms.Keys)
         {
-            if (TermKey.KindOf(key) is not (ValueKind.Text or ValueKind.ExactText) || TermKey.IsCut(key))
+            if (TermKey.KindOf(key) is not (ValueKind.Text or ValueKind.ExactText) || TermKey.IsTruncated(key))
             {
                 continue; // no id is such a value
             }

@@ -62,7 +62,7 @@ internal static class IndexTerms
 
     private static string Show(byte[] key)
     {
-        if (TermKey.IsCut(key))
+        if (TermKey.IsTruncated(key))
         {
             return Encoding.UTF8.GetString(key.AsSpan(1, TermKey.MaxTextBytes));
         }

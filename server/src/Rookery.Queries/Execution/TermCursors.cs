@@ -254,7 +254,7 @@ internal sealed class TermCursors(SegmentReader segment, IndexedFields fields, O
         )
         {
             work.Scan.Walk(terms.Term.Length);
-            bool isCut = TermKey.IsCut(terms.Term);
+            bool isCut = TermKey.IsTruncated(terms.Term);
             if (isCut ? mayMatchCut : matches(terms.Term[1..], state, work))
             {
                 isExact &= !isCut;

@@ -86,7 +86,7 @@ public static class SortValue
                 key[0] == TermKey.LastByteOf(ValueKind.Boolean) ? "true"u8 : "false"u8,
                 destination
             ),
-            _ => TermKey.IsCut(key) ? -1 : Write(kind, key[1..], destination),
+            _ => TermKey.IsTruncated(key) ? -1 : Write(kind, key[1..], destination),
         };
     }
 

@@ -159,7 +159,7 @@ internal sealed class FacetTable
                 return "NULL_VALUE";
             case ValueKind.Text:
                 string text = Encoding.UTF8.GetString(key, 1, Math.Min(key.Length - 1, TermKey.MaxTextBytes));
-                return TermKey.IsCut(key) ? text.TrimEnd('\uFFFD') + "…"
+                return TermKey.IsTruncated(key) ? text.TrimEnd('\uFFFD') + "…"
                     : text.Length == 0 ? "EMPTY_STRING"
                     : text;
             default:

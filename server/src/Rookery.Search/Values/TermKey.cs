@@ -14,7 +14,7 @@ namespace Rookery.Search.Values;
 /// <see cref="DateText"/>, and texts are folded by <see cref="TextFolding"/>.</para>
 /// <para>The key of a text longer than <see cref="MaxTextBytes"/> contains that many of its bytes, and 16 bytes of a
 /// hash (SHA-256) of the whole text. Equal keys mean equal texts, but long texts with the same first 512 bytes are
-/// ordered by the hash. For such keys <see cref="IsCut"/> is true, and only the document has the whole text.</para>
+/// ordered by the hash. For such keys <see cref="IsTruncated"/> is true, and only the document has the whole text.</para>
 /// </remarks>
 public static class TermKey
 {
@@ -131,17 +131,17 @@ public static class TermKey
         };
 
     /// <summary>Whether a key contains only the beginning of its text and a hash.</summary>
-    public static bool IsCut(ReadOnlySpan<byte> key) => key.Length == MaxBytes;
+    public static bool IsTruncated(ReadOnlySpan<byte> key) => key.Length == MaxBytes;
 
     /// <summary>
     /// Writes the value of a key as JSON: a number in normal form, a text as the key contains it (in lower case unless
     /// exact, a date in UTC).
     /// </summary>
-    /// <param name="key">A key for which <see cref="IsCut"/> is false.</param>
+    /// <param name="key">A key for which <see cref="IsTruncated"/> is false.</param>
     /// <param name="output">Receives the JSON.</param>
     public static void WriteJson(ReadOnlySpan<byte> key, IBufferWriter<byte> output)
     {
-        ArgumentOutOfRangeException.ThrowIfEqual(IsCut(key), true, nameof(key));
+        ArgumentOutOfRangeException.ThrowIfEqual(IsTruncated(key), true, nameof(key));
         switch (key[0])
         {
             case NullByte:

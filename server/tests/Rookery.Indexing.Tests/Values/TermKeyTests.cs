@@ -155,9 +155,9 @@ public sealed class TermKeyTests
     public void Long_texts_are_distinguished_by_all_their_characters()
     {
         string head = new('x', TermKey.MaxTextBytes);
-        Assert.False(TermKey.IsCut(Key($"\"{head}\"")));
+        Assert.False(TermKey.IsTruncated(Key($"\"{head}\"")));
         byte[] one = Key($"\"{head}a\"");
-        Assert.True(TermKey.IsCut(one));
+        Assert.True(TermKey.IsTruncated(one));
         Assert.Equal(one, Key($"\"{head.ToUpperInvariant()}A\""));
         Assert.NotEqual(one, Key($"\"{head}b\""));
         Assert.True(Key($"\"{head}\"").AsSpan().SequenceCompareTo(one) < 0);
