@@ -11,7 +11,7 @@ namespace Rookery.Indexing.Automatic;
 /// <summary>
 /// Maps a document to the rows of an automatic map/reduce index: one row for each group, with the document's entries
 /// already aggregated. A document with too many groups or too long values is mapped to
-/// <see cref="ReducedGroup.UnheldRow"/> instead. While such a row exists, queries scan the documents.
+/// <see cref="ReducedGroup.ExcludedRow"/> instead. While such a row exists, queries scan the documents.
 /// </summary>
 public sealed class AutoReduceMap : IIndexMap, IDisposable
 {
@@ -68,7 +68,7 @@ public sealed class AutoReduceMap : IIndexMap, IDisposable
         if (_groups.IsOverfull || !TryAddRows(entry.Rows))
         {
             entry.Rows.Clear();
-            entry.Rows.Add(ReducedGroup.UnheldKey, ReducedGroup.UnheldRow);
+            entry.Rows.Add(ReducedGroup.ExcludedKey, ReducedGroup.ExcludedRow);
         }
 
         _groups.Clear();

@@ -31,7 +31,7 @@ public sealed class GroupRowWriter : IReducedRowWriter
     }
 
     /// <summary>
-    /// Returns the number of the field that marks special groups, see <see cref="ReducedGroup.UnheldTerm"/>.
+    /// Returns the number of the field that marks special groups, see <see cref="ReducedGroup.ExcludedTerm"/>.
     /// </summary>
     public static int MarksOf(AutoReduceDefinition definition) =>
         MappedField.PresenceOf(definition.Keys.Count + definition.Aggregates.Count);
@@ -39,9 +39,9 @@ public sealed class GroupRowWriter : IReducedRowWriter
     /// <inheritdoc/>
     public void Write(ReadOnlySpan<byte> key, ReadOnlySpan<byte> row, IndexEntry entry)
     {
-        if (ReducedGroup.IsUnheld(row))
+        if (ReducedGroup.IsExcluded(row))
         {
-            entry.Add(MarksOf(_definition), ReducedGroup.UnheldTerm);
+            entry.Add(MarksOf(_definition), ReducedGroup.ExcludedTerm);
             entry.EndEntry();
             return;
         }

@@ -34,7 +34,7 @@ internal sealed class GroupReducer : IReducer, IDisposable
     public void Reduce(in ReduceRows rows, IBufferWriter<byte> row)
     {
         var first = rows[0];
-        if (ReducedGroup.IsUnheld(first))
+        if (ReducedGroup.IsExcluded(first))
         {
             row.Write(first);
             return;

@@ -11,18 +11,18 @@ public static class ReducedGroup
     /// <summary>
     /// The reduce key of all documents that the index cannot include. No other key begins with this byte.
     /// </summary>
-    public static ReadOnlySpan<byte> UnheldKey => [0xFF];
+    public static ReadOnlySpan<byte> ExcludedKey => [0xFF];
 
     /// <summary>
     /// The row of a document that the index cannot include, because it has too many groups or too long values.
     /// </summary>
-    public static ReadOnlySpan<byte> UnheldRow => "{\"unheld\":1}"u8;
+    public static ReadOnlySpan<byte> ExcludedRow => "{\"unheld\":1}"u8;
 
     /// <summary>
-    /// The term that marks the group of <see cref="UnheldKey"/>, under the <see cref="Mapping.MappedField.PresenceOf"/>
+    /// The term that marks the group of <see cref="ExcludedKey"/>, under the <see cref="Mapping.MappedField.PresenceOf"/>
     /// number that follows the last field.
     /// </summary>
-    public static ReadOnlySpan<byte> UnheldTerm => [1];
+    public static ReadOnlySpan<byte> ExcludedTerm => [1];
 
     /// <summary>
     /// The term, under the same number, that marks a group whose id is shortened and does not determine its order.
@@ -30,7 +30,7 @@ public static class ReducedGroup
     public static ReadOnlySpan<byte> ShortenedTerm => [2];
 
     /// <summary>Returns whether a row stands for a document that the index cannot include.</summary>
-    public static bool IsUnheld(ReadOnlySpan<byte> row) => row.SequenceEqual(UnheldRow);
+    public static bool IsExcluded(ReadOnlySpan<byte> row) => row.SequenceEqual(ExcludedRow);
 
     /// <summary>Finds the values of a row.</summary>
     /// <param name="row">The row.</param>

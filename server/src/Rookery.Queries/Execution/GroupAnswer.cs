@@ -110,7 +110,7 @@ public sealed class GroupAnswer : IDisposable
 
     /// <summary>Whether the index includes all documents.</summary>
     internal static bool HoldsAll(IndexSnapshot snapshot, AutoReduceMap map) =>
-        !IsMarked(snapshot, map, ReducedGroup.UnheldTerm);
+        !IsMarked(snapshot, map, ReducedGroup.ExcludedTerm);
 
     /// <inheritdoc/>
     public void Dispose()
