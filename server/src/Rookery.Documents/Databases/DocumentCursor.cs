@@ -10,7 +10,7 @@ namespace Rookery.Documents.Databases;
 
 /// <summary>
 /// Iterates over the documents of one reader's snapshot; the reader must stay open. <see cref="Pause"/> releases the
-/// cursor's blocks; <see cref="GoOnIn"/> then continues in a newer snapshot. One thread at a time.
+/// cursor's blocks; <see cref="ContinueIn"/> then continues in a newer snapshot. One thread at a time.
 /// </summary>
 public sealed class DocumentCursor : IDisposable
 {
@@ -220,7 +220,7 @@ public sealed class DocumentCursor : IDisposable
     /// Continues after the last document in another reader of the same database. Call it only after <see cref="Pause"/>
     /// or <see cref="StepBack"/>.
     /// </summary>
-    public void GoOnIn(in DatabaseReader reader)
+    public void ContinueIn(in DatabaseReader reader)
     {
         Invariant.Holds(_rows is null, "a walk that changes its reader holds nothing of the one before");
         _reader = reader;

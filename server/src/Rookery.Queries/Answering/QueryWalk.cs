@@ -247,7 +247,7 @@ internal sealed class QueryWalk : IDisposable
     {
         if (_isPaused && _reader.IsRenewed)
         {
-            _cursor!.GoOnIn(_reader.Current);
+            _cursor!.ContinueIn(_reader.Current);
         }
 
         _isPaused = false;
