@@ -32,7 +32,7 @@ internal sealed class ForwardTable(OutgoingQueue queue, TimeProvider time, bool 
         }
         catch (OperationCanceledException)
         {
-            return PeerRefusals.GivenUp;
+            return PeerRefusals.Withdrawn;
         }
 
         var forward = new PendingForward(_room, charge);

@@ -25,7 +25,7 @@ internal static class PeerRefusals
                 + "been stored."
         );
 
-    public static CommandOutcome GivenUp { get; } =
+    public static CommandOutcome Withdrawn { get; } =
         Refuse(
             RejectionKind.Canceled,
             "The request was given up before its write was sent to the node that leads. Nothing was stored."

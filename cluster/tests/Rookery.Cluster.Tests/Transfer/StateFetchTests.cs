@@ -94,14 +94,14 @@ public sealed class StateFetchTests : IDisposable
                 if (request == 3)
                 {
                     _sender.Time.Advance(StateOffers.Patience);
-                    _sender.Core.Offers.GiveUpIfDue();
+                    _sender.Core.Offers.WithdrawDue();
                 }
 
                 return (null, -1);
             }
         );
         await Fetch(server).RunAsync(CancellationToken.None);
-        Assert.Equal((2L, 1L), (_sender.Core.Transfers.Offers, _sender.Core.Transfers.GivenUp));
+        Assert.Equal((2L, 1L), (_sender.Core.Transfers.Offers, _sender.Core.Transfers.Withdrawn));
     }
 
     [Fact]

@@ -123,7 +123,7 @@ internal sealed class NodeMaintenance : IDisposable
             {
                 Volatile.Write(ref _isRoundDue, false);
                 _housekeeping.DoRound(mayScrub: !_core.Background.Pacer.IsPaused);
-                _core.Offers.GiveUpIfDue();
+                _core.Offers.WithdrawDue();
             }
         } while (!_stopping.IsSet && DoStep());
 

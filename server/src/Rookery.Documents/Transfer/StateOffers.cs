@@ -78,7 +78,7 @@ public sealed class StateOffers : IDisposable
     /// <exception cref="DiskException">The disk refused.</exception>
     public StateOffer Make(long through = 0)
     {
-        GiveUpIfDue();
+        WithdrawDue();
         lock (_gate)
         {
             ObjectDisposedException.ThrowIf(_isDisposed, this);
@@ -114,7 +114,7 @@ public sealed class StateOffers : IDisposable
     public StateOffer? MakeSince(long since, out Action? write, long through = 0)
     {
         write = null;
-        GiveUpIfDue();
+        WithdrawDue();
         if (FindChanges(since, through) is not { } open)
         {
             RefuseDamage();
@@ -221,7 +221,7 @@ public sealed class StateOffers : IDisposable
     /// <summary>
     /// Withdraws the open offers that are due. Call it on the thread of background work, at least every half minute.
     /// </summary>
-    public void GiveUpIfDue()
+    public void WithdrawDue()
     {
         List<OpenOffer> due;
         lock (_gate)
@@ -238,7 +238,7 @@ public sealed class StateOffers : IDisposable
         foreach (var open in due)
         {
             open.End(_disk);
-            Statistics.CountGivenUp();
+            Statistics.CountWithdrawn();
         }
     }
 

@@ -31,7 +31,7 @@ public sealed class StateTransferStatistics
     /// <summary>
     /// Offers withdrawn because no member fetched from them any more or they pinned too much of the journal.
     /// </summary>
-    public long GivenUp => Volatile.Read(ref _givenUp);
+    public long Withdrawn => Volatile.Read(ref _givenUp);
 
     /// <summary>Bytes sent, of all kinds.</summary>
     public long SentBytes => Sum(_sentBytes);
@@ -56,7 +56,7 @@ public sealed class StateTransferStatistics
 
     internal void CountOffer() => Interlocked.Increment(ref _offers);
 
-    internal void CountGivenUp() => Interlocked.Increment(ref _givenUp);
+    internal void CountWithdrawn() => Interlocked.Increment(ref _givenUp);
 
     internal void CountInstalled(StateTransferKind kind) => Interlocked.Increment(ref _installed[(int)kind]);
 

@@ -59,7 +59,7 @@ public sealed class StateChangesTests
         Assert.NotEqual(offer.Id, whole.Id);
         Assert.NotNull(offers.Open(offer.Id, offer.Files[0].Name));
         time.Advance(StateOffers.Patience);
-        offers.GiveUpIfDue();
+        offers.WithdrawDue();
         Assert.Null(offers.Open(offer.Id, offer.Files[0].Name));
         Assert.DoesNotContain(disk.Files, static path => path.Contains("changes", StringComparison.Ordinal));
     }

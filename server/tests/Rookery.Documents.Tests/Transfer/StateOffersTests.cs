@@ -21,7 +21,7 @@ public sealed class StateOffersTests
             Transferred.FillLater(node, round);
             _time.Advance(StateOffers.Patience / 2);
             Assert.Equal(offer.Id, offers.Make().Id);
-            offers.GiveUpIfDue();
+            offers.WithdrawDue();
             Assert.True(
                 node.Core.Journal.FirstIndex <= offer.Index + 1,
                 "what follows the offer is not in the journal any more"
@@ -40,14 +40,14 @@ public sealed class StateOffersTests
         var offer = offers.Make();
         using IDiskFile open = offers.Open(offer.Id, offer.Files[0].Name)!;
         _time.Advance(StateOffers.Patience);
-        offers.GiveUpIfDue();
+        offers.WithdrawDue();
         Assert.Null(offers.Open(offer.Id, offer.Files[0].Name));
         Assert.False(_disk.Exists($"{Transferred.Sender}/offer"));
         Assert.Equal(open.Length, open.Read(new byte[open.Length], 0));
         Transferred.FillLater(node, 1);
         Assert.True(node.Core.Journal.FirstIndex > offer.Index + 1);
         Assert.NotEqual(offer.Id, offers.Make().Id);
-        Assert.Equal((2L, 1L), (node.Core.Transfers.Offers, node.Core.Transfers.GivenUp));
+        Assert.Equal((2L, 1L), (node.Core.Transfers.Offers, node.Core.Transfers.Withdrawn));
     }
 
     /// <summary>A member that never catches up must not fill the journal's device.</summary>
@@ -73,7 +73,7 @@ public sealed class StateOffersTests
             offers.CountSent(offer.Id, 1);
         }
 
-        offers.GiveUpIfDue();
+        offers.WithdrawDue();
         Assert.Null(offers.Open(offer.Id, offer.Files[0].Name));
     }
 
