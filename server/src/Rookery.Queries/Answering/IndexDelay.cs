@@ -52,7 +52,7 @@ public static class IndexDelay
     }
 
     /// <summary>Returns the message for an index that is defined but cannot answer on this node now.</summary>
-    public static string NotAtWork(string name) =>
+    public static string NotReady(string name) =>
         $"The index '{name}' is not ready on this node: it was defined, replaced or reset a moment ago. "
         + "Retry the query.";
 }

@@ -179,7 +179,7 @@ public sealed class QueryEngine(
     /// returns null.
     /// </summary>
     private QueryPlan? TryRenew(Database database, QueryPlan plan) =>
-        plan is { Named.Rows: { } asked, Again: { } again }
+        plan is { Named.Rows: { } asked, Replan: { } again }
         && Indexed.ReadRows(database, asked.IndexName)?.IsSameDefinition(asked) is false
             ? again()
             : null;

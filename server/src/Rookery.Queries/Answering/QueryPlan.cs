@@ -52,7 +52,7 @@ public sealed class QueryPlan : IDisposable
     /// <summary>
     /// Plans the query again after the definition of the named static index changed; null if the query names none.
     /// </summary>
-    internal Func<QueryPlan>? Again { get; private init; }
+    internal Func<QueryPlan>? Replan { get; private init; }
 
     /// <summary>
     /// How long to wait for a lagging index before the query is refused; null if a stale answer is acceptable.
@@ -222,7 +222,7 @@ public sealed class QueryPlan : IDisposable
                 Includes = includes,
                 HasTimings = hasTimings,
                 Named = named,
-                Again = named?.Rows is null ? null : () => Of(written, request, database, indexes, isChange),
+                Replan = named?.Rows is null ? null : () => Of(written, request, database, indexes, isChange),
                 Wait = request.Wait,
                 IsChange = isChange,
                 _fullText = fullText,

@@ -28,7 +28,7 @@ internal static class RowQueries
         {
             return scope.IsBehind(name)
                 ? null
-                : throw new QueryException(QueryFault.IndexUnavailable, IndexDelay.NotAtWork(name));
+                : throw new QueryException(QueryFault.IndexUnavailable, IndexDelay.NotReady(name));
         }
 
         try

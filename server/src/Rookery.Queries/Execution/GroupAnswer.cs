@@ -168,7 +168,7 @@ public sealed class GroupAnswer : IDisposable
             byte[] row = rows.Read(read);
             if (plan.Matches(new QueriedDocument(row), work.Scan))
             {
-                byte[] place = rows.ReadPlace(read);
+                byte[] place = rows.ReadSortKey(read);
                 work.Memory.Take(BytesPerGroup + place.Length + row.Length);
                 places.Add(place);
                 wanted.Add(row);

@@ -84,7 +84,7 @@ internal sealed class GroupRows
 
     /// <summary>Returns the sort key of a group in the order of the query's keys.</summary>
     /// <param name="stored">The row as the index stores it.</param>
-    public byte[] ReadPlace(ReadOnlySpan<byte> stored)
+    public byte[] ReadSortKey(ReadOnlySpan<byte> stored)
     {
         ReducedGroup.Find(stored, _values);
         _identity.Clear();

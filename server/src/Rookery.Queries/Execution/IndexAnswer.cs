@@ -186,7 +186,7 @@ internal sealed class FoundDocuments(
         get
         {
             var (etag, segment, entry, score, id) = found[index];
-            if (id != FoundEntry.Nowhere)
+            if (id != FoundEntry.NoId)
             {
                 return new ScannedDocument(etag, ids.At(id), score);
             }

@@ -173,7 +173,7 @@ public sealed class IndexedQueries(IndexHost indexes)
         }
 
         var slots = catalog.Slots;
-        if (query.Known is not KnownIndexes known || !known.AreOf(slots))
+        if (query.Known is not KnownIndexes known || !known.IsComputedFrom(slots))
         {
             query.Known = known = KnownIndexes.Of(query, slots);
         }

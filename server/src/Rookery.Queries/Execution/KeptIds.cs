@@ -19,13 +19,13 @@ internal sealed class KeptIds(ScanMemory memory)
     private int _length;
 
     /// <summary>Keeps an id.</summary>
-    /// <returns>The position of the id; <see cref="FoundEntry.Nowhere"/> if the limit is reached.</returns>
+    /// <returns>The position of the id; <see cref="FoundEntry.NoId"/> if the limit is reached.</returns>
     public int Keep(ReadOnlySpan<byte> id)
     {
         int needed = _length + sizeof(ushort) + id.Length;
         if (needed > MostBytes)
         {
-            return FoundEntry.Nowhere;
+            return FoundEntry.NoId;
         }
 
         if (needed > _bytes.Length)

@@ -42,7 +42,7 @@ internal sealed class KnownIndexes
     }
 
     /// <summary>Whether the cache was computed from this map of indexes.</summary>
-    public bool AreOf(IReadOnlyDictionary<string, IndexSlot> slots) =>
+    public bool IsComputedFrom(IReadOnlyDictionary<string, IndexSlot> slots) =>
         _of.TryGetTarget(out object? of) && ReferenceEquals(of, slots);
 
     /// <summary>

@@ -5,16 +5,16 @@ namespace Rookery.Queries.Scanning;
 /// <param name="Segment">The position of its segment in the snapshot.</param>
 /// <param name="Entry">Its number in the segment.</param>
 /// <param name="Score">Its score; null if the order has no score.</param>
-/// <param name="Id">The position of its id in <c>KeptIds</c>; <see cref="Nowhere"/> if the id must be read from the
+/// <param name="Id">The position of its id in <c>KeptIds</c>; <see cref="NoId"/> if the id must be read from the
 /// index.</param>
 internal readonly record struct FoundEntry(
     long Etag,
     int Segment,
     int Entry,
     double? Score = null,
-    int Id = FoundEntry.Nowhere
+    int Id = FoundEntry.NoId
 )
 {
     /// <summary>The id is not kept in memory.</summary>
-    public const int Nowhere = -1;
+    public const int NoId = -1;
 }

@@ -64,7 +64,7 @@ internal static class IndexCommand
         new(
             StatusCodes.Status503ServiceUnavailable,
             RavenType.RavenException,
-            WhyNotKept(context, database, name) ?? IndexDelay.NotAtWork(name)
+            WhyNotKept(context, database, name) ?? IndexDelay.NotReady(name)
         );
 
     /// <summary>
