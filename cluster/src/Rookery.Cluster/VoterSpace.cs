@@ -34,9 +34,9 @@ internal sealed class VoterSpace(RaftHost host, NodeStore store, MemberRoster ro
     /// measures, within a second.
     /// </summary>
     public Rejection? CheckGrowth(ReadOnlySpan<byte> command, Configuration configuration) =>
-        Capacity?.Refusal is { } reason ? Growth.Refusal(command, reason)
+        Capacity?.Refusal is { } reason ? Growth.Check(command, reason)
         : configuration.Voters.Length > 1 ? null
-        : store.Space.GrowthRefusal(command);
+        : store.Space.CheckGrowth(command);
 
     /// <summary>Determines which voter limits the capacity. Called once a second, under the lock.</summary>
     public void Measure()

@@ -6,7 +6,7 @@ namespace Rookery.Documents.Consensus;
 public static class Growth
 {
     /// <summary>Returns the rejection (507) of a command that grows the data; null if it does not.</summary>
-    public static Rejection? Refusal(ReadOnlySpan<byte> command, string reason) =>
+    public static Rejection? Check(ReadOnlySpan<byte> command, string reason) =>
         Grows(command) ? new Rejection(RejectionKind.InsufficientSpace, reason) : null;
 
     /// <summary>Returns whether the command may grow the data. A batch of deletes does not.</summary>

@@ -53,8 +53,8 @@ public sealed class NodeSpace
     public bool IsJournalLow => _journal is { State.GrowthAllowed: false };
 
     /// <summary>Returns the rejection (507) of a command that grows the data; null if it is accepted.</summary>
-    public Rejection? GrowthRefusal(ReadOnlySpan<byte> command) =>
-        WhyNoGrowth() is { } reason ? Growth.Refusal(command, reason) : null;
+    public Rejection? CheckGrowth(ReadOnlySpan<byte> command) =>
+        WhyNoGrowth() is { } reason ? Growth.Check(command, reason) : null;
 
     private string? WhyNoGrowth()
     {
