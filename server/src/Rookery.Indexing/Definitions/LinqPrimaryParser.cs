@@ -105,7 +105,7 @@ internal sealed class LinqPrimaryParser(LinqParser parser)
             token = parser.Cursor.Take();
         }
 
-        if (LinqStatics.IsCarrier(token.Text) && parser.Cursor.Current.Is("."))
+        if (LinqStatics.HasStaticMembers(token.Text) && parser.Cursor.Current.Is("."))
         {
             return ParseStatic(token);
         }

@@ -61,7 +61,7 @@ internal static class LinqStatics
     };
 
     /// <summary>Returns whether a name is a type with static members.</summary>
-    public static bool IsCarrier(string name) =>
+    public static bool HasStaticMembers(string name) =>
         HasMethodsOfSequences(name)
         || Words.ContainsKey(name)
         || LinqOption.IsType(name)

@@ -17,7 +17,7 @@ internal sealed class CallEmitter(EmitContext context, ScriptEmitter script)
             case NameExpression name:
                 throw TokenCursor.NotSupported($"the variable '{name.Name}' as a function", name.Position);
             case MemberExpression { Target: NameExpression carrier } member
-                when FunctionCatalogue.IsCarrier(carrier.Name) && !context.Scope.TryFind(carrier.Name, out _):
+                when FunctionCatalogue.HasOnlyFunctions(carrier.Name) && !context.Scope.TryFind(carrier.Name, out _):
                 EmitNamed($"{carrier.Name}.{member.Name}", carrier.Position, call.Arguments);
                 break;
             case MemberExpression member:

@@ -109,7 +109,7 @@ internal sealed class ExpressionEmitter(EmitContext context, ScriptEmitter scrip
                 EmitName(name);
                 break;
             case MemberExpression member:
-                RefuseCarrier(member);
+                RefuseFunctionObject(member);
                 EmitTarget(member.Target, member.IsSkipping);
                 if (member is { Name: "length", IsOptional: false } && context.Use != ScriptUse.Indexing)
                 {
@@ -407,11 +407,11 @@ internal sealed class ExpressionEmitter(EmitContext context, ScriptEmitter scrip
         context.Builder.Mark(end);
     }
 
-    private void RefuseCarrier(MemberExpression member)
+    private void RefuseFunctionObject(MemberExpression member)
     {
         if (
             member.Target is NameExpression { Name: var name }
-            && FunctionCatalogue.IsCarrier(name)
+            && FunctionCatalogue.HasOnlyFunctions(name)
             && !context.Scope.TryFind(name, out _)
         )
         {

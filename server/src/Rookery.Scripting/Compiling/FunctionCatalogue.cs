@@ -78,7 +78,7 @@ internal static class FunctionCatalogue
     };
 
     /// <summary>Returns whether a name is an object that has only functions, such as <c>Math</c>.</summary>
-    public static bool IsCarrier(string name) => name is "Math" or "Number" or "String" or "Array" or "Object";
+    public static bool HasOnlyFunctions(string name) => name is "Math" or "Number" or "String" or "Array" or "Object";
 
     /// <summary>Finds a method.</summary>
     public static bool TryFindMethod(string name, out Entry entry) => Methods.TryGetValue(name, out entry);
