@@ -49,7 +49,7 @@ internal sealed class NodeStoreOpening(
         RemoveCheckpoints(directory);
         var pacer = Opened(new DutyCyclePacer(time) { Share = 1 });
         var storage = Opened(OpenStorage(directory, pacer));
-        TellDamage(storage);
+        ReportDamage(storage);
         var journal = Opened(OpenJournal(directory, storage));
         RefuseForeignJournal(directory, journal);
         storage.DeleteLeftOvers();
@@ -149,7 +149,7 @@ internal sealed class NodeStoreOpening(
         );
 
     // Reports damage that opening found, and later damage when it is found.
-    private void TellDamage(StorageEngine storage)
+    private void ReportDamage(StorageEngine storage)
     {
         storage.DamageFound = damage => options.TroubleFound?.Invoke(damage.Sentence);
         foreach (var damage in storage.Statistics().Damage)

@@ -79,7 +79,7 @@ public sealed class StaticIndexDefinition
 
     internal CompiledReduce? CompiledReduce { get; }
 
-    /// <summary>Whether <see cref="RequireOneAnswer"/> runs the reduce on generated rows.</summary>
+    /// <summary>Whether <see cref="RequireUnambiguousReduce"/> runs the reduce on generated rows.</summary>
     internal bool NeedsTrial => ReduceTrial.Concerns(CompiledReduce);
 
     /// <summary>
@@ -93,7 +93,7 @@ public sealed class StaticIndexDefinition
     /// </summary>
     /// <exception cref="IndexDefinitionException">The result depends on the parts. The message names a member that
     /// differs.</exception>
-    public void RequireOneAnswer()
+    public void RequireUnambiguousReduce()
     {
         if (CompiledReduce is null)
         {

@@ -28,7 +28,7 @@ public sealed class StaticIndexMap : IIndexMap, IMappedRows, IDisposable
     {
         if (!isTried)
         {
-            definition.RequireOneAnswer();
+            definition.RequireUnambiguousReduce();
         }
 
         Definition = definition;

@@ -147,7 +147,7 @@ public sealed record StaticIndexRequest(string Name, StaticIndexDefinition Defin
     {
         if (isStored is null || !isStored(request))
         {
-            request.Definition.RequireOneAnswer();
+            request.Definition.RequireUnambiguousReduce();
         }
 
         int bytes = request.Definition.ToJson().Length;

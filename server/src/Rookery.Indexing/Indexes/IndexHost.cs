@@ -361,14 +361,14 @@ public sealed class IndexHost : IDisposable
 
         if (changed)
         {
-            TellFollowed();
+            SignalFollowed();
         }
 
         TrimIdle();
         return changed;
     }
 
-    private void TellFollowed() =>
+    private void SignalFollowed() =>
         Interlocked
             .Exchange(ref _followed, new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously))
             .SetResult();
@@ -420,7 +420,7 @@ public sealed class IndexHost : IDisposable
         }
         finally
         {
-            TellFollowed();
+            SignalFollowed();
             _batches.Complete();
         }
     }
