@@ -6,7 +6,7 @@ using Rookery.Search.Segments.Writing;
 namespace Rookery.Search.Segments.Store;
 
 /// <summary>
-/// Merges the live entries of segments into a new segment, step by step. <see cref="Carry"/> handles entries that die
+/// Merges the live entries of segments into a new segment, step by step. <see cref="CarryOverDeaths"/> handles entries that die
 /// during the merge. Disposing an unfinished merge deletes its file.
 /// </summary>
 internal sealed class SegmentMerge : IDisposable
@@ -59,7 +59,7 @@ internal sealed class SegmentMerge : IDisposable
     /// <summary>Returns the live entries of the new segment, without those that died since the start.</summary>
     /// <param name="now">The current segments of the store. A segment without live entries may be missing.</param>
     /// <param name="entries">Number of entries of the new segment.</param>
-    public (LiveEntries Live, long DeadDocuments) Carry(IReadOnlyList<HeldSegment> now, int entries)
+    public (LiveEntries Live, long DeadDocuments) CarryOverDeaths(IReadOnlyList<HeldSegment> now, int entries)
     {
         var dead = new List<int>();
         long deadDocuments = 0;

@@ -396,7 +396,7 @@ public sealed class SegmentStore : IIndexStore
         var summary = merge.Finish();
         Invariant.Holds(summary.FileId == _mergeFileId, "a merge makes the file that it was begun for");
         var handle = OpenSegment(_context, _folder, summary);
-        var (live, deadDocuments) = merge.Carry(now.Segments, summary.Entries);
+        var (live, deadDocuments) = merge.CarryOverDeaths(now.Segments, summary.Entries);
         var merged = now
             .Segments.Where(segment =>
                 merge.Sources.Any(source => ReferenceEquals(source.Segment.Handle, segment.Handle))
