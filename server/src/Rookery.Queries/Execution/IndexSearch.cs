@@ -46,10 +46,10 @@ internal sealed class IndexSearch(
         if (plan.Sort.HasScore || (plan.Rows is not null && (plan.IsScored || plan.NeedsScan)))
         {
             var statistics = new IndexStatistics(segments, work);
-            statistics.Tell(plan.Where, fields);
+            statistics.ApplyTo(plan.Where, fields);
             if (plan is { Rows: not null, NeedsScan: true, Filter: { } filter })
             {
-                statistics.Tell(filter, fields);
+                statistics.ApplyTo(filter, fields);
             }
         }
 

@@ -28,24 +28,24 @@ internal sealed class IndexStatistics
     }
 
     /// <summary>Passes the statistics to all full-text searches within a condition.</summary>
-    public void Tell(Predicate condition, IndexedFields fields)
+    public void ApplyTo(Predicate condition, IndexedFields fields)
     {
         switch (condition)
         {
             case AndPredicate and:
-                TellAll(and.Inner, fields);
+                ApplyToAll(and.Inner, fields);
                 break;
             case OrPredicate or:
-                TellAll(or.Inner, fields);
+                ApplyToAll(or.Inner, fields);
                 break;
             case NotPredicate not:
-                Tell(not.Inner, fields);
+                ApplyTo(not.Inner, fields);
                 break;
             case BoostPredicate boost:
-                Tell(boost.Inner, fields);
+                ApplyTo(boost.Inner, fields);
                 break;
             case OptionalPredicate optional:
-                Tell(optional.Inner, fields);
+                ApplyTo(optional.Inner, fields);
                 break;
             case FullTextPredicate { Condition: SearchedField searched }
                 when fields.Find(searched.Reader)?.Words is { } number:
@@ -67,11 +67,11 @@ internal sealed class IndexStatistics
         }
     }
 
-    private void TellAll(ReadOnlySpan<Predicate> conditions, IndexedFields fields)
+    private void ApplyToAll(ReadOnlySpan<Predicate> conditions, IndexedFields fields)
     {
         foreach (var condition in conditions)
         {
-            Tell(condition, fields);
+            ApplyTo(condition, fields);
         }
     }
 
@@ -97,7 +97,7 @@ internal sealed class IndexStatistics
                         : LiveCount(field, query.Terms[term], live);
             }
 
-            TakeOff(field, live, ref documents, ref tokens);
+            Subtract(field, live, ref documents, ref tokens);
         }
 
         _opened.Count();
@@ -127,7 +127,7 @@ internal sealed class IndexStatistics
         return count;
     }
 
-    private void TakeOff(SegmentField field, LiveEntries live, ref long documents, ref long tokens)
+    private void Subtract(SegmentField field, LiveEntries live, ref long documents, ref long tokens)
     {
         if (live.DeadCount == 0 || field.Lengths is not { } lengths)
         {
