@@ -54,20 +54,20 @@ internal sealed class ClauseOptions
     /// <summary>
     /// Reads an option that is a whole number from 0; returns <paramref name="usual"/> if it is missing.
     /// </summary>
-    public long Count(string name, long usual) =>
+    public long ReadCount(string name, long usual) =>
         Find(name) is not { } member ? usual
         : member.ValueKind == JsonValueKind.Number && member.TryGetInt64(out long number) && number >= 0 ? number
         : throw Wrong(name, "a whole number from 0");
 
     /// <summary>Reads an option that is a number from 0; returns <paramref name="usual"/> if it is missing.</summary>
-    public double Number(string name, double usual) =>
+    public double ReadNumber(string name, double usual) =>
         Find(name) is not { } member ? usual
         : member.ValueKind == JsonValueKind.Number && member.GetDouble() is >= 0 and <= float.MaxValue and var number
             ? number
         : throw Wrong(name, "a number from 0");
 
     /// <summary>Reads an option that is true or false; returns false if it is missing.</summary>
-    public bool Flag(string name) =>
+    public bool ReadFlag(string name) =>
         Find(name) is { } member
         && (
             member.ValueKind is JsonValueKind.True or JsonValueKind.False
@@ -79,7 +79,7 @@ internal sealed class ClauseOptions
     /// Reads an option that is a name of an enumeration, without case; returns <paramref name="usual"/> if it is
     /// missing.
     /// </summary>
-    public T Word<T>(string name, T usual)
+    public T ReadWord<T>(string name, T usual)
         where T : struct, Enum =>
         Find(name) is not { } member ? usual
         : member.ValueKind == JsonValueKind.String
@@ -89,13 +89,13 @@ internal sealed class ClauseOptions
         : throw Wrong(name, "one of " + string.Join(", ", Enum.GetNames<T>()));
 
     /// <summary>Reads an option that is a text; returns null if it is missing.</summary>
-    public string? Text(string name) =>
+    public string? ReadText(string name) =>
         Find(name) is not { } member ? null
         : member.ValueKind == JsonValueKind.String ? member.GetString()
         : throw Wrong(name, "a text");
 
     /// <summary>Reads an option that is a list of texts; returns null if it is missing.</summary>
-    public string[]? Texts(string name) =>
+    public string[]? ReadTexts(string name) =>
         Find(name) is not { } member ? null
         : member.ValueKind == JsonValueKind.Array
         && member.EnumerateArray().All(static item => item.ValueKind == JsonValueKind.String)
@@ -104,7 +104,7 @@ internal sealed class ClauseOptions
 
     /// <summary>Refuses options that were not read. Call it last.</summary>
     /// <exception cref="QueryException">A member is not an option of the clause.</exception>
-    public void RefuseOthers()
+    public void RefuseUnread()
     {
         if (_members.Keys.FirstOrDefault(name => !_known.Contains(name)) is { } unknown)
         {

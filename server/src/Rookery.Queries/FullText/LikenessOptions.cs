@@ -18,7 +18,7 @@ internal sealed class LikenessOptions
     {
         var options = new ClauseOptions(condition.Options, "moreLikeThis", operands);
         int position = condition.Options?.Position ?? condition.Position;
-        if (options.Text("StopWordsDocumentId") is not null)
+        if (options.ReadText("StopWordsDocumentId") is not null)
         {
             throw new QueryException(
                 QueryFault.NotSupported,
@@ -27,23 +27,23 @@ internal sealed class LikenessOptions
             );
         }
 
-        Terms = Bounded(options.Count("MaximumQueryTerms", 25), MostTerms, "MaximumQueryTerms", position);
+        Terms = Bounded(options.ReadCount("MaximumQueryTerms", 25), MostTerms, "MaximumQueryTerms", position);
         Tokens = Bounded(
-            options.Count("MaximumNumberOfTokensParsed", 5000),
+            options.ReadCount("MaximumNumberOfTokensParsed", 5000),
             MostTokens,
             "MaximumNumberOfTokensParsed",
             position
         );
-        LeastTermFrequency = options.Count("MinimumTermFrequency", 2);
-        LeastDocuments = options.Count("MinimumDocumentFrequency", 5);
-        MostDocuments = options.Count("MaximumDocumentFrequency", int.MaxValue);
-        MostDocumentsShare = options.Number("MaximumDocumentFrequencyPercentage", 100) / 100;
-        ShortestWord = options.Count("MinimumWordLength", 0);
-        LongestWord = options.Count("MaximumWordLength", 0) is > 0 and var longest ? longest : long.MaxValue;
-        double factor = options.Number("BoostFactor", 1);
-        BoostFactor = options.Flag("Boost") ? factor : null;
-        Fields = options.Texts("Fields");
-        options.RefuseOthers();
+        LeastTermFrequency = options.ReadCount("MinimumTermFrequency", 2);
+        LeastDocuments = options.ReadCount("MinimumDocumentFrequency", 5);
+        MostDocuments = options.ReadCount("MaximumDocumentFrequency", int.MaxValue);
+        MostDocumentsShare = options.ReadNumber("MaximumDocumentFrequencyPercentage", 100) / 100;
+        ShortestWord = options.ReadCount("MinimumWordLength", 0);
+        LongestWord = options.ReadCount("MaximumWordLength", 0) is > 0 and var longest ? longest : long.MaxValue;
+        double factor = options.ReadNumber("BoostFactor", 1);
+        BoostFactor = options.ReadFlag("Boost") ? factor : null;
+        Fields = options.ReadTexts("Fields");
+        options.RefuseUnread();
         Bounded(Fields?.Length ?? 0, MostFields, "Fields", position);
     }
 

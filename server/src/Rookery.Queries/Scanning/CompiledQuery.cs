@@ -367,8 +367,8 @@ public sealed class CompiledQuery
     private static string? KeyOf(IncludeClause explained, OperandValues operands)
     {
         var options = new ClauseOptions(explained.Arguments is [var given] ? given : null, "explanations", operands);
-        string? key = options.Text("GroupKey");
-        options.RefuseOthers();
+        string? key = options.ReadText("GroupKey");
+        options.RefuseUnread();
         return key;
     }
 

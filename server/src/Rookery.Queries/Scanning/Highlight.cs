@@ -51,10 +51,10 @@ internal sealed class Highlight
         _length = Number(include.Arguments[0], operands, LongestFragment);
         _most = Number(include.Arguments[1], operands, MostFragments);
         var options = new ClauseOptions(include.Arguments is [_, _, var given] ? given : null, "highlight", operands);
-        _before = options.Texts("PreTags") is { Length: > 0 and <= MostTags } written ? written : UsualBefore;
-        _after = options.Texts("PostTags") is { Length: > 0 and <= MostTags } ends ? ends : UsualAfter;
-        GroupKey = options.Text("GroupKey") is { Length: > 0 } key ? key : null;
-        options.RefuseOthers();
+        _before = options.ReadTexts("PreTags") is { Length: > 0 and <= MostTags } written ? written : UsualBefore;
+        _after = options.ReadTexts("PostTags") is { Length: > 0 and <= MostTags } ends ? ends : UsualAfter;
+        GroupKey = options.ReadText("GroupKey") is { Length: > 0 } key ? key : null;
+        options.RefuseUnread();
         _finders =
         [
             .. SearchesOf(condition)

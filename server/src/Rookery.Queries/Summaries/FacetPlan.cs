@@ -39,11 +39,11 @@ internal sealed class FacetPlan
         Field = field;
         Ranges = ranges;
         Numbers = numbers;
-        Order = options.Word("TermSortMode", FacetOrder.ValueAsc);
-        Start = options.Count("Start", 0);
-        PageSize = options.Count("PageSize", int.MaxValue);
-        NamesRemaining = options.Flag("IncludeRemainingTerms");
-        options.RefuseOthers();
+        Order = options.ReadWord("TermSortMode", FacetOrder.ValueAsc);
+        Start = options.ReadCount("Start", 0);
+        PageSize = options.ReadCount("PageSize", int.MaxValue);
+        NamesRemaining = options.ReadFlag("IncludeRemainingTerms");
+        options.RefuseUnread();
     }
 
     /// <summary>The name in the answer.</summary>

@@ -63,12 +63,12 @@ internal sealed record SuggestionPlan(
             item.Alias ?? suggestion.Field.ToString(),
             new FieldReader(suggestion.Field),
             [.. terms.Select(term => CharactersOf(term, position))],
-            options.Count("PageSize", UsualPageSize),
-            options.Word("Distance", SimilarityMeasure.Levenshtein),
-            options.Number("Accuracy", UsualAccuracy),
-            options.Word("SortMode", SuggestionOrder.Popularity)
+            options.ReadCount("PageSize", UsualPageSize),
+            options.ReadWord("Distance", SimilarityMeasure.Levenshtein),
+            options.ReadNumber("Accuracy", UsualAccuracy),
+            options.ReadWord("SortMode", SuggestionOrder.Popularity)
         );
-        options.RefuseOthers();
+        options.RefuseUnread();
         return plan;
     }
 
