@@ -70,7 +70,7 @@ public sealed class Analyzer : IDisposable
     }
 
     /// <summary>Folds a part of a word between wildcards. Does not split or stem it.</summary>
-    public byte[] Fold(ReadOnlySpan<byte> piece) => Folder.Fold(piece, _rules.Folding);
+    public byte[] Fold(ReadOnlySpan<byte> piece) => LetterFolding.Fold(piece, _rules.Folding);
 
     /// <summary>Releases the stemmers.</summary>
     public void Dispose()

@@ -16,7 +16,7 @@ internal enum Folding : byte
 }
 
 /// <summary>Folds letters, independent of culture.</summary>
-internal static class Folder
+internal static class LetterFolding
 {
     /// <summary>Maximum bytes of one folded character.</summary>
     internal const int LongestBytes = 8;

@@ -81,7 +81,7 @@ internal ref struct TokenWriter<TSink>
     {
         int length = 0;
         int pieceStart = start;
-        Span<byte> character = stackalloc byte[Folder.LongestBytes];
+        Span<byte> character = stackalloc byte[LetterFolding.LongestBytes];
         for (int at = start; at < end; )
         {
             byte first = _text[at];
@@ -102,7 +102,7 @@ internal ref struct TokenWriter<TSink>
             }
             else
             {
-                bytes = Folder.FoldFirst(_text[at..end], _firstFolding, character, out bytesRead);
+                bytes = LetterFolding.FoldFirst(_text[at..end], _firstFolding, character, out bytesRead);
             }
 
             if (length + bytes > Analyzer.LongestTokenBytes)
@@ -160,7 +160,7 @@ internal ref struct TokenWriter<TSink>
         int length = 0;
         while (!stem.IsEmpty)
         {
-            int bytes = Folder.FoldFirst(stem, _rules.Folding, _folded[length..], out int bytesRead);
+            int bytes = LetterFolding.FoldFirst(stem, _rules.Folding, _folded[length..], out int bytesRead);
             if (length + bytes > Analyzer.LongestTokenBytes)
             {
                 break;
@@ -235,7 +235,7 @@ internal ref struct TokenWriter<TSink>
         {
             for (int at = 0; at < _text.Length; )
             {
-                int bytes = Folder.FoldFirst(_text[at..], _firstFolding, _folded[length..], out int bytesRead);
+                int bytes = LetterFolding.FoldFirst(_text[at..], _firstFolding, _folded[length..], out int bytesRead);
                 at += bytesRead;
                 length += bytes;
                 if (hash is null && length <= Analyzer.LongestTokenBytes - (2 * HashBytes))
