@@ -45,7 +45,8 @@ internal static class StopWords
         .ToFrozenSet();
 
     /// <summary>Whether a lower-case word is a stop word.</summary>
-    internal static bool Contain(ReadOnlySpan<byte> word) => word.Length <= sizeof(ulong) && Words.Contains(Pack(word));
+    internal static bool Contains(ReadOnlySpan<byte> word) =>
+        word.Length <= sizeof(ulong) && Words.Contains(Pack(word));
 
     private static ulong Pack(ReadOnlySpan<byte> word)
     {

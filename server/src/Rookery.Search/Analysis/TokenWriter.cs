@@ -136,7 +136,7 @@ internal ref struct TokenWriter<TSink>
             rest = rest[..^2];
         }
 
-        if (_rules.DropsStopWords && StopWords.Contain(rest))
+        if (_rules.DropsStopWords && StopWords.Contains(rest))
         {
             _position++;
             return true;

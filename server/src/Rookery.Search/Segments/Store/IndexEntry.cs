@@ -139,15 +139,15 @@ public sealed class IndexEntry
     {
         bool isOpen = false;
         Span<uint> hashes = stackalloc uint[TermTable.MostPrefetched];
-        int announcedFrom = 0;
-        int announcedTo = 0;
+        int prefetchedFrom = 0;
+        int prefetchedTo = 0;
         for (int i = 0; i < _parts.Count; i++)
         {
             var part = _parts[i];
-            if (part.Kind == PartKind.Word && i >= announcedTo)
+            if (part.Kind == PartKind.Word && i >= prefetchedTo)
             {
-                announcedFrom = i;
-                announcedTo = AnnounceWords(batch, i, hashes);
+                prefetchedFrom = i;
+                prefetchedTo = PrefetchWords(batch, i, hashes);
             }
 
             if (!isOpen)
@@ -163,7 +163,7 @@ public sealed class IndexEntry
                     batch.AddTerm(part.Field, bytes);
                     break;
                 case PartKind.Word:
-                    batch.AddToken(part.Field, bytes, hashes[i - announcedFrom], part.Number);
+                    batch.AddToken(part.Field, bytes, hashes[i - prefetchedFrom], part.Number);
                     break;
                 case PartKind.Length:
                     batch.SetLength(part.Field, part.Number);
@@ -194,10 +194,10 @@ public sealed class IndexEntry
             .Select(part => (part.Field, _bytes.AsSpan(part.Offset, part.Length).ToArray()));
 
     /// <summary>
-    /// Prefetches the memory for consecutive words in a batch, see <see cref="SegmentBuilder.Announce"/>.
+    /// Prefetches the memory for consecutive words in a batch, see <see cref="SegmentBuilder.PrefetchTokens"/>.
     /// </summary>
     /// <returns>The index of the first part after them.</returns>
-    private int AnnounceWords(SegmentBuilder batch, int from, Span<uint> hashes)
+    private int PrefetchWords(SegmentBuilder batch, int from, Span<uint> hashes)
     {
         int count = 0;
         for (
@@ -211,7 +211,7 @@ public sealed class IndexEntry
             hashes[count] = TermTable.HashOf(word.Field, _bytes.AsSpan(word.Offset, word.Length));
         }
 
-        batch.Announce(hashes[..count]);
+        batch.PrefetchTokens(hashes[..count]);
         return from + count;
     }
 
