@@ -12,7 +12,7 @@ public sealed class FieldPathTests
         );
 
     [Fact]
-    public void Paths_are_equal_wherever_they_were_written()
+    public void Paths_are_equal_at_any_position()
     {
         var path = new FieldPath([new("address", false), new("city", false)], 4);
         Assert.Equal(path, new FieldPath([new("address", false), new("city", false)], 90));

@@ -316,7 +316,7 @@ public class BackupTests
     [InlineData("file 00000000 99999999999999999999 frames")]
     [InlineData("file 00000000 9223372036854775807 frames")]
     [InlineData("file 00000000 0 storage/absent.run")]
-    public void A_manifest_that_somebody_wrote_is_refused(string line)
+    public void A_forged_manifest_is_refused(string line)
     {
         using (var node = BackedUp.NewNode(_disk, 60))
         {

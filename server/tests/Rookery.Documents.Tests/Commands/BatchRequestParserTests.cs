@@ -114,7 +114,11 @@ public class BatchRequestParserTests
         InputErrorCode.NotAnObject,
         "object"
     )]
-    public void Bad_commands_refuse_the_batch_by_number(string second, InputErrorCode code, string named)
+    public void An_invalid_command_refuses_the_batch_and_is_named_by_number(
+        string second,
+        InputErrorCode code,
+        string named
+    )
     {
         InputError error = Refuse($$"""{"Commands":[{"Id":"x","Type":"DELETE"},{{second}}]}""");
         Assert.Equal((code, 1L), (error.Code, error.Where.Element));
@@ -156,7 +160,7 @@ public class BatchRequestParserTests
     [InlineData("""{"Commands":[],"Unknown":1}""", InputErrorCode.NotSupported)]
     [InlineData("""[]""", InputErrorCode.UnexpectedCharacter)]
     [InlineData("", InputErrorCode.UnexpectedEnd)]
-    public void Bad_bodies_are_refused(string body, InputErrorCode code) => Assert.Equal(code, Refuse(body).Code);
+    public void Invalid_bodies_are_refused(string body, InputErrorCode code) => Assert.Equal(code, Refuse(body).Code);
 
     [Fact]
     public void Batches_over_the_limit_are_refused()

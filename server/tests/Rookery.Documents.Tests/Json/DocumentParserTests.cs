@@ -21,7 +21,7 @@ public class DocumentParserTests
         "\"a\":[1,{\"b c\":\" x\\\" y \"}],\"d\":null"
     )]
     [InlineData("""{"a":{"@metadata":{"@collection":5}}}""", "\"a\":{\"@metadata\":{\"@collection\":5}}")]
-    public void The_body_is_all_members_but_metadata_and_no_whitespace(string json, string body)
+    public void The_body_has_all_members_except_metadata_without_whitespace(string json, string body)
     {
         using DocumentParser parser = DocumentParser.Rent();
         Assert.True(parser.TryParse(Bytes(json), out ParsedDocument document, out InputError error), error.ToString());
@@ -53,7 +53,7 @@ public class DocumentParserTests
         "\"@refresh\":\"x\",\"@nested-object-types\":{\"d\":\"date\"}",
         ""
     )]
-    public void Metadata_keeps_what_the_user_owns(string metadata, string collection, string members, string id)
+    public void Metadata_keeps_the_members_of_the_user(string metadata, string collection, string members, string id)
     {
         using DocumentParser parser = DocumentParser.Rent();
         Assert.True(
@@ -73,7 +73,7 @@ public class DocumentParserTests
     [InlineData("2026-11-21T09:49:45.2120000Z", "2026-11-21T09:49:45.2120000")]
     [InlineData("2026-11-21T09:49:45.2120000", "2026-11-21T09:49:45.2120000")]
     [InlineData("2026-11-21T11:49:45+02:00", "2026-11-21T09:49:45.0000000")]
-    public void Expiry_is_read_in_the_forms_of_the_wire_and_kept(string written, string utc)
+    public void Expiry_is_read_in_all_date_forms_and_kept(string written, string utc)
     {
         using DocumentParser parser = DocumentParser.Rent();
         Assert.True(
@@ -130,7 +130,7 @@ public class DocumentParserTests
     [InlineData("""{"@metadata":{"@expires":5}}""", InputErrorCode.WrongType, 25)]
     [InlineData("""{"@metadata":{"@expires":"2026-02-30T00:00:00Z"}}""", InputErrorCode.InvalidDate, 25)]
     [InlineData("""{"@metadata":{"@collection":"a\u0000"}}""", InputErrorCode.InvalidCollection, 28)]
-    public void Bad_documents_are_refused_where_they_are_bad(string json, InputErrorCode code, long offset)
+    public void Invalid_documents_are_refused_with_the_position(string json, InputErrorCode code, long offset)
     {
         InputError error = Refusal(Bytes(json));
         Assert.Equal((code, offset), (error.Code, error.Where.ByteOffset));

@@ -16,7 +16,7 @@ public sealed class ExactSumTests
     [InlineData("0.000001")]
     [InlineData("100000000000000000000")]
     [InlineData("0")]
-    public void What_was_written_is_read_with_all_digits(string number) => Assert.Equal(number, SumOf(number));
+    public void A_written_number_is_read_with_all_its_digits(string number) => Assert.Equal(number, SumOf(number));
 
     [Theory]
     [InlineData("1.000000000000000000000000000000000000000000000000000000000001e+30", "1e30", "1e-30")]
@@ -33,7 +33,7 @@ public sealed class ExactSumTests
     public void Numbers_of_any_size_are_added(string sum, params string[] numbers) => Assert.Equal(sum, SumOf(numbers));
 
     [Fact]
-    public void A_sum_with_the_most_digits_has_room()
+    public void The_longest_sum_fits_into_its_buffer()
     {
         string greatest = "9" + new string('9', 329);
         string least = "0." + new string('9', 340);

@@ -23,7 +23,7 @@ public class StoredDocumentTests
     }
 
     [Fact]
-    public void A_stored_document_is_answered_with_computed_metadata()
+    public void A_document_is_returned_with_computed_metadata()
     {
         byte[] value = Store(
             """{"a":1,"@metadata":{"@collection":"Users","k":true,"@id":"old"},"b":2}""",
@@ -52,7 +52,7 @@ public class StoredDocumentTests
     }
 
     [Fact]
-    public void Large_documents_are_answered_alike_in_one_piece_and_in_pieces()
+    public void Large_documents_are_returned_alike_whole_and_in_chunks()
     {
         byte[] value = Store(
             $$$"""{"a":"{{{new string('x', 100_000)}}}","@metadata":{"k":"{{{new string('y', 5000)}}}"}}""",
@@ -69,7 +69,7 @@ public class StoredDocumentTests
     }
 
     [Fact]
-    public void Metadata_can_be_answered_alone()
+    public void Metadata_can_be_returned_alone()
     {
         var output = new ArrayBufferWriter<byte>();
         DocumentWriter.WriteMetadataOnly(

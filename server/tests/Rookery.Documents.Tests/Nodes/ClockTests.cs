@@ -55,7 +55,7 @@ public sealed class ClockTests
     }
 
     [Fact]
-    public void A_new_node_in_2080_is_not_spoiled_for_later()
+    public void A_node_first_started_in_2080_works_after_its_clock_is_corrected()
     {
         Lose(2080);
         using var node = Open();

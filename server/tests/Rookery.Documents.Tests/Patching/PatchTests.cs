@@ -119,7 +119,7 @@ public class PatchTests
         """{"k":1,"j":1,"@expires":"0001-01-01T00:00:01Z"}""",
         10_000_000
     )]
-    public void A_merge_patch_of_metadata_changes_what_is_kept_apart(
+    public void A_merge_patch_of_metadata_changes_collection_and_expiry(
         string patch,
         string id,
         string body,

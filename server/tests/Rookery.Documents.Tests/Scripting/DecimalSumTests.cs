@@ -10,13 +10,13 @@ public sealed class DecimalSumTests
     [InlineData("12345678901234567890123456789")]
     [InlineData("0.12345678901234567890123456789")]
     [InlineData("1e-5")]
-    public void What_a_decimal_may_not_hold_whole_is_not_read(string number) =>
+    public void A_number_with_more_digits_than_a_decimal_is_not_read(string number) =>
         Assert.False(DecimalSum.TryRead(Encoding.ASCII.GetBytes(number), out _));
 
     [Theory]
     [InlineData(41.3469537353827, 980.244620693961, 1021.5915744293437)]
     [InlineData(0.1, 0.2, 0.3)]
     [InlineData(1.5, 2.5, 4)]
-    public void The_sum_of_doubles_is_the_double_next_to_that_of_their_digits(double left, double right, double sum) =>
+    public void A_sum_of_doubles_is_the_double_nearest_to_the_decimal_sum(double left, double right, double sum) =>
         Assert.Equal(sum, DecimalSum.Add(left, right));
 }

@@ -29,7 +29,7 @@ public class EngineComparisonTests
     [Theory]
     [InlineData(1)]
     [InlineData(2)]
-    public async Task Statements_leave_the_documents_of_a_real_engine(int seed)
+    public async Task Statements_change_documents_as_a_real_engine_does(int seed)
     {
         var random = new TypedScript(new Random(seed));
         await CompareAsync("statements", random.Statements);

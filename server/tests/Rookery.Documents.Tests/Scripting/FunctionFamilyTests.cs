@@ -7,7 +7,7 @@ namespace Rookery.Documents.Tests.Scripting;
 public sealed class FunctionFamilyTests
 {
     [Fact]
-    public void Exactly_the_numbers_of_functions_have_a_family()
+    public void Every_function_number_and_no_other_has_a_family()
     {
         var numbers = Enumerable.Range(0, byte.MaxValue + 1).Select(static number => (ScriptFunction)number);
         Assert.Equal(

@@ -42,7 +42,7 @@ public class HostileScriptTests
     [InlineData("let a = {}; a.a = a; this.a = a", "nested deeper")]
     [InlineData("const s = 'a'.repeat(30000); this.i = s.indexOf(s.slice(0, 15000) + 'b')", "more steps")]
     [InlineData("this.a = 'a'.repeat(20000); this.a = this.a.replaceAll('a', this.a)", "more")]
-    public void A_script_without_end_ends_with_the_reason(string script, string reason)
+    public void An_endless_script_is_ended_with_the_reason(string script, string reason)
     {
         string result = Scripts.Patch(script, """{"ten":[1,2,3,4,5,6,7,8,9,10]}""");
         Assert.StartsWith("failed: ", result, StringComparison.Ordinal);
@@ -82,7 +82,7 @@ public class HostileScriptTests
     }
 
     [Fact]
-    public void Blocks_in_blocks_and_long_scripts_are_refused()
+    public void Deeply_nested_blocks_and_long_scripts_are_refused()
     {
         Assert.Throws<ScriptException>(() => JavaScript.CompilePatch(new string('{', 5000) + new string('}', 5000)));
         Assert.Throws<ScriptException>(() =>
@@ -116,7 +116,7 @@ public class HostileScriptTests
     /// in a second run.
     /// </summary>
     [Fact]
-    public void Random_scripts_end_in_a_result_or_a_reason_and_always_in_the_same()
+    public void Random_scripts_end_with_the_same_result_or_failure_each_time()
     {
         const int Seed = 6;
         var random = new Random(Seed);

@@ -8,7 +8,7 @@ namespace Rookery.Documents.Tests.Scripting;
 public sealed class PortablePowerTests
 {
     [Fact]
-    public void A_whole_power_is_the_double_next_to_the_exact_one()
+    public void An_integral_power_is_the_double_nearest_to_the_exact_value()
     {
         var random = new Random(20261127);
         for (int run = 0; run < 5000; run++)

@@ -36,7 +36,7 @@ public class QueryScriptTests
     [InlineData("[1].map(x => shifted(x))", "[16]")]
     [InlineData("{ f: f.n, g: g.n, same: g.n == u.n }", """{"f":6,"g":5,"same":true}""")]
     [InlineData("load(['b', 'a', 'none', null, 1]).map(x => x ? x.n : x)", "[6,5,null,null,null]")]
-    public void Names_of_all_parts_are_known(string expression, string value) =>
+    public void Names_of_all_parts_can_be_used(string expression, string value) =>
         Assert.Equal(value, Select(expression));
 
     [Theory]
@@ -46,7 +46,7 @@ public class QueryScriptTests
     [InlineData("u.n; 1", ScriptFault.Syntax, 73)]
     [InlineData("u.n 'a", ScriptFault.Syntax, 74)]
     [InlineData("g = 1", ScriptFault.Syntax, 70)]
-    public void Places_count_in_the_query(string expression, ScriptFault fault, int position)
+    public void Positions_are_offsets_in_the_query(string expression, ScriptFault fault, int position)
     {
         var refusal = Assert.Throws<ScriptException>(() => Query.CompileSelection(new ScriptPart(expression, 70)));
         Assert.Equal((fault, position), (refusal.Fault, refusal.Position));
@@ -97,7 +97,7 @@ public class QueryScriptTests
 
     /// <summary>A run reserves its memory beyond a small amount. The next run reserves it again.</summary>
     [Fact]
-    public void Memory_is_reserved_before_it_is_held()
+    public void Memory_is_reserved_before_it_is_used()
     {
         long asked = 0;
         long most = 300_000;

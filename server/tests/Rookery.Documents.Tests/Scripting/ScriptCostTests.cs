@@ -36,7 +36,7 @@ public class ScriptCostTests
     }
 
     [Fact]
-    public void What_a_script_is_given_counts_as_its_memory_and_is_no_error_of_the_member()
+    public void Parameters_count_as_memory_and_exceeding_it_fails_only_the_script()
     {
         using var interpreter = new ScriptInterpreter();
         interpreter.Load(JavaScript.CompilePatch("this.n = 1"));
@@ -48,7 +48,7 @@ public class ScriptCostTests
     }
 
     [Fact]
-    public void A_stored_number_is_paid_for_by_its_digits()
+    public void Digits_of_a_stored_number_cost_steps()
     {
         string document = $$"""{"n":0.{{new string('0', 16_000)}},"l":[{{Times("1", 100)}}]}""";
         Run("let s = 0; for (const x of this.l) { if (this.n) { s++ } }", document, Wide, out long steps, out _);
@@ -56,7 +56,7 @@ public class ScriptCostTests
     }
 
     [Fact]
-    public void A_name_is_paid_for_by_its_bytes()
+    public void Bytes_of_a_name_cost_steps()
     {
         string names = string.Join(
             ',',
@@ -96,7 +96,7 @@ public class ScriptCostTests
     }
 
     [Fact]
-    public void What_is_left_out_of_the_result_is_paid_for()
+    public void Members_omitted_from_the_result_cost_steps()
     {
         string members = string.Join(';', Enumerable.Range(0, 100).Select(static number => $"o.m{number} = undefined"));
         Run($"const o = {{}}; {members}; this.a = this.a.map(x => o)", Numbers(1000), Wide, out long steps, out _);
@@ -104,7 +104,7 @@ public class ScriptCostTests
     }
 
     [Fact]
-    public void What_is_written_is_paid_for_by_its_bytes()
+    public void Written_bytes_cost_steps()
     {
         string document = $$"""{"o":{"t":"{{new string('x', 32_000)}}"},"l":[{{Times("1", 100)}}]}""";
         Run("this.l = this.l.map(x => this.o)", document, Wide, out long steps, out _);
@@ -112,7 +112,7 @@ public class ScriptCostTests
     }
 
     [Fact]
-    public void Variables_of_a_function_are_paid_for()
+    public void Variables_of_a_function_cost_steps()
     {
         string variables = string.Concat(Enumerable.Range(0, 800).Select(static number => $"let a{number};"));
         string script = $"function f() {{ return 1; {variables} }} for (const x of this.a) {{ f() }}";
@@ -121,7 +121,7 @@ public class ScriptCostTests
     }
 
     [Fact]
-    public void Long_division_long_digits_and_letters_are_paid_for()
+    public void Long_divisions_long_digits_and_letters_cost_steps()
     {
         Run("for (const x of this.a) { 1e300 % 1e-300 }", Numbers(1000), Wide, out long far, out _);
         Run("for (const x of this.a) { 2 % 1 }", Numbers(1000), Wide, out long near, out _);

@@ -175,7 +175,7 @@ public class StatementTests
     [InlineData("this.a = this.l.map(function (x) { return this.n })", "'this' inside 'function'", 42)]
     [InlineData("this.a = '\\uD83D'", "half of a surrogate pair", 10)]
     [InlineData("this.constructor.constructor('x')()", "calls of anything but a name", 33)]
-    public void What_does_not_run_is_named_with_its_place(string script, string construct, int position)
+    public void An_unsupported_construct_is_named_with_its_position(string script, string construct, int position)
     {
         var refusal = Assert.Throws<ScriptException>(() => JavaScript.CompilePatch(script));
         Assert.Equal(ScriptFault.NotSupported, refusal.Fault);
@@ -298,7 +298,7 @@ public class StatementTests
     [InlineData("globalThis")]
     [InlineData("x = 1")]
     [InlineData("this.a = x; var x = 1")]
-    public void What_is_JavaScript_is_run_or_refused_by_its_name(string script)
+    public void JavaScript_runs_or_is_refused_by_name(string script)
     {
         var refusal = Record.Exception(() => JavaScript.CompilePatch(script));
         Assert.True(refusal is null or ScriptException { Fault: ScriptFault.NotSupported }, $"{refusal?.Message}");
@@ -324,7 +324,7 @@ public class StatementTests
     [InlineData("this.a = `x${1`", 9)]
     [InlineData("", 0)]
     [InlineData("/* x", 0)]
-    public void What_is_no_script_is_refused_with_its_place(string script, int position)
+    public void Invalid_JavaScript_is_refused_with_its_position(string script, int position)
     {
         var refusal = Assert.Throws<ScriptException>(() => JavaScript.CompilePatch(script));
         Assert.Equal(ScriptFault.Syntax, refusal.Fault);

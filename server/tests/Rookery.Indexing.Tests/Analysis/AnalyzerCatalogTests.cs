@@ -24,7 +24,7 @@ public sealed class AnalyzerCatalogTests
     [InlineData("KlingonAnalyzer")]
     [InlineData("")]
     [InlineData("StandardAnalyzer.")]
-    public void An_unknown_name_is_answered_with_the_known_ones(string name)
+    public void An_unknown_name_is_refused_with_the_known_ones(string name)
     {
         string message = Assert.Throws<AnalyzerException>(() => AnalyzerCatalog.Make(name)).Message;
         Assert.Contains($"'{name}'", message, StringComparison.Ordinal);

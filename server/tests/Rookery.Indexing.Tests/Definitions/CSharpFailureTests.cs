@@ -108,7 +108,7 @@ public sealed class CSharpFailureTests
     [InlineData("-o.None")]
     [InlineData("o.NoTags.Max()")]
     [InlineData("o.Missing.Average(x => x.n)")]
-    public void Of_nothing_comes_nothing(string expression)
+    public void Operations_on_null_return_null(string expression)
     {
         string row = DefinitionExample.Map(
             $"docs.Orders.Select(o => new {{ v = {expression}, w = 1 }})",
@@ -140,7 +140,7 @@ public sealed class CSharpFailureTests
     [InlineData("$\"{o.At:HH zz}\"", "\"23 +00\"")]
     [InlineData("o.At + TimeSpan.FromDays(1)", "\"2024-03-01T23:45:07.1234567\"")]
     [InlineData("o.Lines.Sum(l => l.Count)", "0")]
-    public void Of_nothing_and_of_data_these_come(string expression, string value) =>
+    public void Operations_on_null_and_on_documents_return_these_values(string expression, string value) =>
         Assert.Equal(
             $$"""{"v":{{value}}}""",
             DefinitionExample.Map(
@@ -173,7 +173,7 @@ public sealed class CSharpFailureTests
         );
 
     [Fact]
-    public void A_double_stays_one_when_its_row_is_reduced() =>
+    public void A_double_stays_a_double_when_its_row_is_reduced() =>
         Assert.Equal(
             """{"K":"a","Total":3.0,"Half":1.5}""",
             DefinitionExample.Reduce(

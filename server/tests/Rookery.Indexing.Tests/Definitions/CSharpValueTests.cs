@@ -539,7 +539,7 @@ public sealed class CSharpValueTests
 
     [Theory]
     [MemberData(nameof(Expressions))]
-    public void An_expression_has_the_value_of_the_compiler(string text)
+    public void An_expression_has_the_value_of_compiled_CSharp(string text)
     {
         var known = All.First(one => string.Equals(one.Text, text, StringComparison.Ordinal));
         object? value = known.Value(new CSharpOrder());

@@ -222,7 +222,7 @@ public sealed class HostileDefinitionTests
         );
 
     [Fact]
-    public void Any_row_of_pieces_ends_in_a_program_or_a_refusal()
+    public void Any_sequence_of_fragments_compiles_or_is_refused()
     {
         var random = new Random(6);
         int programs = 0;
@@ -258,7 +258,7 @@ public sealed class HostileDefinitionTests
     }
 
     [Fact]
-    public void Any_text_with_a_wound_ends_in_a_program_or_a_refusal()
+    public void Any_mutated_text_compiles_or_is_refused()
     {
         var random = new Random(7);
         string[] texts = [.. MapTextTests.JavaScript.Concat(MapTextTests.Linq).Select(static row => (string)row[0])];
@@ -295,7 +295,7 @@ public sealed class HostileDefinitionTests
     [InlineData("docs.Users.Select(u => new { a = u.l.Select(x => u.l.Distinct()).Distinct() })")]
     [InlineData("map('Users', u => { let s = 'x'; for (const a of u.l) { s = s + s; } return { s }; })")]
     [InlineData("map('Users', u => u.l.flatMap(a => u.l.flatMap(b => u.l.map(c => ({ c })))))")]
-    public void A_map_without_end_ends_with_the_reason(string text)
+    public void An_endless_map_is_ended_with_the_reason(string text)
     {
         string result = DefinitionExample.Map(
             text,
@@ -384,7 +384,7 @@ public sealed class HostileDefinitionTests
     }
 
     [Fact]
-    public void A_long_constant_that_is_used_again_and_again_is_not_copied_for_each()
+    public void A_long_constant_is_not_copied_for_each_use()
     {
         string text =
             $"map('Users', d => {{ const a = '{new string('x', 30_000)}'; return {{ "

@@ -191,7 +191,7 @@ public sealed class MapTextTests
     [Theory]
     [MemberData(nameof(JavaScript))]
     [MemberData(nameof(Linq))]
-    public void A_map_makes_these_rows(string text, string rows)
+    public void A_map_returns_these_rows(string text, string rows)
     {
         if (rows is "refused")
         {
@@ -218,11 +218,11 @@ public sealed class MapTextTests
     [InlineData("docs.Users.Select(u => new { u.name })", "Users")]
     [InlineData("docs.Select(u => new { u.name })", null)]
     [InlineData("from u in docs select new { u.name }", null)]
-    public void The_collection_is_known(string text, string? collection) =>
+    public void The_collection_of_a_map_is_determined(string text, string? collection) =>
         Assert.Equal(collection, IndexScript.CompileMap(text).Collection);
 
     [Fact]
-    public void Collections_that_are_loaded_are_known() =>
+    public void Loaded_collections_are_determined() =>
         Assert.Equal(
             ["Companies"],
             IndexScript
@@ -231,7 +231,7 @@ public sealed class MapTextTests
         );
 
     [Fact]
-    public void A_large_document_does_not_take_the_map_along()
+    public void A_map_still_runs_after_a_large_document()
     {
         string large = $$$"""{"n":1,"text":"{{{new string('x', 100_000)}}}","@metadata":{"@collection":"Users"}}""";
         Assert.Equal(

@@ -40,10 +40,10 @@ public sealed class PlainScriptTests
     [InlineData("from d in docs.Users where d.a > 1 select new { d.a }")]
     [InlineData("from d in docs.Users select new { d.a.Count }")]
     [InlineData("docs.SelectMany(d => d.lines, (d, line) => new { line.a })")]
-    public void What_does_more_is_left_to_the_machine(string text) => Assert.Null(IndexScript.CompileMap(text).Plain);
+    public void Other_maps_are_left_to_the_interpreter(string text) => Assert.Null(IndexScript.CompileMap(text).Plain);
 
     [Fact]
-    public void A_variable_that_stands_for_itself_ends_in_a_program_or_a_refusal()
+    public void A_variable_defined_by_itself_compiles_or_is_refused()
     {
         foreach (
             string text in (string[])
@@ -153,7 +153,7 @@ public sealed class PlainScriptTests
     [InlineData("groupBy(r => r.a).aggregate(g => ({ a: g.key, b: g.values.length }))")]
     [InlineData("from r in results group r by r.a into g select new { a = g.Key, b = g.Max(x => x.b) }")]
     [InlineData("from r in results group r by r.a into g select new { a = g.Key, b = g.Sum(x => x.Id) }")]
-    public void Reduces_that_do_more_are_left_to_the_machine(string text) =>
+    public void Other_reduces_are_left_to_the_interpreter(string text) =>
         Assert.Null(IndexScript.CompileReduce(text).Plain);
 
     // Random maps of random documents give the same with the interpreter, and most do not need it.

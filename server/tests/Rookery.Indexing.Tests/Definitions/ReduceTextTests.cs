@@ -39,7 +39,7 @@ public sealed class ReduceTextTests
         "{\"name\":\"a\",\"max\":3,\"min\":1.5,\"first\":1.5}\n{\"name\":\"b\",\"max\":9,\"min\":9,"
             + "\"first\":9}\n{\"name\":null,\"max\":0,\"min\":0,\"first\":0}"
     )]
-    public void Rows_of_a_group_become_one(string text, string reduced) =>
+    public void Rows_of_a_group_are_reduced_to_one(string text, string reduced) =>
         Assert.Equal(
             reduced,
             DefinitionExample.Reduce(
@@ -115,7 +115,8 @@ public sealed class ReduceTextTests
         "groupBy(r => r.name).aggregate(g => { const h = g; const o = { h }; return { name: o.h.key, count: "
             + "h.values.reduce((n, v) => n + v.count, 0), total: o.h.values.reduce((n, v) => n + v.total, 0) }; })"
     )]
-    public void A_group_that_is_kept_has_its_key_and_its_rows(string text) => Rows_of_a_group_become_one(text, Totals);
+    public void An_assigned_group_has_its_key_and_its_rows(string text) =>
+        Rows_of_a_group_are_reduced_to_one(text, Totals);
 
     [Theory]
     [InlineData("Enumerable.Sum(g, x => x.count)", "Enumerable.Sum(Enumerable.Select(g, x => x.total))")]
@@ -128,13 +129,13 @@ public sealed class ReduceTextTests
         "Enumerable.ToArray(Enumerable.Where(g, x => x.total != null)).Sum(x => x.total)"
     )]
     public void Methods_of_sequences_are_called_on_their_type_too(string count, string total) =>
-        Rows_of_a_group_become_one(
+        Rows_of_a_group_are_reduced_to_one(
             $"results.GroupBy(r => r.name).Select(g => new {{ name = g.Key, count = {count}, total = {total} }})",
             Totals
         );
 
     [Fact]
-    public void A_large_group_does_not_take_the_reduce_along()
+    public void A_reduce_still_runs_after_a_large_group()
     {
         string large = $$"""{"name":"a","count":1,"text":"{{new string('x', 100_000)}}"}""";
         Assert.Equal(

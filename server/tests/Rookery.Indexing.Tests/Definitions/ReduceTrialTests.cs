@@ -56,7 +56,7 @@ public sealed class ReduceTrialTests
     [InlineData("g.Where(x => x.c == \"left\").Select(x => 2).Sum()")]
     [InlineData("g.Any(x => x.c > 4)")]
     [InlineData("g.SelectMany(x => x.c).Sum()")]
-    public void A_reduce_that_cannot_take_its_own_rows_is_refused(string member) =>
+    public void A_reduce_that_fails_on_its_own_rows_is_refused(string member) =>
         Assert.StartsWith(
             "The reduce fails on its own results. ",
             FaultOf(CSharp($"c = {member}")),
@@ -91,8 +91,7 @@ public sealed class ReduceTrialTests
     [InlineData("c = g.Sum(x => x.c ?? 0)")]
     [InlineData("c = g.Aggregate(0, (n, x) => n + x.c)")]
     [InlineData("c = (g ?? null).Sum(x => x.c)")]
-    public void A_reduce_of_csharp_that_indexes_have_every_day_is_taken(string members) =>
-        Assert.Null(FaultOf(CSharp(members)));
+    public void A_common_CSharp_reduce_is_accepted(string members) => Assert.Null(FaultOf(CSharp(members)));
 
     [Theory]
     [InlineData(
@@ -129,14 +128,14 @@ public sealed class ReduceTrialTests
         "groupBy(x => x.k).aggregate(g => ({ k: g.key, last: g.values.reduce((l, v) => v.last > l ? "
             + "v.last : l, '') }))"
     )]
-    public void A_whole_reduce_that_indexes_have_every_day_is_taken(string reduce) => Assert.Null(FaultOf(reduce));
+    public void A_common_complete_reduce_is_accepted(string reduce) => Assert.Null(FaultOf(reduce));
 
     [Theory]
     [InlineData("// last\n")]
     [InlineData("/* from results */ ")]
     [InlineData("\uFEFF")]
     [InlineData(" \n// from\n/* results */\t")]
-    public void A_reduce_is_tried_in_its_own_language_whatever_stands_before_it(string before)
+    public void A_reduce_after_a_comment_is_tried_in_its_own_language(string before)
     {
         string reduce =
             before

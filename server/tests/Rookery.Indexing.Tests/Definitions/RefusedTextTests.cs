@@ -120,7 +120,7 @@ public sealed class RefusedTextTests
     [InlineData("from u in docs.Users", 20, "'select' was expected")]
     [InlineData("from u in docs.Users select new { u.name } into x select new { x.name }", 43, "'into' after")]
     [InlineData("docs.Users.Select(u => new { u.name }).Bar", 42, "'(' was expected")]
-    public void A_map_is_refused_at_the_place(string text, int position, string message)
+    public void A_refused_map_shows_the_position(string text, int position, string message)
     {
         var refusal = Assert.Throws<ScriptException>(() => IndexScript.CompileMap(text));
         Assert.Contains(message, refusal.Message, StringComparison.Ordinal);

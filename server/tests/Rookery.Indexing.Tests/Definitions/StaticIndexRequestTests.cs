@@ -43,7 +43,7 @@ public sealed class StaticIndexRequestTests
 
     [Theory]
     [MemberData(nameof(OfTheClient))]
-    public void What_the_client_sends_is_understood(string json, string fields)
+    public void Definitions_of_the_client_are_read(string json, string fields)
     {
         var request = Parse(json);
         Assert.Equal(fields, string.Join(' ', request.Definition.Fields.Select(static field => field.Name)));
@@ -120,7 +120,7 @@ public sealed class StaticIndexRequestTests
         """{"Name":"A","Maps":["docs.A.Select(a => new  { a.b })"]}""",
         false
     )]
-    public void Equal_content_is_equal_bytes(string one, string other, bool isSame) =>
+    public void Equal_definitions_have_equal_bytes(string one, string other, bool isSame) =>
         Assert.Equal(isSame, Parse(one).Definition.ToJson().AsSpan().SequenceEqual(Parse(other).Definition.ToJson()));
 
     [Theory]
@@ -186,7 +186,7 @@ public sealed class StaticIndexRequestTests
         false
     )]
     [InlineData("""[]""", "is an object", false)]
-    public void What_is_wrong_is_said(string json, string message, bool isNotSupported)
+    public void An_invalid_definition_is_refused_with_the_reason(string json, string message, bool isNotSupported)
     {
         var refusal = Assert.Throws<IndexDefinitionException>(() => Parse(json));
         Assert.Contains(message, refusal.Message, StringComparison.Ordinal);
@@ -194,7 +194,7 @@ public sealed class StaticIndexRequestTests
     }
 
     [Fact]
-    public void A_refusal_shows_the_place() =>
+    public void A_refusal_shows_the_position() =>
         Assert.Equal(
             "The map, line 2, column 3: This server does not run 'orderby' here\n  orderby u.name select new { "
                 + "u.name }\n  ^",

@@ -119,7 +119,7 @@ public sealed class StaticIndexTests
         );
 
     [Fact]
-    public void An_index_whose_kept_rows_are_damaged_is_built_again_and_keeps_no_other_from_its_work()
+    public void An_index_with_damaged_rows_is_built_again_and_other_indexes_continue()
     {
         var node = IndexedNode.New();
         node.Define(Indexes[1].Definition, "totals");
@@ -360,7 +360,7 @@ public sealed class StaticIndexTests
     }
 
     [Fact]
-    public void A_deleted_index_of_rows_and_loads_leaves_nothing_behind()
+    public void A_deleted_index_with_rows_and_loads_leaves_no_files()
     {
         var node = IndexedNode.New();
         node.Define(Indexes[2].Definition, "a");
@@ -381,7 +381,7 @@ public sealed class StaticIndexTests
     /// The stored index was written by older rules, by which reduce keys have the form of the first document.
     /// </summary>
     [Fact]
-    public void An_index_whose_contents_are_of_an_older_version_is_built_again()
+    public void An_index_of_an_older_content_version_is_built_again()
     {
         var node = IndexedNode.New();
         node.Define(Indexes[1].Definition, "totals");

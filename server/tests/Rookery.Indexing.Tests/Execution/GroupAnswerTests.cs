@@ -16,7 +16,7 @@ public sealed class GroupAnswerTests
     [InlineData("too many groups")]
     [InlineData("a long key")]
     [InlineData("a long value")]
-    public void A_scan_answers_while_the_index_cannot_hold_some_document(string why)
+    public void A_scan_answers_while_the_index_excludes_a_document(string why)
     {
         using var node = IndexedNode.New();
         string query = why is "too many groups" ? "from Users group by tags[] select key() as k, count() as n" : ByCity;

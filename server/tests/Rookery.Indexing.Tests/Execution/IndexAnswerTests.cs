@@ -129,7 +129,7 @@ public sealed class IndexAnswerTests
     }
 
     [Fact]
-    public void Thousands_of_terms_are_joined_within_the_memory_of_a_few()
+    public void Thousands_of_terms_take_no_more_memory_than_a_few()
     {
         using var example = Many(2_000);
         var clock = new CountingClock();

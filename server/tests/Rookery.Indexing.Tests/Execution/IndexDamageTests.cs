@@ -40,7 +40,7 @@ public sealed class IndexDamageTests : IDisposable
     [Theory]
     [InlineData(true)]
     [InlineData(false)]
-    public void Damage_found_when_results_are_read_has_the_index_built_again(bool isOfRows)
+    public void Damage_found_while_reading_results_starts_a_rebuild(bool isOfRows)
     {
         using (var answer = Ask())
         {
@@ -56,7 +56,7 @@ public sealed class IndexDamageTests : IDisposable
     }
 
     [Fact]
-    public void Damage_found_when_terms_are_listed_has_the_index_built_again()
+    public void Damage_found_while_listing_terms_starts_a_rebuild()
     {
         Break();
         Assert.Throws<IndexDamagedException>(() =>
@@ -66,7 +66,7 @@ public sealed class IndexDamageTests : IDisposable
     }
 
     [Fact]
-    public void An_unreadable_page_found_by_a_search_has_the_index_built_again()
+    public void An_unreadable_page_found_by_a_search_starts_a_rebuild()
     {
         Break();
         Assert.Null(TryAsk());

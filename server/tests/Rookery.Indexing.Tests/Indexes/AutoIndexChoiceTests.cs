@@ -37,7 +37,7 @@ public sealed class AutoIndexChoiceTests
     }
 
     [Fact]
-    public void An_index_that_holds_all_is_used_the_freshest_first_and_then_the_narrowest()
+    public void The_most_current_and_then_the_narrowest_index_with_all_fields_is_used()
     {
         var needed = Of("name");
         var wide = Candidate(Of("age", "name", "city"), 90);
@@ -62,7 +62,7 @@ public sealed class AutoIndexChoiceTests
     }
 
     [Fact]
-    public void A_new_index_has_the_fields_of_the_nearest_one()
+    public void A_new_index_also_gets_the_fields_of_the_most_similar_one()
     {
         var choice = AutoIndexChoice.For(
             Of("age", "city"),
@@ -87,7 +87,7 @@ public sealed class AutoIndexChoiceTests
     }
 
     [Fact]
-    public void No_index_grows_without_end_and_one_that_stopped_is_not_extended_or_made_twice()
+    public void The_fields_of_an_index_are_limited_and_a_stopped_index_is_not_extended_or_defined_twice()
     {
         var widest = Candidate(
             Of([.. Enumerable.Range(0, AutoIndexChoice.MaxMergedFields).Select(static i => $"f{i}")]),
@@ -99,7 +99,7 @@ public sealed class AutoIndexChoiceTests
     }
 
     [Fact]
-    public void The_narrower_is_superfluous_once_the_wider_has_come_as_far()
+    public void A_narrower_index_is_superfluous_once_a_wider_one_has_caught_up()
     {
         var narrow = Candidate(Of("name"), 90);
         var wide = Candidate(Of("name", "age"), 89);

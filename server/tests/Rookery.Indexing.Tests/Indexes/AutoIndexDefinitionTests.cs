@@ -8,7 +8,7 @@ namespace Rookery.Indexing.Tests.Indexes;
 public sealed class AutoIndexDefinitionTests
 {
     [Fact]
-    public void It_is_named_by_what_it_holds()
+    public void The_name_shows_the_content()
     {
         Assert.Equal("Auto/Users/ByAgeAndName", Of("Users", Field("name"), Field("age")).Name);
         Assert.Equal(
@@ -27,7 +27,7 @@ public sealed class AutoIndexDefinitionTests
     }
 
     [Fact]
-    public void A_name_is_bounded_and_valid_whatever_the_names_of_fields()
+    public void A_name_is_short_and_valid_for_any_names_of_fields()
     {
         var many = Of("Users", [.. Enumerable.Range(0, 200).Select(static i => Field($"field{i}"))]);
         var others = Of("Users", [.. Enumerable.Range(0, 200).Select(static i => Field($"other{i}"))]);
@@ -63,7 +63,7 @@ public sealed class AutoIndexDefinitionTests
 
     /// <summary>Definitions are stored in logs and backups, so this form must stay readable.</summary>
     [Fact]
-    public void The_format_stays_and_is_one_whatever_the_order_of_the_fields()
+    public void The_format_is_stable_and_independent_of_the_order_of_fields()
     {
         var definition = Of("Users", Field(["name"], AutoIndexFieldUses.Search), Field(["lines", "product"]));
         const string Json =
@@ -80,7 +80,7 @@ public sealed class AutoIndexDefinitionTests
     [InlineData("""{"Type":"AutoMap","Collection":"a","Fields":[{"Path":["a"],"Uses":800}]}""")]
     [InlineData("""{"Type":"AutoMap","Collection":"a","Fields":[{"Path":[1],"Uses":0}]}""")]
     [InlineData("""{"Type":"AutoMap","Collection":1,"Fields":[]}""")]
-    public void What_a_newer_program_wrote_is_said(string json) =>
+    public void A_definition_of_a_newer_program_is_reported(string json) =>
         Assert.Throws<IndexDefinitionException>(() => Parse(json));
 
     private static AutoIndexDefinition Parse(string json) => AutoIndexDefinition.TryRead(Encoding.UTF8.GetBytes(json))!;

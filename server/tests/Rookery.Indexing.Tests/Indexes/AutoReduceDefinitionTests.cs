@@ -30,10 +30,10 @@ public sealed class AutoReduceDefinitionTests
         "Auto/Orders/ByAverage(Total)AndCountAndMin(Total)AndSum(Count)ReducedByTags"
     )]
     [InlineData("from @all_docs group by type select count()", "Auto/AllDocs/ByCountReducedByType")]
-    public void It_is_named_by_what_it_holds(string query, string name) => Assert.Equal(name, Of(query).Name);
+    public void The_name_shows_the_content(string query, string name) => Assert.Equal(name, Of(query).Name);
 
     [Fact]
-    public void A_name_is_bounded_and_valid_whatever_the_names_of_fields()
+    public void A_name_is_short_and_valid_for_any_names_of_fields()
     {
         var many = Of(
             $"from Users group by {string.Join(", ", Enumerable.Range(0, 60).Select(static i => $"field{i}"))}"
@@ -50,7 +50,7 @@ public sealed class AutoReduceDefinitionTests
 
     /// <summary>Definitions are stored in logs and backups, so this form must stay readable.</summary>
     [Fact]
-    public void The_format_stays_and_is_one_whatever_the_order_of_keys_and_aggregates()
+    public void The_format_is_stable_and_independent_of_the_order_of_keys_and_aggregates()
     {
         const string Json =
             """{"Type":"AutoMapReduce","Collection":"Orders","Array":["lines"],"Keys":[{"Path":["company"],"OfElement":false},{"Path":["lines","product"],"OfElement":true}],"Aggregates":[{"Kind":"Average","Path":["total"]},{"Kind":"Count","Path":[]},{"Kind":"Max","Path":["lines","q"]},{"Kind":"Min","Path":["lines","q"]},{"Kind":"Sum","Path":["total"]}]}""";
@@ -86,7 +86,7 @@ public sealed class AutoReduceDefinitionTests
     [InlineData(
         """{"Type":"AutoMapReduce","Collection":null,"Keys":[{"Path":["a"],"OfElement":false}],"Aggregates":[{"Kind":"Sum","Path":[]}]}"""
     )]
-    public void What_a_newer_version_wrote_is_refused(string json) =>
+    public void A_definition_of_a_newer_version_is_refused(string json) =>
         Assert.Contains(
             "newer",
             Assert
@@ -96,7 +96,7 @@ public sealed class AutoReduceDefinitionTests
         );
 
     [Fact]
-    public void An_index_answers_for_one_of_the_same_groups_that_computes_less()
+    public void An_index_with_more_aggregates_of_the_same_groups_answers()
     {
         var wide = Of("from Orders group by a, b select count(), sum(n)");
         Assert.True(wide.Covers(Of("from orders group by b, a select sum(n)")));
@@ -108,7 +108,7 @@ public sealed class AutoReduceDefinitionTests
     }
 
     [Fact]
-    public void An_index_that_computes_all_is_used_and_otherwise_one_is_widened_or_created()
+    public void An_index_with_all_aggregates_is_used_or_one_is_widened_or_created()
     {
         var count = Candidate("from Orders group by a select count()", 90);
         var wide = Candidate("from Orders group by a select count(), sum(n)", 90);
@@ -144,7 +144,7 @@ public sealed class AutoReduceDefinitionTests
     }
 
     [Fact]
-    public void No_index_computes_more_than_its_rows_can_hold()
+    public void The_aggregates_of_an_index_fit_into_its_rows()
     {
         string many = string.Join(
             ", ",
@@ -161,7 +161,7 @@ public sealed class AutoReduceDefinitionTests
     }
 
     [Fact]
-    public void An_index_that_computes_less_is_superfluous_once_the_other_has_caught_up()
+    public void An_index_with_fewer_aggregates_is_superfluous_once_the_other_has_caught_up()
     {
         var count = Candidate("from Orders group by a select count()", 90);
         var wide = Candidate("from Orders group by a select count(), sum(n)", 89);
@@ -174,7 +174,7 @@ public sealed class AutoReduceDefinitionTests
     }
 
     [Fact]
-    public void An_index_of_groups_is_created_when_there_are_many_documents()
+    public void An_index_of_groups_is_created_for_many_documents()
     {
         const string Query = "from Orders group by a select count()";
         Assert.Null(Route(Query, IndexChooser.FewDocuments).IndexName);
@@ -187,7 +187,7 @@ public sealed class AutoReduceDefinitionTests
     }
 
     [Fact]
-    public void No_more_indexes_of_groups_are_made_than_a_database_may_have()
+    public void The_number_of_indexes_of_groups_in_a_database_is_limited()
     {
         AutoReduceCandidate[] others =
         [

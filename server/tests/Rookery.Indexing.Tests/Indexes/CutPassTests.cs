@@ -21,7 +21,7 @@ public sealed class CutPassTests
     [InlineData(2)]
     [InlineData(3)]
     [InlineData(4)]
-    public void Begins_again_and_misses_nothing(int seed)
+    public void A_pass_that_ends_early_starts_again_and_misses_nothing(int seed)
     {
         var random = new Random(seed);
         bool cuts = true;
@@ -68,7 +68,7 @@ public sealed class CutPassTests
     /// Documents that a map loads for a query come from the query's snapshot, like the documents it maps.
     /// </summary>
     [Fact]
-    public void Rows_that_a_query_makes_anew_load_documents_of_its_moment()
+    public void Rows_computed_for_a_query_load_documents_from_its_snapshot()
     {
         using var node = IndexedNode.New();
         node.Put("companies/1", "\"city\":\"Ulm\"", "Companies");

@@ -30,7 +30,7 @@ public sealed class DependentsTests : IDisposable
     }
 
     [Fact]
-    public void One_that_could_not_be_read_is_fed_again_and_the_index_comes_no_further_before()
+    public void An_unreadable_dependent_is_fed_again_before_the_index_advances()
     {
         _node.Put("companies/1", "\"city\":\"Bonn\"", "Companies");
         var index = _node.Serving(Cities);
@@ -61,7 +61,7 @@ public sealed class DependentsTests : IDisposable
     [Theory]
     [InlineData("Companies")]
     [InlineData("@all_docs")]
-    public void A_loaded_document_of_a_collection_that_the_map_does_not_name_is_followed(string named)
+    public void A_loaded_document_of_a_collection_that_the_map_does_not_name_is_tracked(string named)
     {
         using var node = IndexedNode.New();
         node.Define(
@@ -135,7 +135,7 @@ public sealed class DependentsTests : IDisposable
     }
 
     [Fact]
-    public void Dependents_keep_no_other_index_from_following_nor_other_dependents_from_their_turn()
+    public void Dependents_of_one_index_do_not_delay_other_indexes_or_their_dependents()
     {
         var byName = new AutoIndexDefinition("Users", [new AutoIndexField(["name"], AutoIndexFieldUses.None)]);
         _node.Define(byName.Name, byName);

@@ -39,7 +39,7 @@ public sealed class IndexCatalogTests
     }
 
     [Fact]
-    public void A_deleted_index_and_a_deleted_database_leave_nothing_behind()
+    public void A_deleted_index_and_a_deleted_database_leave_no_files()
     {
         using var node = New(documents: 5);
         node.CreateDatabase("other");
@@ -189,7 +189,7 @@ public sealed class IndexCatalogTests
     }
 
     [Fact]
-    public void A_pause_in_the_middle_of_a_build_loses_nothing_of_it()
+    public void A_pause_during_a_build_loses_no_document()
     {
         using var node = New(documents: 100);
         node.Define("a", ByName);
@@ -212,7 +212,7 @@ public sealed class IndexCatalogTests
     }
 
     [Fact]
-    public void A_build_that_was_cut_off_begins_anew_and_keeps_nothing_that_was_deleted_since()
+    public void An_interrupted_build_starts_over_and_keeps_no_document_deleted_meanwhile()
     {
         var options = IndexedNode.SmallSteps with { PendingBytes = 0, LeastPendingBytes = 1 };
         var node = New(documents: 40);

@@ -13,7 +13,7 @@ public sealed class IndexFeederTests
     private static readonly AutoIndexDefinition ByName = Of("Users", "name");
 
     [Fact]
-    public void An_index_takes_existing_documents_and_follows_puts_deletes_and_moves()
+    public void An_index_includes_existing_documents_and_follows_puts_deletes_and_moves()
     {
         using var node = IndexedNode.New();
         for (int i = 0; i < 50; i++)
@@ -41,7 +41,7 @@ public sealed class IndexFeederTests
     }
 
     [Fact]
-    public void An_index_whose_build_ended_is_shown_at_once_and_later_changes_are_gathered()
+    public void A_finished_build_is_visible_at_once_and_later_changes_are_buffered()
     {
         using var node = IndexedNode.New();
         node.Put("users/1", "\"name\":\"a\"");
@@ -125,7 +125,7 @@ public sealed class IndexFeederTests
     }
 
     [Fact]
-    public void Nothing_is_written_while_nothing_changes_and_little_is_gathered_first()
+    public void Nothing_is_written_without_changes_and_small_changes_are_buffered()
     {
         using var node = IndexedNode.New();
         node.Define(ByName.Name, ByName);
@@ -153,7 +153,7 @@ public sealed class IndexFeederTests
     }
 
     [Fact]
-    public void An_index_that_nothing_concerns_is_not_walked_again_after_a_restart()
+    public void An_index_without_matching_documents_is_not_built_again_after_a_restart()
     {
         var options = IndexedNode.SmallSteps with { EtagsBetweenWatermarks = 50 };
         var node = IndexedNode.New(options);
@@ -475,7 +475,7 @@ public sealed class IndexFeederTests
     }
 
     [Fact]
-    public void Nothing_is_indexed_while_there_is_no_room()
+    public void Nothing_is_indexed_without_free_space()
     {
         using var node = IndexedNode.New();
         node.Define(ByName.Name, ByName);

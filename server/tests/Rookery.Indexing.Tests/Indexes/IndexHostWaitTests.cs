@@ -28,7 +28,7 @@ public sealed class IndexHostWaitTests
 
     /// <summary>The clock stands still and no definition changes, so nothing else ends the wait.</summary>
     [Fact]
-    public async Task Who_is_sent_away_and_finds_the_index_at_work_again_waits_on_for_it()
+    public async Task A_released_wait_continues_if_the_index_has_resumed()
     {
         using var node = IndexedNode.New();
         node.Define(ByName.Name, ByName);
@@ -92,7 +92,7 @@ public sealed class IndexHostWaitTests
     [Theory]
     [InlineData(true)]
     [InlineData(false)]
-    public async Task Who_waits_for_an_index_is_told_at_once_that_the_node_stops(bool isOpen)
+    public async Task A_wait_for_an_index_ends_at_once_when_the_node_stops(bool isOpen)
     {
         using var node = IndexedNode.New();
         node.Define(ByName.Name, ByName);

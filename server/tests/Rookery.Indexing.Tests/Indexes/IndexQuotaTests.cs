@@ -18,7 +18,7 @@ public sealed class IndexQuotaTests
     private const int MostOfALeastNode = 32;
 
     [Fact]
-    public void The_number_follows_the_memory()
+    public void The_number_of_indexes_depends_on_the_memory()
     {
         Assert.Equal((128, 64), Bounds(128L << 20));
         Assert.Equal((1024, 512), Bounds(1L << 30));
@@ -154,7 +154,7 @@ public sealed class IndexQuotaTests
     [Theory]
     [InlineData(false)]
     [InlineData(true)]
-    public async Task Whoever_waits_for_a_definition_that_is_found_refused_waits_no_longer(bool evenAtRest)
+    public async Task A_wait_for_an_index_ends_when_its_definition_is_refused(bool evenAtRest)
     {
         using var node = IndexedNode.New();
         node.ChangeIndexes(static writer => writer.Put("later", """{"Type":"OfALaterVersion"}"""u8.ToArray(), default));

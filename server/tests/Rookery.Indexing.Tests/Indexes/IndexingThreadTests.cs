@@ -16,7 +16,9 @@ public sealed class IndexingThreadTests
     [Theory]
     [InlineData(1)]
     [InlineData(0)]
-    public async Task The_thread_follows_writes_and_hurries_for_waiting_queries_even_on_a_hot_board(double shareOfCore)
+    public async Task The_thread_follows_writes_and_serves_waiting_queries_at_once_even_on_a_hot_board(
+        double shareOfCore
+    )
     {
         using var node = IndexedNode.New(shareOfCore: shareOfCore);
         using (new IndexingThread(node.Host, node.Store.Databases, node.Time))

@@ -92,7 +92,7 @@ public sealed class RunningIndexTests : IDisposable
     }
 
     [Fact]
-    public void An_index_whose_files_rot_while_it_runs_is_rebuilt()
+    public void An_index_whose_files_are_damaged_while_it_runs_is_rebuilt()
     {
         using var index = NewIndex(cacheBytes: 0);
         Feed(index, "a", "\"n\":1");
@@ -109,7 +109,7 @@ public sealed class RunningIndexTests : IDisposable
     }
 
     [Fact]
-    public void Progress_has_what_is_left_and_the_time_for_it()
+    public void Progress_shows_the_remaining_documents_and_time()
     {
         var time = new SimulatedTimeProvider();
         var meter = new ProgressMeter(time);

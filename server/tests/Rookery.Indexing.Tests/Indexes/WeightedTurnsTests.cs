@@ -20,11 +20,10 @@ public class WeightedTurnsTests
     }
 
     [Fact]
-    public void None_has_a_turn_when_no_kind_has_anything_to_do() =>
-        Assert.Equal(-1, new WeightedTurns(2).Next([0, 0]));
+    public void No_kind_gets_a_turn_without_work() => Assert.Equal(-1, new WeightedTurns(2).Next([0, 0]));
 
     [Fact]
-    public void A_kind_that_had_nothing_to_do_saved_up_no_turns()
+    public void A_kind_without_work_saves_no_turns()
     {
         var turns = new WeightedTurns(2);
         Assert.Equal(0, turns.Next([3, 1]));

@@ -59,7 +59,7 @@ public sealed class ReduceStoreTests
     }
 
     [Fact]
-    public void After_any_power_cut_documents_from_the_watermark_on_lead_to_the_same() =>
+    public void After_any_power_cut_feeding_from_the_watermark_restores_the_groups() =>
         new CrashSearch { Points = 90, Runs = 3 }.Verify(Work, CheckImage);
 
     /// <summary>With a hundred thousand rows of one key, the rows reduced by one change do not grow.</summary>
@@ -121,7 +121,7 @@ public sealed class ReduceStoreTests
     }
 
     [Fact]
-    public void A_group_whose_rows_cannot_be_reduced_is_gone_until_they_change()
+    public void A_group_whose_rows_cannot_be_reduced_is_removed_until_they_change()
     {
         using var store = ReduceWorkload.Open(new SimulatedDisk("/data"));
         List<string> failures = [];
@@ -144,7 +144,7 @@ public sealed class ReduceStoreTests
     }
 
     [Fact]
-    public void Nothing_is_left_of_documents_that_are_gone()
+    public void Deleted_documents_leave_no_rows()
     {
         var disk = new SimulatedDisk("/data");
         using (var store = ReduceWorkload.Open(disk))
@@ -216,7 +216,7 @@ public sealed class ReduceStoreTests
     }
 
     [Fact]
-    public void The_largest_rows_keys_and_documents_are_kept_and_larger_ones_refused()
+    public void The_largest_rows_keys_and_documents_are_stored_and_larger_ones_refused()
     {
         var disk = new SimulatedDisk("/data");
         var mapped = new MappedRows();
