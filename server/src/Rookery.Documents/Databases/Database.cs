@@ -57,8 +57,8 @@ public sealed class Database
     }
 
     /// <summary>
-    /// Etag of the last deletion of an index that readers can see since the node started; 0 if there was none. Costs one
-    /// volatile read.
+    /// Etag of the last deletion of an index that readers can see since the node started; 0 if there was none. Costs
+    /// one volatile read.
     /// </summary>
     public long LastIndexDeletion
     {

@@ -28,7 +28,7 @@ internal sealed record CompiledReduce(
     IReadOnlyList<string> Fields
 )
 {
-    /// <summary>The same functions in a form that runs without the script interpreter; null if they need it.</summary>
+    /// <summary>These functions in a form that runs without the script interpreter; null if they need it.</summary>
     public PlainReduce? Plain { get; init; }
 
     /// <summary>The members of its rows that the reduce may read; null when unknown.</summary>

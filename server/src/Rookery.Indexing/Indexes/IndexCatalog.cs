@@ -304,8 +304,8 @@ public sealed class IndexCatalog : IDisposable
     }
 
     /// <summary>
-    /// Removes the indexes that the log deleted, so that an index that was defined under the same name afterwards is not
-    /// taken for their replacement.
+    /// Removes the indexes that the log deleted, so that an index that was defined under the same name afterwards is
+    /// not taken for their replacement.
     /// </summary>
     /// <param name="hasLagged">Whether some deletions may be unknown: then the log is compared.</param>
     private void CloseDeleted(bool hasLagged)

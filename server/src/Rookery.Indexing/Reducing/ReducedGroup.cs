@@ -19,8 +19,8 @@ public static class ReducedGroup
     public static ReadOnlySpan<byte> ExcludedRow => "{\"unheld\":1}"u8;
 
     /// <summary>
-    /// The term that marks the group of <see cref="ExcludedKey"/>, under the <see cref="Mapping.MappedField.PresenceOf"/>
-    /// number that follows the last field.
+    /// The term that marks the group of <see cref="ExcludedKey"/>, under the
+    /// <see cref="Mapping.MappedField.PresenceOf"/> number that follows the last field.
     /// </summary>
     public static ReadOnlySpan<byte> ExcludedTerm => [1];
 

@@ -6,15 +6,16 @@ namespace Rookery.Search.Values;
 
 /// <summary>
 /// Encodes values as bytes that compare like the values. The order is: null, false, true, numbers by value, texts
-/// without case, texts with case, objects and arrays by their JSON text. Scans, dictionaries of indexes and sort columns
-/// use the same keys.
+/// without case, texts with case, objects and arrays by their JSON text. Scans, dictionaries of indexes and sort
+/// columns use the same keys.
 /// </summary>
 /// <remarks>
 /// <para>The first byte is the kind of value. Numbers are encoded by <see cref="NumberKey"/>, dates by
 /// <see cref="DateText"/>, and texts are folded by <see cref="TextFolding"/>.</para>
 /// <para>The key of a text longer than <see cref="MaxTextBytes"/> contains that many of its bytes, and 16 bytes of a
 /// hash (SHA-256) of the whole text. Equal keys mean equal texts, but long texts with the same first 512 bytes are
-/// ordered by the hash. For such keys <see cref="IsTruncated"/> is true, and only the document has the whole text.</para>
+/// ordered by the hash. For such keys <see cref="IsTruncated"/> is true, and only the document has the whole
+/// text.</para>
 /// </remarks>
 public static class TermKey
 {

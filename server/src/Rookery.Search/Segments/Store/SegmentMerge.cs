@@ -6,8 +6,8 @@ using Rookery.Search.Segments.Writing;
 namespace Rookery.Search.Segments.Store;
 
 /// <summary>
-/// Merges the live entries of segments into a new segment, step by step. <see cref="CarryOverDeaths"/> handles entries that die
-/// during the merge. Disposing an unfinished merge deletes its file.
+/// Merges the live entries of segments into a new segment, step by step. <see cref="CarryOverDeaths"/> handles entries
+/// that die during the merge. Disposing an unfinished merge deletes its file.
 /// </summary>
 internal sealed class SegmentMerge : IDisposable
 {
