@@ -74,7 +74,7 @@ check: dashboard ## the check before a commit: build, analyzers, all fast tests,
 
 test: ## everything that CI runs; as root it installs missing packages
 	server/tests/install
-	$(MAKE) build
+	$(MAKE) dashboard
 	server/tests/run
 
 test-crash: build ## only the tests of kills, full disks and faults
@@ -101,10 +101,10 @@ ifeq ($(filter-out host,$(PROFILE)),)
 endif
 
 simulate-long: ## for changes of consensus: SEEDS=1000 of each profile and of host, all planted bugs and scripts, coverage of rare branches
-	dotnet build cluster/tests/Rookery.Raft.Tests -v quiet --nologo
-	SIMULATE_FRESH=$(or $(SEEDS),1000) dotnet test cluster/tests/Rookery.Raft.Tests/bin/Debug/net10.0/Rookery.Raft.Tests.dll --nologo \
+	dotnet build cluster/tests/Rookery.Raft.Tests -c Release -v quiet --nologo
+	SIMULATE_FRESH=$(or $(SEEDS),1000) dotnet test cluster/tests/Rookery.Raft.Tests/bin/Release/net10.0/Rookery.Raft.Tests.dll --nologo \
 	  --logger "console;verbosity=detailed" --filter FullyQualifiedName~CoverageTests
-	dotnet test cluster/tests/Rookery.Raft.Tests/bin/Debug/net10.0/Rookery.Raft.Tests.dll --nologo --logger "console;verbosity=normal" --filter 'FullyQualifiedName!~CoverageTests'
+	dotnet test cluster/tests/Rookery.Raft.Tests/bin/Release/net10.0/Rookery.Raft.Tests.dll --nologo --logger "console;verbosity=normal" --filter 'FullyQualifiedName!~CoverageTests'
 	$(MAKE) simulate PROFILE=host SEEDS=$(or $(SEEDS),1000)
 
 bench: build ## measures the figures of benchmarks/README.md

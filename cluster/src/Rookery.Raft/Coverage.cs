@@ -1,10 +1,7 @@
-using System.Diagnostics;
-
 namespace Rookery.Raft;
 
 /// <summary>
-/// The rarely taken branches of the core. The simulator checks that its runs take each of them. <see cref="Coverage"/>
-/// counts them in debug builds only.
+/// The rarely taken branches of the core. The simulator checks that its runs take each of them.
 /// </summary>
 internal enum RareBranch
 {
@@ -201,15 +198,21 @@ internal enum RareBranch
 }
 
 /// <summary>
-/// Counts how often each <see cref="RareBranch"/> is taken, per thread. A simulated cluster runs on one thread.
+/// Counts how often each <see cref="RareBranch"/> is taken, per thread. A simulated cluster runs on one thread. A thread
+/// counts once it has read <see cref="Counts"/>, which only tests do.
 /// </summary>
 internal static class Coverage
 {
     [ThreadStatic]
     private static long[]? _counts;
 
-    [Conditional("DEBUG")]
-    public static void Count(RareBranch branch) => Counts[(int)branch]++;
+    public static void Count(RareBranch branch)
+    {
+        if (_counts is { } counts)
+        {
+            counts[(int)branch]++;
+        }
+    }
 
     /// <summary>The number of times this thread took each branch, indexed by the branch's number.</summary>
     public static long[] Counts => _counts ??= new long[Enum.GetValues<RareBranch>().Length];

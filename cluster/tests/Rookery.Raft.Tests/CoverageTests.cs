@@ -1,4 +1,3 @@
-#if DEBUG
 using System.Diagnostics;
 using Rookery.Raft.Tests.Scenarios;
 using Rookery.Raft.Tests.Simulation;
@@ -8,7 +7,7 @@ namespace Rookery.Raft.Tests;
 
 /// <summary>
 /// Checks that all rare branches of the core are taken: by the scripts, some known seeds, and SIMULATE_FRESH fresh
-/// seeds of each profile, which `make simulate-long` sets. Only debug builds count them.
+/// seeds of each profile, which `make simulate-long` sets.
 /// </summary>
 public sealed class CoverageTests(ITestOutputHelper report)
 {
@@ -53,4 +52,3 @@ public sealed class CoverageTests(ITestOutputHelper report)
         return [.. Coverage.Counts.Zip(before, (after, earlier) => after - earlier)];
     }
 }
-#endif

@@ -5,7 +5,7 @@ namespace Rookery.Raft.Tests;
 
 /// <summary>
 /// Whole clusters under faults, one seed for each run. SIMULATE_SEEDS sets the number of seeds and SIMULATE_FIRST the
-/// first; `make simulate` passes them on. By default some known and 84 random seeds of each profile run.
+/// first; `make simulate` passes them on. By default some known and 44 random seeds of each profile run.
 /// </summary>
 public sealed class SimulationTests(ITestOutputHelper report)
 {
@@ -44,7 +44,7 @@ public sealed class SimulationTests(ITestOutputHelper report)
     public void Nothing_acknowledged_is_lost_and_the_cluster_heals(string profile)
     {
         int first = SimulationRun.Setting("SIMULATE_FIRST");
-        int count = SimulationRun.Setting("SIMULATE_SEEDS", otherwise: 84);
+        int count = SimulationRun.Setting("SIMULATE_SEEDS", otherwise: 44);
         int[] seeds =
             first > 0
                 ? [.. Enumerable.Range(first, count)]

@@ -3,7 +3,7 @@ import { once } from "node:events"
 import { join } from "node:path"
 import { spawn } from "node:child_process"
 
-const checker = join(import.meta.dirname, "../Rookery.Histories/bin/Debug/net10.0/history.dll")
+const checker = join(import.meta.dirname, "../Rookery.Histories/bin/Release/net10.0/history.dll")
 
 /** Checks a file of operations; the exit code is 0 when an order explains all of them. */
 export async function checkHistory(path) {

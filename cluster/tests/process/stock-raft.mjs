@@ -4,7 +4,7 @@ import {
   afterwards, NodeProcess, portForMember, temporaryDirectory, until,
 } from "../../../server/tests/process/node-process.mjs"
 
-const binary = join(import.meta.dirname, "../Rookery.StockRaft/bin/Debug/net10.0/stock-raft")
+const binary = join(import.meta.dirname, "../Rookery.StockRaft/bin/Release/net10.0/stock-raft")
 
 export class StockRaft {
   #directory
