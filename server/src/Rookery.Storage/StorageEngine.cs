@@ -15,15 +15,15 @@ namespace Rookery.Storage;
 /// </summary>
 /// <remarks>
 /// Threads: one applies (<see cref="Begin"/> to <see cref="Apply"/>), one does background work
-/// (<see cref="Storage.Memtables.Flush"/>, <see cref="CompactOnce"/>, <see cref="ScrubOnce"/>, <see cref="TrimIdle"/>,
-/// <see cref="Checkpoint"/>), any number read. None of them waits for another, except that a writer waits for a flush
+/// (<see cref="Storage.Memtables.Flush"/>, <see cref="MergeOnce"/>, <see cref="ScrubOnce"/>, <see cref="TrimIdle"/>,
+/// <see cref="CopyTo"/>), any number read. None of them waits for another, except that a writer waits for a flush
 /// when two memtables are full.
 /// </remarks>
 public sealed class StorageEngine : IDisposable
 {
     private readonly IDisposable? _directoryLock;
     private readonly EngineContext _context;
-    private readonly Compactor _compactor;
+    private readonly BackgroundMerges _compactor;
     private readonly Scrubber _scrubber;
     private readonly RetriedStep _compaction;
     private readonly WriteBatch _batch;
@@ -49,7 +49,7 @@ public sealed class StorageEngine : IDisposable
 
         _batch = new WriteBatch(options.ChunkBytes);
         Memtables = new Memtables(_context, _batch);
-        _compactor = new Compactor(_context);
+        _compactor = new BackgroundMerges(_context);
         _compaction = new RetriedStep(_context, "compaction", _compactor.Step);
         _scrubber = new Scrubber(_context);
         Repairs = new FileRepair(_context);
@@ -218,7 +218,7 @@ public sealed class StorageEngine : IDisposable
     /// them.
     /// </summary>
     /// <returns>Whether a part was executed; false if no merge is due.</returns>
-    public bool CompactOnce() => _compaction.Try();
+    public bool MergeOnce() => _compaction.Try();
 
     /// <summary>
     /// Scrubs: checks the next bytes of the runs against their checksums. Reports damage to <see cref="DamageFound"/>.
@@ -245,7 +245,7 @@ public sealed class StorageEngine : IDisposable
     /// <param name="targetDirectory">A missing or empty directory. After a failure it contains an incomplete copy
     /// without a manifest.</param>
     /// <returns>Position of the copy: the caller adds the journal entries after it.</returns>
-    public ManifestPosition Checkpoint(string targetDirectory) => new Checkpointer(_context).CopyTo(targetDirectory);
+    public ManifestPosition CopyTo(string targetDirectory) => new StoreCopy(_context).CopyTo(targetDirectory);
 
     /// <summary>
     /// Prepares the changes for a store that has applied everything below <paramref name="since"/>, as of the durable
@@ -255,7 +255,7 @@ public sealed class StorageEngine : IDisposable
     /// snapshot.</returns>
     public StateChanges? BeginChanges(long since)
     {
-        if (_context.Durable.Deletions.ForgottenThrough >= since)
+        if (_context.Durable.Deletions.DroppedThrough >= since)
         {
             return null;
         }

@@ -128,7 +128,7 @@ public sealed unsafe class WriteBatch
         );
         for (int i = mark.Rows; i < _nodes.Count; i++)
         {
-            ((MemtableNode*)_nodes[i])->Batch = MemtableNode.TakenBack;
+            ((MemtableNode*)_nodes[i])->Batch = MemtableNode.RolledBack;
         }
 
         _nodes.RemoveRange(mark.Rows, _nodes.Count - mark.Rows);

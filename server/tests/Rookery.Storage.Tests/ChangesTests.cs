@@ -34,7 +34,7 @@ public sealed class ChangesTests
 
     [Fact]
     public void The_search_catches_a_store_that_drops_tombstones_without_recording_it() =>
-        Assert.True(Falls(static manifest => manifest with { ForgottenThrough = 0 }));
+        Assert.True(Falls(static manifest => manifest with { DroppedThrough = 0 }));
 
     [Fact]
     public void The_search_catches_a_store_that_drops_deleted_ranges() =>
@@ -78,7 +78,7 @@ public sealed class ChangesTests
             }
 
             engine.Apply(batch, sequence);
-            while (engine.CompactOnce()) { }
+            while (engine.MergeOnce()) { }
 
             long rows = engine.Statistics().Groups.Sum(group => group.Rows);
             Assert.True(rows < 1000, $"{rows} rows in runs after {i} jobs");
@@ -151,10 +151,10 @@ public sealed class ChangesTests
             (2 * sizeof(int)) + range.From.Length + range.ToExclusive.Length + sizeof(long)
         );
         var old = ManifestCodec.Decode(buffer.WrittenSpan[..^(end + past)], manifest.Revision, manifest.FeatureLevel);
-        Assert.Equal((manifest.Position.Sequence, null), (old.ForgottenThrough, old.Since));
+        Assert.Equal((manifest.Position.Sequence, null), (old.DroppedThrough, old.Since));
         Assert.Equal(
-            (manifest.ForgottenThrough, manifest.Files.Count()),
-            (ManifestCodec.Decode(buffer.WrittenSpan, 1, 1).ForgottenThrough, old.Files.Count())
+            (manifest.DroppedThrough, manifest.Files.Count()),
+            (ManifestCodec.Decode(buffer.WrittenSpan, 1, 1).DroppedThrough, old.Files.Count())
         );
     }
 
@@ -274,7 +274,7 @@ public sealed class ChangesTests
 
                 for (int steps = random.Next(3); steps > 0; steps--)
                 {
-                    _engine.CompactOnce();
+                    _engine.MergeOnce();
                 }
             }
         }

@@ -104,11 +104,11 @@ public sealed class EngineBehaviourTests
         engine.Apply(batch, 20);
         DoBackgroundWork(engine, flushAll: true);
         Delete(engine, 2, 1, 9);
-        Assert.False(engine.CompactOnce());
+        Assert.False(engine.MergeOnce());
         Delete(engine, 3, 10, 12);
         long before = disk.UsedBytes;
-        Assert.True(engine.CompactOnce());
-        Assert.False(engine.CompactOnce());
+        Assert.True(engine.MergeOnce());
+        Assert.False(engine.MergeOnce());
         Assert.True(disk.UsedBytes < before * 0.6, $"{before} bytes before, {disk.UsedBytes} after");
     }
 
@@ -228,7 +228,7 @@ public sealed class EngineBehaviourTests
             WriteBatch batch = engine.Begin(index, 1);
             batch.Put(EngineWorkload.Key(1, 3, $"at{++sequence:D9}"), sequence, Incompressible(sequence, 1000));
             engine.Apply(batch, sequence);
-            engine.CompactOnce();
+            engine.MergeOnce();
         }
 
         StorageStatistics statistics = engine.Statistics();
@@ -344,7 +344,7 @@ public sealed class EngineBehaviourTests
             Assert.True(engine.Memtables.Flush());
         }
 
-        while (engine.CompactOnce()) { }
+        while (engine.MergeOnce()) { }
     }
 
     private static byte[] Incompressible(long seed, int bytes)

@@ -63,7 +63,7 @@ public sealed class EngineCrashTests
             Assert.True(engine.Memtables.Flush());
         }
 
-        while (engine.CompactOnce()) { }
+        while (engine.MergeOnce()) { }
 
         Assert.Null(engine.Health);
         Assert.Equal(engine.AppliedIndex, engine.Durable.Index);
@@ -146,7 +146,7 @@ public sealed class EngineCrashTests
                 engine.Memtables.Flush();
             }
 
-            engine.CompactOnce();
+            engine.MergeOnce();
         }
     }
 

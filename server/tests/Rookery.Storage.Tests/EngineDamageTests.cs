@@ -82,7 +82,7 @@ public sealed class EngineDamageTests
                 engine.Memtables.RequestFlush();
                 Assert.True(engine.Memtables.Flush(), story);
                 int steps = 0;
-                while (engine.CompactOnce())
+                while (engine.MergeOnce())
                 {
                     Assert.True(++steps < 500, $"{story}: compaction does not end");
                 }

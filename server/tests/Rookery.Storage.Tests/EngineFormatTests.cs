@@ -92,7 +92,7 @@ public sealed class EngineFormatTests
             disk.Inject(new DiskFault(1, Errno.CrossDevice) { Calls = DiskCalls.Link, Sticky = true });
         }
 
-        ManifestPosition position = engine.Checkpoint("/backup/one");
+        ManifestPosition position = engine.CopyTo("/backup/one");
         EngineModel expected = work.Models[(int)position.Index];
         Steps(work, engine, 100);
         using StorageEngine opened = EngineWorkload.Open(
@@ -119,7 +119,7 @@ public sealed class EngineFormatTests
         {
             original = engine.StoreId;
             Steps(new EngineWorkload(7), engine, 50);
-            engine.Checkpoint("/backup/one");
+            engine.CopyTo("/backup/one");
             Assert.Equal(original, engine.StoreId);
         }
 
@@ -182,7 +182,7 @@ public sealed class EngineFormatTests
         for (int step = 0; step < count; step++)
         {
             work.Step(engine);
-            engine.CompactOnce();
+            engine.MergeOnce();
         }
     }
 

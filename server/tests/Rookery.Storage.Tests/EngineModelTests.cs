@@ -31,7 +31,7 @@ public sealed class EngineModelTests
 
                 if (random.Next(4) == 0)
                 {
-                    engine.CompactOnce();
+                    engine.MergeOnce();
                 }
 
                 if (random.Next(25) == 0)

@@ -48,7 +48,7 @@ public sealed class InstallTests
             engine.Installer.Install(engine.Installer.Check(Incoming), note: null);
             Assert.Null(engine.Installer.Pending);
             Work(sender, engine, 30);
-            engine.Checkpoint("/data/copy");
+            engine.CopyTo("/data/copy");
         }
 
         foreach (string directory in new[] { EngineWorkload.Directory, "/data/copy" })
@@ -222,7 +222,7 @@ public sealed class InstallTests
             }
         );
         Work(sender, engine, batches);
-        engine.Checkpoint(Incoming);
+        engine.CopyTo(Incoming);
         return sender;
     }
 
@@ -238,7 +238,7 @@ public sealed class InstallTests
                 engine.Memtables.Flush();
             }
 
-            engine.CompactOnce();
+            engine.MergeOnce();
         }
 
         engine.Memtables.RequestFlush();

@@ -94,7 +94,7 @@ public sealed class ReaderPinsTests
             // One memtable after the other.
         }
 
-        while (engine.CompactOnce())
+        while (engine.MergeOnce())
         {
             // Part by part.
         }

@@ -26,7 +26,7 @@ public sealed class RepairTests
                 Assert.True(engine.Health is not null, $"seed {seed}: the damage was not found");
                 RepairAll(engine, disk, peer, peers, $"seed {seed}");
                 Check(engine, work, $"seed {seed}");
-                while (engine.CompactOnce()) { }
+                while (engine.MergeOnce()) { }
 
                 Check(engine, work, $"seed {seed}, compacted");
             }
@@ -161,7 +161,7 @@ public sealed class RepairTests
         for (int i = 0; i < Batches; i++)
         {
             work.Step(peer);
-            peer.CompactOnce();
+            peer.MergeOnce();
         }
 
         return peer;

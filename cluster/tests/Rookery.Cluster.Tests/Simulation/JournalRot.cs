@@ -99,7 +99,7 @@ internal sealed class JournalRot
                 continue;
             }
 
-            long incarnation = BinaryPrimitives.ReadInt64LittleEndian(bytes.AsSpan(24));
+            long generation = BinaryPrimitives.ReadInt64LittleEndian(bytes.AsSpan(24));
             var frames = new List<long>();
             (long Write, long Offset) newest = default;
             for (int offset = BlockBytes; offset < bytes.Length; offset += BlockBytes)
@@ -107,7 +107,7 @@ internal sealed class JournalRot
                 var frame = bytes.AsSpan(offset);
                 if (
                     BinaryPrimitives.ReadUInt32LittleEndian(frame) == 0x464B52FF
-                    && BinaryPrimitives.ReadInt64LittleEndian(frame[8..]) == incarnation
+                    && BinaryPrimitives.ReadInt64LittleEndian(frame[8..]) == generation
                 )
                 {
                     frames.Add(offset);
@@ -116,7 +116,7 @@ internal sealed class JournalRot
                 }
             }
 
-            yield return (path, incarnation, frames, newest.Offset);
+            yield return (path, generation, frames, newest.Offset);
         }
     }
 }

@@ -66,7 +66,7 @@ public sealed class NodeBackup : IDisposable
         {
             var begun = core.Time.GetUtcNow();
             var names = core.Databases.All.Select(database => database.Name).ToArray();
-            var position = core.Storage.Checkpoint(checkpoint);
+            var position = core.Storage.CopyTo(checkpoint);
             string Heading(long index, long etag) =>
                 BackupManifest.HeadingOf(core.NodeId, core.ClusterId, begun, index, etag, names);
             return new NodeBackup(disk, io, journal, checkpoint, Heading)

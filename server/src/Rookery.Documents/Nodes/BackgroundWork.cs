@@ -81,12 +81,11 @@ public sealed class BackgroundWork : IDisposable
     {
         try
         {
-            return _journal.PrepareSpare()
-                || ((!Pacer.IsPaused || !_space.Data.GrowthAllowed) && _storage.CompactOnce());
+            return _journal.PrepareSpare() || ((!Pacer.IsPaused || !_space.Data.GrowthAllowed) && _storage.MergeOnce());
         }
         catch (DiskException)
         {
-            if (_storage.CompactOnce())
+            if (_storage.MergeOnce())
             {
                 return true;
             }

@@ -156,7 +156,7 @@ public sealed class StoppedStore : IDisposable
     }
 
     /// <summary>Copies the tables into another directory, by hard links to the runs.</summary>
-    internal void CopyTables(string target) => _storage!.Checkpoint(target);
+    internal void CopyTables(string target) => _storage!.CopyTo(target);
 
     /// <summary>Reads the journal entries after the tables' index.</summary>
     internal IEnumerable<JournalFrame> ReadEntries()

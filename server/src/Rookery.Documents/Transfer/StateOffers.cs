@@ -335,7 +335,7 @@ public sealed class StateOffers : IDisposable
         try
         {
             NodeBackup.RemoveCheckpoint(_disk, _directory);
-            var position = _storage.Checkpoint(_directory);
+            var position = _storage.CopyTo(_directory);
             var open = new OpenOffer(_directory, position.Index, kept) { LastUse = _time.GetTimestamp() };
             open.Complete(Describe(open, position, _journal.ConfigurationAt(position.Index)));
             return open;

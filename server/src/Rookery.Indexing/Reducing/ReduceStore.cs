@@ -246,7 +246,7 @@ public sealed class ReduceStore : IDisposable
 
     /// <summary>Merges some runs, if that is due.</summary>
     /// <returns>Whether there was work to do.</returns>
-    public bool MergeOnce() => _engine.CompactOnce();
+    public bool MergeOnce() => _engine.MergeOnce();
 
     /// <summary>
     /// Releases unused memory, and cached blocks not read since the last call. Called about every half minute.

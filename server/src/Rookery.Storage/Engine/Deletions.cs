@@ -5,14 +5,14 @@ namespace Rookery.Storage.Engine;
 
 /// <summary>
 /// The deletions that a store still records, for stores that lag and request the changes since a sequence. Every
-/// deletion after <see cref="ForgottenThrough"/> is a tombstone in a run, or a range in <see cref="Ranges"/> or
+/// deletion after <see cref="DroppedThrough"/> is a tombstone in a run, or a range in <see cref="Ranges"/> or
 /// <see cref="Past"/>; tombstones up to it may have been dropped. See docs/explanation/storage.md. Immutable.
 /// </summary>
 /// <param name="Ranges">Range tombstones that may hide rows of runs.</param>
 /// <param name="Past">Range tombstones that hide nothing in this store, but may in a store that lags.</param>
-/// <param name="ForgottenThrough">Highest sequence of any dropped tombstone. Changes since an earlier sequence would be
+/// <param name="DroppedThrough">Highest sequence of any dropped tombstone. Changes since an earlier sequence would be
 /// incomplete.</param>
-internal sealed record Deletions(RangeTombstoneSet Ranges, RangeTombstoneSet Past, long ForgottenThrough)
+internal sealed record Deletions(RangeTombstoneSet Ranges, RangeTombstoneSet Past, long DroppedThrough)
 {
     // A small limit suffices: a deleted database is one range, and so are the document tombstones that a database
     // removes.
@@ -23,7 +23,7 @@ internal sealed record Deletions(RangeTombstoneSet Ranges, RangeTombstoneSet Pas
         new(
             new RangeTombstoneSet(manifest.RangeTombstones),
             new RangeTombstoneSet(manifest.PastRangeTombstones),
-            manifest.ForgottenThrough
+            manifest.DroppedThrough
         );
 
     /// <summary>Returns these deletions with more ranges.</summary>
@@ -49,13 +49,13 @@ internal sealed record Deletions(RangeTombstoneSet Ranges, RangeTombstoneSet Pas
             new RangeTombstoneSet(needed),
             new RangeTombstoneSet(past.Take(MostPast)),
             past.Skip(MostPast)
-                .Aggregate(ForgottenThrough, static (forgotten, piece) => Math.Max(forgotten, piece.Sequence))
+                .Aggregate(DroppedThrough, static (forgotten, piece) => Math.Max(forgotten, piece.Sequence))
         );
     }
 
     /// <summary>Returns these deletions after tombstones through a sequence were dropped.</summary>
     public Deletions Forget(long sequence) =>
-        sequence <= ForgottenThrough ? this : this with { ForgottenThrough = sequence };
+        sequence <= DroppedThrough ? this : this with { DroppedThrough = sequence };
 
     /// <summary>Returns all ranges with at least this sequence, whether they hide rows in this store or not.</summary>
     public RangeTombstoneSet Since(long sequence) =>

@@ -93,7 +93,7 @@ internal sealed class DurableState(ManifestSlots slots, ManifestRecord manifest,
         }
         catch (DiskException refused)
         {
-            TakeBack(context, refused);
+            RestoreManifest(context, refused);
             throw;
         }
 
@@ -112,7 +112,7 @@ internal sealed class DurableState(ManifestSlots slots, ManifestRecord manifest,
 
     /// <summary>Removes the mark of an installed snapshot from the manifest.</summary>
     /// <exception cref="DiskException">The mark may remain, which does no harm.</exception>
-    public void TakeMarkAway(EngineContext context) =>
+    public void RemoveMark(EngineContext context) =>
         Write(context, Describe(context.Published.Current.Runs, Manifest.Position, Deletions, pending: null));
 
     /// <summary>Writes the manifest again until neither slot contains the first revision.</summary>
@@ -146,7 +146,7 @@ internal sealed class DurableState(ManifestSlots slots, ManifestRecord manifest,
 
     // Writes the previous manifest again. The manifest whose write failed may be on disk anyway, with another state,
     // and a restart that finds it would lose all later journal entries.
-    private void TakeBack(EngineContext context, DiskException refused)
+    private void RestoreManifest(EngineContext context, DiskException refused)
     {
         try
         {
@@ -236,7 +236,7 @@ internal sealed class DurableState(ManifestSlots slots, ManifestRecord manifest,
             Groups = groups,
             RangeTombstones = deletions.Ranges.Pieces,
             PastRangeTombstones = deletions.Past.Pieces,
-            ForgottenThrough = deletions.ForgottenThrough,
+            DroppedThrough = deletions.DroppedThrough,
             StoreId = Manifest.StoreId,
             Pending = pending,
         };

@@ -141,7 +141,7 @@ internal sealed class EngineOpening(IDisk disk, StorageOptions options, IIoRecor
             Groups = [],
             RangeTombstones = [],
             PastRangeTombstones = [],
-            ForgottenThrough = 0,
+            DroppedThrough = 0,
             StoreId = NewStoreId(),
         };
         slots.Write(first);

@@ -6,7 +6,7 @@ namespace Rookery.Storage.Engine;
 internal static class EngineStatistics
 {
     /// <summary>Returns all statistics of one moment.</summary>
-    public static StorageStatistics Of(EngineContext context, Compactor compactor, string? health)
+    public static StorageStatistics Of(EngineContext context, BackgroundMerges compactor, string? health)
     {
         var (readerMemoryBytes, readerFileBytes) = context.Readers.Measure();
         EngineState state = context.Published.Acquire();

@@ -31,7 +31,7 @@ internal sealed unsafe class Flusher(EngineContext context)
         }
 
         CountReleased(memtable, runs);
-        deletions = CoveredRuns.Drop(runs, deletions.Forget(output.ForgottenThrough));
+        deletions = CoveredRuns.Drop(runs, deletions.Forget(output.DroppedThrough));
         var next = new RunSet(runs);
         try
         {
@@ -76,7 +76,7 @@ internal sealed unsafe class FlushOutput(EngineContext context, Memtable memtabl
     public long Bytes => _outputs.Sum(output => output.Bytes);
 
     /// <summary>The highest sequence of a dropped tombstone.</summary>
-    public long ForgottenThrough { get; private set; }
+    public long DroppedThrough { get; private set; }
 
     /// <summary>Writes the rows of one group; returns null if there are none.</summary>
     public SortedRun? Write(byte group)
@@ -101,7 +101,7 @@ internal sealed unsafe class FlushOutput(EngineContext context, Memtable memtabl
             }
         }
 
-        ForgottenThrough = Math.Max(ForgottenThrough, dropping.ForgottenThrough);
+        DroppedThrough = Math.Max(DroppedThrough, dropping.DroppedThrough);
         IReadOnlyList<RunEntry> files = output.Finish();
         return files.Count == 0 ? null : new SortedRun(files);
     }

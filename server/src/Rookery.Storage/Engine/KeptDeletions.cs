@@ -16,7 +16,7 @@ internal static class KeptDeletions
     /// <param name="least">Minimum number of retained tombstones; 0 retains none.</param>
     /// <param name="runs">The group's current runs.</param>
     /// <param name="position">Position of the last batch that is in runs, or will be.</param>
-    public static long ForgettableThrough(long least, ReadOnlySpan<SortedRun> runs, ManifestPosition position)
+    public static long DroppableThrough(long least, ReadOnlySpan<SortedRun> runs, ManifestPosition position)
     {
         if (least == 0)
         {

@@ -15,8 +15,8 @@ internal readonly record struct MergePicker(int fanIn, long baseBytes, long spac
     /// Returns the runs to merge, as a range of <paramref name="runs"/> (newest first); empty if there are none.
     /// </summary>
     /// <param name="runs">The group's sorted runs, newest first.</param>
-    /// <param name="forgettableThrough">Tombstones above this sequence are kept by every merge.</param>
-    public Range Pick(ReadOnlySpan<SortedRun> runs, long forgettableThrough)
+    /// <param name="droppableThrough">Tombstones above this sequence are kept by every merge.</param>
+    public Range Pick(ReadOnlySpan<SortedRun> runs, long droppableThrough)
     {
         Range best = default;
         long bestBytes = long.MaxValue;
@@ -38,7 +38,7 @@ internal readonly record struct MergePicker(int fanIn, long baseBytes, long spac
         }
 
         return bestBytes < long.MaxValue ? best
-            : IsWasteful(runs, forgettableThrough) ? Range.All
+            : IsWasteful(runs, droppableThrough) ? Range.All
             : default;
     }
 
@@ -63,7 +63,7 @@ internal readonly record struct MergePicker(int fanIn, long baseBytes, long spac
 
     // Estimates whether half of the bytes are waste: newer runs may contain new versions of rows in the oldest run, and
     // tombstones hide rows.
-    private bool IsWasteful(ReadOnlySpan<SortedRun> runs, long forgettableThrough)
+    private bool IsWasteful(ReadOnlySpan<SortedRun> runs, long droppableThrough)
     {
         if (runs.Length < 2)
         {
@@ -76,7 +76,7 @@ internal readonly record struct MergePicker(int fanIn, long baseBytes, long spac
         foreach (SortedRun run in runs)
         {
             newer += run.Bytes;
-            tombstones += run.TombstonesThrough(forgettableThrough);
+            tombstones += run.TombstonesThrough(droppableThrough);
             rows += run.Rows;
         }
 

@@ -55,14 +55,14 @@ internal sealed class RowDropping : IDisposable
                 : null;
         _settled = new EngineState(context.Sources, flushed, [], runs, rangeTombstones, position);
         _chunkBytes = context.Options.ChunkBytes;
-        _forgettableThrough = KeptDeletions.ForgettableThrough(context.KeptDeletions, runs.Of(group), position);
+        _forgettableThrough = KeptDeletions.DroppableThrough(context.KeptDeletions, runs.Of(group), position);
     }
 
     /// <summary>Number of lookups of other rows; each may read from disk.</summary>
     public long Lookups { get; private set; }
 
     /// <summary>The highest sequence of a tombstone that may be dropped; 0 if there was none.</summary>
-    public long ForgottenThrough { get; private set; }
+    public long DroppedThrough { get; private set; }
 
     /// <summary>
     /// Returns whether a row may be dropped; it must be the newest of its key among the inputs. False if damage
@@ -102,7 +102,7 @@ internal sealed class RowDropping : IDisposable
 
     private bool Forget(long sequence)
     {
-        ForgottenThrough = Math.Max(ForgottenThrough, sequence);
+        DroppedThrough = Math.Max(DroppedThrough, sequence);
         return true;
     }
 

@@ -98,7 +98,7 @@ internal sealed class RunMerge(
     /// </summary>
     public void Install(SortedRun[]?[] runs)
     {
-        Deletions deletions = CoveredRuns.Drop(runs, context.Durable.Deletions.Forget(_dropping.ForgottenThrough));
+        Deletions deletions = CoveredRuns.Drop(runs, context.Durable.Deletions.Forget(_dropping.DroppedThrough));
         var next = new RunSet(runs);
         try
         {

@@ -108,7 +108,7 @@ public sealed class StateChanges : IDisposable
                     Groups = groups,
                     RangeTombstones = _deletions.Since(Since).Pieces,
                     PastRangeTombstones = [],
-                    ForgottenThrough = _deletions.ForgottenThrough,
+                    DroppedThrough = _deletions.DroppedThrough,
                     StoreId = Guid.Empty,
                     Since = Since,
                 }

@@ -30,7 +30,7 @@ public sealed class StateInstaller
     /// Verifies every byte of a snapshot that was fetched from another node, and makes it durable. Any thread; other
     /// work goes on.
     /// </summary>
-    /// <param name="directory">The directory with the files of a <see cref="StorageEngine.Checkpoint"/>, on the file
+    /// <param name="directory">The directory with the files of a <see cref="StorageEngine.CopyTo"/>, on the file
     /// system of this store.</param>
     /// <param name="progress">Receives the number of verified bytes.</param>
     /// <exception cref="ReceivedStateException">The snapshot is incomplete or damaged, or a newer version wrote
@@ -82,7 +82,7 @@ public sealed class StateInstaller
     {
         if (Pending is not null)
         {
-            _context.Durable.TakeMarkAway(_context);
+            _context.Durable.RemoveMark(_context);
         }
     }
 
@@ -124,7 +124,7 @@ public sealed class StateInstaller
             SortedRun[]?[] all = runs.ToArrays();
             Deletions deletions = received.Since is null
                 ? Deletions.Of(received.Manifest)
-                : PutOnTop(all, new RangeTombstoneSet(received.Manifest.RangeTombstones));
+                : AddChanges(all, new RangeTombstoneSet(received.Manifest.RangeTombstones));
             next = new RunSet(all);
             isNamed = true; // a manifest on disk may name the files from now on
             _context.Durable.Replace(_context, next, received.Position, deletions, note);
@@ -173,7 +173,7 @@ public sealed class StateInstaller
         };
 
     /// <summary>Inserts the received runs as the newest of each group.</summary>
-    private Deletions PutOnTop(SortedRun[]?[] runs, RangeTombstoneSet deleted)
+    private Deletions AddChanges(SortedRun[]?[] runs, RangeTombstoneSet deleted)
     {
         RunSet own = _context.Published.Current.Runs;
         SortedRun[] released = runs[TableMap.Released] ?? [];

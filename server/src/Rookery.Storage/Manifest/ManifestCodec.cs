@@ -58,7 +58,7 @@ internal static class ManifestCodec
         }
 
         EncodeOrigins(manifest, target);
-        Write(target, manifest.ForgottenThrough);
+        Write(target, manifest.DroppedThrough);
         Write(target, manifest.Since ?? -1);
         Write(target, manifest.PastRangeTombstones);
     }
@@ -102,7 +102,7 @@ internal static class ManifestCodec
         }
 
         bool isCounted = !bytes.IsEmpty;
-        long forgottenThrough = isCounted ? ReadLong(ref bytes) : position.Sequence;
+        long droppedThrough = isCounted ? ReadLong(ref bytes) : position.Sequence;
         long since = isCounted ? ReadLong(ref bytes) : -1;
 
         return new ManifestRecord
@@ -114,7 +114,7 @@ internal static class ManifestCodec
             Groups = groups,
             RangeTombstones = tombstones,
             PastRangeTombstones = isCounted ? ReadRanges(ref bytes) : [],
-            ForgottenThrough = forgottenThrough,
+            DroppedThrough = droppedThrough,
             Since = since < 0 ? null : since,
             StoreId = storeId.Length == 0 ? Guid.Empty : new Guid(storeId),
             Pending = pending,

@@ -33,7 +33,7 @@ internal sealed record ManifestRecord
     /// The highest sequence of a dropped tombstone. A manifest of a program that did not record it is treated as if all
     /// tombstones were dropped.
     /// </summary>
-    public required long ForgottenThrough { get; init; }
+    public required long DroppedThrough { get; init; }
 
     /// <summary>
     /// Null for a full state. Otherwise the manifest contains only rows and deleted ranges from this sequence on.

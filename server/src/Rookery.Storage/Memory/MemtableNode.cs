@@ -34,7 +34,7 @@ internal unsafe struct MemtableNode
     public byte Height;
 
     /// <summary>Batch number of a version that was rolled back; no reader ever reaches it.</summary>
-    public const int TakenBack = int.MaxValue;
+    public const int RolledBack = int.MaxValue;
 
     public static int BytesOf(int height, int keyLength, int valueLength) =>
         sizeof(MemtableNode) + (height * sizeof(nint)) + keyLength + valueLength;

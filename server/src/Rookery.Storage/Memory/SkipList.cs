@@ -55,7 +55,7 @@ internal sealed unsafe class SkipList
     )
     {
         ulong prefix = MemtableNode.PrefixOf(key);
-        if (!GoesOnAtLastInsertion(prefix, key))
+        if (!ContinuesAtLastInsertion(prefix, key))
         {
             Search(prefix, key);
         }
@@ -152,7 +152,7 @@ internal sealed unsafe class SkipList
         return node;
     }
 
-    private bool GoesOnAtLastInsertion(ulong prefix, ReadOnlySpan<byte> key)
+    private bool ContinuesAtLastInsertion(ulong prefix, ReadOnlySpan<byte> key)
     {
         var last = (MemtableNode*)_before[0];
         var next = (MemtableNode*)_after[0];

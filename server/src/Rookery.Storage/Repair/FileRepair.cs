@@ -140,7 +140,7 @@ public sealed class FileRepair
 
     // The lost rows may include tombstones that the other node already dropped, so this store counts them as dropped
     // too.
-    private void Install(SortedRun[]?[] changed, RunOutput output, long forgottenThrough)
+    private void Install(SortedRun[]?[] changed, RunOutput output, long droppedThrough)
     {
         var next = new RunSet(changed);
         try
@@ -150,7 +150,7 @@ public sealed class FileRepair
                 _context,
                 next,
                 _context.Durable.Manifest.Position,
-                _context.Durable.Deletions.Forget(forgottenThrough),
+                _context.Durable.Deletions.Forget(droppedThrough),
                 flushed: null
             );
         }

@@ -23,7 +23,7 @@ internal static class StateCursor
         Add(sources, new MemtableCursor(state.Active, visibleBatch));
         foreach (Memtable frozen in state.Frozen)
         {
-            Add(sources, new MemtableCursor(frozen, MemtableNode.TakenBack - 1));
+            Add(sources, new MemtableCursor(frozen, MemtableNode.RolledBack - 1));
         }
 
         foreach (byte group in GroupsOf(state.Sources.Tables, from, toExclusive))

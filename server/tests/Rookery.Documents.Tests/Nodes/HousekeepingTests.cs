@@ -69,7 +69,7 @@ public sealed class HousekeepingTests
 
     private static void Work(StorageEngine storage)
     {
-        while ((storage.Memtables.IsFlushDue && storage.Memtables.Flush()) || storage.CompactOnce()) { }
+        while ((storage.Memtables.IsFlushDue && storage.Memtables.Flush()) || storage.MergeOnce()) { }
     }
 
     private static void Fill(StorageEngine storage, long index, int rows)

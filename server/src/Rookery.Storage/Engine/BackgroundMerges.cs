@@ -7,7 +7,7 @@ namespace Rookery.Storage.Engine;
 /// <summary>
 /// Merges sorted runs in the background, one part of a merge at a time. Used by the background thread only.
 /// </summary>
-internal sealed class Compactor
+internal sealed class BackgroundMerges
 {
     // Smaller files are rewritten into larger ones: each file costs memory and, in every read, a lookup.
     private const int LinkedShareOfRun = 16;
@@ -24,7 +24,7 @@ internal sealed class Compactor
     // Caches the result of sampling a file, because each part of a running merge needs it.
     private readonly Dictionary<long, bool> _staleFiles = [];
 
-    public Compactor(EngineContext context)
+    public BackgroundMerges(EngineContext context)
     {
         _context = context;
         _none = new Memtable(context.Arenas);
@@ -112,7 +112,7 @@ internal sealed class Compactor
             ? _picker.PickSmall(usable, _context.Options.RunBytes / LinkedShareOfRun)
             : _picker.Pick(
                 usable,
-                KeptDeletions.ForgettableThrough(_context.KeptDeletions, runs, _context.Durable.Manifest.Position)
+                KeptDeletions.DroppableThrough(_context.KeptDeletions, runs, _context.Durable.Manifest.Position)
             );
 
     // A damaged run cannot be merged. It waits for its repair; newer runs are merged without it.

@@ -8,7 +8,7 @@ namespace Rookery.Storage.Engine;
 /// Makes a copy of the durable state in another directory, by hard links to the run files; for backups and for
 /// snapshots sent to other members.
 /// </summary>
-internal sealed class Checkpointer(EngineContext context)
+internal sealed class StoreCopy(EngineContext context)
 {
     private const int CopyBytes = 256 * 1024;
 
