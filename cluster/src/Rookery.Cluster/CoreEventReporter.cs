@@ -27,7 +27,7 @@ internal sealed class CoreEventReporter(RaftHost host, MemberRoster roster)
                         "This node's disk did not answer for some seconds, so it hands leadership over.",
                     CoreEvent.QuorumLost =>
                         "This node led and does not hear from a majority of the members any more, so it stepped down.",
-                    CoreEvent.OldIncarnation =>
+                    CoreEvent.OldStart =>
                         $"Messages of an earlier start of {roster.NameAndTagOf(node)} came in: when this goes on, "
                             + $"an old card or a copy of it is running.",
                     CoreEvent.OutcomesDiffer =>

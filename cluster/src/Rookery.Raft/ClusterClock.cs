@@ -97,9 +97,9 @@ internal sealed class ClusterClock(SafetyRules rules)
 
         long median = MedianOf(clocks);
         var (agreeing, sure) = CountAround(median, clocks);
-        long reference = rules.TimeToGoBy(median, own?.Difference ?? median, isOwnSure: own is { IsSure: true });
+        long reference = rules.ClockToFollow(median, own?.Difference ?? median, isOwnSure: own is { IsSure: true });
         if (
-            rules.MayTakeTime(
+            rules.MayAdoptTime(
                 isConfirmed: sure >= majority,
                 agrees: agreeing >= majority,
                 isNear: IsNear(now, reference)

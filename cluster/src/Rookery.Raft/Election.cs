@@ -34,12 +34,16 @@ internal sealed class Election(MemberState state, Outbox outbox, StartingPoint s
 
     private bool IsOverStall => _syncsUntilCampaign == 0 || state.Now >= _banEnds;
 
-    private bool MayStand => state.Rules.MayStand(state.IsVoter);
+    private bool IsEligible => state.Rules.MayCampaign(state.IsVoter);
 
     private bool MayCampaign =>
-        MayStand
+        IsEligible
         && !state.Log.IsDamaged
-        && state.Rules.MayStandAfterStall(IsOverStall, state.Now - _leaderHeardAt, state.ElectionTimeoutMicroseconds);
+        && state.Rules.MayCampaignAfterStall(
+            IsOverStall,
+            state.Now - _leaderHeardAt,
+            state.ElectionTimeoutMicroseconds
+        );
 
     /// <summary>Starts the first election deadline. A node that is a majority by itself campaigns at once.</summary>
     public void Begin()
@@ -90,7 +94,7 @@ internal sealed class Election(MemberState state, Outbox outbox, StartingPoint s
         if (!MayCampaign)
         {
             // Learners, removed nodes and nodes without a configuration never campaign, so they are not counted.
-            if (MayStand)
+            if (IsEligible)
             {
                 Coverage.Count(
                     state.Log.IsDamaged ? RareBranch.NoCampaignWhenDamaged : RareBranch.NoCampaignAfterStall
@@ -115,7 +119,7 @@ internal sealed class Election(MemberState state, Outbox outbox, StartingPoint s
     /// <summary>Starts an election at once, because the leader transfers leadership to this node.</summary>
     public void CampaignByTransfer()
     {
-        if (MayStand && !state.Log.IsDamaged)
+        if (IsEligible && !state.Log.IsDamaged)
         {
             Coverage.Count(RareBranch.CampaignByTransfer);
             StandForElection(isTransfer: true);
@@ -257,12 +261,12 @@ internal sealed class Election(MemberState state, Outbox outbox, StartingPoint s
     private bool IsNewEnough(LogPosition candidate)
     {
         var last = state.Log.Entries.Last;
-        if (candidate >= last && candidate < state.Log.VotedBy)
+        if (candidate >= last && candidate < state.Log.MayHaveAcknowledged)
         {
             Coverage.Count(RareBranch.RefusedForLostTail);
         }
 
-        return state.Rules.IsNewEnough(candidate, last, state.Log.VotedBy);
+        return state.Rules.IsNewEnough(candidate, last, state.Log.MayHaveAcknowledged);
     }
 
     private void CountVoteOf(NodeId node)

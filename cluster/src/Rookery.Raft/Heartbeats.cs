@@ -61,7 +61,7 @@ internal sealed class Heartbeats(
     /// <summary>Records a member's health, clock, round-trip time and confirmed round from its reply.</summary>
     public void RecordReply(Progress peer, in Message message)
     {
-        (peer.Health, peer.HasToldHealth) = (message.Health, true);
+        (peer.Health, peer.HasReportedHealth) = (message.Health, true);
         clocks.RecordPeer(peer, message.Clock);
         if (message.SentAtMicroseconds > 0)
         {
@@ -74,7 +74,7 @@ internal sealed class Heartbeats(
     private void Send()
     {
         _due = state.Now + (state.ElectionTimeoutMicroseconds / 6);
-        long outcomeIndex = outcomes.IndexToAskFor();
+        long outcomeIndex = outcomes.IndexToCompare();
         foreach (var peer in tracker)
         {
             long commit = Math.Min(state.Log.CommitIndex, peer.Match);

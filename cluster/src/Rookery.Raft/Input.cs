@@ -25,13 +25,13 @@ public enum InputKind
     Unreadable,
 
     /// <summary>The local store is durable through a position.</summary>
-    ManifestDurable,
+    StoreDurable,
 
     /// <summary>A fetched snapshot is installed, and the journal matches it.</summary>
-    ManifestInstalled,
+    SnapshotInstalled,
 
     /// <summary>Fetching or installing a snapshot failed; the leader may offer it again.</summary>
-    ManifestFailed,
+    SnapshotFailed,
 
     /// <summary>The host wants to append an entry.</summary>
     Propose,
@@ -175,10 +175,10 @@ public readonly record struct Input
         };
 
     /// <summary>Reports that the local store is durable through a position.</summary>
-    public static Input ManifestDurable(long now, LogPosition position) =>
+    public static Input StoreDurable(long now, LogPosition position) =>
         new()
         {
-            Kind = InputKind.ManifestDurable,
+            Kind = InputKind.StoreDurable,
             NowMicroseconds = now,
             Position = position,
         };
@@ -188,7 +188,7 @@ public readonly record struct Input
     /// durably contains everything through <paramref name="position"/>, and the journal starts after it or keeps a
     /// matching tail.
     /// </summary>
-    public static Input ManifestInstalled(
+    public static Input SnapshotInstalled(
         long now,
         LogPosition position,
         long committedBy,
@@ -197,7 +197,7 @@ public readonly record struct Input
     ) =>
         new()
         {
-            Kind = InputKind.ManifestInstalled,
+            Kind = InputKind.SnapshotInstalled,
             NowMicroseconds = now,
             Position = position,
             CommittedBy = committedBy,
@@ -206,7 +206,7 @@ public readonly record struct Input
         };
 
     /// <summary>Reports that the offered snapshot could not be fetched or installed.</summary>
-    public static Input ManifestFailed(long now) => new() { Kind = InputKind.ManifestFailed, NowMicroseconds = now };
+    public static Input SnapshotFailed(long now) => new() { Kind = InputKind.SnapshotFailed, NowMicroseconds = now };
 
     /// <summary>
     /// Makes the proposal of a batch of <paramref name="bytes"/> bytes, answered by <see cref="Output.Proposed"/>.

@@ -50,7 +50,7 @@ internal sealed class LeadershipTransfer(MemberState state, ProgressTracker trac
 
     /// <summary>Abandons a transfer that takes too long.</summary>
     /// <returns>Whether this node must step down because of that.</returns>
-    public bool GiveUpIfLate()
+    public bool AbandonIfLate()
     {
         if (!IsActive || state.Now < _ends)
         {

@@ -78,7 +78,7 @@ internal sealed class Member
         }
         else
         {
-            Reads.AskAgainIfLate();
+            Reads.RepeatLateRequest();
         }
     }
 
@@ -341,7 +341,7 @@ internal sealed class Member
         (State.Role, State.Leader) = (Role.Follower, leader);
         _follower.Begin();
         _election.BeginToFollow();
-        Reads.WithdrawQuestion();
+        Reads.WithdrawRequest();
         Reads.AskLeader();
     }
 
@@ -354,7 +354,7 @@ internal sealed class Member
 
         (State.Role, State.Leader) = (Role.Leader, State.Self);
         _election.ForgetVotes();
-        Reads.WithdrawQuestion();
+        Reads.WithdrawRequest();
         _heartbeats.Begin();
         _storeWatch.Begin();
         Clocks.BeginLeading();
@@ -375,7 +375,7 @@ internal sealed class Member
             return;
         }
 
-        if (Transfer.GiveUpIfLate())
+        if (Transfer.AbandonIfLate())
         {
             Coverage.Count(RareBranch.SteppedDownWithoutTransfer);
             StepDown();

@@ -7,7 +7,7 @@ internal sealed class MemberState
     {
         ConsensusException.Unless(!start.Self.IsNone, "a node has an id");
         (Options, Rules) = (options, rules);
-        (Self, Incarnation) = (start.Self, start.Incarnation);
+        (Self, StartNumber) = (start.Self, start.StartNumber);
         (Term, VotedFor) = (start.Vote.Term, start.Vote.VotedFor);
         Log = new RaftLog(start, rules);
         ElectionTimeoutMicroseconds = options.FirstElectionTimeoutMicroseconds;
@@ -21,7 +21,7 @@ internal sealed class MemberState
     public NodeId Self { get; }
 
     /// <summary>How often this node's store was started, including this start.</summary>
-    public long Incarnation { get; }
+    public long StartNumber { get; }
 
     public RaftLog Log { get; }
 

@@ -73,7 +73,7 @@ public readonly record struct Message
     /// How often the sender's store was started. Replies of an earlier start are ignored. Repeated ones indicate a
     /// copied disk.
     /// </summary>
-    public required long Incarnation { get; init; }
+    public required long StartNumber { get; init; }
 
     /// <summary>
     /// Votes: the end of the candidate's log. Append: the position before the entries. AppendReply: the last verified

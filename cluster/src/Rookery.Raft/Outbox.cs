@@ -25,7 +25,7 @@ internal sealed class Outbox(MemberState state)
             From = state.Self,
             To = to,
             Term = state.Term,
-            Incarnation = state.Incarnation,
+            StartNumber = state.StartNumber,
         };
 
     public Message Reply(in Message to, MessageKind kind) =>
@@ -38,7 +38,7 @@ internal sealed class Outbox(MemberState state)
     /// <summary>Adds a message to the output, or holds it back until the vote record of its term is durable.</summary>
     public void Send(in Message message)
     {
-        if (state.Log.Durability.VoteIsDurable || state.Rules.MayLeaveBeforeVoteIsDurable(message.Kind))
+        if (state.Log.Durability.VoteIsDurable || state.Rules.MaySendBeforeVoteIsDurable(message.Kind))
         {
             Output.Send(message);
         }

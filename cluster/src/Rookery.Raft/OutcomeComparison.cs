@@ -49,7 +49,7 @@ internal sealed class OutcomeComparison(MemberState state, ProgressTracker track
     /// Returns the index at which the leader compares members. A new one is chosen when the last comparison is settled
     /// or has taken longer than an election timeout.
     /// </summary>
-    public long IndexToAskFor()
+    public long IndexToCompare()
     {
         bool isOpen = _askedIndex > Agreed.Index && state.Now - _askedAt <= state.ElectionTimeoutMicroseconds;
         if (!isOpen && _history.Last.Index > Agreed.Index)

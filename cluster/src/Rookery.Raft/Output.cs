@@ -83,7 +83,7 @@ public enum CoreEvent
     /// A message of an earlier start of the sender's store arrived. One such message was delayed; repeated ones come
     /// from an old disk or a copy.
     /// </summary>
-    OldIncarnation,
+    OldStart,
 
     /// <summary>The entries that this store had acknowledged and lost were replaced by the leader's.</summary>
     DamageHealed,

@@ -48,7 +48,7 @@ internal sealed class Progress(NodeId node, long next, long now)
     public long Next { get; private set; } = next;
 
     /// <summary>The number of the newest known start of the peer's store.</summary>
-    public long Incarnation { get; set; }
+    public long StartNumber { get; set; }
 
     /// <summary>The number of the start of the peer's store that acknowledged <see cref="Match"/>.</summary>
     public long MatchIncarnation { get; private set; }
@@ -91,7 +91,7 @@ internal sealed class Progress(NodeId node, long next, long now)
     /// <summary>
     /// Whether the peer has reported its health to this leader. A peer that has not may be unable to apply.
     /// </summary>
-    public bool HasToldHealth { get; set; }
+    public bool HasReportedHealth { get; set; }
 
     /// <summary>The peer's outcome hash at the last compared index.</summary>
     public OutcomeHash Outcome { get; set; }
@@ -141,7 +141,7 @@ internal sealed class Progress(NodeId node, long next, long now)
     public bool RecordAcknowledged(long match, long now)
     {
         bool isNews = match > Match;
-        MatchIncarnation = match >= Match ? Incarnation : MatchIncarnation;
+        MatchIncarnation = match >= Match ? StartNumber : MatchIncarnation;
         Match = Math.Max(Match, match);
         if (State == ProgressState.Replicate)
         {
@@ -172,7 +172,7 @@ internal sealed class Progress(NodeId node, long next, long now)
         Become(ProgressState.Probe, next, now);
     }
 
-    public void OfferManifest(long now)
+    public void OfferSnapshot(long now)
     {
         Become(ProgressState.Manifest, Next, now);
         FetchesThrough = 0;

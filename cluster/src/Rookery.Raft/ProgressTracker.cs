@@ -39,18 +39,18 @@ internal sealed class ProgressTracker(MemberState state, Outbox outbox)
             return null;
         }
 
-        if (!state.Rules.CountsAnswer(message.Incarnation, peer.Incarnation))
+        if (!state.Rules.CountsAnswer(message.StartNumber, peer.StartNumber))
         {
             Coverage.Count(RareBranch.HeardOldIncarnation);
-            outbox.Output.Tell(CoreEvent.OldIncarnation, message.From);
+            outbox.Output.Tell(CoreEvent.OldStart, message.From);
             return null;
         }
 
-        if (message.Incarnation > peer.Incarnation)
+        if (message.StartNumber > peer.StartNumber)
         {
             Coverage.Count(RareBranch.HeardNewIncarnation);
-            peer.Incarnation = message.Incarnation;
-            peer.HasToldHealth = false;
+            peer.StartNumber = message.StartNumber;
+            peer.HasReportedHealth = false;
             peer.ProbeFrom(peer.Next, state.Now);
         }
 
@@ -141,7 +141,7 @@ internal sealed class ProgressTracker(MemberState state, Outbox outbox)
                 && state.Now - peer.LastContact < state.ElectionTimeoutMicroseconds
                 && !state.IsStalled(peer.Health)
                 && peer.State == ProgressState.Replicate
-                && (peer.HasToldHealth || !mustHaveToldHealth);
+                && (peer.HasReportedHealth || !mustHaveToldHealth);
             if (
                 isFit
                 && (
@@ -254,7 +254,7 @@ internal sealed class ProgressTracker(MemberState state, Outbox outbox)
 
     private PeerProgress Read(Progress peer)
     {
-        bool hasAnswered = peer.Incarnation > 0;
+        bool hasAnswered = peer.StartNumber > 0;
         return new PeerProgress(
             peer.Node,
             peer.Match > 0 || peer.State == ProgressState.Manifest ? peer.Match : null,

@@ -51,7 +51,7 @@ public sealed class RaftCore
     public NodeId Leader => _state.Leader;
 
     /// <summary>How often this node's store was started, including this start.</summary>
-    public long Incarnation => _state.Incarnation;
+    public long StartNumber => _state.StartNumber;
 
     /// <summary>
     /// Whether a leadership transfer is running. Proposals are refused until it completes or is abandoned.
@@ -132,8 +132,8 @@ public sealed class RaftCore
 
     /// <summary>
     /// Whether a fetched snapshot may be installed now. The host calls this immediately before it installs, and takes
-    /// no other step until <see cref="Input.ManifestInstalled"/>. While a journal write is in flight, the host tries
-    /// again later. It reports <see cref="Input.ManifestFailed"/> when the applied log has overtaken the snapshot, or
+    /// no other step until <see cref="Input.SnapshotInstalled"/>. While a journal write is in flight, the host tries
+    /// again later. It reports <see cref="Input.SnapshotFailed"/> when the applied log has overtaken the snapshot, or
     /// when <paramref name="committedBy"/> is later than this node's term.
     /// </summary>
     /// <param name="position">The last entry that the snapshot contains.</param>
@@ -187,7 +187,7 @@ public sealed class RaftCore
             : _log.Durability.Next(
                 new VoteRecord(Term, VotedFor),
                 Last.Index,
-                _state.Rules.MayBeNoted(CommitIndex, Last.Index)
+                _state.Rules.CommitIndexToRecord(CommitIndex, Last.Index)
             );
         into.RoleChanged = before != (Role, Term, Leader);
     }
@@ -218,10 +218,10 @@ public sealed class RaftCore
             case InputKind.Unreadable:
                 _member.Replication.HandleUnreadable(input.Node, input.Number);
                 break;
-            case InputKind.ManifestDurable:
+            case InputKind.StoreDurable:
                 _member.Replication.Manifest = input.Position;
                 break;
-            case InputKind.ManifestInstalled:
+            case InputKind.SnapshotInstalled:
                 _member.HandleManifestInstalled(
                     input.Position,
                     input.CommittedBy,
@@ -229,7 +229,7 @@ public sealed class RaftCore
                     configurationIndex: input.Number
                 );
                 break;
-            case InputKind.ManifestFailed:
+            case InputKind.SnapshotFailed:
                 _member.Snapshots.HandleFailure();
                 break;
             case InputKind.Propose:

@@ -15,7 +15,7 @@ internal sealed class RaftLog
         ConsensusException.Unless(start.Vote.Term >= start.Log.Last.Term, "the vote record is as new as the log");
         (_rules, Entries, CommitIndex, _appliedThrough) = (rules, start.Log, start.CommitIndex, start.CommitIndex);
         Durability = new Durability(Entries.LastIndex, rules);
-        VotedBy = start.VotedBy > Entries.Last ? start.VotedBy : default;
+        MayHaveAcknowledged = start.MayHaveAcknowledged > Entries.Last ? start.MayHaveAcknowledged : default;
     }
 
     /// <summary>The entries, durable or not.</summary>
@@ -39,10 +39,10 @@ internal sealed class RaftLog
     /// <summary>
     /// The last position that this store may have acknowledged, if the log ends before that position; otherwise zeros.
     /// </summary>
-    public LogPosition VotedBy { get; private set; }
+    public LogPosition MayHaveAcknowledged { get; private set; }
 
     /// <summary>Whether this store lost entries that it may have acknowledged.</summary>
-    public bool IsDamaged => VotedBy != default;
+    public bool IsDamaged => MayHaveAcknowledged != default;
 
     /// <summary>The term of the last entry known to be committed.</summary>
     public long CommittedTerm => Entries.TermAt(CommitIndex);
@@ -96,16 +96,16 @@ internal sealed class RaftLog
         Durability.RecordInstalled(position.Index, tailIsKept);
     }
 
-    /// <summary>Clears the damage once the durable log is at least as up to date as <see cref="VotedBy"/>.</summary>
+    /// <summary>Clears the damage once the durable log is at least as up to date as <see cref="MayHaveAcknowledged"/>.</summary>
     /// <returns>Whether the damage was cleared by this call.</returns>
     public bool TryHeal()
     {
         var durable = new LogPosition(Entries.TermAt(Durability.DurableIndex), Durability.DurableIndex);
-        bool isHealed = IsDamaged && durable >= VotedBy;
+        bool isHealed = IsDamaged && durable >= MayHaveAcknowledged;
         if (isHealed)
         {
             Coverage.Count(RareBranch.DamageHealed);
-            VotedBy = default;
+            MayHaveAcknowledged = default;
         }
 
         return isHealed;

@@ -20,7 +20,7 @@ internal sealed class ReadIndex(
 
     // Request numbers contain the number of the store's start. Otherwise the reply to a request of an earlier start
     // could serve a stale read.
-    private long _request = state.Incarnation << 32;
+    private long _request = state.StartNumber << 32;
 
     private bool HasRoom => _waiting.Count + _ofRound.Count + _ofRequest.Count < RaftCore.MostWaitingReads;
 
@@ -118,7 +118,7 @@ internal sealed class ReadIndex(
     }
 
     /// <summary>Moves the requested reads back to the waiting reads, because the leader may have changed.</summary>
-    public void WithdrawQuestion()
+    public void WithdrawRequest()
     {
         foreach (long number in _ofRequest)
         {
@@ -151,12 +151,12 @@ internal sealed class ReadIndex(
     /// Repeats an unanswered request under a new number: a late reply to the old request must not serve reads that
     /// arrived after that request.
     /// </summary>
-    public void AskAgainIfLate()
+    public void RepeatLateRequest()
     {
         if (_ofRequest.Count > 0 && state.Now - _requestedAt > state.ElectionTimeoutMicroseconds / 3)
         {
             Coverage.Count(RareBranch.AskedAgain);
-            WithdrawQuestion();
+            WithdrawRequest();
             AskLeader();
         }
     }

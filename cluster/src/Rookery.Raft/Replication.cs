@@ -73,7 +73,7 @@ internal sealed class Replication(
         {
             if (peer.Next <= _log.Entries.Base.Index)
             {
-                OfferManifestIfNew(peer);
+                OfferSnapshotIfNew(peer);
                 return;
             }
 
@@ -120,7 +120,7 @@ internal sealed class Replication(
         if (Manifest.Index >= index)
         {
             Coverage.Count(RareBranch.ManifestForUnreadable);
-            OfferManifestIfNew(peer);
+            OfferSnapshotIfNew(peer);
             peer.FetchesThrough = index;
         }
         else
@@ -218,7 +218,7 @@ internal sealed class Replication(
         }
     }
 
-    private void OfferManifestIfNew(Progress peer)
+    private void OfferSnapshotIfNew(Progress peer)
     {
         if (Manifest.Index < _log.Entries.Base.Index)
         {
@@ -226,7 +226,7 @@ internal sealed class Replication(
             return;
         }
 
-        peer.OfferManifest(state.Now);
+        peer.OfferSnapshot(state.Now);
         outbox.Send(outbox.Make(MessageKind.SnapshotOffer, peer.Node) with { Position = Manifest });
     }
 
@@ -270,7 +270,7 @@ internal sealed class Replication(
         if (
             message.Position.Index <= peer.Match
             && message.Hint.Index < peer.Match
-            && message.Incarnation > peer.MatchIncarnation
+            && message.StartNumber > peer.MatchIncarnation
         )
         {
             Coverage.Count(RareBranch.PeerLostEntries);

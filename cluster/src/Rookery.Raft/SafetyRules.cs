@@ -18,7 +18,7 @@ internal class SafetyRules
     public virtual bool MayCommitByCounting(long entryTerm, long currentTerm) => entryTerm == currentTerm;
 
     /// <summary>Whether a message may be sent before the vote record of its term is durable.</summary>
-    public virtual bool MayLeaveBeforeVoteIsDurable(MessageKind kind) => kind is MessageKind.PreVote;
+    public virtual bool MaySendBeforeVoteIsDurable(MessageKind kind) => kind is MessageKind.PreVote;
 
     /// <summary>
     /// Whether a candidate may count its own vote: once the vote record is durable. Otherwise it could restart and vote
@@ -40,7 +40,7 @@ internal class SafetyRules
     /// Returns the commit index to record in a journal write. The next start trusts it without asking a leader, so only
     /// an index known to be committed may be recorded.
     /// </summary>
-    public virtual long MayBeNoted(long commitIndex, long lastIndex) => commitIndex;
+    public virtual long CommitIndexToRecord(long commitIndex, long lastIndex) => commitIndex;
 
     /// <summary>Whether a follower may commit now: when the vote record of the leader's term is durable.</summary>
     public virtual bool MayCommitAsFollower(bool voteIsDurable) => voteIsDurable;
@@ -56,7 +56,7 @@ internal class SafetyRules
     /// <summary>
     /// Whether this node may propose an entry: only a leader, and not during a leadership transfer (thesis 3.10).
     /// </summary>
-    public virtual bool MayPropose(bool leads, bool isHandingOver) => leads && !isHandingOver;
+    public virtual bool MayPropose(bool leads, bool isTransferring) => leads && !isTransferring;
 
     /// <summary>Returns the transfer target to keep when a leadership ends: none.</summary>
     public virtual NodeId TransferAfterLeadership(NodeId transferTo) => NodeId.None;
@@ -83,15 +83,18 @@ internal class SafetyRules
     public virtual bool KeepsTail(bool isInLog, bool isDurable) => isInLog && isDurable;
 
     /// <summary>Whether a node may campaign: only a voter of its own newest configuration.</summary>
-    public virtual bool MayStand(bool isVoter) => isVoter;
+    public virtual bool MayCampaign(bool isVoter) => isVoter;
 
     /// <summary>
     /// Whether a node whose disk stalled may campaign: when its store has worked well since, or when no leader was
     /// heard for four election timeouts. Within that time other nodes can campaign twice. The node must not abstain for
     /// ever, because it may have the only up-to-date log.
     /// </summary>
-    public virtual bool MayStandAfterStall(bool isOverStall, long leaderlessMicroseconds, long timeoutMicroseconds) =>
-        isOverStall || leaderlessMicroseconds >= 4 * timeoutMicroseconds;
+    public virtual bool MayCampaignAfterStall(
+        bool isOverStall,
+        long leaderlessMicroseconds,
+        long timeoutMicroseconds
+    ) => isOverStall || leaderlessMicroseconds >= 4 * timeoutMicroseconds;
 
     /// <summary>
     /// Whether a node may vote: always. A voter may not have received the configuration that makes it one (thesis
@@ -115,7 +118,7 @@ internal class SafetyRules
     public virtual long HoldBackFrom(long configurationIndex) => configurationIndex;
 
     /// <summary>Whether a reply counts: only if it comes from the newest known start of the peer's store.</summary>
-    public virtual bool CountsAnswer(long incarnation, long newestKnown) => incarnation >= newestKnown;
+    public virtual bool CountsAnswer(long startNumber, long newestKnown) => startNumber >= newestKnown;
 
     /// <summary>Whether an answer counts as lost, so that its message is repeated.</summary>
     public virtual bool AnswerIsLost(long waitedMicroseconds, long timeoutMicroseconds) =>
@@ -143,8 +146,8 @@ internal class SafetyRules
     /// Whether a candidate's log is new enough for this node's vote: at least as up to date as its own log, and as
     /// every entry that it may have acknowledged.
     /// </summary>
-    public virtual bool IsNewEnough(LogPosition candidate, LogPosition ownLast, LogPosition votedBy) =>
-        candidate >= ownLast && candidate >= votedBy;
+    public virtual bool IsNewEnough(LogPosition candidate, LogPosition ownLast, LogPosition mayHaveAcknowledged) =>
+        candidate >= ownLast && candidate >= mayHaveAcknowledged;
 
     /// <summary>Whether this node's outcome equals the majority's.</summary>
     public virtual bool IsSameOutcome(OutcomeHash own, OutcomeHash agreed) => own == agreed;
@@ -153,14 +156,14 @@ internal class SafetyRules
     /// Returns the clock to follow: the leader's own while it is synchronised and within a minute of the voters'
     /// median, otherwise the median (docs/explanation/consensus.md, Time).
     /// </summary>
-    public virtual long TimeToGoBy(long median, long own, bool isOwnSure) =>
+    public virtual long ClockToFollow(long median, long own, bool isOwnSure) =>
         isOwnSure && Math.Abs(own - median) <= ClusterClock.AgreementTicks ? own : median;
 
     /// <summary>
     /// Whether a time becomes the cluster's time: when a majority of synchronised clocks confirms it, or when a
     /// majority agrees on it and it is no jump. Boards without a battery-backed clock may all boot in 1970 or 2080.
     /// </summary>
-    public virtual bool MayTakeTime(bool isConfirmed, bool agrees, bool isNear) => isConfirmed || (agrees && isNear);
+    public virtual bool MayAdoptTime(bool isConfirmed, bool agrees, bool isNear) => isConfirmed || (agrees && isNear);
 
     /// <summary>
     /// Whether the next log time is ahead of the last one by at most the real time that passed. That holds when the

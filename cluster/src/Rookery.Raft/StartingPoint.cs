@@ -37,7 +37,7 @@ public sealed record StartingPoint
     public required NodeId Self { get; init; }
 
     /// <summary>How often this store was started, including this start.</summary>
-    public required long Incarnation { get; init; }
+    public required long StartNumber { get; init; }
 
     /// <summary>The last vote record in the journal.</summary>
     public required VoteRecord Vote { get; init; }
@@ -52,7 +52,7 @@ public sealed record StartingPoint
     /// The last position that this store may have acknowledged. When the journal is damaged, it may be after the end of
     /// <see cref="Log"/>.
     /// </summary>
-    public LogPosition VotedBy { get; init; }
+    public LogPosition MayHaveAcknowledged { get; init; }
 
     /// <summary>Whether the process or machine ended without a clean stop before this start.</summary>
     public bool WasUnclean { get; init; }

@@ -59,7 +59,7 @@ internal sealed class StoreWatch(
         {
             betterExists |=
                 state.Configuration.IsVoter(peer.Node)
-                && peer.HasToldHealth
+                && peer.HasReportedHealth
                 && peer.Health.BoardPenalty < ownPenalty
                 && state.Now - peer.LastContact < state.ElectionTimeoutMicroseconds;
         }

@@ -30,7 +30,7 @@ public sealed class OutcomeTests
                 From = new NodeId(world.Leader),
                 To = three,
                 Term = world[world.Leader].Core!.Term,
-                Incarnation = 1,
+                StartNumber = 1,
                 Outcome = new OutcomeHash(2, 4711),
                 ElectionTimeoutMicroseconds = 1_500_000,
             }

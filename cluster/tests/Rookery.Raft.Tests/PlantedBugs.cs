@@ -203,7 +203,7 @@ internal static class PlantedBugs
 
     private sealed class NoteUncommitted : SafetyRules
     {
-        public override long MayBeNoted(long commitIndex, long lastIndex) => lastIndex;
+        public override long CommitIndexToRecord(long commitIndex, long lastIndex) => lastIndex;
     }
 
     private sealed class CountSelfBeforeSync : SafetyRules
@@ -213,7 +213,7 @@ internal static class PlantedBugs
 
     private sealed class VoteBeforeDurable : SafetyRules
     {
-        public override bool MayLeaveBeforeVoteIsDurable(MessageKind kind) =>
+        public override bool MaySendBeforeVoteIsDurable(MessageKind kind) =>
             kind is MessageKind.PreVote or MessageKind.VoteReply;
     }
 
@@ -221,7 +221,7 @@ internal static class PlantedBugs
     {
         public override bool HasOwnVote(bool voteIsDurable) => true;
 
-        public override bool MayLeaveBeforeVoteIsDurable(MessageKind kind) =>
+        public override bool MaySendBeforeVoteIsDurable(MessageKind kind) =>
             kind is MessageKind.PreVote or MessageKind.Vote;
     }
 
@@ -242,12 +242,12 @@ internal static class PlantedBugs
 
     private sealed class FollowerProposes : SafetyRules
     {
-        public override bool MayPropose(bool leads, bool isHandingOver) => true;
+        public override bool MayPropose(bool leads, bool isTransferring) => true;
     }
 
     private sealed class ProposeDuringTransfer : SafetyRules
     {
-        public override bool MayPropose(bool leads, bool isHandingOver) => leads;
+        public override bool MayPropose(bool leads, bool isTransferring) => leads;
     }
 
     private sealed class TransferOutlives : SafetyRules
@@ -260,7 +260,7 @@ internal static class PlantedBugs
         public override int MajorityOf(Configuration configuration) =>
             configuration.Voters.IsEmpty ? 0 : configuration.Majority;
 
-        public override bool MayStand(bool isVoter) => true;
+        public override bool MayCampaign(bool isVoter) => true;
     }
 
     private sealed class HalfIsEnough : SafetyRules
@@ -305,7 +305,7 @@ internal static class PlantedBugs
 
     private sealed class CountOldAnswers : SafetyRules
     {
-        public override bool CountsAnswer(long incarnation, long newestKnown) => true;
+        public override bool CountsAnswer(long startNumber, long newestKnown) => true;
     }
 
     private sealed class WaitForEver : SafetyRules
@@ -340,8 +340,8 @@ internal static class PlantedBugs
 
     private sealed class DamagedNeverVotes : SafetyRules
     {
-        public override bool IsNewEnough(LogPosition candidate, LogPosition ownLast, LogPosition votedBy) =>
-            candidate >= ownLast && votedBy == default;
+        public override bool IsNewEnough(LogPosition candidate, LogPosition ownLast, LogPosition mayHaveAcknowledged) =>
+            candidate >= ownLast && mayHaveAcknowledged == default;
     }
 
     private sealed class AcknowledgeUnverifiedTail : SafetyRules
@@ -362,13 +362,14 @@ internal static class PlantedBugs
 
     private sealed class ForgetLostTail : SafetyRules
     {
-        public override bool IsNewEnough(LogPosition candidate, LogPosition ownLast, LogPosition votedBy) =>
+        public override bool IsNewEnough(LogPosition candidate, LogPosition ownLast, LogPosition mayHaveAcknowledged) =>
             candidate >= ownLast;
     }
 
     private sealed class VoteForAnyLog : SafetyRules
     {
-        public override bool IsNewEnough(LogPosition candidate, LogPosition ownLast, LogPosition votedBy) => true;
+        public override bool IsNewEnough(LogPosition candidate, LogPosition ownLast, LogPosition mayHaveAcknowledged) =>
+            true;
     }
 
     private sealed class NeverCompare : SafetyRules
@@ -378,12 +379,12 @@ internal static class PlantedBugs
 
     private sealed class OwnClock : SafetyRules
     {
-        public override long TimeToGoBy(long median, long own, bool isOwnSure) => own;
+        public override long ClockToFollow(long median, long own, bool isOwnSure) => own;
     }
 
     private sealed class TakeAnyJump : SafetyRules
     {
-        public override bool MayTakeTime(bool isConfirmed, bool agrees, bool isNear) => agrees;
+        public override bool MayAdoptTime(bool isConfirmed, bool agrees, bool isNear) => agrees;
     }
 
     private sealed class AgeByJumps : SafetyRules
@@ -393,7 +394,7 @@ internal static class PlantedBugs
 
     private sealed class StalledKeepsAway : SafetyRules
     {
-        public override bool MayStandAfterStall(
+        public override bool MayCampaignAfterStall(
             bool isOverStall,
             long leaderlessMicroseconds,
             long timeoutMicroseconds

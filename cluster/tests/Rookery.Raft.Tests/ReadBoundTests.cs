@@ -12,7 +12,7 @@ public sealed class ReadBoundTests
             new StartingPoint
             {
                 Self = self,
-                Incarnation = 1,
+                StartNumber = 1,
                 Vote = default,
                 Log = new EntryLog(default, Configuration.Of([self, other, new NodeId(3)], []), 0),
                 CommitIndex = 0,

@@ -19,7 +19,7 @@ public sealed class SimulationTests(ITestOutputHelper report)
         ["lossy"] = ["AppendReply refused", "SnapshotOffer"],
         ["crashes"] = ["crash", "entries replaced", "manifest replaced the log"],
         ["aimed crashes"] = ["crash", "entries replaced", "TimeoutNow"],
-        ["elections"] = ["VoteReply refused", "entries replaced", "OldIncarnation"],
+        ["elections"] = ["VoteReply refused", "entries replaced", "OldStart"],
         ["slow disks"] = ["LeaderStoreStalled", "TimeoutNow"],
         ["partitions"] = ["QuorumLost", "PreVoteReply refused", "manifest replaced the log"],
         ["churn"] =

@@ -31,7 +31,7 @@ public sealed class Memtables : IDisposable
     /// <summary>
     /// Called on the background thread when a manifest is durable: the journal through that position may be released.
     /// </summary>
-    public Action<ManifestPosition>? ManifestDurable { get; set; }
+    public Action<ManifestPosition>? StoreDurable { get; set; }
 
     /// <summary>
     /// Called when there may be background work: a memtable was frozen, or a flush was requested. Must return
@@ -253,5 +253,5 @@ public sealed class Memtables : IDisposable
         active.Release();
     }
 
-    private void TellDurable() => ManifestDurable?.Invoke(_context.Durable.Manifest.Position);
+    private void TellDurable() => StoreDurable?.Invoke(_context.Durable.Manifest.Position);
 }

@@ -50,7 +50,7 @@ internal sealed class JournalWriter(
         _writeNumber = write.Number;
         if (write.Vote is { } vote)
         {
-            Add(VoteEncoding.ToFrame(vote, host.Core.Incarnation));
+            Add(VoteEncoding.ToFrame(vote, host.Core.StartNumber));
         }
 
         if (write.TruncateAfter >= 0)

@@ -13,9 +13,9 @@ internal static class LogStart
     public static StartingPoint Of(NodeStore store, NodeId self, bool mayBegin, int seed)
     {
         var journal = store.Journal;
-        var (vote, incarnation) = VoteEncoding.Read(journal.Vote.Span);
+        var (vote, startNumber) = VoteEncoding.Read(journal.Vote.Span);
         var entries = journal.TakeRecovered();
-        incarnation++;
+        startNumber++;
         if (journal.LastTerm > vote.Term)
         {
             // A restored log contains no vote. Record a vote for this node in the last entry's term, so that it cannot
@@ -28,7 +28,7 @@ internal static class LogStart
         var acknowledged = journal.Recovery.MayHaveAcknowledged;
         bool isDamaged = acknowledged.IsLaterThan(new EntryPosition(journal.LastTerm, journal.LastIndex));
         var begun = mayBegin && !isDamaged && journal.Configuration.IsEmpty ? Begin(journal, self, ref vote) : [];
-        JournalFrame[] frames = [VoteEncoding.ToFrame(vote, incarnation), .. begun];
+        JournalFrame[] frames = [VoteEncoding.ToFrame(vote, startNumber), .. begun];
         journal.Write(frames);
 
         var log = ReadLog(store, entries);
@@ -48,20 +48,20 @@ internal static class LogStart
         return new StartingPoint
         {
             Self = self,
-            Incarnation = incarnation,
+            StartNumber = startNumber,
             Vote = vote,
             Log = log,
             // A damaged journal may end before the manifest's index. The manifest contains no configuration, so the
             // journal's last configuration is in force until entries or a snapshot with a newer one arrive.
             CommitIndex = Math.Max(Math.Min(store.Durable.Index, log.LastIndex), journal.CommittedIndex),
-            VotedBy = new LogPosition(acknowledged.Term, acknowledged.Index),
+            MayHaveAcknowledged = new LogPosition(acknowledged.Term, acknowledged.Index),
             WasUnclean = journal.Recovery.Verdict is not (TailVerdict.BeginNew or TailVerdict.ContinueAfterCleanStop),
             Seed = seed,
         };
     }
 
     /// <summary>Returns the number of the start that <see cref="Of"/> will make.</summary>
-    public static long NextIncarnation(NodeJournal journal) => VoteEncoding.Read(journal.Vote.Span).Incarnation + 1;
+    public static long NextStartNumber(NodeJournal journal) => VoteEncoding.Read(journal.Vote.Span).StartNumber + 1;
 
     /// <summary>Returns an entry without its payload, as the core uses it.</summary>
     public static Entry EntryOf(FrameType type, long index, long term, int bytes, ReadOnlyMemory<byte> configuration) =>

@@ -13,13 +13,13 @@ internal static class VoteEncoding
     private const byte Format = 1;
     private const int Bytes = 1 + (3 * sizeof(long));
 
-    public static JournalFrame ToFrame(VoteRecord vote, long incarnation)
+    public static JournalFrame ToFrame(VoteRecord vote, long startNumber)
     {
         Span<byte> content = stackalloc byte[Bytes];
         content[0] = Format;
         BinaryPrimitives.WriteInt64LittleEndian(content[1..], vote.Term);
         BinaryPrimitives.WriteInt64LittleEndian(content[9..], vote.VotedFor.Value);
-        BinaryPrimitives.WriteInt64LittleEndian(content[17..], incarnation);
+        BinaryPrimitives.WriteInt64LittleEndian(content[17..], startNumber);
         return new JournalFrame(
             FrameType.Vote,
             Index: 0,
@@ -32,7 +32,7 @@ internal static class VoteEncoding
 
     /// <summary>Reads the last vote and the number of starts; zeros when the journal has no vote frame.</summary>
     /// <exception cref="JournalFormatException">A newer version wrote it.</exception>
-    public static (VoteRecord Vote, long Incarnation) Read(ReadOnlySpan<byte> payload)
+    public static (VoteRecord Vote, long StartNumber) Read(ReadOnlySpan<byte> payload)
     {
         if (payload.IsEmpty)
         {

@@ -155,7 +155,7 @@ public sealed class ClusterMember : IAsyncDisposable
             ClusterId = Identity.ClusterId,
             NodeId = Identity.NodeId,
             StoreId = store.Storage.StoreId,
-            StartNumber = LogStart.NextIncarnation(store.Journal),
+            StartNumber = LogStart.NextStartNumber(store.Journal),
             FeatureLevel = PeerProtocol.FeatureLevel,
             StartId = BitConverter.ToUInt64(RandomNumberGenerator.GetBytes(sizeof(ulong))),
             Port = _options.Listen.Port,

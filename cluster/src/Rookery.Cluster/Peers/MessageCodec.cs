@@ -46,7 +46,7 @@ internal static class MessageCodec
             )
         );
         writer.PutInt64(message.Term);
-        writer.PutInt64(message.Incarnation);
+        writer.PutInt64(message.StartNumber);
         writer.PutInt64(message.Position.Term);
         writer.PutInt64(message.Position.Index);
         writer.PutInt64(message.LastIndex);
@@ -101,7 +101,7 @@ internal static class MessageCodec
             Refused = (flags & Refused) != 0,
             IsTransfer = (flags & IsTransfer) != 0,
             Term = reader.TakeInt64(),
-            Incarnation = reader.TakeInt64(),
+            StartNumber = reader.TakeInt64(),
             Position = new LogPosition(reader.TakeInt64(), reader.TakeInt64()),
             LastIndex = reader.TakeInt64(),
             Commit = reader.TakeInt64(),

@@ -197,7 +197,7 @@ public sealed class ClusterRecovery : IDisposable
             },
             Members.IdOf(store.Ids.NodeId),
             ConfigurationEncoding.Read(store.Configuration.Span).Configuration,
-            VoteEncoding.Read(store.Vote.Span).Incarnation,
+            VoteEncoding.Read(store.Vote.Span).StartNumber,
             Identity
                 .Peers.Select(static peer => peer.NodeId)
                 .Append(Identity.NodeId)

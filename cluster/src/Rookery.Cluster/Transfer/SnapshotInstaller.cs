@@ -140,7 +140,7 @@ internal sealed class SnapshotInstaller(
     private void EndFetchInVain()
     {
         _isFetching = false;
-        host.Step(Input.ManifestFailed(host.Now));
+        host.Step(Input.SnapshotFailed(host.Now));
         host.EndStep();
     }
 
@@ -282,7 +282,7 @@ internal sealed class SnapshotInstaller(
 
         _isFetching = false;
         log.Memory.StepInstalled(
-            Input.ManifestInstalled(host.Now, position, offer.CommittedBy, configuration, index),
+            Input.SnapshotInstalled(host.Now, position, offer.CommittedBy, configuration, index),
             tailIsKept ? null : offer
         );
         reads.EndThrough(offer.Index);

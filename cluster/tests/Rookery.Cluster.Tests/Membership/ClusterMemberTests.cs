@@ -177,7 +177,7 @@ public sealed class ClusterMemberTests : IDisposable
                     From = new NodeId(leader),
                     To = consensus.Self,
                     Term = 5,
-                    Incarnation = 1,
+                    StartNumber = 1,
                     ElectionTimeoutMicroseconds = 1_000_000,
                 },
                 []
@@ -227,7 +227,7 @@ public sealed class ClusterMemberTests : IDisposable
             new SilentRecorder(),
             _time
         );
-        return LogStart.NextIncarnation(store.Journal);
+        return LogStart.NextStartNumber(store.Journal);
     }
 
     private ClusterMember Load() =>

@@ -15,7 +15,7 @@ internal static class Samples
             From = from,
             To = to,
             Term = random.NextInt64(),
-            Incarnation = random.NextInt64(),
+            StartNumber = random.NextInt64(),
             Position = new LogPosition(random.NextInt64(1000), last),
             LastIndex = last,
             Commit = random.NextInt64(),

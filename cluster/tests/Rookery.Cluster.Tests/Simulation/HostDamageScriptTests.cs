@@ -98,14 +98,14 @@ public sealed class HostDamageScriptTests
         cluster.C.Kill();
         cluster.Put(cluster.A, "users/late", 4);
         cluster.Put(cluster.A, "users/later", 5);
-        long starts = LogStart.NextIncarnation(cluster.A.Store!.Journal);
+        long starts = LogStart.NextStartNumber(cluster.A.Store!.Journal);
         cluster.A.LosePower();
         cluster.B.LosePower();
         JournalRot.At(cluster.A, "users/rotten");
 
         cluster.A.Open();
         Assert.Equal('B', cluster.A.Store!.Journal.Recovery.Label);
-        Assert.Equal(starts + 1, LogStart.NextIncarnation(cluster.A.Store!.Journal));
+        Assert.Equal(starts + 1, LogStart.NextStartNumber(cluster.A.Store!.Journal));
         cluster.RunFor(500);
         Stop(cluster.A);
         cluster.A.Open();

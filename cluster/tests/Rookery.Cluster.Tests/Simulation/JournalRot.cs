@@ -24,7 +24,7 @@ internal sealed class JournalRot
     public static JournalRot? Strike(SteppedMember member, Random random)
     {
         var rot = new JournalRot(member);
-        var segments = rot.Segments().OrderBy(segment => segment.Incarnation).ToList();
+        var segments = rot.Segments().OrderBy(segment => segment.StartNumber).ToList();
         if (segments.Count == 0 || segments[^1].Frames.Count == 0)
         {
             return null;
@@ -84,7 +84,7 @@ internal sealed class JournalRot
     /// Returns the used segments with the blocks at which frames of their present use begin, and where the newest write
     /// begins.
     /// </summary>
-    private IEnumerable<(string Path, long Incarnation, List<long> Frames, long LastWrite)> Segments()
+    private IEnumerable<(string Path, long StartNumber, List<long> Frames, long LastWrite)> Segments()
     {
         foreach (
             string path in _member.Disk.Files.Where(path =>

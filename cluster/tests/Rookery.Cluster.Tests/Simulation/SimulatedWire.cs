@@ -92,7 +92,7 @@ internal sealed class SimulatedWire(SteppedCluster cluster)
                 From = copy.To,
                 To = copy.From,
                 Term = copy.Term,
-                Incarnation = receiver.Starts,
+                StartNumber = receiver.Starts,
                 Position = new LogPosition(copy.Term, copy.LastIndex),
             };
             Carry(reply.From, reply.To, () => cluster.Find(reply.To)?.Consensus?.Received(reply, []));

@@ -199,7 +199,7 @@ internal static class DamageScenarios
                 From = new NodeId(2),
                 To = one,
                 Term = world[2].Core!.Term,
-                Incarnation = 1,
+                StartNumber = 1,
                 Commit = 4,
             }
         );

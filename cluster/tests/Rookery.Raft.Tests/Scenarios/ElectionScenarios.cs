@@ -159,7 +159,7 @@ internal static class ElectionScenarios
                 From = new NodeId(4),
                 To = new NodeId(4),
                 Term = 0,
-                Incarnation = 1,
+                StartNumber = 1,
             }
         );
         Assert.True(world[4].Core!.Role == Role.Follower, "who has no voters does not lead: 1 leads alone");
@@ -191,7 +191,7 @@ internal static class ElectionScenarios
                 From = new NodeId(1),
                 To = new NodeId(3),
                 Term = 5,
-                Incarnation = 1,
+                StartNumber = 1,
                 Position = new LogPosition(1, 1),
                 IsTransfer = true,
             }

@@ -217,7 +217,7 @@ internal static class ReplicationScenarios
                 From = new NodeId(2),
                 To = five,
                 Term = world[1].Core!.Term,
-                Incarnation = 1,
+                StartNumber = 1,
                 Position = new LogPosition(2, 2),
             }
         );

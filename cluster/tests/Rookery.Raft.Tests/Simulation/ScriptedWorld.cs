@@ -167,7 +167,7 @@ internal sealed class ScriptedWorld : INodeWorld
                 From = new NodeId(leader),
                 To = new NodeId(voter),
                 Term = this[leader].Core!.Term,
-                Incarnation = 1,
+                StartNumber = 1,
             }
         );
 

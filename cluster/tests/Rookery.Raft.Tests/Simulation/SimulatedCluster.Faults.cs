@@ -84,7 +84,7 @@ internal sealed partial class SimulatedCluster
         }
     }
 
-    private static bool IsHarmed(SimulatedNode node) => node.IsStuck || node.Store.VotedBy != default;
+    private static bool IsHarmed(SimulatedNode node) => node.IsStuck || node.Store.MayHaveAcknowledged != default;
 
     private void LoseTheWay()
     {

@@ -72,7 +72,7 @@ internal sealed class SimulatedNode(NodeId id, SimulatedStore store, INodeWorld 
         (_applied, _state) = (Store.Manifest.Position.Index, Store.Manifest.State.Copy());
         _seenCommit = _applied;
         (IsFetching, HasDiverged, _toldLogTimeIn) = (false, false, 0);
-        Step(Input.ManifestDurable(world.Now, Store.Manifest.Position));
+        Step(Input.StoreDurable(world.Now, Store.Manifest.Position));
     }
 
     public void Crash()
@@ -229,7 +229,7 @@ internal sealed class SimulatedNode(NodeId id, SimulatedStore store, INodeWorld 
         }
     }
 
-    public void TellOfManifest() => Step(Input.ManifestDurable(world.Now, Store.Manifest.Position));
+    public void TellOfManifest() => Step(Input.StoreDurable(world.Now, Store.Manifest.Position));
 
     /// <summary>Handles the arrival of a fetched snapshot.</summary>
     /// <param name="manifest">The snapshot; null when the fetch failed.</param>
@@ -243,7 +243,7 @@ internal sealed class SimulatedNode(NodeId id, SimulatedStore store, INodeWorld 
             || !(core.MayInstall(manifest.Position, committedBy) || IsForTables(manifest.Position, committedBy))
         )
         {
-            Step(Input.ManifestFailed(world.Now));
+            Step(Input.SnapshotFailed(world.Now));
             return;
         }
 
@@ -271,7 +271,7 @@ internal sealed class SimulatedNode(NodeId id, SimulatedStore store, INodeWorld 
         var configuration =
             world.Mistake == HostMistake.KeepsOldConfiguration ? core.Configuration : manifest.Configuration;
         Step(
-            Input.ManifestInstalled(
+            Input.SnapshotInstalled(
                 world.Now,
                 manifest.Position,
                 committedBy,

@@ -27,7 +27,7 @@ internal sealed class SimulatedStore(Configuration configuration)
 
     public VoteRecord Vote { get; private set; }
 
-    public long Incarnation { get; private set; }
+    public long StartNumber { get; private set; }
 
     public StoredManifest Manifest { get; private set; } = new(default, configuration, 0, new SimulatedState());
 
@@ -37,7 +37,7 @@ internal sealed class SimulatedStore(Configuration configuration)
     /// Position through which acknowledged entries may be lost. The journal keeps it across restarts, like the vote and
     /// the start number, and clears it once the log has reached it again.
     /// </summary>
-    public LogPosition VotedBy { get; private set; }
+    public LogPosition MayHaveAcknowledged { get; private set; }
 
     /// <summary>The highest index known to be committed, from the manifest or a record of the journal.</summary>
     public long KnownCommitted => Math.Max(Manifest.Position.Index, Math.Min(_notedCommit, Last.Index));
@@ -68,7 +68,7 @@ internal sealed class SimulatedStore(Configuration configuration)
     /// Whether this entry was stored here, is unreadable, and counts as acknowledged until it is repaired.
     /// </summary>
     public bool KnowsThatItLost(LogPosition position) =>
-        VotedBy.Index >= position.Index && _lostTerms.GetValueOrDefault(position.Index) == position.Term;
+        MayHaveAcknowledged.Index >= position.Index && _lostTerms.GetValueOrDefault(position.Index) == position.Term;
 
     public void Begin(in JournalWrite write, StoredEntry[] written)
     {
@@ -136,7 +136,7 @@ internal sealed class SimulatedStore(Configuration configuration)
     /// </summary>
     public void Rot(long behind)
     {
-        VotedBy = VotedBy > Last ? VotedBy : Last;
+        MayHaveAcknowledged = MayHaveAcknowledged > Last ? MayHaveAcknowledged : Last;
         foreach (var entry in _entries.Where(entry => entry.Entry.Index > behind))
         {
             _lostTerms[entry.Entry.Index] = entry.Entry.Term;
@@ -158,9 +158,9 @@ internal sealed class SimulatedStore(Configuration configuration)
 
     public StartingPoint Start(NodeId self, int seed, bool countsStarts, bool remembersDamage)
     {
-        VotedBy = _damageIsTold && !remembersDamage ? default : VotedBy;
-        _damageIsTold = VotedBy != default;
-        Incarnation += countsStarts || Incarnation == 0 ? 1 : 0;
+        MayHaveAcknowledged = _damageIsTold && !remembersDamage ? default : MayHaveAcknowledged;
+        _damageIsTold = MayHaveAcknowledged != default;
+        StartNumber += countsStarts || StartNumber == 0 ? 1 : 0;
         var log = new EntryLog(Base.Position, Base.Configuration, Base.ConfigurationIndex);
         foreach (var entry in _entries)
         {
@@ -170,11 +170,11 @@ internal sealed class SimulatedStore(Configuration configuration)
         return new StartingPoint
         {
             Self = self,
-            Incarnation = Incarnation,
+            StartNumber = StartNumber,
             Vote = Vote,
             Log = log,
             CommitIndex = KnownCommitted,
-            VotedBy = VotedBy,
+            MayHaveAcknowledged = MayHaveAcknowledged,
             WasUnclean = WasUnclean,
             Seed = seed,
         };
@@ -207,8 +207,8 @@ internal sealed class SimulatedStore(Configuration configuration)
 
     private void Heal()
     {
-        VotedBy = VotedBy > Last ? VotedBy : default;
-        if (VotedBy == default)
+        MayHaveAcknowledged = MayHaveAcknowledged > Last ? MayHaveAcknowledged : default;
+        if (MayHaveAcknowledged == default)
         {
             _lostTerms.Clear();
         }

@@ -61,7 +61,7 @@ public sealed class NodeStore : IDisposable
         };
         Inbox = new StateInbox(storage, disk, directory.InboxPath, options.Reserve, Transfers);
         Installation = new StateInstallation(storage, journal, applier, clusterRecords, Inbox);
-        storage.Memtables.ManifestDurable = position => ReleaseJournal(position.Index);
+        storage.Memtables.StoreDurable = position => ReleaseJournal(position.Index);
     }
 
     /// <summary>
@@ -148,7 +148,7 @@ public sealed class NodeStore : IDisposable
     /// Called when <see cref="Durable"/> has risen, after the journal released its entries, on the thread of background
     /// work.
     /// </summary>
-    public Action<JournalPosition>? ManifestDurable { get; set; }
+    public Action<JournalPosition>? StoreDurable { get; set; }
 
     /// <summary>Whether tombstones are retained for members that may lag; a single node needs none.</summary>
     public bool KeepsDeletions
@@ -273,6 +273,6 @@ public sealed class NodeStore : IDisposable
             // did not fail.
         }
 
-        ManifestDurable?.Invoke(Durable);
+        StoreDurable?.Invoke(Durable);
     }
 }
