@@ -292,7 +292,7 @@ public sealed class RaftConsensus : IConsensusHost, IPeerReceiver
     /// <returns>Null while the offer is being written, or while this leader's tables have not reached
     /// <paramref name="through"/>: ask again.</returns>
     /// <exception cref="IOException">This node offers no state; the message says why.</exception>
-    public Task<StateOffer?> OfferStateAsync(long? since, long through) => _provider.OfferAsync(since, through);
+    public Task<SnapshotOffer?> OfferStateAsync(long? since, long through) => _provider.OfferAsync(since, through);
 
     /// <summary>The leader; none when this node knows none.</summary>
     public NodeId Leader => Host.Leadership.Leader;

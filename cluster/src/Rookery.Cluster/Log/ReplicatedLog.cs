@@ -18,7 +18,7 @@ internal sealed class ReplicatedLog(RaftHost host, ProposalAnswers answers, long
 
     private long _operations = operationsBeforeNext;
     private Entry[] _incoming = new Entry[64];
-    private StateOffer? _installed;
+    private SnapshotOffer? _installed;
     private int _quietLooks;
     private long _indexAtLook;
 
@@ -112,7 +112,7 @@ internal sealed class ReplicatedLog(RaftHost host, ProposalAnswers answers, long
     /// <summary>Steps the core after a snapshot was installed, and continues the log after the snapshot.</summary>
     /// <param name="input">The input to step with.</param>
     /// <param name="installed">The snapshot; null when the log keeps its entries after it.</param>
-    public void StepInstalled(in Input input, StateOffer? installed)
+    public void StepInstalled(in Input input, SnapshotOffer? installed)
     {
         _installed = installed;
         host.Step(input);

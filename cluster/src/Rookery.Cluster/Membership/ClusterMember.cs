@@ -431,7 +431,7 @@ public sealed class ClusterMember : IAsyncDisposable
         }.RunAsync(cancellationToken);
     }
 
-    private string Describe(StateOffer offer, NodeId from)
+    private string Describe(SnapshotOffer offer, NodeId from)
     {
         string member = _consensus!.Roster.NameOf(from);
         return offer.Since is { } since

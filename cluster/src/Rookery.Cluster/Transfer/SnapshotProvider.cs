@@ -16,7 +16,7 @@ internal sealed class SnapshotProvider(RaftHost host, NodeStore store)
     /// <returns>Null while the offer is being written, or while this leader's tables have not reached
     /// <paramref name="through"/>: ask again.</returns>
     /// <exception cref="IOException">This node offers no state; the message says why.</exception>
-    public async Task<StateOffer?> OfferAsync(long? since, long through)
+    public async Task<SnapshotOffer?> OfferAsync(long? since, long through)
     {
         if (host.Progress.IsBlocked || (store.Durable.Index < through && host.Leadership.Leader != host.Self))
         {

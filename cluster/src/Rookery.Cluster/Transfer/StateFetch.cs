@@ -45,7 +45,7 @@ public sealed class StateFetch(HttpClient member, StateInbox inbox, TimeProvider
     public Func<long> Through { get; init; } = static () => 0;
 
     /// <summary>Invoked with each offer before it is fetched.</summary>
-    public Action<StateOffer>? Chosen { get; init; }
+    public Action<SnapshotOffer>? Chosen { get; init; }
 
     /// <summary>
     /// The delay after a broken connection, multiplied by the number of consecutive breaks without a received byte.
@@ -96,7 +96,7 @@ public sealed class StateFetch(HttpClient member, StateInbox inbox, TimeProvider
         }
     }
 
-    private async Task<StateOffer> GetOfferAsync(CancellationToken cancellationToken)
+    private async Task<SnapshotOffer> GetOfferAsync(CancellationToken cancellationToken)
     {
         long begun = time.GetTimestamp();
 
@@ -141,7 +141,7 @@ public sealed class StateFetch(HttpClient member, StateInbox inbox, TimeProvider
         );
 
     // Null while the other member is writing the changes, or has not applied far enough.
-    private async Task<StateOffer?> AskAsync(string path, CancellationToken cancellationToken)
+    private async Task<SnapshotOffer?> AskAsync(string path, CancellationToken cancellationToken)
     {
         try
         {
@@ -170,7 +170,7 @@ public sealed class StateFetch(HttpClient member, StateInbox inbox, TimeProvider
                 cancellationToken
             );
             return answer.StatusCode == HttpStatusCode.OK
-                ? StateOffer.Decode(body)
+                ? SnapshotOffer.Decode(body)
                 : throw new StateTransferException(
                     $"{member.BaseAddress} does not offer its state: {System.Text.Encoding.UTF8.GetString(body)}"
                 );
@@ -185,7 +185,7 @@ public sealed class StateFetch(HttpClient member, StateInbox inbox, TimeProvider
     }
 
     // False when the member no longer has the offer.
-    private async Task<bool> FetchFilesAsync(StateOffer offer, CancellationToken cancellationToken)
+    private async Task<bool> FetchFilesAsync(SnapshotOffer offer, CancellationToken cancellationToken)
     {
         long before = 0;
         foreach (var file in offer.Files)
@@ -202,7 +202,7 @@ public sealed class StateFetch(HttpClient member, StateInbox inbox, TimeProvider
     }
 
     private async Task<bool> FetchFileAsync(
-        StateOffer offer,
+        SnapshotOffer offer,
         StateFile file,
         long before,
         CancellationToken cancellationToken
@@ -248,7 +248,7 @@ public sealed class StateFetch(HttpClient member, StateInbox inbox, TimeProvider
     /// </summary>
     /// <returns>False when the member no longer has the offer.</returns>
     private async Task<bool> FetchRestAsync(
-        StateOffer offer,
+        SnapshotOffer offer,
         StateFile file,
         InboxFile target,
         long before,

@@ -24,7 +24,7 @@ namespace Rookery.Cluster.Transfer;
 /// <param name="make">Makes an offer or returns the open one. Receives the etag through which the member has all
 /// changes (null for none) and the member's applied index. Returns null while the offer is being written.</param>
 /// <param name="time">The clock.</param>
-public sealed class StateRoutes(StateOffers offers, Func<long?, long, Task<StateOffer?>> make, TimeProvider time)
+public sealed class StateRoutes(SnapshotOffers offers, Func<long?, long, Task<SnapshotOffer?>> make, TimeProvider time)
 {
     /// <summary>The prefix of all paths.</summary>
     public const string Prefix = "/state";

@@ -189,7 +189,7 @@ internal sealed class SimulatedWire(SteppedCluster cluster)
         }
 
         var store = member.Store!;
-        StateOffer? offer = null;
+        SnapshotOffer? offer = null;
         while (offer is null)
         {
             var making = member.Consensus!.OfferStateAsync(

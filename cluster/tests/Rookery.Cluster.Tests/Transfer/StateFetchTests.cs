@@ -39,7 +39,7 @@ public sealed class StateFetchTests : IDisposable
     public async Task Changes_are_fetched_when_they_are_smaller_and_counted_separately()
     {
         _receiver.Fill(500);
-        StateOffer? chosen = null;
+        SnapshotOffer? chosen = null;
         await using var server = await StateServer.StartAsync(
             _sender.Routes,
             static request => (20_000 + (1_000 * request), -1)
@@ -93,7 +93,7 @@ public sealed class StateFetchTests : IDisposable
             {
                 if (request == 3)
                 {
-                    _sender.Time.Advance(StateOffers.Patience);
+                    _sender.Time.Advance(SnapshotOffers.Patience);
                     _sender.Core.Offers.WithdrawDue();
                 }
 

@@ -62,7 +62,7 @@ internal sealed class StateNode : IDisposable
         while (Core.Background.DoStep()) { }
     }
 
-    private StateOffer? Make(long? since, long through)
+    private SnapshotOffer? Make(long? since, long through)
     {
         if (since is not { } etag)
         {

@@ -55,7 +55,7 @@ public sealed class NodeStore : IDisposable
         Background = background;
         Space = space;
         Admission = admission;
-        Offers = new StateOffers(storage, journal, disk, directory.OfferPath, Transfers, time)
+        Offers = new SnapshotOffers(storage, journal, disk, directory.OfferPath, Transfers, time)
         {
             Reserve = options.Reserve,
         };
@@ -130,7 +130,7 @@ public sealed class NodeStore : IDisposable
     public StateTransferStatistics Transfers { get; } = new();
 
     /// <summary>Offers this node's snapshots to lagging members.</summary>
-    public StateOffers Offers { get; }
+    public SnapshotOffers Offers { get; }
 
     /// <summary>Receives another member's snapshot.</summary>
     public StateInbox Inbox { get; }

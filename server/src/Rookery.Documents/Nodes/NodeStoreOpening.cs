@@ -126,8 +126,8 @@ internal sealed class NodeStoreOpening(
                 [
                     directory.CheckpointPath,
                     directory.OfferPath,
-                    StateOffers.RowsPathOf(directory.OfferPath),
-                    .. StateOffers.ChangesPathsOf(directory.OfferPath),
+                    SnapshotOffers.RowsPathOf(directory.OfferPath),
+                    .. SnapshotOffers.ChangesPathsOf(directory.OfferPath),
                 ]
         )
         {

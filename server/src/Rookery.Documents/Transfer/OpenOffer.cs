@@ -21,7 +21,7 @@ internal sealed class OpenOffer(string directory, long index, IDisposable kept)
     public long Index => index;
 
     /// <summary>The offer; null while its files are being written, and if writing failed.</summary>
-    public StateOffer? Offer { get; private set; }
+    public SnapshotOffer? Offer { get; private set; }
 
     /// <summary>Why the files could not be written; null if they could.</summary>
     public string? Refusal { get; private set; }
@@ -33,12 +33,12 @@ internal sealed class OpenOffer(string directory, long index, IDisposable kept)
     public long LastUse { get; set; }
 
     /// <summary>Makes the offer available.</summary>
-    public void Complete(StateOffer offer) => Offer = offer;
+    public void Complete(SnapshotOffer offer) => Offer = offer;
 
     /// <summary>Writes the files of the changes. Call it once, on any thread; it can take long.</summary>
     /// <param name="disk">The disk.</param>
     /// <param name="describe">Creates the offer from the written files.</param>
-    public void Write(IDisk disk, Func<StateOffer> describe)
+    public void Write(IDisk disk, Func<SnapshotOffer> describe)
     {
         lock (_writing)
         {

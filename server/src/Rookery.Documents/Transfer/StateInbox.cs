@@ -47,7 +47,7 @@ public sealed class StateInbox
     /// <summary>Starts to fetch an offer, or resumes if it is the offer that was being fetched.</summary>
     /// <exception cref="StateTransferException">There is not enough free space.</exception>
     /// <exception cref="DiskException">The disk refused.</exception>
-    public void Begin(StateOffer offer)
+    public void Begin(SnapshotOffer offer)
     {
         _kind = offer.Since is null ? StateTransferKind.Files : StateTransferKind.Changes;
         if (!IsOf(offer))
@@ -122,7 +122,7 @@ public sealed class StateInbox
     /// <exception cref="StateTransferException">The files are damaged or do not match the offer. Wrong files were
     /// deleted, so the next fetch gets them again.</exception>
     /// <exception cref="DiskException">The disk refused.</exception>
-    public FetchedState Check(StateOffer offer, Action<long>? progress = null)
+    public FetchedState Check(SnapshotOffer offer, Action<long>? progress = null)
     {
         try
         {
@@ -157,7 +157,7 @@ public sealed class StateInbox
     /// <exception cref="DiskException">The disk refused; the next fetch deletes what remains.</exception>
     public void Clear() => NodeBackup.RemoveCheckpoint(_disk, _directory);
 
-    private bool IsOf(StateOffer offer)
+    private bool IsOf(SnapshotOffer offer)
     {
         string path = Path.Join(_directory, OfferName);
         if (!_disk.Exists(path))
@@ -171,7 +171,7 @@ public sealed class StateInbox
     }
 
     // The reason and the term are ignored, because the same files may be offered for another reason or in a later term.
-    private static byte[] NoteOf(StateOffer offer) => (offer with { Why = null, CommittedBy = 0 }).Encode();
+    private static byte[] NoteOf(SnapshotOffer offer) => (offer with { Why = null, CommittedBy = 0 }).Encode();
 
     private long LengthOf(StateFile file)
     {
@@ -228,14 +228,14 @@ public sealed class InboxFile : IDisposable
 /// <summary>A fetched snapshot whose bytes were all checked, so that it can be installed.</summary>
 public sealed class FetchedState
 {
-    internal FetchedState(StateOffer offer, ReceivedState state)
+    internal FetchedState(SnapshotOffer offer, ReceivedState state)
     {
         Offer = offer;
         State = state;
     }
 
     /// <summary>The offer that was fetched.</summary>
-    public StateOffer Offer { get; }
+    public SnapshotOffer Offer { get; }
 
     internal ReceivedState State { get; }
 }

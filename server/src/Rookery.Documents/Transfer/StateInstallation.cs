@@ -171,7 +171,7 @@ public sealed class StateInstallation
         }
     }
 
-    private static byte[] NoteOf(StateOffer offer)
+    private static byte[] NoteOf(SnapshotOffer offer)
     {
         byte[] note = new byte[sizeof(long) + offer.Configuration.Length];
         BinaryPrimitives.WriteInt64LittleEndian(note, offer.ConfigurationIndex);

@@ -58,7 +58,7 @@ public sealed class StateChangesTests
         Assert.Equal((null, "what changed is about as much", null), (whole.Since, whole.Why, none));
         Assert.NotEqual(offer.Id, whole.Id);
         Assert.NotNull(offers.Open(offer.Id, offer.Files[0].Name));
-        time.Advance(StateOffers.Patience);
+        time.Advance(SnapshotOffers.Patience);
         offers.WithdrawDue();
         Assert.Null(offers.Open(offer.Id, offer.Files[0].Name));
         Assert.DoesNotContain(disk.Files, static path => path.Contains("changes", StringComparison.Ordinal));
@@ -204,7 +204,7 @@ public sealed class StateChangesTests
         }
     }
 
-    private static StateOffer Play(int seed)
+    private static SnapshotOffer Play(int seed)
     {
         var random = new Random(seed);
         var disk = new SimulatedDisk("/data");
@@ -224,7 +224,7 @@ public sealed class StateChangesTests
         var work = new Work(sender, random, time);
         work.Do(random.Next(100, 300));
         options = options with { DataDirectory = Transferred.Receiver };
-        StateOffer offer;
+        SnapshotOffer offer;
         using (var receiver = NodeStore.Open(options, disk, new MemoryBudget(16 << 20), NoRecorder.Instance, time))
         {
             receiver.KeepsDeletions = true;
@@ -253,7 +253,7 @@ public sealed class StateChangesTests
         return offer;
     }
 
-    private static StateOffer Offer(NodeStore sender, long? since)
+    private static SnapshotOffer Offer(NodeStore sender, long? since)
     {
         var offer = sender.Offers.MakeSince(since!.Value, out var write);
         write?.Invoke();

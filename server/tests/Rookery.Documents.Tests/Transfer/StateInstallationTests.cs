@@ -174,7 +174,7 @@ public sealed class StateInstallationTests
         Assert.Equal(story.Vote, again.Journal.Vote.ToArray());
     }
 
-    private static ManifestPosition Install(SteppedNode sender, StateOffer offer, SteppedNode receiver)
+    private static ManifestPosition Install(SteppedNode sender, SnapshotOffer offer, SteppedNode receiver)
     {
         Transferred.Copy(sender.Core.Offers, offer, receiver.Core.Inbox);
         return receiver.Core.Installation.Install(receiver.Core.Inbox.Check(offer), tailIsKept: false);

@@ -65,7 +65,7 @@ internal static class Transferred
     }
 
     /// <summary>Copies the bytes of an offer that an inbox lacks.</summary>
-    public static void Copy(StateOffers offers, StateOffer offer, StateInbox inbox)
+    public static void Copy(SnapshotOffers offers, SnapshotOffer offer, StateInbox inbox)
     {
         inbox.Begin(offer);
         byte[] buffer = new byte[20_000];
@@ -133,7 +133,7 @@ internal static class Transferred
             (database.Name, database.Number, database.HistoryId);
     }
 
-    public static StateOffer Offer(SimulatedDisk disk, out SteppedNode sender)
+    public static SnapshotOffer Offer(SimulatedDisk disk, out SteppedNode sender)
     {
         sender = SteppedNode.Open(disk, Sender);
         FillSender(sender);

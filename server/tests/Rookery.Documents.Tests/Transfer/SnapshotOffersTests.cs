@@ -5,7 +5,7 @@ using Rookery.Simulation;
 
 namespace Rookery.Documents.Tests.Transfer;
 
-public sealed class StateOffersTests
+public sealed class SnapshotOffersTests
 {
     private readonly SimulatedDisk _disk = new("/data");
     private readonly SimulatedTimeProvider _time = new();
@@ -19,7 +19,7 @@ public sealed class StateOffersTests
         for (int round = 0; round < 8; round++)
         {
             Transferred.FillLater(node, round);
-            _time.Advance(StateOffers.Patience / 2);
+            _time.Advance(SnapshotOffers.Patience / 2);
             Assert.Equal(offer.Id, offers.Make().Id);
             offers.WithdrawDue();
             Assert.True(
@@ -39,7 +39,7 @@ public sealed class StateOffersTests
         var offers = node.Core.Offers;
         var offer = offers.Make();
         using IDiskFile open = offers.Open(offer.Id, offer.Files[0].Name)!;
-        _time.Advance(StateOffers.Patience);
+        _time.Advance(SnapshotOffers.Patience);
         offers.WithdrawDue();
         Assert.Null(offers.Open(offer.Id, offer.Files[0].Name));
         Assert.False(_disk.Exists($"{Transferred.Sender}/offer"));
@@ -55,7 +55,7 @@ public sealed class StateOffersTests
     public void An_offer_that_pins_too_much_of_the_journal_is_withdrawn()
     {
         using var node = Sender();
-        using var offers = new StateOffers(
+        using var offers = new SnapshotOffers(
             node.Core.Storage,
             node.Core.Journal,
             _disk,
@@ -143,7 +143,7 @@ public sealed class StateOffersTests
     [InlineData("null")]
     [InlineData("[")]
     public void An_offer_that_no_node_makes_is_refused(string json) =>
-        Assert.Throws<StateTransferException>(() => StateOffer.Decode(System.Text.Encoding.UTF8.GetBytes(json)));
+        Assert.Throws<StateTransferException>(() => SnapshotOffer.Decode(System.Text.Encoding.UTF8.GetBytes(json)));
 
     private SteppedNode Sender()
     {

@@ -15,7 +15,7 @@ namespace Rookery.Documents.Transfer;
 /// offer pins the journal entries after it, so that the member can continue with the log. An offer is withdrawn if no
 /// member fetches from it for a while, or if it pins too much of the journal.
 /// </summary>
-public sealed class StateOffers : IDisposable
+public sealed class SnapshotOffers : IDisposable
 {
     /// <summary>Time after the last request for an offer until it is withdrawn.</summary>
     public static readonly TimeSpan Patience = TimeSpan.FromMinutes(5);
@@ -34,7 +34,7 @@ public sealed class StateOffers : IDisposable
     private OpenOffer? _whole;
     private bool _isDisposed;
 
-    internal StateOffers(
+    internal SnapshotOffers(
         StorageEngine storage,
         NodeJournal journal,
         IDisk disk,
@@ -76,7 +76,7 @@ public sealed class StateOffers : IDisposable
     /// withdrawn.</param>
     /// <exception cref="StateTransferException">This node's data are damaged.</exception>
     /// <exception cref="DiskException">The disk refused.</exception>
-    public StateOffer Make(long through = 0)
+    public SnapshotOffer Make(long through = 0)
     {
         WithdrawDue();
         lock (_gate)
@@ -111,7 +111,7 @@ public sealed class StateOffers : IDisposable
     /// <returns>Null while the changes are being written: call again later.</returns>
     /// <exception cref="StateTransferException">This node's data are damaged.</exception>
     /// <exception cref="DiskException">The disk refused.</exception>
-    public StateOffer? MakeSince(long since, out Action? write, long through = 0)
+    public SnapshotOffer? MakeSince(long since, out Action? write, long through = 0)
     {
         write = null;
         WithdrawDue();
@@ -394,7 +394,7 @@ public sealed class StateOffers : IDisposable
         return (begun, null);
     }
 
-    private StateOffer Describe(
+    private SnapshotOffer Describe(
         OpenOffer open,
         ManifestPosition position,
         (long Index, ReadOnlyMemory<byte> Configuration) configuration

@@ -8,7 +8,7 @@ namespace Rookery.Documents.Transfer;
 /// The description of a snapshot, or of the changes since an earlier one, whose files members can fetch until the offer
 /// is withdrawn.
 /// </summary>
-public sealed record StateOffer
+public sealed record SnapshotOffer
 {
     /// <summary>Random id of the offer.</summary>
     public required string Id { get; init; }
@@ -60,15 +60,15 @@ public sealed record StateOffer
     public long Bytes => Files.Sum(file => file.Bytes);
 
     /// <summary>Encodes the offer as JSON.</summary>
-    public byte[] Encode() => JsonSerializer.SerializeToUtf8Bytes(this, StateOfferJson.Default.StateOffer);
+    public byte[] Encode() => JsonSerializer.SerializeToUtf8Bytes(this, SnapshotOfferJson.Default.SnapshotOffer);
 
     /// <summary>Decodes the output of <see cref="Encode"/>.</summary>
     /// <exception cref="StateTransferException">The bytes are no offer.</exception>
-    public static StateOffer Decode(ReadOnlySpan<byte> json)
+    public static SnapshotOffer Decode(ReadOnlySpan<byte> json)
     {
         try
         {
-            var offer = JsonSerializer.Deserialize(json, StateOfferJson.Default.StateOffer);
+            var offer = JsonSerializer.Deserialize(json, SnapshotOfferJson.Default.SnapshotOffer);
             return
                 offer is not null
                 && offer.Files.All(static file => file.IsPlausible)
@@ -109,5 +109,5 @@ public sealed record StateFile(string Name, long Bytes)
 public sealed class StateTransferException(string message, Exception? cause = null) : IOException(message, cause);
 
 /// <summary>JSON serialisation of offers.</summary>
-[JsonSerializable(typeof(StateOffer))]
-internal sealed partial class StateOfferJson : JsonSerializerContext;
+[JsonSerializable(typeof(SnapshotOffer))]
+internal sealed partial class SnapshotOfferJson : JsonSerializerContext;
