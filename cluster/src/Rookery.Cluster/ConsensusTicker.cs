@@ -63,7 +63,7 @@ internal sealed class ConsensusTicker(
             host.Step(Input.Tick(host.Now));
             reads.GiveUpLate();
             log.Memory.GiveUpUncommitted();
-            proposals.Forwarder?.GiveUpSilent();
+            proposals.Forwarder?.AbandonSilentForwards();
             proposals.Forwarder?.WakeLeaderWaiters();
             host.EndStep();
         }

@@ -95,7 +95,7 @@ internal sealed class StepHandler(
             return;
         }
 
-        proposals.Forwarder?.GiveUpSilent();
+        proposals.Forwarder?.AbandonSilentForwards();
         proposals.Queue.Wake();
         proposals.Forwarder?.WakeLeaderWaiters();
         LeadershipChanged?.Invoke();

@@ -127,7 +127,7 @@ internal sealed class ServedNode
     private IEnumerable<(string Awaited, Func<Task> Stop)> Stops() =>
         [
             ("The sending of an alert", async () => await (_context.AlertSender?.DisposeAsync() ?? default)),
-            ("The hand-over of leadership", () => _member?.HandOverAsync() ?? Task.CompletedTask),
+            ("The hand-over of leadership", () => _member?.TransferLeadershipAsync() ?? Task.CompletedTask),
             ("A request, such as a write whose disk does not answer,", () => RookeryServer.StopAsync(_app, _context)),
             ("The writing of the file local-access beside the data", () => _accessTold),
             ("The status report to systemd", () => _statusTold),

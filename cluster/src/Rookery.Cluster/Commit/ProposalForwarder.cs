@@ -76,7 +76,7 @@ internal sealed class ProposalForwarder(RaftHost host, IPeerNetwork network)
     }
 
     /// <summary>
-    /// Sends a command to the leader, and waits for the outcome until <see cref="GiveUpSilent"/> abandons the forward.
+    /// Sends a command to the leader, and waits for the outcome until <see cref="AbandonSilentForwards"/> abandons the forward.
     /// </summary>
     private async ValueTask<CommandOutcome> ForwardAsync(
         NodeId leader,
@@ -119,7 +119,7 @@ internal sealed class ProposalForwarder(RaftHost host, IPeerNetwork network)
     /// after <see cref="SilenceInTimeouts"/> of them. The connection to a hung or isolated leader breaks only much
     /// later. A leader that transferred leadership is not silent, so it still answers. Under the lock.
     /// </summary>
-    public void GiveUpSilent()
+    public void AbandonSilentForwards()
     {
         List<Forward>? givenUp = null;
         foreach (var forward in _forwards)

@@ -29,7 +29,7 @@ public sealed record FormedJoin(JoinToken Token, string NodeName)
     {
         if (
             IsDone(disk, options.DataDirectory)
-            || UnclaimedNode.PutAway(disk, options, Token.ClusterId, memory, io, time) is not { } kept
+            || UnclaimedNode.MoveAside(disk, options, Token.ClusterId, memory, io, time) is not { } kept
         )
         {
             return null;

@@ -33,7 +33,7 @@ internal sealed class FormingDuty : IAsyncDisposable
     private readonly JoinTokens _tokens;
     private readonly IJoinRecordStore _recordStore;
     private readonly RepeatedLog _log;
-    private readonly StrangerLog _ofStrangers;
+    private readonly UnknownPeerLog _ofStrangers;
     private readonly Action<string> _note;
     private readonly TimeProvider _time;
     private readonly CancellationTokenSource _stopping = new();
@@ -66,7 +66,7 @@ internal sealed class FormingDuty : IAsyncDisposable
         _tokens = tokens;
         _recordStore = recordStore;
         _log = new RepeatedLog(member.Log, time);
-        _ofStrangers = new StrangerLog(member.Log, time);
+        _ofStrangers = new UnknownPeerLog(member.Log, time);
         _note = member.Note;
         _time = time;
         _phrase = new Lazy<FormingPhrase>(

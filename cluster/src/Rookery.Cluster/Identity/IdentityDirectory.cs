@@ -17,7 +17,7 @@ namespace Rookery.Cluster.Identity;
 /// </remarks>
 public static class IdentityDirectory
 {
-    /// <summary>The directory's name after <see cref="PutAway"/>.</summary>
+    /// <summary>The directory's name after <see cref="MoveAside"/>.</summary>
     public const string PutAwayName = DirectoryName + ".replaced";
 
     private const string DirectoryName = "cluster";
@@ -123,13 +123,13 @@ public static class IdentityDirectory
     /// Renames the identity's directory durably, so that the node has no identity any more. The old files stay
     /// readable.
     /// </summary>
-    public static void PutAway(IDisk disk, string dataDirectory)
+    public static void MoveAside(IDisk disk, string dataDirectory)
     {
         disk.Rename(PathIn(dataDirectory), Path.Join(dataDirectory, PutAwayName));
         disk.SyncDirectory(dataDirectory);
     }
 
-    /// <summary>Whether an identity exists that <see cref="PutAway"/> renamed.</summary>
+    /// <summary>Whether an identity exists that <see cref="MoveAside"/> renamed.</summary>
     public static bool IsPutAwayIn(IDisk disk, string dataDirectory) =>
         disk.Exists(Path.Join(dataDirectory, PutAwayName));
 
@@ -150,8 +150,8 @@ public static class IdentityDirectory
             NodeName = text.NodeName,
             Tag = text.Tag,
             Peers = text.Peers,
-            SaidAddresses = text.SaidAddresses,
-            SaidUrl = text.SaidUrl,
+            ConfiguredAddresses = text.ConfiguredAddresses,
+            ConfiguredUrl = text.ConfiguredUrl,
             IsMirror = text.IsMirror,
             Certificate = certificates[0],
             EarlierCertificate = certificates.Count > 1 ? certificates[1] : null,

@@ -16,9 +16,9 @@ internal sealed record IdentityText(
     IReadOnlyList<KnownPeer> Peers
 )
 {
-    public IReadOnlyList<string> SaidAddresses { get; init; } = [];
+    public IReadOnlyList<string> ConfiguredAddresses { get; init; } = [];
 
-    public string? SaidUrl { get; init; }
+    public string? ConfiguredUrl { get; init; }
 
     public bool IsMirror { get; init; }
 
@@ -27,8 +27,8 @@ internal sealed record IdentityText(
     public static IdentityText Of(NodeIdentity identity) =>
         new(identity.ClusterId, identity.ClusterName, identity.NodeId, identity.NodeName, identity.Tag, identity.Peers)
         {
-            SaidAddresses = identity.SaidAddresses,
-            SaidUrl = identity.SaidUrl,
+            ConfiguredAddresses = identity.ConfiguredAddresses,
+            ConfiguredUrl = identity.ConfiguredUrl,
             IsMirror = identity.IsMirror,
         };
 
@@ -53,8 +53,8 @@ internal sealed record IdentityText(
                 [.. lines.Where(line => line is ["peer", _, ..]).Select(line => new KnownPeer(line[1], line[2..]))]
             )
             {
-                SaidAddresses = Array.Find(lines, static line => line is ["reached-at", ..])?[1..] ?? [],
-                SaidUrl = Value("clients-at"),
+                ConfiguredAddresses = Array.Find(lines, static line => line is ["reached-at", ..])?[1..] ?? [],
+                ConfiguredUrl = Value("clients-at"),
                 IsMirror = Value("chosen") is "mirror",
             }
             : null;
@@ -73,14 +73,14 @@ internal sealed record IdentityText(
             text.Append("peer ").AppendJoin(' ', [peer.NodeId, .. peer.Addresses]).Append('\n');
         }
 
-        if (SaidAddresses.Count > 0)
+        if (ConfiguredAddresses.Count > 0)
         {
-            text.Append("reached-at ").AppendJoin(' ', SaidAddresses).Append('\n');
+            text.Append("reached-at ").AppendJoin(' ', ConfiguredAddresses).Append('\n');
         }
 
-        if (SaidUrl is not null)
+        if (ConfiguredUrl is not null)
         {
-            text.Append("clients-at ").Append(SaidUrl).Append('\n');
+            text.Append("clients-at ").Append(ConfiguredUrl).Append('\n');
         }
 
         if (IsMirror)

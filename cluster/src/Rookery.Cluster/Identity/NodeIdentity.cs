@@ -34,10 +34,10 @@ public sealed class NodeIdentity : IDisposable
     /// The addresses for members, <c>host:port</c>, that the operator configured at the join, in addition to those at
     /// which the node listens.
     /// </summary>
-    public IReadOnlyList<string> SaidAddresses { get; init; } = [];
+    public IReadOnlyList<string> ConfiguredAddresses { get; init; } = [];
 
     /// <summary>The URL for clients that the operator configured at the join; null for none.</summary>
-    public string? SaidUrl { get; init; }
+    public string? ConfiguredUrl { get; init; }
 
     /// <summary>
     /// Whether this node is a mirror: at its join, the operator chose that the second of two nodes is a voter too. The
@@ -150,8 +150,8 @@ public sealed class NodeIdentity : IDisposable
             NodeName = NodeName,
             Tag = Tag,
             Peers = peers,
-            SaidAddresses = SaidAddresses,
-            SaidUrl = SaidUrl,
+            ConfiguredAddresses = ConfiguredAddresses,
+            ConfiguredUrl = ConfiguredUrl,
             IsMirror = isMirror || IsMirror,
             Certificate = certificate,
             EarlierCertificate = earlierCertificate,

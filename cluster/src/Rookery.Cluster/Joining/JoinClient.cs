@@ -100,8 +100,8 @@ public sealed class JoinClient(JoinToken token, JoiningNode node, TimeProvider t
             NodeName = answer.Name,
             Tag = answer.Tag,
             Peers = [.. answer.Members.Select(member => new KnownPeer(member.NodeId, member.Addresses))],
-            SaidAddresses = node.AreAddressesSaid ? node.Addresses : [],
-            SaidUrl = node.PublicUrl,
+            ConfiguredAddresses = node.HasConfiguredAddresses ? node.Addresses : [],
+            ConfiguredUrl = node.PublicUrl,
             Key = attempt.Key,
             Certificate = X509CertificateLoader.LoadCertificate(answer.Certificate),
             Authorities = [.. answer.Authorities.Select(authority => X509CertificateLoader.LoadCertificate(authority))],
@@ -334,7 +334,7 @@ public sealed record JoiningNode(string Name, IReadOnlyList<string> Addresses, s
     /// <summary>
     /// Whether the operator configured the addresses. They are then kept in addition to those at which it listens.
     /// </summary>
-    public bool AreAddressesSaid { get; init; }
+    public bool HasConfiguredAddresses { get; init; }
 }
 
 /// <summary>The cluster that a node has joined.</summary>

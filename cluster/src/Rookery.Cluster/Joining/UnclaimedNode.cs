@@ -41,7 +41,7 @@ public static class UnclaimedNode
     /// <exception cref="DataDirectoryInUseException">The node is running.</exception>
     /// <exception cref="IdentityException">The identity cannot be read.</exception>
     /// <exception cref="DiskException">The disk failed.</exception>
-    public static string? PutAway(
+    public static string? MoveAside(
         IDisk disk,
         NodeOptions options,
         string clusterId,
@@ -96,7 +96,7 @@ public static class UnclaimedNode
             }
 
             JoinAttempt.ResumeOrBegin(disk, directory, clusterId).Key.Dispose();
-            IdentityDirectory.PutAway(disk, directory);
+            IdentityDirectory.MoveAside(disk, directory);
             return null;
         }
         finally

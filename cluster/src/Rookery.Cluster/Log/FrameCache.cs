@@ -81,7 +81,7 @@ internal sealed class FrameCache
             _head = (_head + 1) % _ring.Length;
             _count--;
             FirstIndex++;
-            LetGo(frame);
+            ReleaseFrame(frame);
         }
     }
 
@@ -104,7 +104,7 @@ internal sealed class FrameCache
             int last = (_head + --_count) % _ring.Length;
             var frame = _ring[last]!;
             _ring[last] = null;
-            LetGo(frame);
+            ReleaseFrame(frame);
         }
     }
 
@@ -128,7 +128,7 @@ internal sealed class FrameCache
         }
     }
 
-    private void LetGo(LogFrame frame)
+    private void ReleaseFrame(LogFrame frame)
     {
         Bytes -= frame.Bytes + OverheadBytes;
         Release(frame);

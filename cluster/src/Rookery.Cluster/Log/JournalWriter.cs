@@ -79,7 +79,7 @@ internal sealed class JournalWriter(
             Add(frame.Entry);
         }
 
-        NoteCommitted(write.Committed);
+        AddCommitNote(write.Committed);
         Volatile.Write(ref _isDue, true);
         return true;
     }
@@ -129,7 +129,7 @@ internal sealed class JournalWriter(
     /// record is added only when it fits into the padding of the write's last block, so it costs no extra byte on the
     /// disk.
     /// </summary>
-    private void NoteCommitted(long index)
+    private void AddCommitNote(long index)
     {
         if (index > _notedCommit && NodeJournal.HasRoomForNote(_entries.AsSpan(0, _entryCount)))
         {

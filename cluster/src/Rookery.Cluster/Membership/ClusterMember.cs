@@ -202,9 +202,9 @@ public sealed class ClusterMember : IAsyncDisposable
                     store.Storage.StoreId,
                     hello.StartNumber,
                     hello.StartId,
-                    MemberFacts.AddressesOf(_options.Addresses(), Identity.SaidAddresses),
+                    MemberFacts.AddressesOf(_options.Addresses(), Identity.ConfiguredAddresses),
                     _options.ClientUrls(),
-                    _options.PublicUrl ?? Identity.SaidUrl
+                    _options.PublicUrl ?? Identity.ConfiguredUrl
                 )
                 {
                     NewestFormatLevel = store.Options.NewestFormatLevel,
@@ -303,14 +303,14 @@ public sealed class ClusterMember : IAsyncDisposable
 
     /// <summary>
     /// Aborts other members' fetches of this node's state, so that they ask another member. Called before
-    /// <see cref="HandOverAsync"/>.
+    /// <see cref="TransferLeadershipAsync"/>.
     /// </summary>
     public void BeginStop() => _port?.Lifetime.StopApplication();
 
     /// <summary>
     /// Transfers leadership, if this node leads, so that its stop causes no election. Waits a few seconds at most.
     /// </summary>
-    public async Task HandOverAsync()
+    public async Task TransferLeadershipAsync()
     {
         if (
             _consensus is not { } consensus

@@ -23,7 +23,7 @@ internal interface IPacketBody
 }
 
 /// <summary>A ping or a pong. The pong repeats the ping's question.</summary>
-internal readonly struct SignBody(PacketKind kind, long question = 0) : IPacketBody
+internal readonly struct PingBody(PacketKind kind, long question = 0) : IPacketBody
 {
     public PacketKind Kind => kind;
 

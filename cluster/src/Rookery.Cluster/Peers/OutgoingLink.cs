@@ -15,7 +15,7 @@ internal sealed record LinkContext(
     TimeProvider Time,
     RepeatedLog Log,
     RepeatedLog Notes,
-    StrangerLog OfStrangers,
+    UnknownPeerLog OfStrangers,
     MemoryShare? Memory,
     Action<string> Excluded,
     Func<IReadOnlyList<string>> Places,

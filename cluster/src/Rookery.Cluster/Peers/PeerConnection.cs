@@ -130,7 +130,7 @@ internal sealed class PeerConnection : IDisposable
         }
         else if (_liveness.TakeDuePing(always) is var question and not 0)
         {
-            Queue.TryPut(new SignBody(PacketKind.Ping, question));
+            Queue.TryPut(new PingBody(PacketKind.Ping, question));
         }
     }
 
@@ -173,10 +173,10 @@ internal sealed class PeerConnection : IDisposable
         switch (kind)
         {
             case PacketKind.Ping:
-                Queue.TryPut(new SignBody(PacketKind.Pong, SignBody.ReadQuestion(body.Span)));
+                Queue.TryPut(new PingBody(PacketKind.Pong, PingBody.ReadQuestion(body.Span)));
                 break;
             case PacketKind.Pong:
-                _liveness.RecordPong(SignBody.ReadQuestion(body.Span));
+                _liveness.RecordPong(PingBody.ReadQuestion(body.Span));
                 break;
             case var _ when RefusalBody.TryRead(kind, body.Span) is { } refusal:
                 throw new PeerRefusedException(refusal);

@@ -23,7 +23,7 @@ namespace Rookery.Cluster.Peers;
 /// </summary>
 public static class PeerListener
 {
-    /// <summary>The maximum number of connections: several for each member, and the <see cref="Strangers"/>.</summary>
+    /// <summary>The maximum number of connections: several for each member, and the <see cref="UnknownPeers"/>.</summary>
     private const int MostConnections = 256;
 
     /// <summary>The time after which an idle HTTPS connection is closed, and the limit for a handshake.</summary>
@@ -86,7 +86,7 @@ public static class PeerListener
     /// <summary>Configures a Kestrel endpoint as a port for members.</summary>
     public static ListenOptions UsePeers(this ListenOptions listen, PeerNetwork network)
     {
-        var strangers = new Strangers();
+        var strangers = new UnknownPeers();
         listen.Protocols = HttpProtocols.Http1;
         listen.Use(next => connection => strangers.CarryAsync(connection, next));
         listen.UseHttps(
@@ -110,7 +110,7 @@ public static class PeerListener
     private static SslServerAuthenticationOptions OptionsFor(
         BaseConnectionContext connection,
         PeerTrust trust,
-        Strangers strangers
+        UnknownPeers strangers
     ) =>
         new()
         {

@@ -22,7 +22,7 @@ public sealed class PeerNetwork : IPeerNetwork, IAsyncDisposable
     private readonly TimeProvider _time;
     private readonly RepeatedLog _log;
     private readonly RepeatedLog _notes;
-    private readonly StrangerLog _ofStrangers;
+    private readonly UnknownPeerLog _ofStrangers;
     private readonly MemoryShare? _memory;
     private readonly Lock _peersGate = new();
     private OutgoingPeer[] _peers = [];
@@ -62,7 +62,7 @@ public sealed class PeerNetwork : IPeerNetwork, IAsyncDisposable
         _time = time;
         _log = new RepeatedLog(log, time);
         _notes = note is null ? _log : new RepeatedLog(note, time);
-        _ofStrangers = new StrangerLog(log, time);
+        _ofStrangers = new UnknownPeerLog(log, time);
         Trust = trust;
         _gate = new PeerGate(_self, admission, node => NameOf(node), time);
     }

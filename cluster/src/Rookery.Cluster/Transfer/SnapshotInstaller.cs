@@ -129,7 +129,7 @@ internal sealed class SnapshotInstaller(
             // Catch everything: the core starts no other fetch until this one is reported as ended.
             lock (host.Gate)
             {
-                EndFetchInVain();
+                FailFetch();
             }
 
             ReportTrouble(from, failure.Message);
@@ -137,7 +137,7 @@ internal sealed class SnapshotInstaller(
     }
 
     // Under the lock.
-    private void EndFetchInVain()
+    private void FailFetch()
     {
         _isFetching = false;
         host.Step(Input.SnapshotFailed(host.Now));
@@ -239,7 +239,7 @@ internal sealed class SnapshotInstaller(
 
         if (host.IsHalted || !(isAhead || helps))
         {
-            EndFetchInVain();
+            FailFetch();
             return false;
         }
 

@@ -51,7 +51,7 @@ public sealed class JoinClientTests : IAsyncLifetime, IDisposable
         var told = Node with
         {
             Addresses = ["pi-2.lan:9443", "192.168.1.6:9443"],
-            AreAddressesSaid = true,
+            HasConfiguredAddresses = true,
             PublicUrl = "https://pi-2.lan:8443",
         };
         await new JoinClient(await TokenAsync(), told, TimeProvider.System).JoinAsync(
@@ -62,16 +62,16 @@ public sealed class JoinClientTests : IAsyncLifetime, IDisposable
         using var loaded = IdentityDirectory.TryLoad(_disk, "/data")!;
         new IdentityKeeper(_disk, "/data", loaded).KeepPeers([]);
         using var identity = IdentityDirectory.TryLoad(_disk, "/data")!;
-        Assert.Equal(told.PublicUrl, identity.SaidUrl);
+        Assert.Equal(told.PublicUrl, identity.ConfiguredUrl);
 
         // Addresses it listens at come first, because they are current; loopback addresses come last.
         Assert.Equal(
             ["pi-2.lan:9443", "192.168.1.6:9443", "127.0.0.1:9080"],
-            MemberFacts.AddressesOf(["127.0.0.1:9080"], identity.SaidAddresses)
+            MemberFacts.AddressesOf(["127.0.0.1:9080"], identity.ConfiguredAddresses)
         );
         Assert.Equal(
             ["192.168.1.6:9443", "pi-2.lan:9443"],
-            MemberFacts.AddressesOf(["192.168.1.6:9443"], identity.SaidAddresses)
+            MemberFacts.AddressesOf(["192.168.1.6:9443"], identity.ConfiguredAddresses)
         );
     }
 

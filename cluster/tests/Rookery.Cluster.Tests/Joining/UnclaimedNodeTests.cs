@@ -43,7 +43,7 @@ public sealed class UnclaimedNodeTests
             _disk.WriteNew($"{Directory}/local-access", "https://127.0.0.1:8443"u8);
         }
 
-        Assert.Null(PutAway(_disk));
+        Assert.Null(MoveAside(_disk));
         Assert.Contains(
             "Order the same join again",
             JoinClient.WhyUnfinished(_disk, Directory),
@@ -194,7 +194,7 @@ public sealed class UnclaimedNodeTests
                 rotten.Delete(file);
             }
 
-            Assert.Contains("whether it was ever used cannot be read: ", PutAway(rotten), StringComparison.Ordinal);
+            Assert.Contains("whether it was ever used cannot be read: ", MoveAside(rotten), StringComparison.Ordinal);
             Assert.True(IdentityDirectory.ExistsIn(rotten, Directory), file);
         }
 
@@ -202,7 +202,7 @@ public sealed class UnclaimedNodeTests
         {
             var rotten = _disk.AfterPowerLoss(0);
             rotten.Rot(file, 30, 0xff);
-            Assert.Throws<IdentityException>(() => PutAway(rotten));
+            Assert.Throws<IdentityException>(() => MoveAside(rotten));
         }
     }
 
@@ -211,7 +211,7 @@ public sealed class UnclaimedNodeTests
     {
         Make();
         using var store = Open();
-        Assert.Throws<DataDirectoryInUseException>(() => PutAway(_disk));
+        Assert.Throws<DataDirectoryInUseException>(() => MoveAside(_disk));
     }
 
     [Fact]
@@ -227,7 +227,7 @@ public sealed class UnclaimedNodeTests
                 card.Serve(static _ => { }, isFlushed: true);
                 card._disk.WriteNew($"{Directory}/claim-code", "CODE"u8);
                 var work = card._disk.AfterPowerLoss(0);
-                Assert.Null(card.PutAway(work));
+                Assert.Null(card.MoveAside(work));
                 int decided = work.OperationCount;
                 Clear(work);
                 return (work, decided);
@@ -258,7 +258,7 @@ public sealed class UnclaimedNodeTests
 
                 // Repeating the same join succeeds from every point.
                 Assert.Null(JoinClient.WhyNot(image, Directory, TokenOf(Joined)));
-                Assert.Null(PutAway(image));
+                Assert.Null(MoveAside(image));
                 Clear(image);
                 Assert.Equal(["joining", "lock"], image.List(Directory).Order(StringComparer.Ordinal));
             }
@@ -295,15 +295,15 @@ public sealed class UnclaimedNodeTests
         Assert.Null(store.CommitAlone(writer.Complete()).Rejection);
     }
 
-    private string? PutAway(SimulatedDisk on) =>
-        UnclaimedNode.PutAway(on, Options, Joined, new MemoryBudget(16 << 20), SilentRecorder.Instance, _time);
+    private string? MoveAside(SimulatedDisk on) =>
+        UnclaimedNode.MoveAside(on, Options, Joined, new MemoryBudget(16 << 20), SilentRecorder.Instance, _time);
 
     private void AssertKept(string reason)
     {
         Assert.Equal(
             $"The node of /data is pi-1 of another cluster, rookery ({Ids.ClusterId}), and {reason}. Nothing "
                 + $"was changed. To join this one, name an empty data directory.",
-            PutAway(_disk)
+            MoveAside(_disk)
         );
         Assert.True(IdentityDirectory.ExistsIn(_disk, Directory));
         Assert.DoesNotContain("/data/joining", _disk.Files);

@@ -102,7 +102,7 @@ public sealed class ClusterMemberTests : IDisposable
         Assert.Equal(new Rejection(RejectionKind.Diagnosis, node.Diagnosis!), node.Consensus.Refusal);
         Assert.False(await node.Consensus.ReadBarrierAsync());
         Assert.Null(member.Consensus);
-        await member.HandOverAsync();
+        await member.TransferLeadershipAsync();
         await member.DisposeAsync();
         node.StopCleanly();
         Assert.Equal(starts, await NextStartAsync());

@@ -16,7 +16,7 @@ public sealed class OutgoingQueueTests
         var queue = new OutgoingQueue(1 << 16, TimeProvider.System);
         for (int i = 0; i < 3; i++)
         {
-            Assert.True(queue.TryPut(new SignBody((PacketKind)(10 + i))));
+            Assert.True(queue.TryPut(new PingBody((PacketKind)(10 + i))));
         }
 
         Assert.Equal(new byte[] { 1, 0, 0, 0, 10, 1, 0, 0, 0, 11, 1, 0, 0, 0, 12 }, queue.Take().ToArray());
@@ -62,7 +62,7 @@ public sealed class OutgoingQueueTests
         queue.FinishWrite();
         Assert.Equal(0, budget.UsedBytes);
 
-        Assert.True(queue.TryPut(new SignBody(PacketKind.Ping)));
+        Assert.True(queue.TryPut(new PingBody(PacketKind.Ping)));
         Assert.InRange(budget.UsedBytes, 1, 1 << 17);
         queue.Close();
         queue.Release();
@@ -77,7 +77,7 @@ public sealed class OutgoingQueueTests
         {
             var waiting = queue.WaitAsync();
             Assert.False(waiting.IsCompleted);
-            queue.TryPut(new SignBody(PacketKind.Ping));
+            queue.TryPut(new PingBody(PacketKind.Ping));
             Assert.True(await waiting);
             queue.Take();
             queue.RecordWritten(5);

@@ -22,7 +22,7 @@ internal static class ElectionScenarios
         ),
         new("empty-quorum", "nobody is no majority", "an empty set is a quorum", "1 leads alone", EmptyQuorum)
         {
-            Strangers = 1,
+            UnknownPeers = 1,
         },
         new(
             "half-of-four-hangs",

@@ -14,7 +14,7 @@ internal sealed record Scenario(string Name, string Holds, string Bug, string Sy
 
     public int Learners { get; init; }
 
-    public int Strangers { get; init; }
+    public int UnknownPeers { get; init; }
 
     public static Scenario[] All { get; } =
     [
@@ -26,5 +26,5 @@ internal sealed record Scenario(string Name, string Holds, string Bug, string Sy
         .. ClockScenarios.All,
     ];
 
-    public void Play(PlantedBug bug) => Script(new ScriptedWorld(bug, Voters, Learners, Strangers));
+    public void Play(PlantedBug bug) => Script(new ScriptedWorld(bug, Voters, Learners, UnknownPeers));
 }

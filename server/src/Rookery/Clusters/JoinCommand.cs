@@ -89,7 +89,7 @@ internal static class JoinCommand
                             parsed.GetValue(publicUrl)?.TrimEnd('/')
                         )
                         {
-                            AreAddressesSaid = parsed.GetValue(address) is { Length: > 0 },
+                            HasConfiguredAddresses = parsed.GetValue(address) is { Length: > 0 },
                         },
                         parsed.GetValue(mirror),
                         parsed.GetValue(json),
@@ -185,7 +185,7 @@ internal static class JoinCommand
 
         long memory = MemorySize.DefaultBytes();
         ProcessMemory.Bound(memory);
-        return UnclaimedNode.PutAway(
+        return UnclaimedNode.MoveAside(
             disk,
             new NodeOptions { DataDirectory = directory },
             token.ClusterId,
@@ -279,7 +279,7 @@ internal static class JoinCommand
         string first = node.Addresses[0];
         int port = int.Parse(first.AsSpan(first.LastIndexOf(':') + 1), CultureInfo.InvariantCulture);
         bool isOwn =
-            node.AreAddressesSaid
+            node.HasConfiguredAddresses
             && IPEndPoint.TryParse(first, out var said)
             && (IPAddress.IsLoopback(said.Address) || PeerAddresses.OfThisMachine().Contains(said.Address));
         var address = isOwn ? IPEndPoint.Parse(first).Address : IPAddress.Any;

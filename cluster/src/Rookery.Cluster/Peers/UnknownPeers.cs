@@ -8,7 +8,7 @@ namespace Rookery.Cluster.Peers;
 /// new one replaces the oldest. If new ones were refused instead, an attacker could lock members out with a few silent
 /// connections. Thread-safe.
 /// </summary>
-internal sealed class Strangers
+internal sealed class UnknownPeers
 {
     /// <summary>The maximum number of such connections.</summary>
     internal const int Most = 64;

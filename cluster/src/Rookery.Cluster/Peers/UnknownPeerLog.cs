@@ -8,7 +8,7 @@ namespace Rookery.Cluster.Peers;
 /// </summary>
 /// <param name="log">Receives the sentences.</param>
 /// <param name="time">The clock.</param>
-internal sealed class StrangerLog(Action<string> log, TimeProvider time)
+internal sealed class UnknownPeerLog(Action<string> log, TimeProvider time)
 {
     /// <summary>The maximum number of sentences a minute, for all strangers together.</summary>
     internal const int MostSentences = 10;
