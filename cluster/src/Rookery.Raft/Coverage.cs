@@ -198,8 +198,8 @@ internal enum RareBranch
 }
 
 /// <summary>
-/// Counts how often each <see cref="RareBranch"/> is taken, per thread. A simulated cluster runs on one thread. A thread
-/// counts once it has read <see cref="Counts"/>, which only tests do.
+/// Counts how often each <see cref="RareBranch"/> is taken, per thread: a simulated cluster runs on one thread. A
+/// thread counts after its first read of <see cref="Counts"/>, which only tests do.
 /// </summary>
 internal static class Coverage
 {

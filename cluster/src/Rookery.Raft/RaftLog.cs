@@ -96,7 +96,9 @@ internal sealed class RaftLog
         Durability.RecordInstalled(position.Index, tailIsKept);
     }
 
-    /// <summary>Clears the damage once the durable log is at least as up to date as <see cref="MayHaveAcknowledged"/>.</summary>
+    /// <summary>
+    /// Clears the damage once the durable log is at least as up to date as <see cref="MayHaveAcknowledged"/>.
+    /// </summary>
     /// <returns>Whether the damage was cleared by this call.</returns>
     public bool TryHeal()
     {

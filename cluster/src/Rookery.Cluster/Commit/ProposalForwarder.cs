@@ -76,7 +76,8 @@ internal sealed class ProposalForwarder(RaftHost host, IPeerNetwork network)
     }
 
     /// <summary>
-    /// Sends a command to the leader, and waits for the outcome until <see cref="AbandonSilentForwards"/> abandons the forward.
+    /// Sends a command to the leader, and waits for the outcome until <see cref="AbandonSilentForwards"/> abandons the
+    /// forward.
     /// </summary>
     private async ValueTask<CommandOutcome> ForwardAsync(
         NodeId leader,

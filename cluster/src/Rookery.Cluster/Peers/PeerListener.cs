@@ -23,7 +23,9 @@ namespace Rookery.Cluster.Peers;
 /// </summary>
 public static class PeerListener
 {
-    /// <summary>The maximum number of connections: several for each member, and the <see cref="UnknownPeers"/>.</summary>
+    /// <summary>
+    /// The maximum number of connections: several for each member, and the <see cref="UnknownPeers"/>.
+    /// </summary>
     private const int MostConnections = 256;
 
     /// <summary>The time after which an idle HTTPS connection is closed, and the limit for a handshake.</summary>
