@@ -36,6 +36,11 @@ internal sealed class LinqLambdaParser(LinqParser parser)
     public (List<string> Parameters, int Position) ParseLambdaHead()
     {
         int at = parser.Cursor.Current.Position;
+        if (parser.Cursor.Current.IsWord("delegate"))
+        {
+            throw TokenCursor.NotSupported("'delegate': write 'x => …'", at);
+        }
+
         var parameters = new List<string>();
         if (parser.Cursor.TryTake("("))
         {

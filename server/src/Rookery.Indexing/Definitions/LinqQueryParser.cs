@@ -8,6 +8,15 @@ internal sealed class LinqQueryParser(LinqParser parser)
     private const string Documents = "docs";
     private const string Results = "results";
 
+    private static readonly HashSet<string> ClausesBeforeGroups = new(StringComparer.Ordinal)
+    {
+        "where",
+        "let",
+        "orderby",
+        "join",
+        "from",
+    };
+
     /// <summary>Parses a map.</summary>
     public (string? Collection, ScriptSource Source) ParseMap()
     {
@@ -46,9 +55,16 @@ internal sealed class LinqQueryParser(LinqParser parser)
             string parameter = ExpectVariable();
             parser.Cursor.ExpectWord("in");
             parser.Cursor.ExpectWord(Results);
+            var clause = parser.Cursor.Current;
+            if (clause.Kind == TokenKind.Name && ClausesBeforeGroups.Contains(clause.Text))
+            {
+                throw BeforeGroupsError(clause);
+            }
+
             parser.Cursor.ExpectWord("group");
             var element = parser.Cursor.ExpectName();
-            if (!string.Equals(element.Text, parameter, StringComparison.Ordinal))
+            bool isWholeRow = string.Equals(element.Text, parameter, StringComparison.Ordinal);
+            if (!isWholeRow || parser.Cursor.Current.Kind == TokenKind.Mark)
             {
                 throw TokenCursor.NotSupported("groups of anything but the whole row", element.Position);
             }
@@ -65,6 +81,11 @@ internal sealed class LinqQueryParser(LinqParser parser)
         {
             parser.Cursor.ExpectWord(Results);
             parser.Cursor.Expect(".");
+            if (!parser.Cursor.Current.IsWord("GroupBy") && parser.Cursor.Ahead(1).Is("("))
+            {
+                throw BeforeGroupsError(parser.Cursor.Current);
+            }
+
             parser.Cursor.ExpectWord("GroupBy");
             parser.Cursor.Expect("(");
             var selector = parser.Lambdas.ParseLambda();
@@ -83,11 +104,19 @@ internal sealed class LinqQueryParser(LinqParser parser)
         return (key, steps.ToSource());
     }
 
+    private static ScriptException BeforeGroupsError(Token part) =>
+        TokenCursor.NotSupported(
+            $"{part.Quoted} before the groups of a reduce: it begins with 'results.GroupBy(…)' or "
+                + "'from r in results group r by …'; filter and shape rows in the map",
+            part.Position
+        );
+
     private static ScriptSource ToSource(string parameter, Expression value) =>
         new(parameter, [new ReturnStatement(value, value.Position)]);
 
     /// <summary>
-    /// Parses <c>docs</c>, <c>docs.Users</c> or <c>docs["Users"]</c>; returns null for all documents.
+    /// Parses <c>docs</c>, <c>docs.Users</c>, <c>docs["Users"]</c> or <c>docs.@all_docs</c>. Returns null for
+    /// <c>docs</c>, which names all documents.
     /// </summary>
     private string? ParseCollection()
     {
@@ -114,7 +143,10 @@ internal sealed class LinqQueryParser(LinqParser parser)
         }
 
         parser.Cursor.Take();
-        return parser.Cursor.ExpectName().Text;
+        // The sign before any other name is C#'s mark of a name that is also a keyword.
+        bool hasSign = parser.Cursor.TryTake("@");
+        string collection = parser.Cursor.ExpectName().Text;
+        return hasSign && collection is "all_docs" ? "@all_docs" : collection;
     }
 
     /// <summary>Parses the chain of methods after the source of a map.</summary>

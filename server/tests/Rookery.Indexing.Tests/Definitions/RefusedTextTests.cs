@@ -170,13 +170,37 @@ public sealed class RefusedTextTests
         Assert.Equal(ScriptFault.NotSupported, refusal.Fault);
     }
 
+    /// <summary>C# that this server does not support gives 501, not a syntax error.</summary>
+    [Theory]
+    [InlineData("results.Select(x => new { x.a })", "'Select' before the groups")]
+    [InlineData("results.Where(x => x.a > 1).GroupBy(x => x.a).Select(g => new { a = g.Key })", "'Where' before")]
+    [InlineData("from r in results where r.a > 1 group r by r.a into g select new { a = g.Key }", "'where' before")]
+    [InlineData("from r in results let x = r.a group r by x into g select new { a = g.Key }", "'let' before the groups")]
+    [InlineData("from r in results group r.b by r.a into g select new { a = g.Key }", "anything but the whole row")]
+    [InlineData("from r in results group new { r.b } by r.a into g select new { a = g.Key }", "but the whole row")]
+    [InlineData("results.GroupBy(delegate(dynamic r) { return r.a; }).Select(g => new { a = g.Key })", "'delegate'")]
+    public void CSharp_of_a_reduce_is_refused_by_its_name(string text, string name)
+    {
+        var refusal = Assert.Throws<ScriptException>(() => IndexScript.CompileReduce(text));
+        Assert.Contains(name, refusal.Message, StringComparison.Ordinal);
+        Assert.Equal(ScriptFault.NotSupported, refusal.Fault);
+    }
+
+    [Theory]
+    [InlineData("from d in docs.@all_docs select new { d.a }", null)]
+    [InlineData("docs.@all_docs.Select(d => new { d.a })", null)]
+    [InlineData("from d in docs[\"@all_docs\"] select new { d.a }", null)]
+    [InlineData("from d in docs.Users select new { d.a }", "Users")]
+    public void A_map_of_all_documents_may_name_them(string text, string? collection) =>
+        Assert.Equal(collection, IndexScript.CompileMap(text).Collection);
+
     [Theory]
     [InlineData("groupBy(x => x.a)", "A reduce is written")]
     [InlineData("groupBy(x => x.a).aggregate(g => ({ a: load(g.key, 'X') }))", "loading documents in a reduce")]
-    [InlineData("results.Select(x => new { x.a })", "'GroupBy' was expected")]
+    [InlineData("results", "'.' was expected")]
+    [InlineData("results.Bar", "'GroupBy' was expected")]
     [InlineData("results.GroupBy(x => x.a, x => x.b).Select(g => new { a = g.Key })", "'GroupBy' with two arguments")]
     [InlineData("from r in results select new { r.a }", "'group' was expected")]
-    [InlineData("from r in results group r.b by r.a into g select new { a = g.Key }", "expected here")]
     [InlineData(
         "from r in results group x by r.a into g select new { a = g.Key }",
         "groups of anything but the whole row"
