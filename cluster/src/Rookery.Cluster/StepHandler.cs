@@ -6,8 +6,8 @@ using Rookery.Journal;
 namespace Rookery.Cluster;
 
 /// <summary>
-/// Executes the output of a core step. Entries are cached before they are written or sent. The index through which
-/// entries may be applied is raised after both.
+/// Executes the output of a core step. Entries are cached first, because writes and messages use the cache. The index
+/// through which entries may be applied is raised last.
 /// </summary>
 /// <remarks>Called under the lock of <see cref="RaftHost"/>, except <see cref="RefuseAllWaiting"/>.</remarks>
 internal sealed class StepHandler(

@@ -8,8 +8,8 @@ using Rookery.Raft;
 namespace Rookery.Cluster;
 
 /// <summary>
-/// The free disk space of the voters. The leader refuses writes that grow the data before so many voters are full that
-/// no majority has room.
+/// The free disk space of the voters. The leader refuses writes that grow the data once fewer voters than a majority have
+/// more free space than they keep in reserve.
 /// </summary>
 /// <remarks>
 /// The fields are guarded by the lock of <see cref="RaftHost"/>; <see cref="Capacity"/> is read without it.
@@ -84,9 +84,9 @@ internal sealed class VoterSpace(RaftHost host, NodeStore store, MemberRoster ro
                 : string.Create(
                     CultureInfo.InvariantCulture,
                     $"{roster.NameAndTagOf(limiting.Node)} has {Amount.Bytes(-limiting.SpareBytes)} less free than "
-                        + $"it keeps in reserve, and without it fewer than {needed} of {voters} voters have room: "
-                        + $"writes that grow the data are refused. Deletes go on; free some space there, or "
-                        + $"replace its card by a larger one."
+                        + $"it keeps in reserve. Not counting it, fewer than {needed} of {voters} voters have room, so "
+                        + $"writes that grow the data are refused. Deletes are still possible; free some space there, "
+                        + $"or replace its card by a larger one."
                 );
         return new ClusterCapacity(roster.TagOf(limiting.Node), limiting.SpareBytes, refusal);
     }

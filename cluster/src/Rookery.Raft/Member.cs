@@ -132,7 +132,7 @@ internal sealed class Member
     }
 
     /// <summary>Handles the report that a fetched snapshot is installed.</summary>
-    public void HandleManifestInstalled(
+    public void HandleSnapshotInstalled(
         LogPosition position,
         long committedBy,
         Configuration configuration,

@@ -222,7 +222,7 @@ public sealed class RaftCore
                 _member.Replication.Manifest = input.Position;
                 break;
             case InputKind.SnapshotInstalled:
-                _member.HandleManifestInstalled(
+                _member.HandleSnapshotInstalled(
                     input.Position,
                     input.CommittedBy,
                     input.Configuration!,

@@ -86,7 +86,7 @@ test("Only a broken card excuses the messages of a broken card", async () => {
 })
 
 test("Only a copied card excuses a refusal for good", async () => {
-  const logs = { b: "error: Diagnosis mode: The cluster refused this node's data for good, and they take no part any more: There are two copies of node b.\n" }
+  const logs = { b: "error: Diagnosis mode: The cluster refused this node's data for good: There are two copies of node b.\n" }
   await play({ ...quiet, excuses: ["copy"] }, standIn({}, logs))
   await assert.rejects(play({ ...quiet, excuses: ["failing", "rot"] }, standIn({}, logs)), /logs that no fault excuses/)
 })

@@ -41,7 +41,7 @@ test("A member with rotten rows takes the leader's state while writes go on", { 
   }
 
   await until(async () => (await cluster.nodes[2].request("GET", "/metrics")).text.includes('rookery_state_installed_total{kind="files"} 1'))
-  assert.match(cluster.nodes[2].log, /This node cannot go on applying, because a part of its data cannot be read, and takes the state of a member that can, as soon as that leads\. /)
+  assert.match(cluster.nodes[2].log, /This node cannot apply further writes, because a part of its data cannot be read\. It fetches the state of another member as soon as that member leads\. /)
   for (const [n, body] of newest) {
     const { status, text } = await cluster.nodes[2].request("GET", `/databases/${database}/docs?id=users/${n}`)
     assert.equal(status, 200, text)

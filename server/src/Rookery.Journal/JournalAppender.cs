@@ -63,12 +63,14 @@ internal sealed class JournalAppender(
         long start = begins ? FrameLayout.FirstFrameOffset : segment.End;
         long write = LastWrite + 1;
 
+        // The last argument is an upper bound: without a segment header the write is shorter.
         _stream.Begin(segment.File, begins ? 0 : start, FrameLayout.FirstFrameOffset + bytes);
         if (begins)
         {
             _stream.Add(segment.Header!);
         }
 
+        // Landmarks are votes, configurations and truncations. Each frame header counts them.
         int landmarks = segment.Landmarks;
         for (int i = 0; i < frames.Length; i++)
         {
@@ -159,7 +161,7 @@ internal sealed class JournalAppender(
         }
     }
 
-    /// <summary>Records a durable write and the newest segment in the note, before or after all other writes.</summary>
+    /// <summary>Records a durable write and the newest segment in the note, while opening or at the clean stop.</summary>
     /// <param name="write">Number of the last write with anything that must not be lost.</param>
     public void NoteEnd(long write) => note.Write(new NotedEnd(Newest!.Generation, write, Map.Position.Index));
 
@@ -265,6 +267,7 @@ internal sealed class JournalAppender(
         }
 
         long offset = start;
+        // Landmarks are votes, configurations and truncations. Each frame header counts them.
         int landmarks = segment.Landmarks;
         for (int i = 0; i < frames.Length; i++)
         {

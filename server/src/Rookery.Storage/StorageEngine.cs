@@ -78,8 +78,8 @@ public sealed class StorageEngine : IDisposable
 
     /// <summary>
     /// Deletes the runs that the manifest did not name at opening; a crash leaves such runs. Call it once the journal
-    /// is known to contain the entries after that manifest. Otherwise a newer manifest may have been lost, and the runs
-    /// contain its rows. Deletes nothing if any run is damaged.
+    /// is known to contain the entries after that manifest. If the journal lacks them, a newer manifest may have been
+    /// lost, and these runs may hold the only copy of its rows. Deletes nothing if any run is damaged.
     /// </summary>
     public void DeleteLeftOvers()
     {

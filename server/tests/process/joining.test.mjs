@@ -314,7 +314,7 @@ test("What began and did not end, what was removed meanwhile and what cannot be 
   for (let start = 0; start < 2; start++) {
     second = NodeProcess.start({ data: at("b"), port: ports[1], credentials: credentials() })
     t.after(() => second.kill())
-    const says = ({ status, text }) => status === 503 && /a term has one leader\. It takes no part again by itself\./.test(text)
+    const says = ({ status, text }) => status === 503 && /a term has one leader\. This node does not take part again by itself\./.test(text)
     await until(() => second.request("GET", "/readyz").then(says, () => false))
     assert.equal((await second.request("GET", "/livez")).status, 200)
     const authorized = () => ({ headers: { Authorization: `Bearer ${readFileSync(join(at("b"), "local-access"), "utf8").split("\n")[1]}` } })

@@ -22,7 +22,7 @@ internal sealed class ApplyPipeline(
     Proposals proposals
 ) : IDisposable
 {
-    // Later entries of the journal were committed since the start.
+    // The last index of the journal at the start. Entries after it were written since.
     private readonly long _lastBeforeStart = store.Journal.LastIndex;
     private JournalReader? _replay;
     private long _frames;
@@ -106,9 +106,9 @@ internal sealed class ApplyPipeline(
     public string? WhyBlocked =>
         !host.Progress.IsBlocked
             ? null
-            : "This node cannot go on applying, because a part of its data cannot be read, and takes the state "
-                + "of a member that can, as soon as that leads. Until it has it, what it had can be read here, and "
-                + "may be old.";
+            : "This node cannot apply further writes, because a part of its data cannot be read. It fetches the state "
+                + "of another member as soon as that member leads. Until then its earlier data can be read here, and "
+                + "may be outdated.";
 
     /// <summary>Whether another voter exists that can become leader and send this node its state.</summary>
     public bool MayBeGivenState =>
@@ -167,6 +167,7 @@ internal sealed class ApplyPipeline(
     {
         int count = frame?.Count ?? 0;
         Volatile.Write(ref _commands, _commands + count);
+        // The ready index is the first entry of this leader's term. Once it is applied, this leader proposes.
         if (index == host.Leadership.ReadyIndex)
         {
             measures.Time.ReportLogTime();

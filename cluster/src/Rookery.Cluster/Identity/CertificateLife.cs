@@ -9,7 +9,8 @@ namespace Rookery.Cluster.Identity;
 internal static class CertificateLife
 {
     /// <summary>
-    /// The longest validity that browsers accept from any authority (CA/Browser Forum ballot SC-31: 398 days).
+    /// The validity of a leaf: one day less than the longest that browsers accept from any authority (CA/Browser Forum
+    /// ballot SC-31: 398 days).
     /// </summary>
     public static readonly TimeSpan OfLeaf = TimeSpan.FromDays(397);
 
@@ -47,8 +48,8 @@ internal static class CertificateLife
 
     /// <summary>
     /// Whether a leaf must be signed again: two thirds of its validity have passed, or it begins in the future, because
-    /// the clock was fast when it was signed. False while the clock is certainly wrong, because the new leaf would
-    /// already be expired for other nodes.
+    /// the clock was fast when it was signed. False while the clock is certainly wrong: the new leaf would get the
+    /// signing time of this one (<see cref="SigningTime"/>), so nothing would be gained.
     /// </summary>
     public static bool NeedsRenewal(X509Certificate2 leaf, DateTimeOffset now)
     {

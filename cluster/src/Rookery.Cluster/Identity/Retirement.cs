@@ -15,17 +15,17 @@ public sealed record Retirement(RetirementCause Cause, string Why)
     {
         string note = IdentityDirectory.NotePathIn(dataDirectory, Cause);
         return Cause == RetirementCause.Excluded
-            ? $"The cluster refused this node's data for good, and they take no part any more: {Why} If they "
-                + $"are the ones to keep, stop the others for good, delete {note}, and start this node again."
-            : $"{Why} It takes no part again by itself. {NextStep(identity, note)} If you have looked at what "
-                + $"happened and its data are to be used all the same, delete {note} and start it again.";
+            ? $"The cluster refused this node's data for good: {Why} This node no longer takes part. If its data "
+                + $"are the ones to keep, stop the other members for good, delete {note}, and start this node again."
+            : $"{Why} This node does not take part again by itself. {NextStep(identity, note)} If you know what "
+                + $"happened and want to use its data all the same, delete {note} and start the node again.";
     }
 
     private static string NextStep(NodeIdentity identity, string note) =>
         identity.Peers.Count == 0
-            ? "It has no other member that could give its data back: keep them, stop the node and export from "
-                + "them with `rookery export`, or restore a backup to an empty data directory."
+            ? "No other member has its data: keep the data directory, stop the node and run `rookery export` on it, "
+                + "or restore a backup to an empty data directory."
             : $"If all members say that they stopped, delete {note} on each, and start them again. "
-                + $"If the others go on, let another, empty card join in its place, with the token that "
-                + $"`rookery cluster node replace {identity.NodeName}` prints on one of them.";
+                + $"If the others run, start a node with an empty data directory in its place, and let it join with "
+                + $"the token that `rookery cluster node replace {identity.NodeName}` prints on one of them.";
 }

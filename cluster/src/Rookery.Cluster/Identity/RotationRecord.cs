@@ -5,10 +5,13 @@ using Rookery.Documents.Records;
 
 namespace Rookery.Cluster.Identity;
 
-/// <summary>The stage of a rotation of the authority. A stage ends when every member has completed it.</summary>
+/// <summary>
+/// The stage of a rotation of the authority. <see cref="Trusting"/> and <see cref="Retiring"/> end when every member has
+/// completed them; <see cref="Signing"/> ends when the operator then orders to retire the old authority.
+/// </summary>
 public enum RotationStage
 {
-    /// <summary>Members begin to trust the new authority in addition to the signing one.</summary>
+    /// <summary>Members begin to trust the new authority in addition to the old one, which still signs.</summary>
     Trusting,
 
     /// <summary>

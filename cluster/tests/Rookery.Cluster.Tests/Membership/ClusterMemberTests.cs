@@ -118,7 +118,7 @@ public sealed class ClusterMemberTests : IDisposable
 
         string? diagnosis = await DiagnosisOfStartAsync();
         Assert.StartsWith(
-            "Terms fell. It takes no part again by itself. It has no other member that could give its data back: ",
+            "Terms fell. This node does not take part again by itself. No other member has its data: ",
             diagnosis,
             StringComparison.Ordinal
         );

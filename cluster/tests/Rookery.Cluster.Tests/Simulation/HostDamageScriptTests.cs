@@ -300,8 +300,8 @@ public sealed class HostDamageScriptTests
             cluster.C.Troubles,
             static trouble =>
                 trouble.StartsWith(
-                    "This node cannot go on applying, because a part of its data cannot be read, and takes the "
-                        + "state of a member that can, as soon as that leads. ",
+                    "This node cannot apply further writes, because a part of its data cannot be read. It fetches "
+                        + "the state of another member as soon as that member leads. ",
                     StringComparison.Ordinal
                 )
         );

@@ -55,8 +55,8 @@ export function DefinitionEditor({ database, definition, isNew, onStored }: Defi
     <div class="stack">
       {isAutomatic && (
         <p class="quiet">
-          Queries made this index, and widen it when they need more. It cannot be edited; deleted, it comes again with the next query that
-          needs it.
+          Queries made this index, and widen it when they need more. It cannot be edited. If it is deleted, the next query that needs it
+          creates it again.
         </p>
       )}
       {isNew && (

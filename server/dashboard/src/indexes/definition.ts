@@ -96,7 +96,7 @@ export function placeOfError(sentence: string, definition: Pick<IndexDefinition,
   const map = Math.max(
     0,
     text === "map"
-      ? definition.Maps.findIndex((one) => (one.split("\n")[line - 1] ?? "\0").includes(quoted.replaceAll("…", "").trim()))
+      ? definition.Maps.findIndex((one) => one.split("\n")[line - 1]?.includes(quoted.replaceAll("…", "").trim()))
       : 0,
   )
   const source = text === "reduce" ? (definition.Reduce ?? "") : (definition.Maps[map] ?? "")

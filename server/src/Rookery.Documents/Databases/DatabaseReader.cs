@@ -206,6 +206,7 @@ public readonly struct DatabaseReader : IDisposable
             return null;
         }
 
+        // The row of another table: a document also assembles those that are stored in chunks.
         using var value = new Document(row);
         return IndexValue.Read(value.Bytes).ToRecord(value.Etag);
     }

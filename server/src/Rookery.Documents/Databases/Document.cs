@@ -31,8 +31,8 @@ public readonly struct Document : IDisposable
     public long Length => Exists ? _row.Length : 0;
 
     /// <summary>
-    /// The stored bytes, valid until Dispose. A large document is assembled from its chunks in as much additional
-    /// memory.
+    /// The stored bytes, valid until Dispose. A large document is first assembled from its chunks, which takes
+    /// additional memory of its length.
     /// </summary>
     public DocumentView View => new(Bytes);
 

@@ -297,6 +297,7 @@ public sealed class DocumentCursor : IDisposable
     {
         try
         {
+            // Assembling the document checks each of its chunks.
             return DamagePassedOver is null || _large is null || !_large.Whole.IsEmpty;
         }
         catch (DamagedException damaged) when (DamagePassedOver is not null)

@@ -179,7 +179,7 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
     }
 
     /// <summary>
-    /// Feeds the documents that loaded a changed document again. The index follows no further changes until all of them
+    /// Feeds again the documents that loaded a changed document. The index follows no further changes until all of them
     /// are fed.
     /// </summary>
     private bool FeedDependents(RunningIndex index)
@@ -350,8 +350,8 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
         bool isAwaited = awaited < long.MaxValue;
         bool isNearlyThere = last - most <= (long)NearSteps * options.DocumentsPerStep;
 
-        // Each priority class has its own turns. With shared turns, both choices stay in step, and the low-priority
-        // index that lags most never gets a turn.
+        // Each priority class has its own turns. With shared turns, the turns of the classes and those of the
+        // positions could have the same period, and the low-priority index that lags most would never be fed.
         var positions = isTurnOfOthers ? _restPositions : _positions;
         int next = positions.Next([
             isAwaited ? PreferredWeight : 0,

@@ -22,8 +22,8 @@ internal static class DocumentQueries
     /// <param name="basis">The chosen index or scan.</param>
     /// <param name="sink">Receives the answer, and reserves memory for large documents.</param>
     /// <param name="metadataOnly">Whether to return only the metadata of whole documents.</param>
-    /// <returns>The results, null if the index was reset meanwhile and has not reached the basis's etag again; and
-    /// their basis, which is a scan if an automatic index was reset.</returns>
+    /// <returns>The results and their basis. If an automatic index was reset meanwhile, both are of a scan. If a static
+    /// index was reset and has not reached the basis's etag again, the results are null.</returns>
     /// <exception cref="QueryException">The query exceeds its time or memory.</exception>
     public static async ValueTask<(IQueryResults? Results, QueryBasis Basis)> TryOpenAsync(
         QueryEngine engine,

@@ -25,7 +25,7 @@ public sealed class IndexedQueries(IndexHost indexes)
     public static Analyzer Analyzer => AutoIndexMap.Analyzer;
 
     /// <summary>
-    /// Decides when a page is found by walking the sort field's terms in order; null to decide by cost.
+    /// Decides whether a page is searched by walking the sort field's terms in order; null to decide by cost.
     /// </summary>
     internal OrderWalk? Walk { get; init; }
 
@@ -189,8 +189,8 @@ public sealed class IndexedQueries(IndexHost indexes)
             : null;
     }
 
-    // An automatic index cannot answer a query with a summary, moreLikeThis, an order of ids, or a score that is not
-    // the order. A scan answers those.
+    // An automatic index cannot answer a query with a summary, moreLikeThis, an order of ids, or scores by which the
+    // results are not ordered. A scan answers those.
     private static bool CanAnswer(RunningIndex index, CompiledQuery plan) =>
         plan.Rows is { } rows
             ? index.Map is StaticIndexMap && index.Record.Number == rows.Number
@@ -201,8 +201,8 @@ public sealed class IndexedQueries(IndexHost indexes)
                 && (!plan.IsScored || plan.Sort.HasScore);
 
     /// <summary>
-    /// Starts a rebuild of the index that answered, which is not a replacement in progress. Returns the exception to
-    /// throw.
+    /// Starts to rebuild the index that answered, not the replacement that is being built beside it. Returns the
+    /// exception to throw.
     /// </summary>
     private IndexDamagedException DamageOf(RunningIndex index, Exception damaged)
     {

@@ -24,9 +24,10 @@ namespace Rookery.Queries.Scanning;
 /// </remarks>
 public sealed class CompiledQuery
 {
-    // Maximum keys, because each result holds up to 512 bytes for each key of 'order by'. Maximum selected members,
-    // because compiling compares each reference to a group with each of them.
+    // Each result holds up to 512 bytes for each key of 'order by'.
     private const int MaxKeys = 64;
+
+    // Compiling compares each reference to a group with each selected member.
     private const int MaxSelected = 256;
 
     private readonly Projection? _projection;
@@ -63,16 +64,18 @@ public sealed class CompiledQuery
             : new RowFields(rows);
         var conditions = new ConditionCompiler(fields, operands, fullText);
         Target = ScanTarget.Find(query, operands);
-        var across = rows is { IsReduced: false } ? Intersection.Across(query.Where) : null;
-        Where = conditions.Compile(across ?? query.Where);
-        Intersected = across is null ? [] : ((OrPredicate)Where).Inner.ToArray();
-        Filter = query.Filter is null
-            ? null
-            : (
-                rows is { IsReduced: false }
-                    ? new ConditionCompiler(new DocumentFields(), operands, fullText: null)
-                    : conditions
-            ).Compile(query.Filter);
+
+        // Different rows of a document may satisfy the parts of 'intersect'. So this finds rows that satisfy any part,
+        // and a later check requires a row for each part.
+        var anyPart = rows is { IsReduced: false } ? Intersection.Across(query.Where) : null;
+        Where = conditions.Compile(anyPart ?? query.Where);
+        Intersected = anyPart is null ? [] : ((OrPredicate)Where).Inner.ToArray();
+
+        // 'filter' reads the document, not the rows that a map index has of it.
+        var filters = rows is { IsReduced: false }
+            ? new ConditionCompiler(new DocumentFields(), operands, fullText: null)
+            : conditions;
+        Filter = query.Filter is null ? null : filters.Compile(query.Filter);
         FilterLimit = operands.Count(query.FilterLimit, "filter_limit");
         IReadOnlyList<OrderKey> order = QuerySummary.IsPartOf(query) ? query.OrderBy : Relevance.OrderOf(query);
 

@@ -115,6 +115,7 @@ internal sealed class AnswerBuffer : IResultBuffer, IDisposable
         if (!sending.IsCompletedSuccessfully)
         {
             int length = _length;
+            // Keeps nothing: the connection has copied the bytes.
             KeepRest(length);
             return WaitForClientAsync(http, length, sending, pause: null).AsTask();
         }
@@ -201,7 +202,8 @@ internal sealed class AnswerBuffer : IResultBuffer, IDisposable
         _memory.Return();
     }
 
-    // What a buffer takes that holds nothing: as much as before it waited for its client, unless memory is crowded.
+    // The first allocation of an empty buffer: the capacity that it had before it waited for its client, or the initial
+    // size while memory is crowded.
     private int FirstBytes => _all.IsCrowded ? InitialBytes : Math.Max(InitialBytes, _capacityBefore);
 
     // The connection copies the bytes that it is given. Writing slices keeps that copy to one slice instead of the
@@ -216,6 +218,7 @@ internal sealed class AnswerBuffer : IResultBuffer, IDisposable
             at += length;
             if (!sending.IsCompletedSuccessfully && _length - at <= PartBytes)
             {
+                // The client is slow. Keeps only the bytes that the connection has not copied.
                 KeepRest(at);
                 at = 0;
             }
@@ -238,8 +241,8 @@ internal sealed class AnswerBuffer : IResultBuffer, IDisposable
         }
     }
 
-    // Keeps only the bytes from a place on, in memory of their size. A client that reads nothing held 128 KiB of the
-    // managed heap here, beside the copy of the same bytes that its connection holds.
+    // Keeps only the bytes from a place on, in memory of their size. Otherwise a client that reads nothing would hold
+    // 128 KiB of the managed heap here, beside the copy of the same bytes in its connection.
     private void KeepRest(int from)
     {
         int rest = _length - from;

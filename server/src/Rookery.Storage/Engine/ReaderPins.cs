@@ -14,7 +14,8 @@ internal sealed class ReaderPins(EngineContext context)
     // Readers may pin at most the free disk space divided by this.
     private const int FreePart = 4;
 
-    private const int LeastCachePart = 4;
+    // The block cache keeps at least its configured size divided by this.
+    private const int CacheFloorDivisor = 4;
 
     private long _ended;
 
@@ -43,6 +44,8 @@ internal sealed class ReaderPins(EngineContext context)
         long keptMemory = 0;
         long? fileBound = null;
         bool isOver = false;
+
+        // From the newest state: the first that exceeds a limit is ended, and so are all older ones.
         foreach (EngineState state in held.Reverse())
         {
             pins.Add(state);
@@ -61,7 +64,7 @@ internal sealed class ReaderPins(EngineContext context)
 
         context.Cache.CapacityBytes = Math.Max(
             context.Options.CacheBytes - keptMemory,
-            context.Options.CacheBytes / LeastCachePart
+            context.Options.CacheBytes / CacheFloorDivisor
         );
     }
 
