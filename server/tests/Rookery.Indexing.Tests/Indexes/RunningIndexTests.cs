@@ -99,7 +99,11 @@ public sealed class RunningIndexTests : IDisposable
         index.AdvanceTo(1, 1);
         index.Apply();
         Assert.Equal(1, index.VisibleEtag);
-        _node.Disk.Rot("/data/segment-1", 20, 1);
+        string segment = Assert.Single(
+            _node.Disk.List("/data"),
+            static name => name.StartsWith("segment-", StringComparison.Ordinal)
+        );
+        _node.Disk.Rot(Path.Join("/data", segment), 20, 1);
         Feed(index, "a", "\"n\":2");
         index.AdvanceTo(2, 1);
         index.Apply();
