@@ -71,7 +71,7 @@ public sealed class ClusterMemberTests : IDisposable
         );
         Assert.Contains("`rookery cluster node replace pi-1`", halted, StringComparison.Ordinal);
         Assert.EndsWith(
-            "are to be used all the same, delete /data/cluster/halted and start it again.",
+            "want to use its data all the same, delete /data/cluster/halted and start the node again.",
             halted,
             StringComparison.Ordinal
         );
