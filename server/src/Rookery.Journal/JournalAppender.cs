@@ -161,7 +161,9 @@ internal sealed class JournalAppender(
         }
     }
 
-    /// <summary>Records a durable write and the newest segment in the note, while opening or at the clean stop.</summary>
+    /// <summary>
+    /// Records a durable write and the newest segment in the note, while opening or at the clean stop.
+    /// </summary>
     /// <param name="write">Number of the last write with anything that must not be lost.</param>
     public void NoteEnd(long write) => note.Write(new NotedEnd(Newest!.Generation, write, Map.Position.Index));
 

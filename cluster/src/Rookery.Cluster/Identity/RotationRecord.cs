@@ -6,8 +6,8 @@ using Rookery.Documents.Records;
 namespace Rookery.Cluster.Identity;
 
 /// <summary>
-/// The stage of a rotation of the authority. <see cref="Trusting"/> and <see cref="Retiring"/> end when every member has
-/// completed them; <see cref="Signing"/> ends when the operator then orders to retire the old authority.
+/// The stage of a rotation of the authority. <see cref="Trusting"/> and <see cref="Retiring"/> end when every member
+/// has completed them; <see cref="Signing"/> ends when the operator then orders to retire the old authority.
 /// </summary>
 public enum RotationStage
 {

@@ -8,7 +8,9 @@ public readonly ref struct HiloNextCommand
     /// <summary>The collection's tag.</summary>
     public ReadOnlySpan<byte> Tag { get; init; }
 
-    /// <summary>The tag lower-cased by the proposer; empty if the tag is ASCII, which apply lower-cases itself.</summary>
+    /// <summary>
+    /// The tag lower-cased by the proposer; empty if the tag is ASCII, which apply lower-cases itself.
+    /// </summary>
     public ReadOnlySpan<byte> LowerTag { get; init; }
 
     /// <summary>Size of the client's last range; 0 for its first request.</summary>
@@ -30,7 +32,9 @@ public readonly ref struct HiloReturnCommand
     /// <summary>The collection's tag.</summary>
     public ReadOnlySpan<byte> Tag { get; init; }
 
-    /// <summary>The tag lower-cased by the proposer; empty if the tag is ASCII, which apply lower-cases itself.</summary>
+    /// <summary>
+    /// The tag lower-cased by the proposer; empty if the tag is ASCII, which apply lower-cases itself.
+    /// </summary>
     public ReadOnlySpan<byte> LowerTag { get; init; }
 
     /// <summary>The last number that the client used.</summary>

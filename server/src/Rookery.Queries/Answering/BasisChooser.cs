@@ -122,8 +122,8 @@ internal static class BasisChooser
             return mayScan ? new QueryBasis(name, null, false, cutOff, null) : throw new QueryException(refusal);
         }
 
-        // Waits, except if the documents can be scanned and the index existed before and is still being built, which may
-        // take long.
+        // Waits, except if the documents can be scanned and the index existed before and is still being built, which
+        // may take long.
         bool isReached =
             (choice.ToDefine is not null || choice.NeedsIndex || !mayScan)
             && await WaitAsync(

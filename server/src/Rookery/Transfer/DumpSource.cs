@@ -72,8 +72,8 @@ internal sealed class DumpSource : IRecordSource
         if (_json.TryPeek(out _))
         {
             throw new BadInputException(
-                $"The dump is stored. It ends after document {_documents}, but the file continues after it, and that part was "
-                    + $"not read. Import each dump from a file of its own."
+                $"The dump is stored. It ends after document {_documents}, but the file continues after it, and that "
+                    + $"part was not read. Import each dump from a file of its own."
             );
         }
     }

@@ -175,7 +175,10 @@ public sealed class RefusedTextTests
     [InlineData("results.Select(x => new { x.a })", "'Select' before the groups")]
     [InlineData("results.Where(x => x.a > 1).GroupBy(x => x.a).Select(g => new { a = g.Key })", "'Where' before")]
     [InlineData("from r in results where r.a > 1 group r by r.a into g select new { a = g.Key }", "'where' before")]
-    [InlineData("from r in results let x = r.a group r by x into g select new { a = g.Key }", "'let' before the groups")]
+    [InlineData(
+        "from r in results let x = r.a group r by x into g select new { a = g.Key }",
+        "'let' before the groups"
+    )]
     [InlineData("from r in results group r.b by r.a into g select new { a = g.Key }", "anything but the whole row")]
     [InlineData("from r in results group new { r.b } by r.a into g select new { a = g.Key }", "but the whole row")]
     [InlineData("results.GroupBy(delegate(dynamic r) { return r.a; }).Select(g => new { a = g.Key })", "'delegate'")]
