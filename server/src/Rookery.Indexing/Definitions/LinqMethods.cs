@@ -180,7 +180,7 @@ internal static class LinqMethods
 
         if (arguments.FirstOrDefault(static argument => argument is LambdaExpression) is { } function)
         {
-            return name.Text is "Aggregate" && arguments is [var seed, LambdaExpression fold]
+            return name.Text is "Aggregate" && arguments is [var seed, LambdaExpression { Parameters.Count: <= 3 } fold]
                 ? new CallExpression(new MemberExpression(ToSequence(target), "reduce", at), [fold, seed], at)
                 : throw TokenCursor.NotSupported($"'{name.Text}' with these arguments", function.Position);
         }
@@ -274,6 +274,14 @@ internal static class LinqMethods
     private static Expression ToLoop(Expression target, Token name, LambdaExpression callback)
     {
         int at = name.Position;
+        if (callback.Parameters.Count > 2)
+        {
+            throw TokenCursor.NotSupported(
+                $"a function of {callback.Parameters.Count} parameters here",
+                callback.Position
+            );
+        }
+
         if (Loops.TryGetValue(name.Text, out string? loop))
         {
             callback = loop switch

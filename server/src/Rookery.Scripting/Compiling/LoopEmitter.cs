@@ -213,31 +213,30 @@ internal sealed class LoopEmitter(EmitContext context, ScriptEmitter script)
     }
 
     /// <summary>
-    /// Emits the callback's body. Its parameters are locals; an additional last parameter is the index.
+    /// Emits the callback's body. Its parameters are locals: the given ones, the index, the array, and undefined.
     /// </summary>
     private void EmitCallback(LambdaExpression callback, ReadOnlySpan<int> parameters, int iteration)
     {
-        if (callback.Parameters.Count > parameters.Length + 1)
-        {
-            throw TokenCursor.NotSupported(
-                $"a function of {callback.Parameters.Count} parameters here",
-                callback.Position
-            );
-        }
-
         var (outer, outerLoop, outerReturn) = (context.Scope, context.Loop, context.ReturnTarget);
         context.Scope = new Scope(outer);
         context.Loop = null;
         for (int index = 0; index < callback.Parameters.Count; index++)
         {
             int local = context.Declare(callback.Parameters[index], isConstant: false, callback.Position);
-            if (index < parameters.Length)
+            switch (index - parameters.Length)
             {
-                context.Builder.Emit(Opcode.LoadLocal, parameters[index]);
-            }
-            else
-            {
-                EmitIndex(iteration);
+                case < 0:
+                    context.Builder.Emit(Opcode.LoadLocal, parameters[index]);
+                    break;
+                case 0:
+                    EmitIndex(iteration);
+                    break;
+                case 1:
+                    context.Builder.Emit(Opcode.LoadLocal, iteration);
+                    break;
+                default:
+                    context.Builder.Emit(Opcode.PushUndefined);
+                    break;
             }
 
             context.Builder.Emit(Opcode.StoreLocal, local);

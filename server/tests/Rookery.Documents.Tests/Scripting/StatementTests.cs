@@ -84,6 +84,21 @@ public class StatementTests
         """{"l":["a","b"]}""",
         """{"l":["0a","1b"]}"""
     )]
+    [InlineData(
+        "function f(x, i, all, more) { return x + i + all.length + typeof more } this.l = this.l.map(f)",
+        """{"l":["a","b"]}""",
+        """{"l":["a02undefined","b12undefined"]}"""
+    )]
+    [InlineData(
+        "function f(s, x, i, all, more) { return s + x + i + all.length + typeof more } this.l = this.l.reduce(f, '')",
+        """{"l":["a","b"]}""",
+        """{"l":"a02undefinedb12undefined"}"""
+    )]
+    [InlineData(
+        "this.m = this.l.filter((x, i, all) => all.indexOf(x) === i); this.l.forEach((x, i, l) => { l[i] = 0 })",
+        """{"l":[1,2,1]}""",
+        """{"l":[0,0,0],"m":[1,2]}"""
+    )]
     [InlineData("const l = this.l; l.push(1); this.m = l", """{"l":[]}""", """{"l":[1],"m":[1]}""")]
     [InlineData(
         "this.l.splice(1, 1); this.l.splice(0, 0, 'a', 'b'); this.x = this.l.splice(-1)",

@@ -46,6 +46,7 @@ public sealed class RefusedTextTests
     [InlineData("docs.Users.Select(u => new { u.name.Foo() })", 36, "the method 'Foo'")]
     [InlineData("docs.Users.Select(u => new { a = u.tags.GroupBy(t => t) })", 40, "the method 'GroupBy'")]
     [InlineData("docs.Users.Select(u => { return new { u.name }; })", 23, "functions of statements")]
+    [InlineData("docs.Users.Select(u => new { a = u.l.Select((x, i, l) => x) })", 44, "a function of 3 parameters")]
     [InlineData("docs.Users.Select(u => new { a = DateTime.Now })", 33, "'DateTime.Now'")]
     [InlineData(
         "docs.Users.Select(u => new { a = $\"x{u.b[\"k\"]}\" })",
