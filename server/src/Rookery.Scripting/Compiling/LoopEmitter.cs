@@ -46,7 +46,7 @@ internal sealed class LoopEmitter(EmitContext context, ScriptEmitter script)
                 name.Position
             )
             {
-                MayGrow = true,
+                MayResize = true,
             };
         }
 
@@ -70,11 +70,14 @@ internal sealed class LoopEmitter(EmitContext context, ScriptEmitter script)
         }
 
         JumpTarget next = context.NewTarget(),
+            visit = context.NewTarget(),
             exhausted = context.NewTarget(),
             end = context.NewTarget();
+        var removed = length is null ? exhausted : context.NewTarget();
         context.Builder.Mark(next);
         int element = context.NewLocal(callback.Position);
-        EmitNext(iteration, length, element, exhausted);
+        EmitNext(iteration, length, element, removed, exhausted);
+        context.Builder.Mark(visit);
         EmitCallback(callback, [element], iteration);
         switch (method.Name)
         {
@@ -106,6 +109,12 @@ internal sealed class LoopEmitter(EmitContext context, ScriptEmitter script)
         }
 
         context.Builder.Emit(Opcode.Jump, next);
+        if (length is not null)
+        {
+            context.Builder.Mark(removed);
+            EmitRemoved(method.Name, iteration, element, next, visit);
+        }
+
         context.Builder.Mark(exhausted);
         switch (method.Name)
         {
@@ -128,11 +137,11 @@ internal sealed class LoopEmitter(EmitContext context, ScriptEmitter script)
 
     /// <summary>
     /// Emits code that keeps the array's length before the first call, and returns its local; null if the callback
-    /// adds no elements. Elements that a callback adds are not visited.
+    /// neither adds nor removes elements. Elements that a callback adds are not visited.
     /// </summary>
     private int? EmitLength(LambdaExpression callback, int iteration)
     {
-        if (!callback.MayGrow)
+        if (!callback.MayResize)
         {
             return null;
         }
@@ -144,7 +153,35 @@ internal sealed class LoopEmitter(EmitContext context, ScriptEmitter script)
         return length;
     }
 
-    private void EmitNext(int iteration, int? length, int element, JumpTarget exhausted)
+    /// <summary>
+    /// Emits the code for the places whose elements the callback removed. As in JavaScript, <c>map</c> keeps them,
+    /// <c>find</c> and <c>findIndex</c> call the callback with undefined, and the other methods skip them.
+    /// </summary>
+    private void EmitRemoved(string method, int iteration, int element, JumpTarget next, JumpTarget visit)
+    {
+        if (method is not ("map" or "find" or "findIndex"))
+        {
+            return;
+        }
+
+        context.Builder.Emit(Opcode.LoadLocal, iteration + 1);
+        context.Builder.EmitNumber(1);
+        context.Builder.Emit(Opcode.Add);
+        context.Builder.Emit(Opcode.StoreLocal, iteration + 1);
+        context.Builder.Emit(Opcode.PushUndefined);
+        if (method is "map")
+        {
+            context.Builder.Emit(Opcode.Append);
+            context.Builder.Emit(Opcode.Jump, next);
+        }
+        else
+        {
+            context.Builder.Emit(Opcode.StoreLocal, element);
+            context.Builder.Emit(Opcode.Jump, visit);
+        }
+    }
+
+    private void EmitNext(int iteration, int? length, int element, JumpTarget removed, JumpTarget exhausted)
     {
         if (length is { } most)
         {
@@ -154,7 +191,7 @@ internal sealed class LoopEmitter(EmitContext context, ScriptEmitter script)
             context.Builder.Emit(Opcode.JumpIfFalse, exhausted);
         }
 
-        context.Builder.EmitNext(iteration, element, exhausted);
+        context.Builder.EmitNext(iteration, element, removed);
     }
 
     private void EmitExit(Opcode result, JumpTarget next, JumpTarget end)
@@ -204,7 +241,7 @@ internal sealed class LoopEmitter(EmitContext context, ScriptEmitter script)
         }
 
         context.Builder.Mark(next);
-        EmitNext(iteration, length, element, end);
+        EmitNext(iteration, length, element, removed: end, exhausted: end);
         EmitCallback(callback, [result, element], iteration);
         context.Builder.Emit(Opcode.StoreLocal, result);
         context.Builder.Emit(Opcode.Jump, next);

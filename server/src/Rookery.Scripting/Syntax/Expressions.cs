@@ -93,8 +93,8 @@ internal sealed record LambdaExpression(
     int Position
 ) : Expression(Position)
 {
-    /// <summary>Whether the function may add elements to an array that it is called for.</summary>
-    public bool MayGrow { get; init; }
+    /// <summary>Whether the function may add or remove elements of an array that it is called for.</summary>
+    public bool MayResize { get; init; }
 }
 
 /// <summary><c>a = b</c>, <c>a += b</c>.</summary>

@@ -71,7 +71,7 @@ internal sealed class JavaScriptExpressionParser(JavaScriptParser parser)
         };
         RequireTarget(target, mark);
         parser.Cursor.Take();
-        parser.Growths += target is ElementExpression ? 1 : 0;
+        parser.Resizes += target is ElementExpression ? 1 : 0;
         return new AssignmentExpression(target, compound, ParseExpression(), mark.Position);
     }
 
@@ -223,7 +223,7 @@ internal sealed class JavaScriptExpressionParser(JavaScriptParser parser)
                     value = ParseElement(value);
                     break;
                 case "(":
-                    parser.Growths += MayGrow(value) ? 1 : 0;
+                    parser.Resizes += MayResize(value) ? 1 : 0;
                     value = new CallExpression(value, ParseArguments(), token.Position);
                     break;
                 case "++" or "--" when !token.IsAfterNewLine:
@@ -242,8 +242,8 @@ internal sealed class JavaScriptExpressionParser(JavaScriptParser parser)
     }
 
     // A function of the script may do what its text does not show at the call.
-    private static bool MayGrow(Expression callee) =>
-        callee is MemberExpression { Name: "push" or "unshift" or "splice" }
+    private static bool MayResize(Expression callee) =>
+        callee is MemberExpression { Name: "push" or "pop" or "shift" or "unshift" or "splice" }
         || (callee is NameExpression name && !FunctionCatalogue.TryFindFunction(name.Name, out _));
 
     private Expression ParseElement(Expression target, bool isSkipping = false)

@@ -56,11 +56,11 @@ internal sealed class JavaScriptFunctionParser(JavaScriptParser parser)
         int at = parser.Cursor.Current.Position;
         IReadOnlyList<string> parameters = parser.Cursor.Current.Is("(") ? ParseParameters() : [ExpectVariable()];
         parser.Cursor.Expect("=>");
-        int growths = parser.Growths;
+        int resizes = parser.Resizes;
         var function = parser.Cursor.Current.Is("{")
             ? new LambdaExpression(parameters, null, parser.Statements.ParseBlock(), at)
             : new LambdaExpression(parameters, parser.Expressions.ParseExpression(), null, at);
-        return function with { MayGrow = parser.Growths > growths };
+        return function with { MayResize = parser.Resizes > resizes };
     }
 
     public LambdaExpression ParseFunctionExpression()
@@ -78,10 +78,10 @@ internal sealed class JavaScriptFunctionParser(JavaScriptParser parser)
 
         bool wasInFunction = parser.IsInFunction;
         parser.IsInFunction = true;
-        int growths = parser.Growths;
+        int resizes = parser.Resizes;
         var function = new LambdaExpression(ParseParameters(), null, parser.Statements.ParseBlock(), at);
         parser.IsInFunction = wasInFunction;
-        return function with { MayGrow = parser.Growths > growths };
+        return function with { MayResize = parser.Resizes > resizes };
     }
 
     public List<string> ParseParameters()

@@ -93,9 +93,9 @@ internal sealed class JavaScriptParser
     public OperatorParser Operators { get; }
 
     /// <summary>
-    /// Number of places read so far that may add elements to an array, such as calls of <c>push</c>.
+    /// Number of places read so far that may add or remove elements of an array, such as calls of <c>push</c>.
     /// </summary>
-    public int Growths { get; set; }
+    public int Resizes { get; set; }
 
     /// <summary>Whether the parser is inside a <c>function</c>, which has its own <c>this</c>.</summary>
     public bool IsInFunction { get; set; }

@@ -99,6 +99,22 @@ public class StatementTests
         """{"l":[1,2,1]}""",
         """{"l":[0,0,0],"m":[1,2]}"""
     )]
+    [InlineData(
+        "this.m = this.l.map(x => { this.l.pop(); return x })",
+        """{"l":[1,2,3,4]}""",
+        """{"l":[1,2],"m":[1,2,null,null]}"""
+    )]
+    [InlineData(
+        "function cut(x, i, l) { l.shift(); return x } this.m = this.l.map(cut)",
+        """{"l":[1,2,3]}""",
+        """{"l":[3],"m":[1,3,null]}"""
+    )]
+    [InlineData(
+        "this.i = this.l.findIndex(x => { this.l.splice(0, 1); return x === undefined })",
+        """{"l":[1,2,3]}""",
+        """{"l":[],"i":2}"""
+    )]
+    [InlineData("this.n = this.l.filter(x => this.l.pop()).length", """{"l":[1,2,3]}""", """{"l":[1],"n":2}""")]
     [InlineData("const l = this.l; l.push(1); this.m = l", """{"l":[]}""", """{"l":[1],"m":[1]}""")]
     [InlineData(
         "this.l.splice(1, 1); this.l.splice(0, 0, 'a', 'b'); this.x = this.l.splice(-1)",
