@@ -186,8 +186,7 @@ internal sealed class LinqExpressionParser(LinqParser parser)
         var skipping = new Stack<(Expression Target, int Calls)>();
         var value = ParseChain(skipping);
 
-        // A member of nothing is nothing, so only calls have to be skipped. Expressions have no side effects, so the
-        // target may be evaluated twice.
+        // A member of nothing is nothing, so only calls have to be skipped.
         while (skipping.TryPop(out var skip))
         {
             if (_calls > skip.Calls)
@@ -195,7 +194,10 @@ internal sealed class LinqExpressionParser(LinqParser parser)
                 int at = skip.Target.Position;
                 var none = new WordLiteral(Opcode.PushNull, at);
                 var isNothing = new InvokeExpression(ScriptFunction.IsSame, [skip.Target, none], at);
-                value = new ConditionalExpression(isNothing, none, value, at);
+                value = new ConditionalExpression(isNothing, none, value, at)
+                {
+                    Shared = skip.Target is NameExpression ? null : skip.Target,
+                };
             }
         }
 

@@ -8,6 +8,9 @@ internal sealed class ExpressionEmitter(EmitContext context, ScriptEmitter scrip
     // Member names that RavenDB reads as settings of a field, not as values.
     private static readonly string[] FieldSettings = ["$value", "$name", "$options", "$boost", "$vector"];
 
+    // The locals of the shared parts of the conditional expressions that are compiled.
+    private readonly Dictionary<Expression, int> _shared = new(ReferenceEqualityComparer.Instance);
+
     // The end of the chain that is compiled, if a '?.' may skip calls of it.
     private JumpTarget? _chainEnd;
     private bool _isLink;
@@ -84,6 +87,12 @@ internal sealed class ExpressionEmitter(EmitContext context, ScriptEmitter scrip
 
     private void EmitOne(Expression expression)
     {
+        if (_shared.TryGetValue(expression, out int shared))
+        {
+            context.Builder.Emit(Opcode.LoadLocal, shared);
+            return;
+        }
+
         context.EnterLevel(expression.Position);
         switch (expression)
         {
@@ -231,6 +240,14 @@ internal sealed class ExpressionEmitter(EmitContext context, ScriptEmitter scrip
     {
         JumpTarget otherwise = context.NewTarget(),
             end = context.NewTarget();
+        if (conditional.Shared is { } shared)
+        {
+            int local = context.NewLocal(shared.Position);
+            Emit(shared);
+            context.Builder.Emit(Opcode.StoreLocal, local);
+            _shared.Add(shared, local);
+        }
+
         Emit(conditional.Condition);
         context.Builder.Emit(Opcode.JumpIfFalse, otherwise);
         Emit(conditional.Then);
@@ -238,6 +255,10 @@ internal sealed class ExpressionEmitter(EmitContext context, ScriptEmitter scrip
         context.Builder.Mark(otherwise);
         Emit(conditional.Otherwise);
         context.Builder.Mark(end);
+        if (conditional.Shared is not null)
+        {
+            _shared.Remove(conditional.Shared);
+        }
     }
 
     private void EmitArray(ArrayLiteral array)

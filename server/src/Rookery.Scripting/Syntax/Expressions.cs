@@ -83,7 +83,11 @@ internal sealed record LogicalExpression(Opcode Keep, Expression Left, Expressio
 
 /// <summary><c>a ? b : c</c>.</summary>
 internal sealed record ConditionalExpression(Expression Condition, Expression Then, Expression Otherwise, int Position)
-    : Expression(Position);
+    : Expression(Position)
+{
+    /// <summary>A part of this expression that may stand in it several times and is computed once; or null.</summary>
+    public Expression? Shared { get; init; }
+}
 
 /// <summary>A function as an argument. Its body is either an expression or a block.</summary>
 internal sealed record LambdaExpression(

@@ -187,6 +187,20 @@ public sealed class HostileDefinitionTests
     }
 
     [Theory]
+    [InlineData("o.v?.Select(x => x + 1)?.Where(x => x > 0)?.Count()")]
+    [InlineData("o.v.Select(x => x + 1).Where(x => x > 0)?.Skip(1)?.Take(9)?.Skip(2)?.Any()")]
+    [InlineData("o.v.Take(1).Select(w => o.v.Select(x => x + 1).Where(x => x > 0).First()?.ToString()?.Trim())")]
+    public void A_value_before_a_conditional_member_is_computed_once(string expression)
+    {
+        string row = DefinitionExample.Map(
+            $"from o in docs.Users select new {{ v = {expression} }}",
+            $$$"""{"v":[{{{string.Join(',', Enumerable.Range(0, 1000))}}}],"@metadata":{"@collection":"Users"}}""",
+            limits: new ScriptLimits { Steps = 60_000, StepsPerByte = 0 }
+        );
+        Assert.StartsWith("{\"v\":", row, StringComparison.Ordinal);
+    }
+
+    [Theory]
     [InlineData("1.5", "{\"v\":")]
     [InlineData("1e-300", "steps")]
     public void The_remainder_of_numbers_of_very_different_size_costs_steps(string divisor, string told)
