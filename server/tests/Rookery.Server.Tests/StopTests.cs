@@ -207,7 +207,7 @@ public sealed class StopTests : IAsyncLifetime
     public async Task A_read_waiting_for_memory_is_answered_503_at_a_stop()
     {
         await PutAsync("large", $$"""{"t":"{{new string('x', 1 << 20)}}"}""");
-        using var others = TakeAllRoom();
+        using var others = await TakeAllRoomAsync();
         var read = await SendAsync("GET", "/docs?id=large", null);
         var stopped = _server.StopAsync();
         (await read.WaitAsync(Guard)).IsRefusal(503, "The node is stopping.");
@@ -219,7 +219,7 @@ public sealed class StopTests : IAsyncLifetime
     {
         await FillAsync(100);
         await PutAsync("e", $$"""{"t":"{{new string('x', 1 << 20)}}"}""");
-        using var others = TakeAllRoom();
+        using var others = await TakeAllRoomAsync();
         using var answer = await BeginAsync("GET /streams/docs?startsWith=");
         await UntilNothingIsTakenAsync();
         await _server.StopAsync().WaitAsync(Guard);
@@ -379,12 +379,9 @@ public sealed class StopTests : IAsyncLifetime
         } while (_watched.Looks != before);
     }
 
-    private LargeRequests.Lease TakeAllRoom()
-    {
-        var all = _server.Context.LargeRequests.Begin(new DefaultHttpContext());
-        Assert.True(all.TryGrow(_server.Memory.TotalBytes / 4));
-        return all;
-    }
+    /// <summary>Waits for all room: a request releases its room only after the client has read the answer.</summary>
+    private ValueTask<LargeRequests.Lease> TakeAllRoomAsync() =>
+        _server.Context.LargeRequests.TakeAsync(new DefaultHttpContext(), _server.Memory.TotalBytes / 4);
 
     private async Task PutAsync(string id, string document) =>
         Assert.Equal(201, (await _server.SendAsync("PUT", $"{_db}/docs?id={id}", document)).Status);
