@@ -3,6 +3,7 @@ using System.IO.Compression;
 using System.Net.Sockets;
 using System.Text;
 using Rookery.Documents.Consensus;
+using Rookery.Simulation;
 
 namespace Rookery.Server.Tests.Raven;
 
@@ -67,6 +68,8 @@ public sealed class BulkInsertRouteTests(RunningServer server) : IClassFixture<R
         OneOfThree? member = null;
         var full = new RunningServer
         {
+            // The server hangs up on a client that is silent for a second. A slow client is no silent one here.
+            Time = new SimulatedTimeProvider(),
             Before = alone => member = new OneOfThree(alone, static _ => Task.CompletedTask),
         };
         await full.InitializeAsync();
