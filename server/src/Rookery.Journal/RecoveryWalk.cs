@@ -387,7 +387,7 @@ internal sealed class RecoveryWalk(JournalDirectory directory, JournalOptions op
                 break;
             case TailVerdict.RepairFromPeers:
                 KeepAside(segment);
-                EndBeforeDamage(survey!);
+                EndBeforeDamage(survey!, isSetBack);
                 SetVerdict(
                     decided,
                     $"{place}; the durable entries after it are damaged, through index "
@@ -410,10 +410,15 @@ internal sealed class RecoveryWalk(JournalDirectory directory, JournalOptions op
     /// Ends the log before damaged entries that may have been acknowledged, and keeps the vote found after them. A log
     /// that ends before the manifest's index is reset to that index, if the configuration there is known.
     /// </summary>
-    private void EndBeforeDamage(DamageSurvey survey)
+    private void EndBeforeDamage(DamageSurvey survey, bool isSetBack)
     {
         // If the newest segment is missing, at least one more entry existed.
         var end = directory.IsNewestMissing ? survey.End with { Index = survey.End.Index + 1 } : survey.End;
+        if (isSetBack)
+        {
+            end = end with { Index = Math.Max(end.Index, directory.Note.End.Index) };
+        }
+
         Map!.RecordLoss(EntryPosition.Later(EntryPosition.Later(end, survey.Lost), ManifestEnd), survey.Vote);
         if (EndsBeforeManifest && survey.ConfigurationIsKnown)
         {

@@ -36,6 +36,24 @@ public sealed class SetBackTests
         AssertRefused(path, hasPeers: false);
     }
 
+    /// <summary>Recovery of a stopped node only reads the journal, so a vote that is lost does not matter.</summary>
+    [Fact]
+    public void A_stopped_journal_reports_the_entries_that_an_older_copy_lacks()
+    {
+        var (path, older) = FillAndStop(kept: 2, lost: 3);
+        PutBack(path, older);
+        using var journal = StoppedJournal.Open(
+            _disk,
+            Options,
+            new JournalKnowledge(0, 0, HasPeers: true),
+            new CountingRecorder()
+        );
+        Assert.Equal(TailVerdict.RepairFromPeers, journal.Recovery.Verdict);
+        Assert.Equal(2, journal.Position.Index);
+        Assert.Equal(5, journal.Recovery.MayHaveAcknowledged.Index);
+        Assert.Contains("through index 5", journal.Recovery.Sentence, StringComparison.Ordinal);
+    }
+
     [Fact]
     public void A_newest_segment_that_ends_with_the_clean_stop_is_not_older_than_the_start_after_it()
     {
