@@ -91,13 +91,22 @@ public sealed class RaftConsensus : IConsensusHost, IPeerReceiver
 
     /// <summary>
     /// Opens consensus for a node without other members. For a store that has other members it throws an
-    /// <see cref="UnknownCommitException"/> and writes nothing.
+    /// <see cref="UnknownCommitException"/>, and for one with another node's format file a
+    /// <see cref="DataFormatException"/>. It then writes nothing.
     /// </summary>
     public static OpenConsensus Alone { get; } =
         static store =>
-            IsOneOfSeveral(store)
+        {
+            // A member that was removed from its cluster is no member of its log either.
+            if (!store.Options.HasPeers)
+            {
+                RefuseForeignFormat(store);
+            }
+
+            return IsOneOfSeveral(store)
                 ? throw new UnknownCommitException(store.AppliedIndex, store.Journal.LastIndex)
                 : Open(store, new ConsensusOptions());
+        };
 
     /// <summary>The members' records.</summary>
     internal MemberRoster Roster { get; }

@@ -83,8 +83,10 @@ public sealed class NodeOpeningTests
     }
 
     /// <summary>A member's format file is compared with the identity beside it.</summary>
-    [Fact]
-    public void The_format_file_of_another_node_is_refused_by_name()
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public void The_format_file_of_another_node_is_refused_by_name(bool isOffline)
     {
         var disk = new SimulatedDisk("/data");
         foreach (string name in (string[])["one", "two"])
@@ -95,7 +97,7 @@ public sealed class NodeOpeningTests
 
         byte[] own = disk.ReadAll("/data/one/format");
         Replace(disk, "/data/one/format", disk.ReadAll("/data/two/format"));
-        using (var node = OpenAlone(disk, "/data/one"))
+        using (var node = isOffline ? Open(disk, "/data/one", null) : OpenAlone(disk, "/data/one"))
         {
             Assert.Contains("/data/one/format is that of another node", node.Diagnosis, StringComparison.Ordinal);
         }
