@@ -33,6 +33,7 @@ public sealed class IndexCatalog : IDisposable
     // By lower-cased name: etags of deletions that the slots do not follow yet.
     private readonly Dictionary<string, long> _deleted = new(StringComparer.Ordinal);
     private long _deletionsFollowed;
+    private bool _mayMissDeletions;
     private bool _isCurrent;
     private long? _refusedAt;
     private FrozenDictionary<string, IndexSlot> _slots = FrozenDictionary<string, IndexSlot>.Empty;
@@ -106,18 +107,25 @@ public sealed class IndexCatalog : IDisposable
             }
         }
 
+        // The apply thread publishes a change before its etag, so an earlier pass may have read the change alone.
+        if (lastDeletion > _deletionsFollowed)
+        {
+            _isCurrent = false;
+        }
+
         bool synchronised = false;
-        bool hasLagged = _changes.TakeLagged();
+        _mayMissDeletions |= _changes.TakeLagged();
         bool isRetried =
             _refusedAt is { } refusedAt && _factory.Time.GetElapsedTime(refusedAt) >= _factory.Options.RestAfterDamage;
         bool hasRoomAgain = _notKept.Any(one => one.Value.Needed is { } place && _factory.Quota.HasRoom(place));
-        if (hasLagged || !_isCurrent || isRetried || hasRoomAgain)
+        if (_mayMissDeletions || !_isCurrent || isRetried || hasRoomAgain)
         {
             // Set first, so that a step that throws is repeated.
             _isCurrent = false;
             _refusedAt = null;
-            CloseDeleted(hasLagged);
+            CloseDeleted();
             Synchronise();
+            _mayMissDeletions = false;
             _isCurrent = synchronised = true;
             Volatile.Write(ref _deletionsFollowed, lastDeletion);
         }
@@ -305,14 +313,13 @@ public sealed class IndexCatalog : IDisposable
 
     /// <summary>
     /// Removes the indexes that the log deleted, so that an index that was defined under the same name afterwards is
-    /// not taken for their replacement.
+    /// not taken for their replacement. If the subscription dropped changes, the slots are compared with the log.
     /// </summary>
-    /// <param name="hasLagged">Whether some deletions may be unknown: then the log is compared.</param>
-    private void CloseDeleted(bool hasLagged)
+    private void CloseDeleted()
     {
         foreach (var (name, slot) in Slots)
         {
-            long deletion = hasLagged && !IsInLog(slot) ? long.MaxValue : _deleted.GetValueOrDefault(name);
+            long deletion = _mayMissDeletions && !IsInLog(slot) ? long.MaxValue : _deleted.GetValueOrDefault(name);
             if (slot.Serving.Record.Version < deletion)
             {
                 Publish(name, null);

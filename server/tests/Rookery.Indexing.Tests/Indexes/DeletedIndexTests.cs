@@ -1,0 +1,70 @@
+using Rookery.Documents.Changes;
+using Rookery.Documents.Indexes;
+using Rookery.Indexing.Automatic;
+using Rookery.Indexing.Indexes;
+using Rookery.Platform;
+
+namespace Rookery.Indexing.Tests.Indexes;
+
+/// <summary>The catalogue follows deletions whose changes it gets late, or not at all.</summary>
+public sealed class DeletedIndexTests
+{
+    private static readonly AutoIndexDefinition ByName = new(
+        "Users",
+        [new AutoIndexField(["name"], AutoIndexFieldUses.None)]
+    );
+
+    [Fact]
+    public void A_deletion_whose_etag_is_set_after_its_change_is_read_is_followed_again()
+    {
+        using var node = IndexedNode.New();
+        node.Define("a", ByName);
+        node.SettleAll();
+        node.ChangeIndexes(static writer => writer.Delete("a"));
+        var database = node.Database();
+        long deletion = database.LastIndexDeletion;
+        database.LastIndexDeletion = 0;
+        Assert.True(Catalog(node).Follow());
+        Assert.False(Catalog(node).Follow());
+        database.LastIndexDeletion = deletion;
+        Assert.True(Catalog(node).Follow());
+        Assert.False(Catalog(node).Follow());
+    }
+
+    [Fact]
+    public void A_dropped_deletion_is_followed_although_the_first_attempt_fails()
+    {
+        int closed = 0;
+        using var node = IndexedNode.New(around: store => new ClosingStore(store, RefuseFirst));
+        node.Define("a", ByName);
+        node.Define("b", ByName);
+        node.SettleAll();
+        RunningIndex[] deleted = [node.Serving("a"), node.Serving("b")];
+        for (int i = 0; i < ChangeSubscription<IndexChange>.Capacity; i++)
+        {
+            node.Database().IndexChanges.Publish(new IndexChange(IndexChangeKind.Configured, "other", 1));
+        }
+
+        foreach (string name in (string[])["a", "b"])
+        {
+            node.ChangeIndexes(writer => writer.Delete(name));
+            node.Define(name, ByName);
+        }
+
+        Assert.Throws<DiskException>(() => node.Host.Follow());
+        node.Host.Follow();
+        Assert.DoesNotContain(node.Serving("a"), deleted);
+        Assert.DoesNotContain(node.Serving("b"), deleted);
+
+        void RefuseFirst()
+        {
+            if (++closed == 1)
+            {
+                throw new DiskException("close", "/data", Errno.InputOutput);
+            }
+        }
+    }
+
+    private static IndexCatalog Catalog(IndexedNode node) =>
+        node.Host.TryGetCatalog(node.Database(), out var catalog) ? catalog : throw new InvalidOperationException();
+}
