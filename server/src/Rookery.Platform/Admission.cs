@@ -17,11 +17,15 @@ public sealed class Admission(long limitBytes, TimeProvider time, MemoryShare? s
     /// </summary>
     public static readonly TimeSpan Patience = TimeSpan.FromSeconds(5);
 
+    // Interval at which waiters are tried again: other shares release memory without a notice.
+    private static readonly TimeSpan RetryInterval = TimeSpan.FromMilliseconds(100);
+
     private readonly Lock _gate = new();
     private readonly LinkedList<Waiter> _waiters = new();
     private long _bytes;
     private int _waiterCount;
     private long _refused;
+    private ITimer? _retry;
 
     /// <summary>Admitted bytes.</summary>
     public long Bytes => Volatile.Read(ref _bytes);
@@ -70,7 +74,7 @@ public sealed class Admission(long limitBytes, TimeProvider time, MemoryShare? s
             }
 
             _waiters.AddLast(waiter.Place);
-            Volatile.Write(ref _waiterCount, _waiters.Count);
+            CountWaiters();
         }
 
         // Bytes may have been released between the check and the wait.
@@ -114,7 +118,27 @@ public sealed class Admission(long limitBytes, TimeProvider time, MemoryShare? s
                 first.Value.Admitted.SetResult();
             }
 
-            Volatile.Write(ref _waiterCount, _waiters.Count);
+            CountWaiters();
+        }
+    }
+
+    // Called under the lock. The timer runs only while requests wait.
+    private void CountWaiters()
+    {
+        Volatile.Write(ref _waiterCount, _waiters.Count);
+        if (_waiters.Count == 0)
+        {
+            _retry?.Dispose();
+            _retry = null;
+        }
+        else if (share is not null)
+        {
+            _retry ??= time.CreateTimer(
+                static admission => ((Admission)admission!).Admit(),
+                this,
+                RetryInterval,
+                RetryInterval
+            );
         }
     }
 
@@ -129,7 +153,7 @@ public sealed class Admission(long limitBytes, TimeProvider time, MemoryShare? s
             }
 
             _waiters.Remove(waiter.Place);
-            Volatile.Write(ref _waiterCount, _waiters.Count);
+            CountWaiters();
         }
 
         Admit();

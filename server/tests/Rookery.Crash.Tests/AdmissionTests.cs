@@ -103,6 +103,23 @@ public sealed class AdmissionTests
         Assert.Equal(0, large.UsedBytes);
     }
 
+    [Fact]
+    public async Task A_waiting_request_is_admitted_when_another_share_releases_memory()
+    {
+        var budget = new MemoryBudget(100);
+        var memtable = budget.AddShare("memtable", 100);
+        var admission = new Admission(50, _time, budget.AddShare("large requests", 50));
+        Assert.True(admission.TryEnter(10));
+        memtable.Reserve(90);
+        var waiting = admission.EnterAsync(20, CancellationToken.None).AsTask();
+        _time.Advance(Admission.Patience / 2);
+        Assert.False(waiting.IsCompleted);
+        memtable.Release(90);
+        _time.Advance(Admission.Patience / 4);
+        Assert.Equal(30, admission.Bytes);
+        Assert.True(await waiting);
+    }
+
     private Admission HoldingOf100(int bytes)
     {
         var admission = new Admission(100, _time);
