@@ -39,7 +39,7 @@ public sealed class Admission(long limitBytes, TimeProvider time, MemoryShare? s
     /// <summary>
     /// Admits a request without waiting. Fails if the bound would be exceeded, or if other requests wait.
     /// </summary>
-    public bool TryEnter(long bytes) => Volatile.Read(ref _waiterCount) == 0 && TryTake(bytes, heldBytes: 0);
+    public bool TryEnter(long bytes) => TryEnter(bytes, heldBytes: 0);
 
     /// <summary>Waits until a request is admitted, for <see cref="Patience"/> at most.</summary>
     /// <returns>False when the request was not admitted in time.</returns>
@@ -65,14 +65,14 @@ public sealed class Admission(long limitBytes, TimeProvider time, MemoryShare? s
         CancellationToken cancellationToken
     )
     {
+        if (TryEnter(bytes, heldBytes))
+        {
+            return true;
+        }
+
         var waiter = new Waiter(bytes, heldBytes);
         lock (_gate)
         {
-            if (_waiters.Count == 0 && TryTake(bytes, heldBytes))
-            {
-                return true;
-            }
-
             _waiters.AddLast(waiter.Place);
             CountWaiters();
         }
@@ -108,7 +108,32 @@ public sealed class Admission(long limitBytes, TimeProvider time, MemoryShare? s
         }
     }
 
+    private bool TryEnter(long bytes, long heldBytes)
+    {
+        if (Volatile.Read(ref _waiterCount) > 0)
+        {
+            return false;
+        }
+
+        bool isAdmitted = TryTake(bytes, heldBytes) || (TryMakeRoom(bytes) && TryTake(bytes, heldBytes));
+        share?.RelieveExcess();
+        return isAdmitted;
+    }
+
+    /// <summary>Admits waiters in order. Caches yield to them outside the lock, because unmapping takes long.</summary>
     private void Admit()
+    {
+        Waiter? last = null;
+        while (AdmitFitting() is { } first && first != last && TryMakeRoom(first.Bytes))
+        {
+            last = first;
+        }
+
+        share?.RelieveExcess();
+    }
+
+    /// <summary>Admits waiters in order while there is room; returns the first that still waits.</summary>
+    private Waiter? AdmitFitting()
     {
         lock (_gate)
         {
@@ -119,8 +144,13 @@ public sealed class Admission(long limitBytes, TimeProvider time, MemoryShare? s
             }
 
             CountWaiters();
+            return _waiters.First?.Value;
         }
     }
+
+    /// <summary>Makes caches yield what a request within the bound lacks, if they have enough.</summary>
+    private bool TryMakeRoom(long bytes) =>
+        share is not null && Bytes + bytes <= limitBytes && share.TryMakeRoom(bytes);
 
     // Called under the lock. The timer runs only while requests wait.
     private void CountWaiters()
@@ -190,9 +220,10 @@ public sealed class Admission(long limitBytes, TimeProvider time, MemoryShare? s
         return false;
     }
 
+    // A request that is alone is charged even beyond the bounds; caches yield to it afterwards.
     private bool TryCharge(long bytes, bool isAlone)
     {
-        if (share!.TryReserveFromCaches(bytes))
+        if (share!.TryReserve(bytes))
         {
             return true;
         }

@@ -79,7 +79,7 @@ public sealed class MemoryBudget
     /// <param name="isManaged">Whether they are needed on the managed heap.</param>
     public void Relieve(long bytes, bool isManaged = false)
     {
-        foreach (var share in Shares)
+        foreach (var share in Volatile.Read(ref _shares))
         {
             long missing = UsedBytes + bytes - TotalBytes;
             if (isManaged && share.IsManaged)
@@ -89,9 +89,38 @@ public sealed class MemoryBudget
 
             if (missing > 0)
             {
-                share.Yielding?.Invoke(missing);
+                share.Yield(missing);
             }
         }
+    }
+
+    /// <summary>
+    /// Relieves like <see cref="Relieve"/> if caches have enough to yield; otherwise no cache yields.
+    /// </summary>
+    /// <returns>Whether the bytes are free now, unless another thread takes them.</returns>
+    internal bool TryRelieve(long bytes, bool isManaged)
+    {
+        long missing = UsedBytes + bytes - TotalBytes;
+        long missingManaged = isManaged ? ManagedBytes + bytes - ManagedLimitBytes : 0;
+        foreach (var share in Volatile.Read(ref _shares))
+        {
+            if (missing <= 0 && missingManaged <= 0)
+            {
+                break;
+            }
+
+            long yieldable = share.YieldableBytes;
+            missing -= yieldable;
+            missingManaged -= share.IsManaged ? yieldable : 0;
+        }
+
+        if (missing > 0 || missingManaged > 0)
+        {
+            return false;
+        }
+
+        Relieve(bytes, isManaged);
+        return true;
     }
 
     internal bool TryAdd(long bytes, bool isManaged)
@@ -170,6 +199,8 @@ public sealed class MemoryShare
 
     private readonly MemoryBudget _budget;
     private long _usedBytes;
+    private Func<long>? _yieldableBytes;
+    private Action<long>? _yield;
 
     internal MemoryShare(MemoryBudget budget, string name, long limitBytes, bool isManaged)
     {
@@ -197,31 +228,34 @@ public sealed class MemoryShare
     /// <summary>The bytes held now.</summary>
     public long UsedBytes => Volatile.Read(ref _usedBytes);
 
-    /// <summary>
-    /// Releases about so many bytes that the holder can do without, if it has any; null if it never has. Called by
-    /// <see cref="MemoryBudget.Relieve"/>, on any thread.
-    /// </summary>
-    public Action<long>? Yielding { get; set; }
+    /// <summary>Bytes that the holder can do without; 0 if it never yields.</summary>
+    public long YieldableBytes => _yieldableBytes?.Invoke() ?? 0;
+
+    /// <summary>Lets the share yield memory that others need. Both functions are called on any thread.</summary>
+    /// <param name="yieldableBytes">Returns the bytes that the holder can do without.</param>
+    /// <param name="yield">Releases about so many bytes, but no more than the holder can do without.</param>
+    public void AllowYielding(Func<long> yieldableBytes, Action<long> yield) =>
+        (_yieldableBytes, _yield) = (yieldableBytes, yield);
+
+    internal void Yield(long bytes) => _yield?.Invoke(bytes);
 
     /// <summary>
     /// Reserves like <see cref="TryReserve"/>; if the budget is full, caches yield memory first. Do not call it under
     /// the lock of a cache.
     /// </summary>
-    public bool TryReserveFromCaches(long bytes)
-    {
-        if (TryReserve(bytes))
-        {
-            return true;
-        }
+    public bool TryReserveFromCaches(long bytes) => TryReserve(bytes) || (TryMakeRoom(bytes) && TryReserve(bytes));
 
-        if (bytes > LimitBytes - UsedBytes)
-        {
-            return false;
-        }
+    /// <summary>
+    /// Makes caches yield until the share can reserve <paramref name="bytes"/>. If they have too little for that, none
+    /// yields. Do not call it under the lock of a cache.
+    /// </summary>
+    /// <returns>Whether the bytes are free now, unless another thread takes them.</returns>
+    public bool TryMakeRoom(long bytes) => bytes <= LimitBytes - UsedBytes && _budget.TryRelieve(bytes, IsManaged);
 
-        _budget.Relieve(bytes, IsManaged);
-        return TryReserve(bytes);
-    }
+    /// <summary>
+    /// Makes caches yield what the budget is exceeded by, as far as they may. Do not call it under the lock of a cache.
+    /// </summary>
+    public void RelieveExcess() => _budget.Relieve(0, IsManaged);
 
     /// <summary>
     /// Reserves <paramref name="bytes"/>, if neither the share nor, beyond <see cref="AssuredBytes"/>, the budget would

@@ -120,6 +120,53 @@ public sealed class AdmissionTests
         Assert.True(await waiting);
     }
 
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public async Task Caches_yield_to_a_request_alone_that_exceeds_the_limit_of_its_share(bool isWaiting)
+    {
+        var budget = new MemoryBudget(100);
+        var cache = budget.AddShare("block cache", 100);
+        cache.AllowYielding(() => cache.UsedBytes, cache.Release);
+        var admission = new Admission(50, _time, budget.AddShare("large requests", 50));
+        Assert.True(!isWaiting || admission.TryEnter(5));
+        Assert.True(cache.TryReserve(90));
+        var entered = admission.EnterAsync(60, CancellationToken.None);
+        admission.Leave(isWaiting ? 5 : 0);
+        Assert.True(await entered);
+        Assert.Equal((40, 100), (cache.UsedBytes, budget.UsedBytes));
+    }
+
+    [Fact]
+    public async Task Requests_queue_while_a_cache_yields()
+    {
+        var budget = new MemoryBudget(100);
+        var cache = budget.AddShare("block cache", 100);
+        var admission = new Admission(50, _time, budget.AddShare("large requests", 50));
+        bool? hasQueued = null;
+        cache.AllowYielding(
+            () => cache.UsedBytes,
+            bytes =>
+            {
+                if (hasQueued is null)
+                {
+                    hasQueued = false;
+                    var other = new Thread(() => _ = admission.EnterAsync(50, CancellationToken.None).AsTask());
+                    other.Start();
+                    hasQueued = other.Join(TimeSpan.FromSeconds(30));
+                }
+
+                cache.Release(bytes);
+            }
+        );
+        Assert.True(admission.TryEnter(30));
+        var waiting = admission.EnterAsync(30, CancellationToken.None);
+        Assert.True(cache.TryReserve(70));
+        admission.Leave(15);
+        Assert.True(await waiting);
+        Assert.True(hasQueued);
+    }
+
     private Admission HoldingOf100(int bytes)
     {
         var admission = new Admission(100, _time);

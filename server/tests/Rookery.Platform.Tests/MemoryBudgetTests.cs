@@ -115,9 +115,9 @@ public sealed class MemoryBudgetTests
     {
         var budget = new MemoryBudget(160);
         var cache = budget.AddShare("block cache", 160);
-        cache.Yielding = cache.Release;
+        cache.AllowYielding(() => cache.UsedBytes, cache.Release);
         var pages = budget.AddShare("index cache", 50, isManaged: true);
-        pages.Yielding = pages.Release;
+        pages.AllowYielding(() => pages.UsedBytes, pages.Release);
         var queries = budget.AddShare("queries", 40, isManaged: true);
         Assert.True(pages.TryReserve(50));
         Assert.True(cache.TryReserve(100));
@@ -135,6 +135,23 @@ public sealed class MemoryBudgetTests
         // What exceeds the share's own bound makes nobody yield.
         Assert.False(queries.TryReserveFromCaches(31));
         Assert.Equal(160, budget.UsedBytes);
+    }
+
+    [Theory]
+    [InlineData(50, 50, false, true)]
+    [InlineData(51, 100, false, false)]
+    [InlineData(20, 100, true, false)] // the heap's bound: 50, and 31 of it are held
+    public void Caches_yield_nothing_if_it_is_too_little(long needed, long left, bool isManaged, bool isEnough)
+    {
+        var budget = new MemoryBudget(160);
+        var cache = budget.AddShare("block cache", 160);
+        cache.AllowYielding(() => Math.Max(0, cache.UsedBytes - 50), cache.Release);
+        Assert.True(cache.TryReserve(100));
+        Assert.True(budget.AddShare("indexing", 60, isManaged: true).TryReserve(31));
+        budget.AddShare("memtable", 160).Reserve(29);
+
+        Assert.Equal(isEnough, budget.AddShare("queries", 60, isManaged: isManaged).TryReserveFromCaches(needed));
+        Assert.Equal(left, cache.UsedBytes);
     }
 
     [Fact]

@@ -38,7 +38,7 @@ public sealed class HeapChargeTests
     public void Caches_yield_what_the_heap_grows_by()
     {
         var cache = _memory.AddShare("block cache", 256 * MiB);
-        cache.Yielding = cache.Release;
+        cache.AllowYielding(() => cache.UsedBytes, cache.Release);
         Assert.True(cache.TryReserve(188 * MiB));
         _committedBytes = 100 * MiB;
         _charge.Renew();

@@ -22,7 +22,7 @@ internal sealed unsafe class ArenaPool : IDisposable
     public ArenaPool(MemoryShare share)
     {
         _share = share;
-        share.Yielding = Release;
+        share.AllowYielding(() => IdleBytes, Release);
     }
 
     /// <summary>Bytes of idle chunks.</summary>

@@ -23,7 +23,7 @@ internal sealed unsafe class BlockCache : IDisposable
     public BlockCache(MemoryShare share)
     {
         _memory = new BlockMemory(share);
-        share.Yielding = _memory.Yield;
+        share.AllowYielding(() => _memory.YieldableBytes, _memory.Yield);
     }
 
     /// <summary>

@@ -63,6 +63,20 @@ internal sealed unsafe class BlockMemory : IDisposable
         }
     }
 
+    /// <summary>Bytes that <see cref="Yield"/> can release, if readers pin few blocks.</summary>
+    public long YieldableBytes
+    {
+        get
+        {
+            lock (_gate)
+            {
+                return Math.Max(0, _arena.MappedBytes + _fixedBytes - Math.Max(_fixedBytes, KeptBytes));
+            }
+        }
+    }
+
+    private long KeptBytes => _share.LimitBytes / KeptPart;
+
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public CachedBlock Frame(int number) => Volatile.Read(ref _frames)[number - 1];
 
@@ -142,7 +156,7 @@ internal sealed unsafe class BlockMemory : IDisposable
     {
         lock (_gate)
         {
-            FitCapacity(Math.Max(_arena.MappedBytes + _fixedBytes - bytes, _share.LimitBytes / KeptPart));
+            FitCapacity(Math.Max(_arena.MappedBytes + _fixedBytes - bytes, KeptBytes));
         }
     }
 

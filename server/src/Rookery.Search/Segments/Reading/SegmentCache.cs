@@ -22,8 +22,10 @@ public sealed class SegmentCache
     public SegmentCache(MemoryShare share)
     {
         _share = share;
-        share.Yielding = Yield;
+        share.AllowYielding(() => Math.Max(0, share.UsedBytes - KeptBytes), Yield);
     }
+
+    private long KeptBytes => _share.LimitBytes / KeptPart;
 
     /// <summary>Adds a page, if evicting others frees enough memory.</summary>
     internal void Add(CachedPage page)
@@ -80,7 +82,7 @@ public sealed class SegmentCache
     {
         lock (_gate)
         {
-            long least = Math.Max(_share.UsedBytes - bytes, _share.LimitBytes / KeptPart);
+            long least = Math.Max(_share.UsedBytes - bytes, KeptBytes);
             for (int passes = 2 * _pages.Count; passes > 0 && _share.UsedBytes > least && EvictNext(); passes--) { }
         }
     }
