@@ -217,6 +217,29 @@ public sealed class ChangeByQueryTests(RunningServer server) : IClassFixture<Run
         Assert.Equal(0, own.Memory.Shares.Single(static share => share.Name is "queries").UsedBytes);
     }
 
+    [Fact]
+    public async Task Caches_yield_memory_to_a_change_by_query_and_its_details()
+    {
+        var own = new RunningServer();
+        await own.InitializeAsync();
+        try
+        {
+            string db = await FillAsync(10, own);
+            var cache = own.Memory.AddShare("test cache", own.Memory.TotalBytes);
+            cache.AllowYielding(() => cache.UsedBytes, cache.Release);
+            own.Context.QueryMemory.Reserve(own.Context.QueryMemory.AssuredBytes);
+            cache.Reserve(own.Memory.TotalBytes - own.Memory.UsedBytes);
+            var begun = await PatchAsync(db, "from Items update { this.by = 7 }", "?details=true", own);
+            var ended = await EndAsync(db, begun, own);
+            Assert.Equal("Completed", ended.GetProperty("Status").GetString());
+            Assert.Equal(10, ended.GetProperty("Result").GetProperty("Details").GetArrayLength());
+        }
+        finally
+        {
+            await own.DisposeAsync();
+        }
+    }
+
     [Theory]
     [InlineData("PATCH", "from Items", 400, "needs 'update { … }'")]
     [InlineData("PATCH", "from Items update { }", 400, "empty")]

@@ -72,6 +72,19 @@ public sealed class IncludePathsTests(RunningServer server) : IClassFixture<Runn
     }
 
     [Fact]
+    public void Caches_yield_memory_to_collected_ids()
+    {
+        var budget = new MemoryBudget(64 << 10);
+        var cache = budget.AddShare("block cache", budget.TotalBytes);
+        cache.AllowYielding(() => cache.UsedBytes, cache.Release);
+        Assert.True(cache.TryReserve(budget.TotalBytes));
+        using var includes = new IncludePaths(["l"], budget.AddShare("queries", budget.TotalBytes), NeverEnds);
+        includes.Collect("\"l\":[\"users/1\",\"users/2\"]"u8);
+        Assert.Equal(["users/1", "users/2"], includes.Ids);
+        Assert.Equal(budget.TotalBytes, budget.UsedBytes);
+    }
+
+    [Fact]
     public async Task More_than_64_include_paths_are_refused()
     {
         string db = await server.CreateDatabaseAsync();

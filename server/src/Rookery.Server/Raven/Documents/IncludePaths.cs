@@ -286,7 +286,7 @@ internal sealed class IncludePaths : IReferenceCollector, IDisposable
         }
 
         long bytes = BytesPerId + ((long)sizeof(char) * 2 * id.Length);
-        if (!_memory.TryReserve(bytes))
+        if (!_memory.TryReserveFromCaches(bytes))
         {
             throw RefusedException.InvalidQuery(
                 $"The {Ids.Count} documents and more that the results refer to need more memory than is free of "

@@ -86,7 +86,7 @@ internal sealed class ChangeByQuery(ServerContext context, OperationRegistry ope
         }
 
         bool isFree = Interlocked.Increment(ref _running) <= MostRunning;
-        if (isFree && context.QueryMemory.TryReserve(request.HeldBytes))
+        if (isFree && context.QueryMemory.TryReserveFromCaches(request.HeldBytes))
         {
             return;
         }

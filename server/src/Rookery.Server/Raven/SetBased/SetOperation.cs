@@ -40,7 +40,7 @@ internal sealed class SetOperation(uint database, long id, string query, MemoryS
     public bool TryAddDetail(string id, string changeVector, string status)
     {
         long bytes = BytesPerDetail + (2L * (id.Length + changeVector.Length));
-        if (!memory.TryReserve(bytes))
+        if (!memory.TryReserveFromCaches(bytes))
         {
             return false;
         }
