@@ -123,8 +123,15 @@ public sealed class MemoryBudget
         return true;
     }
 
+    // All bounds are checked before bytes are added: bytes that are added and subtracted again make attempts of other
+    // threads fail. A refusal is visible for a moment only if other threads take the room between check and addition.
     internal bool TryAdd(long bytes, bool isManaged)
     {
+        if (!HasRoom(bytes, isManaged))
+        {
+            return false;
+        }
+
         if (isManaged && !TryAdd(ref _managedBytes, bytes, ManagedLimitBytes))
         {
             return false;
@@ -148,6 +155,11 @@ public sealed class MemoryBudget
         return false;
     }
 
+    internal bool HasRoom(long bytes, bool isManaged) =>
+        (!isManaged || bytes <= ManagedLimitBytes - ManagedBytes)
+        && bytes <= TotalBytes - UsedBytes
+        && (_source is null || _source.HasRoom(bytes));
+
     internal void Add(long bytes, bool isManaged)
     {
         if (isManaged)
@@ -167,8 +179,7 @@ public sealed class MemoryBudget
     }
 
     /// <summary>
-    /// Adds bytes unless the sum would exceed the limit. A refused attempt is not visible to other threads, so it
-    /// cannot make their attempts fail.
+    /// Adds bytes unless the sum would exceed the limit. A refused attempt changes nothing, not even for a moment.
     /// </summary>
     internal static bool TryAdd(ref long used, long bytes, long limit)
     {
@@ -313,6 +324,12 @@ public sealed class MemoryShare
         ArgumentOutOfRangeException.ThrowIfNegative(bytes);
         Invariant.Holds(Interlocked.Add(ref _usedBytes, -bytes) >= 0, "a share gives back no more memory than it took");
         _budget.Add(-bytes, IsManaged);
+    }
+
+    internal bool HasRoom(long bytes)
+    {
+        long used = UsedBytes;
+        return bytes <= LimitBytes - used && (used + bytes <= AssuredBytes || _budget.HasRoom(bytes, IsManaged));
     }
 
     // Reserves from the budget first, then from the share. Otherwise a large reservation that the budget refuses could

@@ -187,4 +187,43 @@ public sealed class MemoryBudgetTests
         Assert.Equal(0, budget.UsedBytes);
         Assert.Equal(0, share.UsedBytes);
     }
+
+    /// <summary>Which bound refuses the large reservations: the total, or that of an outer share.</summary>
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public void Refused_large_reservations_make_no_small_one_fail(bool isNested)
+    {
+        var outer = new MemoryBudget(160);
+        outer.AddShare("memtable", 160).Reserve(120);
+        var budget = isNested ? new MemoryBudget(160, outer.AddShare("index rows", 160)) : outer;
+        var large = budget.AddShare("large", 160, isManaged: true);
+        var small = budget.AddShare("small", 160, isManaged: true);
+        bool isOver = false;
+        bool wasGranted = false;
+        var other = new Thread(() =>
+        {
+            while (!Volatile.Read(ref isOver))
+            {
+                wasGranted |= large.TryReserve(45);
+            }
+        });
+        other.Start();
+        int failed = 0;
+        for (int i = 0; i < 1_000_000; i++)
+        {
+            if (small.TryReserve(10))
+            {
+                small.Release(10);
+            }
+            else
+            {
+                failed++;
+            }
+        }
+
+        Volatile.Write(ref isOver, true);
+        other.Join();
+        Assert.Equal((false, 0), (wasGranted, failed));
+    }
 }
