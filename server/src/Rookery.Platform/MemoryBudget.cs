@@ -2,7 +2,7 @@ namespace Rookery.Platform;
 
 /// <summary>
 /// Bounds the memory of the process. Each large consumer (memtable, block cache, buffers) reserves memory through its
-/// own share. Thread-safe; no locks or allocations except to add shares.
+/// own share. Thread-safe; reservations and releases take no locks and allocate nothing.
 /// </summary>
 public sealed class MemoryBudget
 {
@@ -22,12 +22,17 @@ public sealed class MemoryBudget
 
     /// <summary>
     /// Makes a budget within another budget: bytes that its shares reserve are also reserved from
-    /// <paramref name="source"/>. For a store that is opened and closed and needs its own shares.
+    /// <paramref name="source"/>, and its caches yield with it. For a store that is opened and closed and needs its own
+    /// shares.
     /// </summary>
     /// <param name="totalBytes">The bound, in bytes.</param>
     /// <param name="source">A share of the outer budget.</param>
     public MemoryBudget(long totalBytes, MemoryShare source)
-        : this(totalBytes) => _source = source;
+        : this(totalBytes)
+    {
+        _source = source;
+        source.AddNested(this);
+    }
 
     /// <summary>The bound, in bytes.</summary>
     public long TotalBytes { get; }
@@ -155,6 +160,24 @@ public sealed class MemoryBudget
         return false;
     }
 
+    internal long YieldableBytes => Volatile.Read(ref _shares).Sum(static share => share.YieldableBytes);
+
+    /// <summary>Makes the shares yield about so many bytes; returns how many were released.</summary>
+    internal long Yield(long bytes)
+    {
+        long before = UsedBytes;
+        foreach (var share in Volatile.Read(ref _shares))
+        {
+            long missing = bytes - (before - UsedBytes);
+            if (missing > 0)
+            {
+                share.Yield(missing);
+            }
+        }
+
+        return before - UsedBytes;
+    }
+
     internal bool HasRoom(long bytes, bool isManaged) =>
         (!isManaged || bytes <= ManagedLimitBytes - ManagedBytes)
         && bytes <= TotalBytes - UsedBytes
@@ -210,6 +233,7 @@ public sealed class MemoryShare
 
     private readonly MemoryBudget _budget;
     private long _usedBytes;
+    private WeakReference<MemoryBudget>[] _nested = [];
     private Func<long>? _yieldableBytes;
     private Action<long>? _yield;
 
@@ -239,8 +263,24 @@ public sealed class MemoryShare
     /// <summary>The bytes held now.</summary>
     public long UsedBytes => Volatile.Read(ref _usedBytes);
 
-    /// <summary>Bytes that the holder can do without; 0 if it never yields.</summary>
-    public long YieldableBytes => _yieldableBytes?.Invoke() ?? 0;
+    /// <summary>Bytes that the holder, and the budgets within the share, can do without.</summary>
+    public long YieldableBytes =>
+        (_yieldableBytes?.Invoke() ?? 0) + NestedBudgets.Sum(static budget => budget.YieldableBytes);
+
+    // Weak: a store that is closed drops its budget without a notice.
+    private IEnumerable<MemoryBudget> NestedBudgets
+    {
+        get
+        {
+            foreach (var reference in Volatile.Read(ref _nested))
+            {
+                if (reference.TryGetTarget(out var budget))
+                {
+                    yield return budget;
+                }
+            }
+        }
+    }
 
     /// <summary>Lets the share yield memory that others need. Both functions are called on any thread.</summary>
     /// <param name="yieldableBytes">Returns the bytes that the holder can do without.</param>
@@ -248,7 +288,33 @@ public sealed class MemoryShare
     public void AllowYielding(Func<long> yieldableBytes, Action<long> yield) =>
         (_yieldableBytes, _yield) = (yieldableBytes, yield);
 
-    internal void Yield(long bytes) => _yield?.Invoke(bytes);
+    internal void Yield(long bytes)
+    {
+        _yield?.Invoke(bytes);
+        foreach (var budget in NestedBudgets)
+        {
+            if (bytes > 0)
+            {
+                bytes -= budget.Yield(bytes);
+            }
+        }
+    }
+
+    internal void AddNested(MemoryBudget budget)
+    {
+        var added = new WeakReference<MemoryBudget>(budget);
+        WeakReference<MemoryBudget>[] seen;
+        do
+        {
+            seen = Volatile.Read(ref _nested);
+        } while (
+            Interlocked.CompareExchange(
+                ref _nested,
+                [.. seen.Where(static reference => reference.TryGetTarget(out _)), added],
+                seen
+            ) != seen
+        );
+    }
 
     /// <summary>
     /// Reserves like <see cref="TryReserve"/>; if the budget is full, caches yield memory first. Do not call it under

@@ -137,6 +137,27 @@ public sealed class MemoryBudgetTests
         Assert.Equal(160, budget.UsedBytes);
     }
 
+    [Fact]
+    public void Caches_of_budgets_within_a_share_yield_too()
+    {
+        var node = new MemoryBudget(100);
+        var rows = node.AddShare("index rows", 100);
+        var first = new MemoryBudget(60, rows).AddShare("block cache", 60);
+        first.AllowYielding(() => first.UsedBytes - 20, bytes => first.Release(Math.Min(bytes, first.UsedBytes - 20)));
+        var second = new MemoryBudget(60, rows).AddShare("block cache", 60);
+        second.AllowYielding(() => second.UsedBytes, second.Release);
+        Assert.True(second.TryReserve(40));
+        Assert.True(first.TryReserve(60));
+
+        var queries = node.AddShare("queries", 100);
+        Assert.False(queries.TryReserveFromCaches(81));
+        Assert.Equal((60, 40), (first.UsedBytes, second.UsedBytes));
+        Assert.True(queries.TryReserveFromCaches(30));
+        Assert.Equal((30, 40, 100), (first.UsedBytes, second.UsedBytes, node.UsedBytes));
+        Assert.True(queries.TryReserveFromCaches(30));
+        Assert.Equal((20, 20, 100), (first.UsedBytes, second.UsedBytes, node.UsedBytes));
+    }
+
     [Theory]
     [InlineData(50, 50, false, true)]
     [InlineData(51, 100, false, false)]
