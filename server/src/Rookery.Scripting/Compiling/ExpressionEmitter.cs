@@ -11,6 +11,9 @@ internal sealed class ExpressionEmitter(EmitContext context, ScriptEmitter scrip
     // The locals of the shared parts of the conditional expressions that are compiled.
     private readonly Dictionary<Expression, int> _shared = new(ReferenceEqualityComparer.Instance);
 
+    // Locals of earlier shared parts. Only C# has shared parts, and its programs are one function.
+    private readonly Stack<int> _unused = new();
+
     // The end of the chain that is compiled, if a '?.' may skip calls of it.
     private JumpTarget? _chainEnd;
     private bool _isLink;
@@ -242,7 +245,7 @@ internal sealed class ExpressionEmitter(EmitContext context, ScriptEmitter scrip
             end = context.NewTarget();
         if (conditional.Shared is { } shared)
         {
-            int local = context.NewLocal(shared.Position);
+            int local = _unused.TryPop(out int unused) ? unused : context.NewLocal(shared.Position);
             Emit(shared);
             context.Builder.Emit(Opcode.StoreLocal, local);
             _shared.Add(shared, local);
@@ -255,9 +258,9 @@ internal sealed class ExpressionEmitter(EmitContext context, ScriptEmitter scrip
         context.Builder.Mark(otherwise);
         Emit(conditional.Otherwise);
         context.Builder.Mark(end);
-        if (conditional.Shared is not null)
+        if (conditional.Shared is not null && _shared.Remove(conditional.Shared, out int kept))
         {
-            _shared.Remove(conditional.Shared);
+            _unused.Push(kept);
         }
     }
 

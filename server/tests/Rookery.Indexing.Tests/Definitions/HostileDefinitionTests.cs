@@ -200,6 +200,21 @@ public sealed class HostileDefinitionTests
         Assert.StartsWith("{\"v\":", row, StringComparison.Ordinal);
     }
 
+    [Fact]
+    public void Many_conditional_members_of_a_text_share_the_variables_of_its_function()
+    {
+        string members = Repeated("aNUMBER = o.b.c?.Trim()?.ToUpper()", 1100);
+        Assert.StartsWith(
+            "{\"a0\":\"X\",\"a1\":\"X\",",
+            DefinitionExample.Map(
+                $"from o in docs.Users select new {{ {members} }}",
+                """{"b":{"c":" x "},"@metadata":{"@collection":"Users"}}""",
+                limits: new ScriptLimits { Steps = 1_000_000 }
+            ),
+            StringComparison.Ordinal
+        );
+    }
+
     [Theory]
     [InlineData("1.5", "{\"v\":")]
     [InlineData("1e-300", "steps")]
