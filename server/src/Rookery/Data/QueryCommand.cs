@@ -170,8 +170,11 @@ internal static class QueryCommand
             : string.Empty;
         string results =
             total > shown ? $"{Amount.Number(shown)} of {Amount.Of(total, "result")}" : Amount.Of(shown, "result");
-        return $"{results} in {answer.GetProperty("DurationInMs").GetInt64()} ms by "
-            + $"{VisibleText.OfLine(answer.GetProperty("IndexName").GetString() ?? "no index")}.{stale}";
+
+        // An answer by a scan has the name of the automatic index that would answer the query.
+        string name = VisibleText.OfLine(answer.GetProperty("IndexName").GetString() ?? "no index");
+        string index = name.StartsWith("Auto/", StringComparison.Ordinal) ? $"a scan or by {name}" : name;
+        return $"{results} in {answer.GetProperty("DurationInMs").GetInt64()} ms by {index}.{stale}";
     }
 
     private static void PrintTiming(JsonElement timing, string name, int depth)
