@@ -327,7 +327,7 @@ test("What began and did not end, what was removed meanwhile and what cannot be 
     const asked = await run("status", "--data", at("b"))
     assert.equal(asked.code, 1)
     assert.match(asked.stdout, /^Not ready: A rule of consensus was found broken/)
-    assert.match(second.log, /Diagnosis mode: A rule of consensus was found broken.*`rookery cluster node replace pi-b`.* delete .*\/b\/cluster\/halted and start it again\./)
+    assert.match(second.log, /Diagnosis mode: A rule of consensus was found broken.*`rookery cluster node replace pi-b`.* delete .*\/b\/cluster\/halted and start the node again\./)
     assert.equal(second.end, undefined)
     await second.terminate()
   }
