@@ -203,7 +203,7 @@ public sealed class GzipInputStream : Stream
         var bytes = _window.AsSpan(_start, _end - _start);
         if (bytes.IsEmpty && _isAtEnd)
         {
-            // No bytes at all are no gzip, but an empty file is what GZipStream and gzip's own readers take it for.
+            // After a member, this is the end. Without any member the input is empty, which GZipStream accepts, too.
             return Step.Ended;
         }
 
