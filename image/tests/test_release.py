@@ -1,5 +1,6 @@
 """Tests the refusals of `image/release`, and the files that its dry run lists."""
 
+import os
 import shutil
 import subprocess
 import tempfile
@@ -32,8 +33,9 @@ class Release(unittest.TestCase):
         self.git("add", "--all")
         self.git("commit", "--quiet", "--message", "All")
 
-    def release(self, *arguments):
-        return subprocess.run([self.top / "image" / "release", *arguments], cwd="/", text=True, capture_output=True)
+    def release(self, *arguments, environment=None):
+        command = [self.top / "image" / "release", *arguments]
+        return subprocess.run(command, cwd="/", text=True, capture_output=True, env=environment)
 
     def changelog(self, text):
         (self.top / "CHANGELOG.md").write_text(text)
@@ -71,6 +73,23 @@ class Release(unittest.TestCase):
         told = self.release("--dry-run")
         self.assertEqual(told.returncode, 1)
         self.assertIn("galaxy.yml says version 1.2.2", told.stderr)
+
+    def test_a_missing_linker_is_reported_before_the_first_build(self):
+        (self.top / "server").mkdir()
+        shutil.copy(TOP / "server" / "publish", self.top / "server" / "publish")
+        self.commit()
+        programs = tempfile.TemporaryDirectory()
+        self.addCleanup(programs.cleanup)
+        begun = Path(programs.name) / "begun"
+        for name, line in [("gcc", "exit 1"), ("clang", "exit 1"), ("make", f"touch {begun}; exit 1")]:
+            (Path(programs.name) / name).write_text(f"#!/bin/sh\n{line}\n")
+            (Path(programs.name) / name).chmod(0o755)
+        told = self.release(environment=os.environ | {"PATH": f"{programs.name}:{os.environ['PATH']}"})
+        self.assertEqual(told.returncode, 1)
+        for architecture in ["amd64", "arm64"]:
+            self.assertIn(f"No executable can be linked for {architecture} on this machine.", told.stderr)
+        self.assertIn("apt-get install", told.stderr)
+        self.assertFalse(begun.exists())
 
     def test_an_unknown_option_is_refused(self):
         self.assertEqual(self.release("--now").returncode, 64)
