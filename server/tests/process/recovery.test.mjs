@@ -2,7 +2,7 @@
 import assert from "node:assert/strict"
 import { spawn } from "node:child_process"
 import { once } from "node:events"
-import { cpSync, existsSync, readdirSync, readFileSync, rmSync } from "node:fs"
+import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { test } from "node:test"
 import { executable, NodeProcess, portForMember, run, temporaryDirectory, until } from "./node-process.mjs"
@@ -49,6 +49,9 @@ test("the last of three members becomes a new cluster, and old cards stay out of
   const running = await recover("--yes", "home")
   assert.equal(running.code, 78, running.stderr)
   assert.match(running.stderr, /is in use by another process: stop that first\./)
+  const segment = join(at("a"), "journal", readdirSync(join(at("a"), "journal")).filter(name => name.startsWith("journal-")).sort()[0])
+  const older = readFileSync(segment)
+  await put(nodes.a, "after-the-copy")
   await nodes.a.terminate()
   const needless = await recover("--yes", "home")
   assert.equal(needless.code, 1, needless.stderr)
@@ -66,6 +69,15 @@ test("the last of three members becomes a new cluster, and old cards stay out of
   assert.match(unasked.stderr, /Pass --yes with the cluster's name/)
   assert.equal(JSON.parse(unasked.stdout).Voters, 3)
   assert.match(JSON.parse(unasked.stdout).MayBeLost.join(" "), /Nothing was seen of b, c/)
+  // A newest segment that is an older copy of itself: what it lacks is reported.
+  const whole = readFileSync(segment)
+  writeFileSync(segment, older)
+  const setBack = await recover("--json")
+  assert.equal(setBack.code, 78, setBack.stderr)
+  assert.match(JSON.parse(setBack.stdout).MayBeLost.join(" "), /entries \d+ to \d+, which it may have acknowledged, cannot be read/)
+  writeFileSync(segment, whole)
+  assert.deepEqual((await recover("--json")).stdout, unasked.stdout)
+
   const misnamed = await recover("--yes", "work")
   assert.equal(misnamed.code, 78)
   assert.match(misnamed.stderr, /not the name of the cluster/)

@@ -1,0 +1,65 @@
+// The script that runs three nodes on one machine, as `make cluster` does.
+import assert from "node:assert/strict"
+import { spawn } from "node:child_process"
+import { once } from "node:events"
+import { readFileSync } from "node:fs"
+import { createServer } from "node:net"
+import { join, resolve } from "node:path"
+import { test } from "node:test"
+import { afterwards, executable, portForMember, temporaryDirectory } from "../../../server/tests/process/node-process.mjs"
+
+const script = resolve(import.meta.dirname, "../../local")
+
+async function isFree(port) {
+  const server = createServer().listen(port, "127.0.0.1")
+  const free = await once(server, "listening").then(() => true, () => false)
+  await new Promise(done => server.close(done))
+  return free
+}
+
+/** The first of three ports in a row that are free, and so are those for members, 1000 higher. */
+async function threePorts() {
+  for (;;) {
+    const first = await portForMember()
+    const others = await Promise.all([1, 2, 1001, 1002].map(more => isFree(first + more)))
+    if (others.every(free => free)) {
+      return first
+    }
+  }
+}
+
+const isRunning = pid => {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
+}
+
+test("The local cluster serves on three ports, and Ctrl+C stops all its nodes", { timeout: 180_000 }, async t => {
+  const directory = join(temporaryDirectory(t), "cluster")
+  const first = await threePorts()
+  const child = spawn(script, [directory, `${first}`], { env: { ...process.env, ROOKERY_BIN: executable }, stdio: ["ignore", "pipe", "pipe"] })
+  afterwards(t, () => child.kill("SIGTERM"))
+  const output = []
+  child.stderr.on("data", bytes => output.push(bytes))
+  const ended = once(child, "close")
+  await new Promise((done, fail) => {
+    child.stdout.on("data", bytes => {
+      output.push(bytes)
+      if (/Ctrl\+C stops all three/.test(Buffer.concat(output))) done()
+    })
+    ended.then(([code]) => fail(new Error(`it ended with ${code}: ${Buffer.concat(output)}`)))
+  })
+
+  const url = at => `http://127.0.0.1:${first + at}`
+  const sent = async (method, path, body) => (await fetch(path, { method, body })).status
+  assert.equal(await sent("PUT", `${url(0)}/admin/databases?name=first`, '{"DatabaseName":"first"}'), 201)
+  assert.equal(await sent("PUT", `${url(1)}/databases/first/docs?id=hello`, '{"to":"world"}'), 201)
+  assert.equal((await (await fetch(`${url(2)}/databases/first/docs?id=hello`)).json()).Results[0].to, "world")
+  const processes = ["a", "b", "c"].map(name => Number(readFileSync(join(directory, `${name}.pid`), "utf8")))
+  assert.ok(processes.every(isRunning))
+  child.kill("SIGINT")
+  assert.deepEqual(await ended, [0, null])
+  assert.ok(!processes.some(isRunning))
+})
