@@ -51,7 +51,7 @@ test("the last of three members becomes a new cluster, and old cards stay out of
   assert.match(running.stderr, /is in use by another process: stop that first\./)
   const segment = join(at("a"), "journal", readdirSync(join(at("a"), "journal")).filter(name => name.startsWith("journal-")).sort()[0])
   const older = readFileSync(segment)
-  await put(nodes.a, "after-the-copy")
+  await put(nodes.a, "d0") // again, after the copy
   await nodes.a.terminate()
   const needless = await recover("--yes", "home")
   assert.equal(needless.code, 1, needless.stderr)
