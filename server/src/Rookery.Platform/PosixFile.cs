@@ -14,7 +14,14 @@ internal sealed class PosixFile(SafeFileHandle handle, string path) : IDiskFile
             // Seek to get the length: nothing uses the descriptor's position, and the structure of fstat differs
             // between processors.
             long length = LibC.Seek(handle, 0, LibC.SeekEnd);
-            return length >= 0 ? length : throw Failure("measure");
+            return length switch
+            {
+                < 0 => throw Failure("measure"),
+
+                // A directory can be opened to read, and ext4 gives this as its length.
+                long.MaxValue => throw new DiskException("measure", path, Errno.IsDirectory),
+                _ => length,
+            };
         }
     }
 

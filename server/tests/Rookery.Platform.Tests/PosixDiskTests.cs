@@ -41,6 +41,17 @@ public sealed class PosixDiskTests : DiskContractTests, IDisposable
     }
 
     [Fact]
+    public void A_directory_where_a_file_is_read_has_no_length()
+    {
+        _disk.CreateDirectory(_directory["directory"]);
+        Assert.Throws<DiskException>(() =>
+        {
+            using var file = _disk.Open(_directory["directory"], DiskOpen.Read);
+            return file.Length;
+        });
+    }
+
+    [Fact]
     [UnsupportedOSPlatform("windows")]
     public void Created_files_are_readable_by_their_owner_only()
     {
