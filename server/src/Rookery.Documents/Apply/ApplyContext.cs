@@ -59,6 +59,9 @@ internal sealed class ApplyContext
 
     public void Note(in DocumentChange change) => _changes.Add(change);
 
+    /// <summary>Returns the counters of a collection of the database.</summary>
+    public CollectionCounters Collection(ReadOnlySpan<byte> name) => Database.Collection(name, Batch);
+
     /// <summary>Looks up a document in the batch, then in the tables.</summary>
     public Document FindDocument(ReadOnlySpan<byte> lowerId)
     {

@@ -6,7 +6,8 @@ namespace Rookery.Documents.Apply;
 
 /// <summary>
 /// Counters of one database and its collections, as apply keeps them in memory. After each frame they equal the stored
-/// rows. Used only by the apply thread.
+/// rows. Counters of collections beyond <see cref="CollectionMemory"/> are read from their rows when they are needed.
+/// Used only by the apply thread.
 /// </summary>
 internal sealed class DatabaseState
 {
@@ -14,15 +15,19 @@ internal sealed class DatabaseState
     private readonly Dictionary<byte[], CollectionCounters>.AlternateLookup<ReadOnlySpan<byte>> _byLowerName;
     private readonly List<CollectionCounters> _dirty = [];
     private readonly List<PendingChange> _pending = [];
+    private readonly CollectionMemory _memory;
     private readonly bool _isExact;
     private DatabaseCounters _counters;
     private DatabaseCounters _committed;
+    private bool _lacksCollections;
 
     /// <summary>Creates the state of a database without documents.</summary>
     /// <param name="database">The database.</param>
+    /// <param name="memory">Counts the collections in memory of all databases.</param>
     /// <param name="isExact">Whether the counters equal the rows; false if some rows could not be read.</param>
-    public DatabaseState(Database database, bool isExact = true)
+    public DatabaseState(Database database, CollectionMemory memory, bool isExact = true)
     {
+        _memory = memory;
         _isExact = isExact;
         Database = database;
         _byLowerName = _collections.GetAlternateLookup<ReadOnlySpan<byte>>();
@@ -45,9 +50,9 @@ internal sealed class DatabaseState
     public bool IsDirty { get; private set; }
 
     /// <summary>Loads the counters from the tables.</summary>
-    public static DatabaseState Load(Database database, RowCursor rows, bool isExact)
+    public static DatabaseState Load(Database database, RowCursor rows, CollectionMemory memory, bool isExact)
     {
-        var state = new DatabaseState(database, isExact);
+        var state = new DatabaseState(database, memory, isExact);
         while (rows.MoveNext())
         {
             var lowerName = Key.TextOf(rows.Key);
@@ -56,32 +61,52 @@ internal sealed class DatabaseState
                 state._counters = state._committed = DatabaseCounters.Read(rows.Value);
                 database.LastEtag = state._counters.LastEtag;
             }
+            else if (memory.IsFull)
+            {
+                // The loop goes on, so that damage in any of the rows is found now.
+                state._lacksCollections = true;
+            }
             else
             {
-                state._collections.Add(lowerName.ToArray(), CollectionCounters.Read(lowerName, rows.Value));
+                state.Keep(CollectionCounters.Read(lowerName, rows.Value));
             }
         }
 
         return state;
     }
 
-    /// <summary>Number of collections in memory; between frames, exactly those that have documents.</summary>
+    /// <summary>Number of collections in memory; between frames, all of them have documents.</summary>
     public int CollectionCount => _collections.Count;
 
     /// <summary>
-    /// Returns the counters of a collection, and creates them if the collection is new. The name may have any casing.
+    /// Returns the counters of a collection, and creates them if the collection is new. They are the same object until
+    /// <see cref="WriteRows"/>.
     /// </summary>
-    public CollectionCounters Collection(ReadOnlySpan<byte> name)
+    /// <param name="name">The name, in any casing.</param>
+    /// <param name="batch">The rows as of the current command.</param>
+    public CollectionCounters Collection(ReadOnlySpan<byte> name, WriteBatch batch)
     {
         Span<byte> lower = stackalloc byte[Key.MaxBytes];
         lower = lower[..Key.LowerCollection(name, lower)];
-        if (!_byLowerName.TryGetValue(lower, out var collection))
+        return _byLowerName.TryGetValue(lower, out var collection)
+            ? collection
+            : Keep(
+                (_lacksCollections ? ReadCollection(lower, batch) : null)
+                    ?? new CollectionCounters(lower.ToArray(), name)
+            );
+    }
+
+    /// <summary>Drops the collections from memory.</summary>
+    public void DropCollections()
+    {
+        _lacksCollections = true;
+        foreach (var collection in _collections.Values)
         {
-            collection = new CollectionCounters(lower.ToArray(), name);
-            _collections.Add(collection.LowerName, collection);
+            _memory.Release(collection);
         }
 
-        return collection;
+        _collections.Clear();
+        _collections.TrimExcess();
     }
 
     /// <summary>Records a change of a collection's counters; <see cref="Commit"/> executes it.</summary>
@@ -119,7 +144,7 @@ internal sealed class DatabaseState
             // Only the refused command named this collection.
             if (change.Collection is { Documents: 0, IsDirty: false })
             {
-                _collections.Remove(change.Collection.LowerName);
+                Forget(change.Collection);
             }
         }
 
@@ -142,7 +167,7 @@ internal sealed class DatabaseState
             if (collection.Documents == 0)
             {
                 batch.Delete(row, sequence);
-                _collections.Remove(collection.LowerName);
+                Forget(collection);
             }
             else
             {
@@ -154,6 +179,46 @@ internal sealed class DatabaseState
         _counters.Write(value);
         batch.Put(Key.Prefix(key, Number, Table.Counters), sequence, value[..DatabaseCounters.Bytes]);
         IsDirty = false;
+        if (_memory.IsFull)
+        {
+            DropCollections();
+        }
+    }
+
+    private CollectionCounters? ReadCollection(ReadOnlySpan<byte> lowerName, WriteBatch batch)
+    {
+        Span<byte> key = stackalloc byte[Key.MaxBytes];
+        try
+        {
+            if (!batch.TryGet(Key.Text(key, Number, Table.Counters, lowerName), out var row))
+            {
+                return null;
+            }
+
+            using (row)
+            {
+                return CollectionCounters.Read(lowerName, row.Value);
+            }
+        }
+        catch (DamagedException) when (!_isExact)
+        {
+            return null;
+        }
+    }
+
+    private CollectionCounters Keep(CollectionCounters collection)
+    {
+        _collections.Add(collection.LowerName, collection);
+        _memory.Take(collection);
+        return collection;
+    }
+
+    private void Forget(CollectionCounters collection)
+    {
+        if (_collections.Remove(collection.LowerName))
+        {
+            _memory.Release(collection);
+        }
     }
 
     private readonly record struct PendingChange(

@@ -295,7 +295,7 @@ internal sealed class DocumentOperations : IDisposable
             Etag = previous.Etag,
             LastModifiedTicks = previous.Head.LastModifiedTicks,
             Id = Encoding.UTF8.GetString(previous.Head.Id),
-            Collection = context.Database.Collection(previous.Head.Collection).TextOf(previous.Head.Collection),
+            Collection = context.Collection(previous.Head.Collection).TextOf(previous.Head.Collection),
         };
 
     private OperationResult Store(
@@ -312,7 +312,7 @@ internal sealed class DocumentOperations : IDisposable
         long etag = context.Etag;
         Span<byte> key = stackalloc byte[Key.MaxBytes];
 
-        var counters = database.Collection(collection);
+        var counters = context.Collection(collection);
         string collectionText = counters.TextOf(collection);
         int headLength = StoredDocument.WriteHead(_head, Written, context.LogTicks, expiresAtTicks);
         long length = headLength + content.Length;
@@ -360,7 +360,7 @@ internal sealed class DocumentOperations : IDisposable
         long etag = context.Etag;
         Span<byte> key = stackalloc byte[Key.MaxBytes];
         var view = previous.Head;
-        var counters = database.Collection(view.Collection);
+        var counters = context.Collection(view.Collection);
         string collectionText = counters.TextOf(view.Collection);
         Supersede(context, previous, counters, key);
         database.Counters.Documents--;
@@ -395,7 +395,7 @@ internal sealed class DocumentOperations : IDisposable
     )
     {
         var view = previous.Head;
-        var counters = context.Database.Collection(view.Collection);
+        var counters = context.Collection(view.Collection);
         context.Database.Change(counters, counters.TextOf(view.Collection), -1, -previous.Length);
         if (!ReferenceEquals(counters, current))
         {

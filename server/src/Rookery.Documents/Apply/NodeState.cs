@@ -18,6 +18,7 @@ internal sealed class NodeState
     private readonly DatabaseCatalog _catalog;
     private readonly Action<DamageEvent>? _passedOver;
     private readonly List<DatabaseChange> _changes = [];
+    private readonly CollectionMemory _collections = new();
     private uint _lastDatabaseNumber;
     private bool _lacksRecords;
     private long _agesFromTicks;
@@ -46,6 +47,7 @@ internal sealed class NodeState
         _byNumber.Clear();
         _byName.Clear();
         _gone.Clear();
+        _collections.Reset();
         (_lastDatabaseNumber, LastLogTicks, OutcomeHash, AgesFromTicks) = (0, 0, OutcomeChain.Start, 0);
         Load();
         foreach (var database in before)
@@ -116,7 +118,12 @@ internal sealed class NodeState
         {
             prefix = Key.Prefix(from, number, Table.Counters);
             using var counters = Seek(snapshot, prefix, Key.AfterPrefix(to, prefix));
-            var loaded = DatabaseState.Load(_byNumber[number].Database, counters, isExact: _passedOver is null);
+            var loaded = DatabaseState.Load(
+                _byNumber[number].Database,
+                counters,
+                _collections,
+                isExact: _passedOver is null
+            );
             _byNumber[number] = loaded;
             _byName[loaded.Database.Record.LowerName] = loaded;
         }
@@ -210,7 +217,7 @@ internal sealed class NodeState
 
     public void Add(DatabaseRecord record)
     {
-        var state = new DatabaseState(new Database(record, _storage), isExact: _passedOver is null);
+        var state = new DatabaseState(new Database(record, _storage), _collections, isExact: _passedOver is null);
         _byNumber.Add(record.Number, state);
         _byName.Add(record.LowerName, state);
         _lastDatabaseNumber = Math.Max(_lastDatabaseNumber, record.Number);
@@ -219,6 +226,7 @@ internal sealed class NodeState
 
     public void Remove(DatabaseState database)
     {
+        database.DropCollections();
         _byNumber.Remove(database.Number);
         _byName.Remove(database.Database.Record.LowerName);
         database.Database.Leave(isDeleted: true);
