@@ -37,14 +37,32 @@ function play(...options) {
   })
 }
 
+/** The page of each look, and the address that it may ask. A new page costs a process of the browser and a cold start. */
+const shown = new Map()
+
 async function show(base, hash, { width = 1280, height = 800, colorScheme = "light" } = {}) {
-  const page = await browser.newPage({ viewport: { width, height }, colorScheme })
+  const look = `${width} ${height} ${colorScheme}`
+  const { page, only } = shown.get(look) ?? await openPage({ viewport: { width, height }, colorScheme })
+  shown.set(look, { page, only })
+  only.base = base
+  await page.goto(`${base}/${hash}`)
+  return page
+}
+
+async function openPage(options) {
+  const page = await browser.newPage(options)
+  const only = { base: "" }
   page.setDefaultTimeout(Patience)
   page.on("console", message => { if (message.type() === "error" && !/Failed to load resource: the server responded with a status of (401|501|503)/.test(message.text())) wrong.push(message.text()) })
   page.on("pageerror", error => wrong.push(error.stack ?? error.message))
-  page.on("request", request => { if (!request.url().startsWith(base) && !/^(data|blob):/.test(request.url())) wrong.push(`asked ${request.url()}`) })
-  await page.goto(`${base}/${hash}`)
-  return page
+  page.on("request", request => { if (!request.url().startsWith(only.base) && !/^(data|blob):/.test(request.url())) wrong.push(`asked ${request.url()}`) })
+  return { page, only }
+}
+
+/** Ends what is shown, and forgets what it stored. */
+async function leave(page) {
+  await page.evaluate(() => { localStorage.clear(); sessionStorage.clear() })
+  await page.goto("about:blank")
 }
 
 async function waitUntil(holds, what) {
@@ -82,7 +100,7 @@ for (const [look, options] of [["a bright PC", {}], ["a dark phone", { width: 36
       await isThere(page)
       assert.deepEqual(await findings(page), [], hash)
       assert.ok(await overflow(page) <= 0, `${hash} is wider than ${look}`)
-      await page.close()
+      await leave(page)
     }
   })
 }
@@ -97,7 +115,7 @@ test("A node that dies turns grey with its last words, and leads to its last hou
   await card.getByRole("link", { name: "Its last hours" }).click()
   await page.getByText("pi-3 is off, and was last heard").waitFor()
   assert.match(await page.locator(".figures").first().innerText(), /under-voltage/)
-  await page.close()
+  await leave(page)
 })
 
 test("Without a leader the page says so, and goes on", async () => {
@@ -105,7 +123,7 @@ test("Without a leader the page says so, and goes on", async () => {
   const page = await show(open, "#/logs")
   await page.getByText("No leader: nothing is written now.").waitFor()
   await page.locator(".log-lines li").first().waitFor()
-  await page.close()
+  await leave(page)
 })
 
 test("While all cards are full no dot is green, there is no room, and no node may be unplugged", async () => {
@@ -118,7 +136,7 @@ test("While all cards are full no dot is green, there is no room, and no node ma
   assert.deepEqual(colours, [bad, bad, bad])
   assert.equal(await page.getByText("none: 13.0 GiB below its reserve").count(), 3)
   assert.equal(await page.locator(".unplug strong.bad").count(), 3)
-  await page.close()
+  await leave(page)
 })
 
 test("A stream that fell silent greys what is shown, says as of when, and comes back", async () => {
@@ -130,7 +148,7 @@ test("A stream that fell silent greys what is shown, says as of when, and comes 
   await page.getByRole("link", { name: "pi-2", exact: true }).first().waitFor()
   assert.equal(await page.locator(".overview.old").count(), 1)
   await page.getByText("Shown as of").waitFor({ state: "detached" })
-  await page.close()
+  await leave(page)
 })
 
 test("A member is removed by its name only, and the keyboard does it all", async () => {
@@ -154,7 +172,7 @@ test("A member is removed by its name only, and the keyboard does it all", async
   await page.keyboard.press("Enter")
   await page.getByText("pi-3 is no member any more.").waitFor()
   await remove.waitFor({ state: "detached" })
-  await page.close()
+  await leave(page)
 })
 
 test("A token opens the door, another one does not", async () => {
@@ -166,7 +184,7 @@ test("A token opens the door, another one does not", async () => {
   await page.getByLabel("Token").fill("rookery_test")
   await page.keyboard.press("Enter")
   await page.getByText("All 3 nodes are well").waitFor()
-  await page.close()
+  await leave(page)
 })
 
 test("A kiosk's token goes from the address, and opens figures only", async () => {
@@ -178,7 +196,7 @@ test("A kiosk's token goes from the address, and opens figures only", async () =
   assert.equal(await page.getByRole("button", { name: /^Find/ }).count(), 0)
   await page.evaluate(() => { location.hash = "#/cluster" })
   await page.getByText("Your token does not open this page.").waitFor()
-  await page.close()
+  await leave(page)
 })
 
 test("Who leaves a page ends what it asked for", async () => {
@@ -189,14 +207,17 @@ test("Who leaves a page ends what it asked for", async () => {
     const [waiting, left] = [new Set(), []]
     // Held, so that each is still under way when the page is left.
     await page.route(url => url.pathname.startsWith(asked), route => { waiting.add(route.request()) })
-    page.on("requestfailed", request => { if (waiting.delete(request)) left.push(request.failure().errorText) })
+    const fails = request => { if (waiting.delete(request)) left.push(request.failure().errorText) }
+    page.on("requestfailed", fails)
     const begins = page.waitForRequest(request => new URL(request.url()).pathname.startsWith(asked))
     await page.evaluate(to => { location.hash = to }, hash)
     await begins
     await page.evaluate(() => { location.hash = "#/settings" })
     await page.getByRole("table").waitFor()
     await waitUntil(() => left.length > 0 && waiting.size === 0, `${hash} is left`)
-    await page.close()
+    page.off("requestfailed", fails)
+    await page.unrouteAll()
+    await leave(page)
   }
 })
 
