@@ -9,14 +9,14 @@ import { until } from "../../../server/tests/process/node-process.mjs"
 
 const database = "control"
 const writers = 64
-const loadMilliseconds = 2_000
+const documents = 300
 const applyMilliseconds = 2_000
 
 /** Kills all three members under load and starts the two followers. Returns the acknowledged writes that are missing then. */
 async function lostByKill(cluster) {
   const leader = await cluster.leader()
   const load = startLoad(cluster.nodes[leader], database, { writers })
-  await pause(loadMilliseconds)
+  await until(() => load.acknowledged.size >= documents)
   await Promise.all(cluster.nodes.map(node => node.kill()))
   await load.stop()
   await Promise.all([0, 1, 2].filter(index => index !== leader).map(index => cluster.start(index)))
