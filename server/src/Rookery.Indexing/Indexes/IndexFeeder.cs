@@ -71,6 +71,7 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
     {
         _pendingBytes = pendingBytes;
         bool worked = !IsAtRest() && FeedOrRest();
+        PassOperations();
         foreach (var index in _indexes)
         {
             if (index.IsApplyDue(pendingBytes, options.PendingAge, options.EtagsBetweenWatermarks))
@@ -280,6 +281,53 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
         }
 
         return true;
+    }
+
+    /// <summary>
+    /// Advances stopped indexes over operations that changed no document. The operation that disables an index is one:
+    /// a complete index would otherwise be reported as stale for as long as it is disabled.
+    /// </summary>
+    private void PassOperations()
+    {
+        long last = database.LastEtag;
+        foreach (var index in _indexes)
+        {
+            long position = index.Position;
+            if (
+                position is 0
+                || position >= last
+                || position == index.LacksChangesAfter
+                || index.State is not (IndexState.Paused or IndexState.Disabled)
+                || index.IsResetRequested
+                || index.HasDependents
+            )
+            {
+                continue;
+            }
+
+            using var reader = database.OpenReader();
+            using var changes = reader.Changes(position);
+            if (reader.ReadStatistics().TombstoneHorizon > position || HasChange(changes))
+            {
+                index.LacksChangesAfter = position;
+            }
+            else
+            {
+                index.AdvanceTo(changes.Sequence, 0);
+            }
+        }
+    }
+
+    private static bool HasChange(ChangeCursor changes)
+    {
+        try
+        {
+            return changes.MoveNext();
+        }
+        catch (Exception unreadable) when (unreadable is DamagedException or StoredDocumentException)
+        {
+            return true; // A change that cannot be read is one that the index lacks.
+        }
     }
 
     private static int RankOf(IndexBuild build) => build.Indexes.Max(static index => index.Rank);

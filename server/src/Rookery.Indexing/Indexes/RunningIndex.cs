@@ -142,6 +142,9 @@ public sealed class RunningIndex : IDisposable
     /// <summary>The last etag that was published to subscribers. Used by the indexing thread.</summary>
     public long PublishedEtag { get; set; }
 
+    /// <summary>The position after which this stopped index lacks changes. Used by the indexing thread.</summary>
+    public long LacksChangesAfter { get; set; }
+
     /// <summary>Whether the index is being built to replace the serving index of the same name.</summary>
     public bool IsReplacement { get; set; }
 

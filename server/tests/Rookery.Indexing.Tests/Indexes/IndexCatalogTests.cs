@@ -189,6 +189,30 @@ public sealed class IndexCatalogTests
     }
 
     [Fact]
+    public void A_complete_index_is_not_stale_because_it_was_disabled_or_another_was_defined()
+    {
+        using var node = New(documents: 5);
+        node.Define("a", ByName);
+        node.Define("b", ByName);
+        node.SettleAll();
+        node.Host.SetPaused(node.Database(), "b", true);
+        node.ChangeIndexes(static writer => writer.Configure("a", new IndexSettingsChange(IsDisabled: true)));
+        node.Define("c", ByAge);
+        node.SettleAll();
+        Assert.Equal((IndexState.Disabled, false), (node.Status("a").State, node.Status("a").IsStale));
+        Assert.Equal((IndexState.Paused, false), (node.Status("b").State, node.Status("b").IsStale));
+        Assert.Equal(node.Status("a").Progress.Total, node.Status("a").Progress.Done);
+
+        node.Delete("users/1");
+        node.SettleAll();
+        Assert.True(node.Status("a").IsStale);
+        Assert.True(node.Status("b").IsStale);
+        node.ChangeIndexes(static writer => writer.Configure("a", new IndexSettingsChange(IsDisabled: false)));
+        node.SettleAll();
+        node.Check("a", ByName);
+    }
+
+    [Fact]
     public void A_pause_during_a_build_loses_no_document()
     {
         using var node = New(documents: 100);
