@@ -345,12 +345,16 @@ internal sealed class AccessGate(ServerContext context)
         );
     }
 
-    private static string HowToEnter(bool isClaimed) =>
-        isClaimed
+    // On plain HTTP a request without a credential has all rights, and `rookery claim` is refused.
+    private string HowToEnter(bool isClaimed) =>
+        !context.Options.IsSecure
+            ? "This node uses plain HTTP, which needs no credential: leave it out, or make a token with `rookery token "
+                + "create`."
+        : isClaimed
             ? $"{AuthenticationHints.ForPrograms} an admin makes them with `rookery token create` and `rookery cert "
                 + "create`."
-            : "This node has no owner yet: claim it with `rookery claim`, or on its page, and the code that it "
-                + "printed at its start or that was preset.";
+        : "This node has no owner yet: claim it with `rookery claim`, or on its page, and the code that it "
+            + "printed at its start or that was preset.";
 
     private sealed record Known(AccessTable From, Principal Principal, DateTimeOffset Expires);
 }

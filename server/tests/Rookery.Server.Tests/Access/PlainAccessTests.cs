@@ -1,3 +1,5 @@
+using Rookery.Server.Access;
+
 namespace Rookery.Server.Tests.Access;
 
 public class PlainAccessTests : IAsyncLifetime
@@ -19,5 +21,17 @@ public class PlainAccessTests : IAsyncLifetime
         string token = await _server.GiveTokenAsync(["metrics"]);
         (await _server.SendAsync("GET", "/databases/Shop/docs?id=none", token)).IsRefusal(403, "needs the scope read");
         (await _server.SendAsync("GET", "/metrics", "rookery_wrong")).IsRefusal(401, "holds no token");
+    }
+
+    [Fact]
+    public async Task Plain_http_does_not_advise_to_claim_a_node_that_cannot_be_claimed()
+    {
+        string unknown = AccessToken.Create();
+        foreach (string token in (string[])["rookery_wrong", unknown])
+        {
+            var answer = await _server.SendAsync("GET", "/metrics", token);
+            answer.IsRefusal(401, "needs no credential: leave it out");
+            Assert.DoesNotContain("claim", answer.Body, StringComparison.Ordinal);
+        }
     }
 }
