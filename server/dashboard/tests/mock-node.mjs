@@ -115,7 +115,7 @@ async function session(request, read, send, refuse, isSignedIn) {
     const { Token } = JSON.parse(await read())
     return Token === "rookery_test"
       ? send(204, "", { "Set-Cookie": "rookery_session=mock; HttpOnly; SameSite=Strict; Path=/" })
-      : refuse(401, "This token is not known to the cluster, or was withdrawn.")
+      : refuse(401, "This token is not known to the cluster, or was revoked.")
   }
   return send(200, {
     SignedIn: isSignedIn,

@@ -33,6 +33,17 @@ public sealed partial class GlossaryTests
             WordsOf(File.ReadAllText(Path.Join(House.Root, "STYLE.md"))).Order(StringComparer.Ordinal)
         );
 
+    [Fact]
+    public void Tokens_and_certificates_are_revoked_not_withdrawn() =>
+        Assert.Empty(
+            from path in House.SourceFiles
+            where path.Contains("/src/Rookery.Server/", StringComparison.Ordinal)
+            from line in File.ReadLines(path)
+            // The names of two log events stay, because users filter by them.
+            where WithdrawnCredential().IsMatch(line.Replace("_withdrawn\"", "\"", StringComparison.Ordinal))
+            select $"{Path.GetRelativePath(House.Root, path)}: {line.Trim()}"
+        );
+
     [Theory]
     [InlineData("private int _onTheWay;", "_onTheWay")]
     [InlineData("sealed class BoardCare;", "BoardCare")]
@@ -62,6 +73,9 @@ public sealed partial class GlossaryTests
         text.Value.StartsWith('$')
             ? string.Join(' ', Insertions().Matches(text.Value).Select(found => found.Value))
             : " ";
+
+    [GeneratedRegex("(?i)withdr[ae]w", RegexOptions.CultureInvariant, matchTimeoutMilliseconds: 10_000)]
+    private static partial Regex WithdrawnCredential();
 
     [GeneratedRegex(
         @"Everyday words are no terms:[^\n]*",

@@ -28,8 +28,8 @@ export function AccessList<Row extends { Name: string }>({
   warning,
   refresh,
 }: AccessListProps<Row>) {
-  const withdrawn = useSignal<string | null>(null)
-  const name = withdrawn.value
+  const revoked = useSignal<string | null>(null)
+  const name = revoked.value
   return (
     <>
       <Table
@@ -47,12 +47,12 @@ export function AccessList<Row extends { Name: string }>({
             cell: (row) => (
               <Button
                 kind="plain danger"
-                label={`Withdraw the ${kind} ${row.Name}`}
+                label={`Revoke the ${kind} ${row.Name}`}
                 onClick={() => {
-                  withdrawn.value = row.Name
+                  revoked.value = row.Name
                 }}
               >
-                Withdraw
+                Revoke
               </Button>
             ),
           },
@@ -60,8 +60,8 @@ export function AccessList<Row extends { Name: string }>({
       />
       {name !== null && (
         <Confirm
-          title={`Withdraw ${name}?`}
-          verb="Withdraw"
+          title={`Revoke ${name}?`}
+          verb="Revoke"
           name={name}
           onConfirm={async () => {
             await send(`${path}?name=${encodeURIComponent(name)}`, { method: "DELETE" })
@@ -69,7 +69,7 @@ export function AccessList<Row extends { Name: string }>({
             await refresh()
           }}
           onClose={() => {
-            withdrawn.value = null
+            revoked.value = null
           }}
         >
           <p>

@@ -33,8 +33,8 @@ export function Kiosk({ taken, onClose }: { taken: readonly string[]; onClose: (
         content: (
           <>
             <p>
-              Open it on the screen, or point its camera here. It is shown <strong>this once</strong>; withdraw the token {name.value} to
-              end it.
+              Open it on the screen, or point its camera here. It is shown <strong>this once</strong>; revoke the token {name.value} to end
+              it.
             </p>
             <QrPicture text={link} label="The link as a QR code" />
             <Copyable text={link} />

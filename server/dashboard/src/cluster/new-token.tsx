@@ -80,7 +80,7 @@ export function NewToken({ onClose }: { onClose: () => void }) {
           <WordInput of={databases} />
         </Field>
       )}
-      <Field label="Days until it ends" hint="Nothing: it holds until it is withdrawn.">
+      <Field label="Days until it ends" hint="Nothing: it holds until it is revoked.">
         <input
           class="input"
           type="number"

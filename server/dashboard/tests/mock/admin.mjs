@@ -136,7 +136,7 @@ export async function answerAdmin({ request, url, read, send, refuse, scenario }
       return send(200, { Tokens: tokens })
     case "POST /admin/access/tokens": {
       if (tokens.some((one) => one.Name === json.Name))
-        return refuse(409, `There is a token '${json.Name}' already. Withdraw it first, or choose another name.`)
+        return refuse(409, `There is a token '${json.Name}' already. Revoke it first, or choose another name.`)
       if (!/^[a-z0-9-]{1,63}$/.test(json.Name ?? "")) return refuse(400, "'Name' must have 1 to 63 lower-case letters, digits and hyphens.")
       const made = {
         Name: json.Name,

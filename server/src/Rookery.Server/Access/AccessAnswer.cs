@@ -72,7 +72,7 @@ internal static class AccessAnswer
         return missing.Length == 0
             ? null
             : $"There is no database {string.Join(" and none ", missing.Select(static name => $"'{name}'"))} "
-                + $"yet: what is given there holds from when it is made. If the name is misspelt, withdraw this "
+                + $"yet: what is given there holds from when it is made. If the name is misspelt, revoke this "
                 + $"and make another.";
     }
 

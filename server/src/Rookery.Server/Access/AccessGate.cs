@@ -132,7 +132,7 @@ internal sealed class AccessGate(ServerContext context)
         }
 
         // In diagnosis mode a known caller may read, to see what is wrong. Writes are refused, because such a node does
-        // not learn which credentials were withdrawn.
+        // not learn which credentials were revoked.
         if (
             !ReferenceEquals(principal, Principal.Everything)
             && context.Readiness.Node is { Diagnosis: not null }
@@ -208,7 +208,7 @@ internal sealed class AccessGate(ServerContext context)
         {
             return node.Diagnosis is not null
                 ? CannotCheck()
-                : Unauthenticated("The token is not known: it was withdrawn, or belongs to another cluster.") with
+                : Unauthenticated("The token is not known: it was revoked, or belongs to another cluster.") with
                 {
                     MayBeStale = true,
                 };
@@ -260,7 +260,7 @@ internal sealed class AccessGate(ServerContext context)
                 : new AccessRefusal(
                     StatusCodes.Status403Forbidden,
                     $"The client certificate of {certificate.Subject} with SHA-256 thumbprint {thumbprint} "
-                        + $"is not registered here: it was withdrawn, or belongs to another cluster. "
+                        + $"is not registered here: it was revoked, or belongs to another cluster. "
                         + $"{HowToEnter(current.IsClaimed)}",
                     MayBeStale: true
                 );

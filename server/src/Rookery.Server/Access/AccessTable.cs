@@ -41,7 +41,7 @@ internal sealed class AccessTable
 
     /// <summary>
     /// Whether the cluster has an owner. It has one from its first admin token or certificate on, even after that was
-    /// withdrawn.
+    /// revoked.
     /// </summary>
     public bool IsClaimed { get; }
 

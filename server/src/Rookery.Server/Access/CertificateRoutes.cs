@@ -15,7 +15,7 @@ namespace Rookery.Server.Access;
 
 /// <summary>
 /// /admin/access/certificates: GET lists the client certificates, POST {"Name","Request","Admin","Databases"} signs one
-/// for the key in a PKCS #10 request (PEM), DELETE ?name= withdraws one. The private key never leaves the client.
+/// for the key in a PKCS #10 request (PEM), DELETE ?name= revokes one. The private key never leaves the client.
 /// </summary>
 internal sealed class CertificateRoutes(ServerContext context)
 {
@@ -74,7 +74,7 @@ internal sealed class CertificateRoutes(ServerContext context)
         var asked = await ReadAsync(http);
         await AccessAnswer.ReadBarrierAsync(context);
         string taken =
-            $"There is a certificate '{asked.Name}'. Withdraw it first with `rookery cert rm {asked.Name}`, "
+            $"There is a certificate '{asked.Name}'. Revoke it first with `rookery cert rm {asked.Name}`, "
             + $"or choose another name.";
         if (All().Any(known => string.Equals(known.Certificate.Name, asked.Name, StringComparison.Ordinal)))
         {
@@ -150,8 +150,8 @@ internal sealed class CertificateRoutes(ServerContext context)
         writer.Delete(AccessNames.KeyOfCertificate(name));
         await AccessAnswer.CommitAsync(context, writer);
         context.Log.LogInformation(
-            LogEvents.CertificateWithdrawn,
-            "'{Who}' withdrew the certificate '{Name}'.",
+            LogEvents.CertificateRevoked,
+            "'{Who}' revoked the certificate '{Name}'.",
             Principal.Of(http).Name,
             name
         );

@@ -16,7 +16,7 @@ internal sealed class ClaimRoute(ServerContext context)
 {
     /// <summary>
     /// Record that is stored with the first admin token and never deleted, so a cluster whose last admin token was
-    /// withdrawn cannot be claimed again.
+    /// revoked cannot be claimed again.
     /// </summary>
     public const string OwnerKey = ClusterRecordPrefix.Access + "owner";
 

@@ -4,7 +4,7 @@ namespace Rookery.Server.Access;
 
 /// <summary>
 /// Checks the rights of a feed's listener every <see cref="Interval"/>. A feed can last for days, and its credential
-/// can be withdrawn or expire meanwhile.
+/// can be revoked or expire meanwhile.
 /// </summary>
 /// <param name="context">State that the routes share.</param>
 /// <param name="http">The request that began the feed.</param>

@@ -11,7 +11,7 @@ namespace Rookery.Server.Access;
 
 /// <summary>
 /// /admin/access/tokens: GET lists the tokens' records, POST {"Name","Scopes","Databases","LifetimeSeconds"} creates a
-/// token, DELETE ?name= withdraws one; POST /admin/access/tokens/reset {"Name"} replaces a lost admin token. Each
+/// token, DELETE ?name= revokes one; POST /admin/access/tokens/reset {"Name"} replaces a lost admin token. Each
 /// change is logged with the name of the caller.
 /// </summary>
 internal sealed class TokenRoutes(ServerContext context)
@@ -112,8 +112,8 @@ internal sealed class TokenRoutes(ServerContext context)
 
         await AccessAnswer.CommitAsync(context, writer);
         context.Log.LogInformation(
-            LogEvents.TokenWithdrawn,
-            "'{Who}' withdrew the token '{Name}'.",
+            LogEvents.TokenRevoked,
+            "'{Who}' revoked the token '{Name}'.",
             Principal.Of(http).Name,
             name
         );
@@ -149,7 +149,7 @@ internal sealed class TokenRoutes(ServerContext context)
     }
 
     private static string Taken(string? name) =>
-        $"There is a token '{name}'. Withdraw it first with `rookery token rm {name}`, or choose another name.";
+        $"There is a token '{name}'. Revoke it first with `rookery token rm {name}`, or choose another name.";
 
     private void DeleteNamed(ClusterRecordWriter writer, string name)
     {

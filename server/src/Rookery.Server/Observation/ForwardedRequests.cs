@@ -124,12 +124,12 @@ internal sealed class ForwardedRequests(ServerContext context)
             && !ReferenceEquals(Principal.Of(http), Principal.Everything)
         )
         {
-            // Since its disk failed, this node does not learn which credentials are withdrawn.
+            // Since its disk failed, this node does not learn which credentials are revoked.
             throw new RefusedException(
                 StatusCodes.Status503ServiceUnavailable,
                 ErrorAnswer.RavenException,
                 $"Node {context.Options.NodeTag} stopped working after its disk failed and forwards no requests, "
-                    + $"because it does not learn of withdrawn credentials. Ask {tag} itself."
+                    + $"because it does not learn of revoked credentials. Ask {tag} itself."
             );
         }
 

@@ -105,9 +105,9 @@ public static class LogEvents
     /// <summary>An access token was created.</summary>
     public static EventId TokenMade { get; } = Add(1403, "token_made", LogLevel.Information, "A token was created.");
 
-    /// <summary>An access token was withdrawn.</summary>
-    public static EventId TokenWithdrawn { get; } =
-        Add(1404, "token_withdrawn", LogLevel.Information, "A token was withdrawn.");
+    /// <summary>An access token was revoked.</summary>
+    public static EventId TokenRevoked { get; } =
+        Add(1404, "token_withdrawn", LogLevel.Information, "A token was revoked.");
 
     /// <summary>An admin token was replaced.</summary>
     public static EventId TokenReplaced { get; } =
@@ -117,9 +117,9 @@ public static class LogEvents
     public static EventId CertificateSigned { get; } =
         Add(1406, "certificate_signed", LogLevel.Information, "A client's certificate was signed.");
 
-    /// <summary>A client certificate was withdrawn.</summary>
-    public static EventId CertificateWithdrawn { get; } =
-        Add(1407, "certificate_withdrawn", LogLevel.Information, "A client's certificate was withdrawn.");
+    /// <summary>A client certificate was revoked.</summary>
+    public static EventId CertificateRevoked { get; } =
+        Add(1407, "certificate_withdrawn", LogLevel.Information, "A client's certificate was revoked.");
 
     /// <summary>Commands on this machine cannot reach the node without a token.</summary>
     public static EventId LocalAccessFailed { get; } =

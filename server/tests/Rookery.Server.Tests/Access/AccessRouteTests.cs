@@ -51,7 +51,7 @@ public class AccessRouteTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task A_token_is_created_listed_without_its_secret_and_withdrawn()
+    public async Task A_token_is_created_listed_without_its_secret_and_revoked()
     {
         var made = await _server.SendAsync(
             "POST",

@@ -121,7 +121,7 @@ public class AccessTests(SecureServer server) : IClassFixture<SecureServer>
     }
 
     [Fact]
-    public async Task A_withdrawn_or_expired_token_is_refused_at_once()
+    public async Task A_revoked_or_expired_token_is_refused_at_once()
     {
         var expires = server.Time.GetUtcNow().AddHours(1);
         string ending = await server.GiveTokenAsync(["read"], expires: expires);
@@ -129,8 +129,8 @@ public class AccessTests(SecureServer server) : IClassFixture<SecureServer>
         using var http = server.NewClient();
         Assert.Equal(404, (await server.SendAsync(http, "GET", Docs, token)).Status);
         Assert.Equal(404, (await server.SendAsync(http, "GET", Docs, ending)).Status);
-        await server.WithdrawAsync(token);
-        (await server.SendAsync(http, "GET", Docs, token)).IsRefusal(401, "withdrawn");
+        await server.RevokeAsync(token);
+        (await server.SendAsync(http, "GET", Docs, token)).IsRefusal(401, "revoked");
         server.Time.Advance(TimeSpan.FromHours(1));
         (await server.SendAsync(http, "GET", Docs, ending)).IsRefusal(401, "ended at");
     }
@@ -248,7 +248,7 @@ public class AccessTests(SecureServer server) : IClassFixture<SecureServer>
             (await server.SendAsync(http, "GET", "/admin/node/backup")).IsRefusal(403, "admin");
         }
 
-        // The same connection, after its rights were withdrawn.
+        // The same connection, after its rights were revoked.
         await server.RegisterAsync(certificate, isAdmin: false, ("Other", "ro"));
         (await server.SendAsync(http, "GET", Docs)).IsRefusal(403, "'Shop'");
         await server.RegisterAsync(certificate, isAdmin: true);

@@ -30,7 +30,7 @@ public sealed class FailedDiskAccessTests : IAsyncLifetime
         (await _server.SendAsync("GET", "/metrics", reader)).IsRefusal(403, "needs the scope metrics");
         (await _server.SendAsync("GET", "/databases/Shop/docs?id=a", token)).IsRefusal(503, _server.Node.Diagnosis!);
 
-        // The node cannot know whether the caller's rights were withdrawn, or learn of new callers.
+        // The node cannot know whether the caller's rights were revoked, or learn of new callers.
         (await _server.SendAsync("POST", "/admin/node/find", token)).IsRefusal(
             503,
             "Your credential cannot be checked now."
@@ -50,7 +50,7 @@ public sealed class FailedDiskAccessTests : IAsyncLifetime
         (await _server.SendAsync("GET", "/metrics")).IsRefusal(401, "No credential");
         (await _server.SendAsync("POST", "/admin/node/find", SecureServer.LocalKey)).IsRefusal(501, "without a light");
 
-        // Other members may have withdrawn the caller's rights since, and they trust this node as a member.
+        // Other members may have revoked the caller's rights since, and they trust this node as a member.
         (await _server.SendAsync("GET", "/admin/logs?node=B", token)).IsRefusal(503, "forwards no requests");
     }
 

@@ -4,7 +4,7 @@ using Rookery.Server.Access;
 
 namespace Rookery.Server.Tests.Access;
 
-/// <summary>Feeds whose credential is withdrawn or expires.</summary>
+/// <summary>Feeds whose credential is revoked or expires.</summary>
 public sealed class FeedAccessTests : IAsyncLifetime
 {
     private readonly SecureServer _server = new();
@@ -16,11 +16,11 @@ public sealed class FeedAccessTests : IAsyncLifetime
     [Theory]
     [InlineData(true)]
     [InlineData(false)]
-    public async Task A_web_socket_is_closed_with_the_reason_when_its_token_is_withdrawn_or_expires(bool isWithdrawn)
+    public async Task A_web_socket_is_closed_with_the_reason_when_its_token_is_revoked_or_expires(bool isRevoked)
     {
         string token = await _server.GiveTokenAsync(
             ["read"],
-            expires: isWithdrawn ? null : _server.Time.GetUtcNow().AddHours(1)
+            expires: isRevoked ? null : _server.Time.GetUtcNow().AddHours(1)
         );
         using var http = _server.NewClient();
         using var socket = new ClientWebSocket();
@@ -40,7 +40,7 @@ public sealed class FeedAccessTests : IAsyncLifetime
         await socket.ReceiveAsync(buffer, CancellationToken.None);
         _server.Time.Advance(TimeSpan.FromMinutes(1));
         var next = socket.ReceiveAsync(buffer, CancellationToken.None);
-        await WithdrawAsync(isWithdrawn, token);
+        await RevokeAsync(isRevoked, token);
         while (!next.IsCompleted)
         {
             _server.Time.Advance(FeedAccess.Interval);
@@ -51,17 +51,17 @@ public sealed class FeedAccessTests : IAsyncLifetime
             (WebSocketMessageType.Close, WebSocketCloseStatus.PolicyViolation),
             ((await next).MessageType, socket.CloseStatus)
         );
-        Assert.Contains("withdrawn", socket.CloseStatusDescription, StringComparison.Ordinal);
+        Assert.Contains("revoked", socket.CloseStatusDescription, StringComparison.Ordinal);
     }
 
     [Theory]
     [InlineData(true)]
     [InlineData(false)]
-    public async Task An_event_stream_ends_with_the_reason_when_its_token_is_withdrawn_or_expires(bool isWithdrawn)
+    public async Task An_event_stream_ends_with_the_reason_when_its_token_is_revoked_or_expires(bool isRevoked)
     {
         string token = await _server.GiveTokenAsync(
             ["read"],
-            expires: isWithdrawn ? null : _server.Time.GetUtcNow().AddHours(1)
+            expires: isRevoked ? null : _server.Time.GetUtcNow().AddHours(1)
         );
         using var http = _server.NewClient();
         using var request = new HttpRequestMessage(
@@ -73,7 +73,7 @@ public sealed class FeedAccessTests : IAsyncLifetime
         using var events = new StreamReader(await response.Content.ReadAsStreamAsync(), Encoding.UTF8);
         Assert.Equal(": changes", await events.ReadLineAsync());
         _server.Time.Advance(TimeSpan.FromMinutes(1));
-        await WithdrawAsync(isWithdrawn, token);
+        await RevokeAsync(isRevoked, token);
         var rest = events.ReadToEndAsync();
         while (!rest.IsCompleted)
         {
@@ -83,9 +83,9 @@ public sealed class FeedAccessTests : IAsyncLifetime
 
         string end = (await rest).TrimEnd().Split("\n\n")[^1];
         Assert.StartsWith("event: end\ndata: {\"Reason\":\"The token ", end, StringComparison.Ordinal);
-        Assert.Contains(isWithdrawn ? "was withdrawn" : "ended at", end, StringComparison.Ordinal);
+        Assert.Contains(isRevoked ? "was revoked" : "ended at", end, StringComparison.Ordinal);
     }
 
-    private Task WithdrawAsync(bool isWithdrawn, string token) =>
-        isWithdrawn ? _server.WithdrawAsync(token) : Task.CompletedTask;
+    private Task RevokeAsync(bool isRevoked, string token) =>
+        isRevoked ? _server.RevokeAsync(token) : Task.CompletedTask;
 }

@@ -155,7 +155,7 @@ public sealed class SecureServer : IAsyncLifetime
             )
         );
 
-    internal async Task WithdrawAsync(string token)
+    internal async Task RevokeAsync(string token)
     {
         using var writer = new ClusterRecordWriter();
         writer.Delete(KeyOf(token));

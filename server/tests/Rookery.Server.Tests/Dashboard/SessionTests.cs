@@ -40,12 +40,12 @@ public sealed class SessionTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task A_withdrawn_token_ends_its_sessions_at_once()
+    public async Task A_revoked_token_ends_its_sessions_at_once()
     {
         string token = await _server.GiveTokenAsync(["metrics"]);
         string cookie = CookieOf(await SignInAsync(token));
-        await _server.WithdrawAsync(token);
-        (await AskAsync("GET", "/metrics", cookie)).IsRefusal(401, "withdrawn");
+        await _server.RevokeAsync(token);
+        (await AskAsync("GET", "/metrics", cookie)).IsRefusal(401, "revoked");
     }
 
     [Fact]

@@ -27,7 +27,7 @@ internal sealed class ChangesConnection(
     // Short, because a close reason has at most 123 bytes (RFC 6455, 5.5). A client that reconnects receives the full
     // sentence.
     private const string AccessEnded =
-        "The credential of this connection was withdrawn, has ended, or has lost its rights here.";
+        "The credential of this connection was revoked, has ended, or has lost its rights here.";
 
     private const string ChangesLost =
         "Changes were lost or the database is gone. Connect again and read what changed.";
