@@ -394,7 +394,7 @@ async function play(t, answer) {
   return { asked, env: { ...environmentAt(temporaryDirectory(t)), ROOKERY_URL: `http://127.0.0.1:${server.address().port}` } }
 }
 
-test("While nobody leads get and query say how a node's own documents are read, and other commands do not", async t => {
+test("While nobody leads get and query say how a node's own documents are read, and other commands name these two", async t => {
   const refusal = "This node cannot confirm the latest state now. With consistency=local it answers what it has, which may be older."
   const document = { name: "Anna", "@metadata": { "@id": "rooks/1" } }
   const { env, asked } = await play(t, ({ url }) => url.includes("consistency=local")
@@ -405,7 +405,7 @@ test("While nobody leads get and query say how a node's own documents are read, 
     assert.match(ended(await command([...words, "--local"], { env }), 0), /Anna/)
   }
 
-  ended(await command(["db", "ls"], { env }), 1, /latest state now\. The page of this node shows what it has/)
+  ended(await command(["db", "ls"], { env }), 1, /latest state now\. `rookery get --local` and `rookery query --local` print what this node has/)
   assert.ok((await command(["get", "birds", "--prefix", "a", "--local"], { env })).code === 0 && asked.at(-1).includes("startsWith=a&consistency=local"))
 })
 

@@ -12,6 +12,10 @@ public static class LocalReads
     /// <summary>Sentence for users of commands with the option --local.</summary>
     public const string ForCommands = " With --local it prints what this node has, which may be older.";
 
-    /// <summary>Sentence for users of the page, or of commands without that option.</summary>
+    /// <summary>Sentence for users of commands without that option.</summary>
+    public const string ForOtherCommands =
+        " `rookery get --local` and `rookery query --local` print what this node has, which may be older.";
+
+    /// <summary>Sentence for users of the dashboard.</summary>
     public const string ForPeople = " The page of this node shows what it has meanwhile, which may be older.";
 }

@@ -14,7 +14,7 @@ internal static class NodeSentence
     public static string ForCommandUser(string said, NodeConnection node) =>
         said.Replace(
                 LocalReads.ForPrograms,
-                node.HasLocalReads ? LocalReads.ForCommands : LocalReads.ForPeople,
+                node.HasLocalReads ? LocalReads.ForCommands : LocalReads.ForOtherCommands,
                 StringComparison.Ordinal
             )
             .Replace(
