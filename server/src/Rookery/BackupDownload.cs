@@ -49,9 +49,7 @@ internal sealed class BackupDownload : IDisposable
         }
         catch (HttpRequestException failure)
         {
-            throw new BackupException(
-                node.Describe(failure, "Name its address with --url, or the directory of a stopped node with --data.")
-            );
+            throw new BackupException($"{node.Describe(failure)} `--data DIR` copies a stopped node.");
         }
     }
 

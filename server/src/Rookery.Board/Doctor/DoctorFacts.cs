@@ -84,6 +84,9 @@ public sealed record NodeFacts(
 {
     /// <summary>What a node without an owner waits for to form a cluster with others; null if it forms none.</summary>
     public string? Forming { get; init; }
+
+    /// <summary>How many other members the node names.</summary>
+    public int OtherMembers { get; init; }
 }
 
 /// <summary>A port of a node that does not run.</summary>

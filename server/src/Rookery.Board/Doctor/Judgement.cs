@@ -34,7 +34,7 @@ public static class Judgement
             .. facts.Ports.Select(OfPort),
             .. facts.OpenPorts.Select(port => OfOpenPort(port, facts.Network)),
             .. OfMdns(facts.Mdns, facts.Network),
-            .. OfNetwork(facts.Network, facts.Node?.Forming),
+            .. OfNetwork(facts.Network, facts.Node),
         ];
 
     private static IEnumerable<Finding> OfNode(NodeFacts? node)
@@ -351,7 +351,8 @@ public static class Judgement
                     "mdns",
                     Severity.Notice,
                     "avahi-browse is not installed, so this machine cannot find nodes by mDNS.",
-                    "`apt install avahi-daemon avahi-utils`, or configure addresses (`--peers`, `seeds`)."
+                    "`apt install avahi-daemon avahi-utils`, or start the node with the addresses of the other "
+                        + "members: `--peers`, or `peers` in its configuration file."
                 ),
                 { Trouble: { } trouble } => new(
                     "mdns",
@@ -381,13 +382,14 @@ public static class Judgement
         }
     }
 
-    private static IEnumerable<Finding> OfNetwork(NetworkFacts? network, string? forming)
+    private static IEnumerable<Finding> OfNetwork(NetworkFacts? network, NodeFacts? node)
     {
         if (network is null)
         {
             yield break;
         }
 
+        string? forming = node?.Forming;
         const string apart =
             "turn off AP or client isolation in the router's settings, leave the guest network, or use a cable.";
         string router = network switch
@@ -409,6 +411,12 @@ public static class Judgement
                 Severity.Warning,
                 $"{router}, and no other node is seen. {forming}",
                 "Check cable, Wi-Fi and its password: `ip addr` shows whether this machine has an address."
+            ),
+            { Peers: 0 } when node is { OtherMembers: > 0 } => new(
+                "network",
+                network.GatewayAnswers is true ? Severity.Ok : Severity.Notice,
+                $"{router}. The node has {Amount.Of(node.OtherMembers, "other member")}; their addresses are not known "
+                    + "here. On the node's machine, --data lets this command try them."
             ),
             { Peers: 0, GatewayAnswers: true } => new("network", Severity.Ok, $"{router}; no other node is known."),
             { Peers: 0 } => new("network", Severity.Notice, $"{router}, and no other node is known."),

@@ -9,6 +9,9 @@ public static class AuthenticationHints
     /// <summary>Sentence for users of a command.</summary>
     public const string ForCommands = "Name a file with a token by --token-file, or once by `rookery login`;";
 
+    /// <summary>Sentence for users of a command that sent a token.</summary>
+    public const string ForCommandsWithToken = "Use another token;";
+
     /// <summary>Sentence for users of a command that can find a running node by --data.</summary>
     public const string ForCommandsWithData = $"{ForCommands} on the node's machine --data needs none;";
 }

@@ -10,8 +10,6 @@ internal sealed class AdminClient : IDisposable
 {
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(60);
 
-    private const string OtherName = "Name its address with --url, or its data directory with --data.";
-
     private readonly HttpClient _client;
     private readonly NodeConnection _node;
     private readonly TimeProvider _time;
@@ -59,7 +57,7 @@ internal sealed class AdminClient : IDisposable
         }
         catch (HttpRequestException failure)
         {
-            throw new AdminException(_node.Describe(failure, OtherName), ExitCode.Failure);
+            throw new AdminException(_node.Describe(failure), ExitCode.Failure);
         }
         catch (OperationCanceledException) when (hasBegun)
         {
@@ -72,7 +70,7 @@ internal sealed class AdminClient : IDisposable
         catch (OperationCanceledException)
         {
             throw new AdminException(
-                $"No node answers at {_node.Address} (nothing came within {Patience.TotalSeconds} s). {OtherName}",
+                _node.NoAnswer($"nothing came within {Patience.TotalSeconds} s"),
                 ExitCode.Failure
             );
         }

@@ -192,6 +192,13 @@ internal sealed class NodeAddress(bool isRemote = false)
             throw new AdminException($"\"{said[0]}\" is not an address such as {DefaultUrl}.", ExitCode.Configuration);
         }
 
+        string ifSilent =
+            IsNamed(parsed) ? "Check the address of --url, and whether the node runs."
+            : isDefault
+                ? $"Name its address with --url{(isRemote ? string.Empty : ", or its data directory with --data")}."
+            : Environment.GetEnvironmentVariable(UrlVariable) is { Length: > 0 }
+                ? $"The environment's {UrlVariable} names that address; --url names another."
+            : "`rookery login` saved that address; --url names another.";
         bool isOfFile = !isDefault && Settings.Urls.Count > 0 && Settings.Knows(addresses);
         string? token = TokenOf(parsed, addresses, isDefault, isOfFile);
         string? pem =
@@ -208,6 +215,7 @@ internal sealed class NodeAddress(bool isRemote = false)
             )
             {
                 IsFoundByData = !isRemote,
+                IfSilent = ifSilent,
                 HasLocalReads = _hasLocal,
             }),
         ];

@@ -58,11 +58,11 @@ internal static class NodeChoice
         }
         catch (HttpRequestException failure)
         {
-            return node.Describe(failure, string.Empty);
+            return (node with { IfSilent = string.Empty }).Describe(failure);
         }
         catch (OperationCanceledException)
         {
-            return $"No node answers at {node.Address} (nothing came within {Patience.TotalSeconds} s).";
+            return (node with { IfSilent = string.Empty }).NoAnswer($"nothing came within {Patience.TotalSeconds} s");
         }
     }
 }

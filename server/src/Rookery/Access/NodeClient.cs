@@ -16,8 +16,6 @@ internal sealed class NodeClient(NodeConnection node, IReadOnlyList<NodeConnecti
 {
     private const long AskFromBytes = 1 << 20;
 
-    private const string OtherName = "Name its address with --url.";
-
     private NodeConnection _node = node;
     private HttpClient _client = node.NewClient(Timeout.InfiniteTimeSpan);
 
@@ -62,7 +60,7 @@ internal sealed class NodeClient(NodeConnection node, IReadOnlyList<NodeConnecti
         }
         catch (HttpRequestException failure)
         {
-            throw new AdminException(_node.Describe(failure, OtherName), ExitCode.Failure);
+            throw new AdminException(_node.Describe(failure), ExitCode.Failure);
         }
     }
 

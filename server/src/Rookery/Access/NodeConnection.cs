@@ -26,6 +26,12 @@ internal sealed record NodeConnection(Uri Address, string? Token, X509Certificat
     /// </summary>
     public bool IsFoundByData { get; init; }
 
+    /// <summary>
+    /// A sentence on what to check or to name if no node answers; empty for none. It depends on how the address was
+    /// named, and proposes no option that was given.
+    /// </summary>
+    public string IfSilent { get; init; } = string.Empty;
+
     /// <summary>Whether the command has the option --local.</summary>
     public bool HasLocalReads { get; init; }
 
@@ -41,7 +47,10 @@ internal sealed record NodeConnection(Uri Address, string? Token, X509Certificat
     /// <param name="directory">The data directory.</param>
     /// <exception cref="IdentityException">The authorities' certificates cannot be read.</exception>
     public static NodeConnection Of(LocalAccess local, IDisk disk, string directory) =>
-        new(local.Address, local.Token, local.Token is null ? null : IdentityDirectory.AuthoritiesIn(disk, directory));
+        new(local.Address, local.Token, local.Token is null ? null : IdentityDirectory.AuthoritiesIn(disk, directory))
+        {
+            IfSilent = $"There the node of {directory} was last started; check whether it runs.",
+        };
 
     /// <summary>Creates an HTTP client, which the caller disposes.</summary>
     /// <param name="patience">The time limit of a response.</param>
@@ -82,8 +91,7 @@ internal sealed record NodeConnection(Uri Address, string? Token, X509Certificat
 
     /// <summary>Describes a failed request in sentences.</summary>
     /// <param name="failure">The exception of the HTTP client.</param>
-    /// <param name="named">A sentence on how to name another node.</param>
-    public string Describe(HttpRequestException failure, string named) =>
+    public string Describe(HttpRequestException failure) =>
         failure.InnerException switch
         {
             AdminException untrusted => untrusted.Message,
@@ -92,9 +100,13 @@ internal sealed record NodeConnection(Uri Address, string? Token, X509Certificat
             _ when Address.Scheme is "http"
                     && failure.HttpRequestError is HttpRequestError.ResponseEnded or HttpRequestError.InvalidResponse =>
                 $"The server at {Address} is not Rookery, or uses TLS. Check whether its address begins with https.",
-            SocketException refused => $"No node answers at {Address} ({refused.Message}). {named}",
-            _ => $"No node answers at {Address} ({failure.HttpRequestError}). {named}",
+            SocketException refused => NoAnswer(refused.Message),
+            _ => NoAnswer($"{failure.HttpRequestError}"),
         };
+
+    /// <summary>Describes in sentences that no node answers.</summary>
+    /// <param name="why">The reason.</param>
+    public string NoAnswer(string why) => $"No node answers at {Address} ({why}). {IfSilent}".TrimEnd();
 
     /// <summary>
     /// Connects with TCP keep-alive, so that a download from a machine that lost its power ends instead of waiting for
@@ -144,9 +156,14 @@ internal sealed record NodeConnection(Uri Address, string? Token, X509Certificat
 
     private string Describe(SslPolicyErrors wrong) =>
         wrong.HasFlag(SslPolicyErrors.RemoteCertificateChainErrors)
-            ? $"The certificate of the node at {Address} has expired, or its authority is not trusted here. Name "
-                + $"its cluster's authority with --ca: the file cluster/authority.pem in the node's data "
-                + $"directory."
+            ? $"The certificate of the node at {Address} has expired, or "
+                + (
+                    Authorities is null
+                        ? "its authority is not trusted here. Name its cluster's authority with --ca: "
+                        : "was not issued by the authority that is named here. Check that this is its cluster's "
+                            + "present authority: "
+                )
+                + "the file cluster/authority.pem in the node's data directory."
             : $"The certificate of the node at {Address} is not for that name. Use a name of its "
                 + $"certificate: NAME.local, or an address of its machine.";
 }

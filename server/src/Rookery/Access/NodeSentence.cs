@@ -19,7 +19,9 @@ internal static class NodeSentence
             )
             .Replace(
                 AuthenticationHints.ForPrograms,
-                node.IsFoundByData ? AuthenticationHints.ForCommandsWithData : AuthenticationHints.ForCommands,
+                node.Token is not null ? AuthenticationHints.ForCommandsWithToken
+                    : node.IsFoundByData ? AuthenticationHints.ForCommandsWithData
+                    : AuthenticationHints.ForCommands,
                 StringComparison.Ordinal
             );
 }

@@ -19,10 +19,6 @@ internal sealed record ExaminedNode(NodeConnection Connection)
     /// <summary>The node's known ports and their purposes.</summary>
     public IReadOnlyList<(int Port, string Purpose, bool IsForMembers)> Ports { get; private init; } = [];
 
-    /// <summary>A sentence on how to name the node if nothing answers; empty if its address is certain.</summary>
-    public string OtherName { get; private init; } =
-        "Name its address with --url, or its configuration file with --config.";
-
     /// <summary>Examines the node of a configuration.</summary>
     public static ExaminedNode Of(ServeConfiguration configuration)
     {
@@ -41,7 +37,6 @@ internal sealed record ExaminedNode(NodeConnection Connection)
         )
         {
             DataDirectory = configuration.DataDirectory,
-            OtherName = string.Empty,
             JournalDirectory = configuration.JournalDirectory,
             Ports =
             [
@@ -65,13 +60,15 @@ internal sealed record ExaminedNode(NodeConnection Connection)
         }
 
         var known = Known(disk, directory);
-        var connection = known ?? new NodeConnection(new Uri(NodeAddress.DefaultUrl), Token: null, Authorities: null);
+        var connection =
+            known
+            ?? new NodeConnection(new Uri(NodeAddress.DefaultUrl), Token: null, Authorities: null)
+            {
+                IfSilent = "If it listens elsewhere, name its configuration file with --config.",
+            };
         return new ExaminedNode(connection)
         {
             DataDirectory = directory,
-            OtherName = known is null
-                ? "If it listens elsewhere, name its configuration file with --config."
-                : string.Empty,
             Ports = [(connection.Address.Port, "clients", false)],
         };
     }

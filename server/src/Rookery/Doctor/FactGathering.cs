@@ -94,17 +94,11 @@ internal static class FactGathering
         }
         catch (HttpRequestException failure)
         {
-            return new Answer(null, node.Describe(failure, examined.OtherName).TrimEnd());
+            return new Answer(null, node.Describe(failure));
         }
         catch (OperationCanceledException) when (!cancellationToken.IsCancellationRequested)
         {
-            return new Answer(
-                null,
-                (
-                    $"No node answers at {node.Address} (nothing came within {Patience.TotalSeconds} s). "
-                    + $"{examined.OtherName}"
-                ).TrimEnd()
-            );
+            return new Answer(null, node.NoAnswer($"nothing came within {Patience.TotalSeconds} s"));
         }
         catch (JsonException)
         {
@@ -162,6 +156,9 @@ internal static class FactGathering
             )
             {
                 Forming = isUnclaimed ? Text(status, "Forming") : null,
+                OtherMembers = Member(cluster, "Members") is { ValueKind: JsonValueKind.Array } members
+                    ? Math.Max(0, members.GetArrayLength() - 1)
+                    : 0,
             },
             OpenPorts = [.. OpenPortsOf(node, sockets)],
             ClockAheadSeconds = Member(clock, "OwnAheadSeconds") is { ValueKind: JsonValueKind.Number } ahead

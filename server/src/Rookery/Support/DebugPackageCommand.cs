@@ -113,10 +113,7 @@ internal static class DebugPackageCommand
         }
         catch (HttpRequestException failure)
         {
-            throw new AdminException(
-                node.Describe(failure, "Name its address with --url, or its data directory with --data."),
-                ExitCode.Failure
-            );
+            throw new AdminException(node.Describe(failure), ExitCode.Failure);
         }
         catch (TaskCanceledException) when (!cancellation.IsCancellationRequested)
         {

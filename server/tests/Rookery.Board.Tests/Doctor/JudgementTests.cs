@@ -442,6 +442,21 @@ public sealed class JudgementTests
     }
 
     [Fact]
+    public void Members_that_the_node_names_count_as_known_where_their_addresses_are_not()
+    {
+        var asked = Well with
+        {
+            Node = Well.Node! with { OtherMembers = 2 },
+            Network = Well.Network! with { Peers = 0, PeersReached = 0 },
+        };
+        Assert.StartsWith(
+            "The router 192.168.1.1 answers. The node has 2 other members;",
+            Judgement.Of(asked)[^1].Sentence,
+            StringComparison.Ordinal
+        );
+    }
+
+    [Fact]
     public void AP_isolation_is_named_where_the_router_answers_and_no_other_node_is_heard_of()
     {
         const string named = "AP or client isolation";

@@ -66,6 +66,35 @@ public sealed class CommandLineTests
         Assert.Equal(distance, Spelling.Distance(one, other));
 
     [Theory]
+    [InlineData("db ls", "Name its address with --url, or its data directory with --data.")]
+    [InlineData("db ls --url http://127.0.0.1:1", "Check the address of --url, and whether the node runs.")]
+    [InlineData("export x", "Name its address with --url.")]
+    [InlineData("export x --url http://127.0.0.1:1", "Check the address of --url, and whether the node runs.")]
+    public void The_advice_after_silence_names_no_option_that_was_given(string line, string advice)
+    {
+        string[] words = line.Split(' ');
+        var address = new NodeAddress(isRemote: words[0] is "export");
+        var parsed = address
+            .AddTo(new Command("ask"))
+            .Parse(words.SkipWhile(static word => word[0] is not '-').ToArray());
+        var node = Assert.Single(address.ConnectAll(parsed));
+        Assert.EndsWith($" (refused). {advice}", node.NoAnswer("refused"), StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public void A_refused_token_is_not_answered_with_how_to_name_one()
+    {
+        var node = new NodeConnection(new Uri("https://127.0.0.1:1"), "rookery_x", Authorities: null);
+        Assert.Equal(
+            "The token is not known. Use another token; an admin makes them.",
+            NodeSentence.ForCommandUser(
+                $"The token is not known. {AuthenticationHints.ForPrograms} an admin makes them.",
+                node
+            )
+        );
+    }
+
+    [Theory]
     [InlineData(false, " on the node's machine --data needs none;")]
     [InlineData(true, "")]
     public void A_nodes_advice_for_programs_is_reworded_for_command_users(bool isRemote, string ofData)
