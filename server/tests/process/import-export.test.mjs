@@ -42,7 +42,7 @@ test("Good lines are stored, each bad one is named by its line, and the end says
   assert.deepEqual(JSON.parse(piped.stdout), { Records: 1, Stored: 1, Bad: 0 })
   const cut = await rookery("import", ".", write("cut.ndjson.gz", gzipSync('{"n":6}\n'.repeat(100_000)).subarray(0, 400)))
   assert.equal(cut.code, 65)
-  assert.match(cut.stderr, /damaged or cut off/)
+  assert.match(cut.stderr, /^The decompressed input cannot be read after byte \d+: its compression is damaged or cut off\. [\d,]+ documents were stored before that\. Get the whole file or correct it, and import it with --restart: [^\n]*\n$/)
   const line = gzipSync('{"n":7,"@metadata":{"@id":"a/7"}}\n')
   const followed = await rookery("import", ".", write("followed.ndjson.gz", Buffer.concat([line, line, Buffer.from("more")])))
   assert.equal(followed.code, 65, followed.stderr)
@@ -314,7 +314,7 @@ test("Identities and indexes of a dump are sent again as documents are", async t
     request.url.includes("/identity/seed") && refuse(response, 400, "Not this one."))
   const refused = await rookery("import", ".", file, "--url", refusing)
   assert.equal(refused.code, 78)
-  assert.match(refused.stderr, /^1 document was stored before that\. Run the same command with --resume/m)
+  assert.match(refused.stderr, / 1 document was stored before that\. Run the same command with --resume/)
   assert.match(refused.stderr, /Not this one\./)
 })
 

@@ -16,6 +16,10 @@ internal static class ImportCommand
     private const string Rows = "csv";
     private const string Dump = "ravendbdump";
 
+    private const string StoredTwice =
+        "An import from a pipe cannot be resumed. If it is sent again, documents with ids are overwritten and those "
+        + "without are stored twice.";
+
     public static Command Create()
     {
         var options = new Options();
@@ -47,13 +51,9 @@ internal static class ImportCommand
                         {
                             return await RunAsync(client, options.Read(parsed), options.Address.IsJson(parsed));
                         }
-                        catch (ImportRefusedException refused)
+                        catch (Exception stopped) when (stopped is ImportRefusedException or BadInputException)
                         {
-                            throw refused.Refusal;
-                        }
-                        catch (BadInputException wrong)
-                        {
-                            throw new AdminException(wrong.Message, ExitCode.BadInput);
+                            throw Refuse(stopped);
                         }
                     }
                 )
@@ -89,10 +89,12 @@ internal static class ImportCommand
             when (stopped is AdminException or BadInputException or ImportRefusedException && import.Result.Records > 0)
         {
             progress.Clear();
-            await Console.Error.WriteLineAsync(
-                $"{DescribeStopped(import)} before that. {DescribeResume(order, import)}"
+            var refusal = Refuse(stopped);
+            string advice = stopped is BadInputException ? DescribeRestart(order) : DescribeResume(order, import);
+            throw new AdminException(
+                $"{refusal.Message} {DescribeStopped(import)} before that. {advice}",
+                refusal.Code
             );
-            throw;
         }
 
         interruption.Dispose();
@@ -133,6 +135,14 @@ internal static class ImportCommand
         }
     }
 
+    private static AdminException Refuse(Exception stopped) =>
+        stopped switch
+        {
+            ImportRefusedException refused => refused.Refusal,
+            BadInputException wrong => new AdminException(wrong.Message, ExitCode.BadInput),
+            _ => (AdminException)stopped,
+        };
+
     /// <summary>
     /// Reads the database's history id. A database that is created later under the same name has another one.
     /// </summary>
@@ -155,14 +165,19 @@ internal static class ImportCommand
 
     /// <summary>Returns the command that continues the interrupted import.</summary>
     private static string DescribeResume(Order order, Import import) =>
-        order.File is "-"
-            ? "An import from a pipe cannot be resumed. If it is sent again, documents with ids are overwritten and "
-                + "those without are stored twice."
+        order.File is "-" ? StoredTwice
         : import.Result.Records == 0 ? "Run the same command again."
         : !import.CanBeResumed
             ? "The progress was not recorded, so start over: documents with ids are overwritten and those "
                 + "without are stored twice."
         : "Run the same command with --resume to continue after them, or with --restart to start over.";
+
+    /// <summary>Returns what to do after input that cannot be read further. --resume accepts no other file.</summary>
+    private static string DescribeRestart(Order order) =>
+        order.File is "-"
+            ? StoredTwice
+            : "Get the whole file or correct it, and import it with --restart: documents with ids are overwritten and "
+                + "those without are stored twice.";
 
     private static IRecordSource Open(Order order, ImportInput input) =>
         order.Format switch

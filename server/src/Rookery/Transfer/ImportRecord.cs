@@ -34,5 +34,5 @@ internal sealed class BadInputException(string message) : Exception(message)
 {
     /// <summary>Says why the input's stream cannot be read.</summary>
     public static string ReasonOf(Exception damaged) =>
-        damaged is InvalidDataException ? "its compression is damaged or cut off" : damaged.Message;
+        damaged is InvalidDataException ? "its compression is damaged or cut off." : damaged.Message;
 }
