@@ -238,11 +238,14 @@ public sealed class EarlyEndTests : IAsyncLifetime
         long changed = Changed(method);
         Assert.InRange(changed, 1, 1999);
         Assert.Contains(
-            $"stopped after {changed} of 2000 documents, which stay changed: Another took this node's place.",
+            $"Another took this node's place. {changed:N0} of 2,000 documents were {Done(method)} before, and stay "
+                + $"{Done(method)}.",
             state.GetProperty("Result").GetProperty("Message").GetString(),
             StringComparison.Ordinal
         );
     }
+
+    private static string Done(string method) => method is "PATCH" ? "changed" : "deleted";
 
     private async Task<long> ChangeAsync(string method)
     {

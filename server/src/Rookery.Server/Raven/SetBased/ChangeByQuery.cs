@@ -1,5 +1,6 @@
 using Microsoft.AspNetCore.Http;
 using Rookery.Documents.Databases;
+using Rookery.Platform;
 using Rookery.Queries.Answering;
 using Rookery.Queries.Execution;
 using Rookery.Queries.Language;
@@ -120,26 +121,27 @@ internal sealed class ChangeByQuery(ServerContext context, OperationRegistry ope
         {
             operation.Fail(
                 WithProgress(
+                    request,
                     operation,
                     new RefusedException(
                         StatusCodes.Status503ServiceUnavailable,
                         RavenType.RavenException,
-                        "the node is stopping"
+                        "The node is stopping."
                     )
                 )
             );
         }
         catch (QueryException error)
         {
-            operation.Fail(WithProgress(operation, QueryRefusal.Of(error, request.Plan.Query.Text)));
+            operation.Fail(WithProgress(request, operation, QueryRefusal.Of(error, request.Plan.Query.Text)));
         }
         catch (IndexDamagedException damaged)
         {
-            operation.Fail(WithProgress(operation, IndexCommand.Damaged(damaged)));
+            operation.Fail(WithProgress(request, operation, IndexCommand.Damaged(damaged)));
         }
         catch (Exception failure) when (RavenErrors.TryRefuse(failure) is { } refused)
         {
-            operation.Fail(WithProgress(operation, refused));
+            operation.Fail(WithProgress(request, operation, refused));
         }
         finally
         {
@@ -156,11 +158,14 @@ internal sealed class ChangeByQuery(ServerContext context, OperationRegistry ope
         Interlocked.Decrement(ref _running);
     }
 
-    private static RefusedException WithProgress(SetOperation operation, RefusedException reason) =>
-        new(
-            reason.Status,
-            reason.Type,
-            $"Operation {operation.Id} stopped after {operation.Processed} of {operation.Total} documents, "
-                + $"which stay changed: {reason.Message}"
-        );
+    private static RefusedException WithProgress(ChangeRequest request, SetOperation operation, RefusedException reason)
+    {
+        string done = request.Patch is null ? "deleted" : "changed";
+        string progress =
+            operation.Processed == 0
+                ? $"No document was {done}."
+                : $"{Amount.Number(operation.Processed)} of {Amount.Of(operation.Total, "document")} were {done} "
+                    + $"before, and stay {done}.";
+        return new RefusedException(reason.Status, reason.Type, $"{reason.Message} {progress}");
+    }
 }
