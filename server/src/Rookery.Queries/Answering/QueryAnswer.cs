@@ -49,6 +49,9 @@ public sealed class QueryAnswer : IDisposable
     /// <summary>Name of the index that answers; for a scan, the name that RavenDB would show.</summary>
     public string IndexName => _basis.IndexName;
 
+    /// <summary>Whether the documents were scanned.</summary>
+    public bool IsScan => _basis.Answering is null && Plan.Scan is not null;
+
     /// <summary>
     /// Whether the index lacks documents that were written before the query arrived. Always false for a scan.
     /// </summary>

@@ -171,9 +171,11 @@ internal static class QueryCommand
         string results =
             total > shown ? $"{Amount.Number(shown)} of {Amount.Of(total, "result")}" : Amount.Of(shown, "result");
 
-        // An answer by a scan has the name of the automatic index that would answer the query.
-        string name = VisibleText.OfLine(answer.GetProperty("IndexName").GetString() ?? "no index");
-        string index = name.StartsWith("Auto/", StringComparison.Ordinal) ? $"a scan or by {name}" : name;
+        // An answer by a scan has the name of the index that would answer the query.
+        string index =
+            answer.TryGetProperty("IsScan", out var isScan) && isScan.ValueKind == JsonValueKind.True
+                ? "a scan of the documents"
+                : VisibleText.OfLine(answer.GetProperty("IndexName").GetString() ?? "no index");
         return $"{results} in {answer.GetProperty("DurationInMs").GetInt64()} ms by {index}.{stale}";
     }
 

@@ -39,6 +39,16 @@ public sealed class QueryRouteTests(RunningServer server) : IClassFixture<Runnin
     }
 
     [Fact]
+    public async Task An_answer_tells_whether_the_documents_were_scanned()
+    {
+        string db = await FillAsync();
+        var scanned = await server.SendAsync("POST", db + "/queries", """{"Query":"from Users where nothing = 1"}""");
+        Assert.True(scanned.Json.GetProperty("IsScan").GetBoolean());
+        var walked = await server.SendAsync("POST", db + "/queries", """{"Query":"from Users"}""");
+        Assert.False(walked.Json.TryGetProperty("IsScan", out _));
+    }
+
+    [Fact]
     public async Task An_unchanged_answer_is_not_sent_again_and_a_changed_one_is()
     {
         string db = await FillAsync();

@@ -229,6 +229,7 @@ internal sealed class RunQuery(ServerContext context)
                         + "]"
                 )
         );
+        output.Write(answer.IsScan ? ",\"IsScan\":true"u8 : default);
         output.Write(answer.Plan.HasTimings ? Encoding.UTF8.GetBytes(",\"Timings\":" + timings.ToJson()) : default);
         output.Write(answer.NotesToJson());
         output.Write("}"u8);
