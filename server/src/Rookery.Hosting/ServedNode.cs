@@ -80,14 +80,17 @@ internal sealed class ServedNode
         var member = NodeComposition.MemberOf(setting, identity, forming, context, watch);
         cluster.Member = member is null ? null : parts.AddSlow(member);
 
-        // A long journal makes opening the data slow. Meanwhile the address answers that the data is being opened.
-        var opening = Task.Run(() => NodeComposition.OpenNode(setting, member, cluster, context));
-        await ListenAsync(() => app.StartAsync(), configuration.Url, opening);
+        // Listens before the data are opened: a start that cannot listen must not leave a new data directory behind.
+        // And a long journal makes opening slow; meanwhile the address answers that the data are being opened.
+        Node Open() => NodeComposition.OpenNode(setting, member, cluster, context);
+        await ListenAsync(() => app.StartAsync(), configuration.Url, setting, Open);
         if (configuration.Welcome is { } place)
         {
             var welcome = parts.AddSlow(new WelcomeServer(context, place));
-            await ListenAsync(welcome.StartAsync, $"{place} for the welcome page", opening);
+            await ListenAsync(welcome.StartAsync, $"{place} for the welcome page", setting, Open);
         }
+
+        var opening = Task.Run(Open);
 
         var alerts = parts.Add(new AlertWatch(context));
         if (configuration.Webhook is { } webhook)
@@ -162,7 +165,7 @@ internal sealed class ServedNode
 
     // If another process of the same node has the address, it also holds the directory. The failed opening is then
     // reported, because it is the better reason.
-    private static async Task ListenAsync(Func<Task> listen, string where, Task<Node> opening)
+    private static async Task ListenAsync(Func<Task> listen, string where, NodeSetting setting, Func<Node> open)
     {
         try
         {
@@ -170,7 +173,11 @@ internal sealed class ServedNode
         }
         catch (Exception failure) when (failure is IOException or SocketException)
         {
-            using var node = await opening;
+            if (Node.IsDataDirectory(setting.Disk, setting.Configuration.DataDirectory))
+            {
+                open().Dispose();
+            }
+
             throw new ConfigurationException(
                 $"Could not listen on {where}: {(failure.InnerException ?? failure).Message}."
             );

@@ -50,6 +50,39 @@ test("A port in use is refused by address", async t => {
   refused(await run("serve", "--data", temporaryDirectory(t), "--listen", address), new RegExp(`${address}.*in use`))
 })
 
+test("A start that is refused leaves no data directory behind", async t => {
+  const taken = createServer().listen(0, "127.0.0.1")
+  await once(taken, "listening")
+  afterwards(t, () => taken.close())
+  const directory = temporaryDirectory(t)
+  const data = join(directory, "data")
+  const other = join(directory, "other")
+  const used = `127.0.0.1:${taken.address().port}`
+  for (const options of [
+    ["--listen", `http://${used}`],
+    ["--listen", `http://${used}`, "--journal", join(directory, "journal")],
+    ["--listen", `https://127.0.0.1:${await freePort()}`],
+    ["--claim-code-file", other],
+    ["--config", other],
+    ["--memory", "1"],
+    ["--peers", "nowhere"],
+    ["--wrong"],
+  ]) {
+    refused(await run("serve", "--data", data, ...options), /./)
+    assert.deepEqual(readdirSync(directory), [], options.join(" "))
+  }
+
+  // `cluster init` makes the directory; the node's data are not added to it.
+  assert.equal((await run("cluster", "init", "--data", data, "--node-name", "pi-1")).code, 0)
+  const made = readdirSync(data)
+  const listen = ["--listen", `https://127.0.0.1:${await freePort()}`]
+  refused(await run("serve", "--data", data, ...listen, "--welcome", used), /for the welcome page/)
+  assert.deepEqual(readdirSync(data), made)
+  writeFileSync(join(data, "cluster", "node.pem"), "no key")
+  refused(await run("serve", "--data", data, ...listen), /node\.pem/)
+  assert.deepEqual(readdirSync(data), made)
+})
+
 test("Listening beyond loopback needs --insecure", async t => {
   const port = await freePort()
   refused(await run("serve", "--data", temporaryDirectory(t), "--listen", `http://0.0.0.0:${port}`), /--insecure/)
