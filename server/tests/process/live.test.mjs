@@ -1,7 +1,9 @@
 // What is watched: `rookery top` in a terminal, disk work, the log.
 import assert from "node:assert/strict"
 import { execFileSync } from "node:child_process"
+import { once } from "node:events"
 import { readFileSync } from "node:fs"
+import { createServer } from "node:http"
 import { join } from "node:path"
 import { test } from "node:test"
 import { command, environmentAt, Terminal } from "./commands.mjs"
@@ -66,6 +68,35 @@ for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
     assert.match(left, /[^-]icanon[^]*[^-]echo /)
   })
 }
+
+test("A node whose disk operations nobody answers for does not hold up those of another node", async t => {
+  let isAsked = false
+  const server = createServer((request, response) => {
+    if (request.url.startsWith("/dashboard/live")) {
+      const Nodes = ["A", "B", "C"].map(Tag => ({ Tag, Name: Tag, Role: "voter", State: "up", IsSelf: Tag === "A", Sample: {} }))
+      const state = () => JSON.stringify({ Time: new Date().toISOString(), Cluster: {}, Health: { Level: "ok", Sentence: "Well." }, Alerts: [], Nodes, Indexes: [] })
+      response.writeHead(200, { "Content-Type": "text/event-stream" })
+      const beat = setInterval(() => response.write(`data: ${state()}\n\n`), 200)
+      response.on("close", () => clearInterval(beat))
+    } else if (/node=B/.test(request.url)) {
+      isAsked = true
+    } else {
+      const none = { Columns: ["Kind", "StartUnixMicroseconds", "DurationMicroseconds", "Bytes"], Rows: [] }
+      response.end(JSON.stringify({ Events: none, SlowEvents: none }))
+    }
+  }).listen(0, "127.0.0.1")
+  t.after(() => server.close().closeAllConnections())
+  await once(server, "listening")
+  const env = { ...environmentAt(temporaryDirectory(t)), ROOKERY_URL: `http://127.0.0.1:${server.address().port}` }
+  const terminal = new Terminal("$rookery top", { env })
+  await terminal.shows(/Disk of A/)
+  terminal.type("\t")
+  await until(() => isAsked)
+  terminal.type("\t")
+  await terminal.shows(/Disk of C/)
+  terminal.type("q")
+  assert.equal(await terminal.ended, 0)
+})
 
 test("Where stdout is no terminal the view is printed once, without control sequences", async t => {
   const { rookery } = await setUp(t)

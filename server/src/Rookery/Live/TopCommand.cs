@@ -13,6 +13,10 @@ internal static class TopCommand
 {
     private const int TimelineSeconds = 60;
     private static readonly TimeSpan Interval = TimeSpan.FromSeconds(1);
+
+    // A node waits up to 30 s for another member whose disk operations are asked for. Until then no other node's
+    // operations would be shown.
+    private static readonly TimeSpan IoPatience = TimeSpan.FromSeconds(5);
     private static readonly TimeSpan FirstPatience = TimeSpan.FromSeconds(10);
 
     public static Command Create()
@@ -252,6 +256,8 @@ internal static class TopCommand
             return static _ => { };
         }
 
+        using var patience = new CancellationTokenSource(IoPatience, time);
+        using var ends = CancellationTokenSource.CreateLinkedTokenSource(cancellation, patience.Token);
         long since = (time.GetUtcNow().ToUnixTimeSeconds() - TimelineSeconds) * 1_000_000;
         try
         {
@@ -259,7 +265,7 @@ internal static class TopCommand
             var answer = await client.GetJsonAsync(
                 HttpMethod.Get,
                 $"/debug/io?span=86400&since={since}{node}",
-                cancellation: cancellation
+                cancellation: ends.Token
             );
             var (events, slow) = (
                 IoPage.Read(answer.GetProperty("Events")),
@@ -267,7 +273,10 @@ internal static class TopCommand
             );
             return screen => (screen.Events, screen.Slow, screen.EventsOf) = (events, slow, member.Tag);
         }
-        catch (Exception silent) when (silent is AdminException or JsonException or KeyNotFoundException)
+        catch (Exception silent)
+            when (silent is AdminException or JsonException or KeyNotFoundException
+                || (silent is OperationCanceledException && !cancellation.IsCancellationRequested)
+            )
         {
             return screen =>
                 screen.EventsOf = string.Equals(screen.EventsOf, member.Tag, StringComparison.Ordinal)
