@@ -9,7 +9,8 @@ namespace Rookery.Server.Raven;
 /// budget; "room" is the part of it that a request was granted. A request takes room before it holds more than
 /// <see cref="FreeBytes"/>, for the most that it will hold. If no room is free it waits briefly, first come first
 /// served, and is then answered 429. A request that is alone always gets room. A request with room takes more only
-/// while it can still be refused, so two requests never wait for each other forever.
+/// while it can still be refused, so two requests never wait for each other forever. While a request waits, bodies that
+/// come too slowly lose their room (<see cref="SlowBodies"/>).
 /// </summary>
 internal sealed class LargeRequests(MemoryBudget budget, TimeProvider time)
 {
@@ -37,7 +38,10 @@ internal sealed class LargeRequests(MemoryBudget budget, TimeProvider time)
     // A stream that has begun can no longer be refused, so it waits until the deadline of any other request has passed.
     private static readonly TimeSpan LongPatience = Deadline + Admission.Patience;
 
+    private static readonly TimeSpan Interval = TimeSpan.FromSeconds(1);
+
     private readonly TimeProvider _time = time;
+    private readonly SlowBodies _bodies = new(time);
     private readonly Admission _admission = new(
         budget.TotalBytes / 4,
         time,
@@ -71,7 +75,8 @@ internal sealed class LargeRequests(MemoryBudget budget, TimeProvider time)
             StatusCodes.Status408RequestTimeout,
             RavenType.Timeout,
             $"The body of {http.Request.Method} {http.Request.Path} came too slowly: a large body must arrive "
-                + $"within {Deadline.TotalMinutes} minutes, because it holds memory that other requests need."
+                + $"within {Deadline.TotalMinutes} minutes, and with {SlowBodies.BytesPerSecond >> 10} KiB a second "
+                + "when other requests wait for the memory that it holds."
         );
 
     /// <summary>Returns the error for a request for which there is no room: 429.</summary>
@@ -92,6 +97,17 @@ internal sealed class LargeRequests(MemoryBudget budget, TimeProvider time)
         );
     }
 
+    private async Task<bool> WaitAsync(ValueTask<bool> entering)
+    {
+        await using var timer = _time.CreateTimer(
+            static bodies => ((SlowBodies)bodies!).EndSlow(),
+            _bodies,
+            Interval,
+            Interval
+        );
+        return await entering;
+    }
+
     /// <summary>
     /// The room of one request, or of one part of its answer. The <see cref="Deadline"/> begins when the lease first
     /// holds bytes. When it has passed, the lease cancels the read of the body or closes the connection, so that a
@@ -108,6 +124,15 @@ internal sealed class LargeRequests(MemoryBudget budget, TimeProvider time)
 
         /// <summary>Bytes held.</summary>
         public long Bytes => Volatile.Read(ref _bytes);
+
+        /// <summary>How long its client may still be silent while others wait.</summary>
+        public TimeSpan Credit { get; set; }
+
+        /// <summary>
+        /// Reads from a body. If it holds room and other requests wait, the read may be cancelled.
+        /// </summary>
+        public ValueTask<ReadResult> ReadAsync(PipeReader body, CancellationToken cancellation = default) =>
+            requests._bodies.ReadAsync(this, body, cancellation);
 
         /// <summary>
         /// The reader whose pending read is cancelled at the deadline. Null once the body is read; the connection is
@@ -170,14 +195,13 @@ internal sealed class LargeRequests(MemoryBudget budget, TimeProvider time)
                 return;
             }
 
-            if (
-                !await requests._admission.EnterAsync(
-                    more,
-                    _bytes,
-                    isPatient ? LongPatience : Admission.Patience,
-                    cancellation
-                )
-            )
+            var entering = requests._admission.EnterAsync(
+                more,
+                _bytes,
+                isPatient ? LongPatience : Admission.Patience,
+                cancellation
+            );
+            if (!(entering.IsCompleted ? await entering : await requests.WaitAsync(entering)))
             {
                 throw requests.NoRoom(http, bytes);
             }
@@ -218,6 +242,7 @@ internal sealed class LargeRequests(MemoryBudget budget, TimeProvider time)
 
         private void Take(long more)
         {
+            Credit = _bytes == 0 ? SlowBodies.Patience : Credit;
             _bytes += more;
 
             // The timer repeats: if the read completed just before the first expiry cancelled it, the next expiry
@@ -225,8 +250,11 @@ internal sealed class LargeRequests(MemoryBudget budget, TimeProvider time)
             _deadline ??= requests._time.CreateTimer(static lease => ((Lease)lease!).End(), this, Deadline, Deadline);
         }
 
-        // A lease without room is over, and its connection may already serve another request.
-        private void End()
+        /// <summary>
+        /// Cancels the read of the body, or closes the connection. A lease without room is over, and its connection may
+        /// already serve another request.
+        /// </summary>
+        public void End()
         {
             lock (_gate)
             {

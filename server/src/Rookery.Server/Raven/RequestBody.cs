@@ -146,7 +146,7 @@ internal readonly struct RequestBody : IDisposable
         {
             while (true)
             {
-                var read = await reader.ReadAsync();
+                var read = await (room is null ? reader.ReadAsync() : room.ReadAsync(reader));
                 unread = read.Buffer;
                 if (read.IsCanceled)
                 {

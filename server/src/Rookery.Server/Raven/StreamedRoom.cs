@@ -31,6 +31,12 @@ internal sealed class StreamedRoom(HttpContext http, PipeReader body, LargeReque
     public bool HasRoomForChunk(int length, int fullLength) =>
         length <= LargeRequests.FreeBytes || _document.Bytes > 0 || _chunk.TryGrow((long)Chunks * fullLength);
 
+    /// <summary>
+    /// Reads from the body. If a part of a document holds room and other requests wait, the read may be cancelled.
+    /// </summary>
+    public ValueTask<ReadResult> ReadAsync(CancellationToken cancellation = default) =>
+        _document.ReadAsync(body, cancellation);
+
     /// <summary>Whether the chunks hold room. While no bytes arrive they need none.</summary>
     public bool IsHeldByChunks => _chunk.Bytes > 0;
 

@@ -86,7 +86,7 @@ internal static class ImportRoute
         bool complete = false;
         while (!complete)
         {
-            var reading = body.ReadAsync(cancellation);
+            var reading = room.ReadAsync(cancellation);
             var read =
                 reading.IsCompletedSuccessfully || !room.IsHeldByChunks
                     ? await reading

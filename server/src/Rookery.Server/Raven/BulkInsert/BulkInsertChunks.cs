@@ -95,7 +95,7 @@ internal sealed class BulkInsertChunks(
     /// <exception cref="RefusedException">A chunk was refused.</exception>
     public async ValueTask<ReadResult> StoreWhileWaitingAsync(PipeReader body)
     {
-        var reading = body.ReadAsync();
+        var reading = room.ReadAsync();
         if (reading.IsCompletedSuccessfully || (_chunk.Count == 0 && _inFlight is null))
         {
             return await reading;

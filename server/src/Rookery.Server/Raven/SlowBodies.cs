@@ -1,0 +1,71 @@
+using System.IO.Pipelines;
+
+namespace Rookery.Server.Raven;
+
+/// <summary>
+/// The bodies that hold room (see <see cref="LargeRequests"/>) while their next bytes are awaited. When other requests
+/// wait for room, bodies that come slower than <see cref="BytesPerSecond"/> lose it, but none before
+/// <see cref="Patience"/>. Thread-safe.
+/// </summary>
+/// <param name="time">The clock.</param>
+internal sealed class SlowBodies(TimeProvider time)
+{
+    /// <summary>Rate at which the largest document arrives within <see cref="LargeRequests.Deadline"/>.</summary>
+    public const int BytesPerSecond = 16 << 10;
+
+    /// <summary>How long a body may be late.</summary>
+    public static readonly TimeSpan Patience = TimeSpan.FromSeconds(10);
+
+    private readonly Lock _gate = new();
+    private readonly Dictionary<LargeRequests.Lease, long> _waitsSince = [];
+
+    /// <summary>Reads from a body.</summary>
+    public ValueTask<ReadResult> ReadAsync(LargeRequests.Lease room, PipeReader body, CancellationToken cancellation)
+    {
+        var reading = body.ReadAsync(cancellation);
+        return reading.IsCompleted || room.Bytes == 0 ? reading : WaitAsync(room, reading);
+    }
+
+    /// <summary>Ends the bodies that are too slow.</summary>
+    public void EndSlow()
+    {
+        lock (_gate)
+        {
+            foreach (var (room, since) in _waitsSince)
+            {
+                if (time.GetElapsedTime(since) >= room.Credit)
+                {
+                    room.End();
+                }
+            }
+        }
+    }
+
+    private async ValueTask<ReadResult> WaitAsync(LargeRequests.Lease room, ValueTask<ReadResult> reading)
+    {
+        long since = time.GetTimestamp();
+        lock (_gate)
+        {
+            _waitsSince[room] = since;
+        }
+
+        long bytes = 0;
+        try
+        {
+            var read = await reading;
+            bytes = read.Buffer.Length;
+            return read;
+        }
+        finally
+        {
+            lock (_gate)
+            {
+                _waitsSince.Remove(room);
+            }
+
+            var credit =
+                room.Credit - time.GetElapsedTime(since) + TimeSpan.FromSeconds((double)bytes / BytesPerSecond);
+            room.Credit = credit > Patience ? Patience : credit;
+        }
+    }
+}
