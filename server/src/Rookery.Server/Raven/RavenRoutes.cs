@@ -27,7 +27,7 @@ public static class RavenRoutes
     /// <summary>Adds the routes.</summary>
     public static void Map(IEndpointRouteBuilder routes, ServerContext context)
     {
-        var operations = new OperationRegistry(context.Time);
+        var operations = new OperationRegistry(context.Time, context.QueryMemory);
         MapServer(routes, context);
         MapDocuments(routes, context);
         MapReads(routes, context);

@@ -226,7 +226,7 @@ public sealed class ChangesRouteTests(RunningServer server) : IClassFixture<Runn
         using var connection = new ChangesConnection(
             socket,
             database,
-            new OperationRegistry(TimeProvider.System),
+            new OperationRegistry(TimeProvider.System, server.Context.QueryMemory),
             batches,
             new FeedAccess(server.Context, new DefaultHttpContext()),
             TimeProvider.System

@@ -46,10 +46,12 @@ internal abstract class LongOperation(uint database, long id) : IDisposable
 
     public void Cancel() => _stage = OperationStage.Canceled;
 
+    /// <summary>Ends the operation with an error. Its result is never written, so its memory is released.</summary>
     public void Fail(RefusedException failure)
     {
         Failure = failure;
         _stage = OperationStage.Faulted;
+        ReleaseResult();
     }
 
     /// <summary>Marks the operation as failed by a fault of the node, unless it has ended.</summary>
@@ -67,8 +69,13 @@ internal abstract class LongOperation(uint database, long id) : IDisposable
         }
     }
 
-    /// <summary>Bytes that the operation holds while it is kept, besides those reserved in a memory share.</summary>
+    /// <summary>Bytes that the operation holds while it is kept, besides <see cref="ReservedBytes"/>.</summary>
     public virtual long HeldBytes => 0;
+
+    /// <summary>
+    /// Bytes that the operation has reserved in a memory share. From its end until it is forgotten they do not change.
+    /// </summary>
+    public virtual long ReservedBytes => 0;
 
     /// <summary>Writes the progress as members of an object.</summary>
     public abstract void WriteProgress(Utf8JsonWriter json);

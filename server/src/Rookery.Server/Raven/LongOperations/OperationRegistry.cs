@@ -1,6 +1,7 @@
 using System.Collections.Concurrent;
 using System.Diagnostics.CodeAnalysis;
 using Rookery.Documents.Databases;
+using Rookery.Platform;
 using Rookery.Server.Access;
 
 namespace Rookery.Server.Raven.LongOperations;
@@ -10,20 +11,24 @@ namespace Rookery.Server.Raven.LongOperations;
 /// rights in another database do not give access to it. Thread-safe.
 /// </summary>
 /// <param name="time">The clock.</param>
-internal sealed class OperationRegistry(TimeProvider time)
+/// <param name="memory">The share that holds the details of operations. Kept operations hold at most half of it, so
+/// that queries have the rest.</param>
+internal sealed class OperationRegistry(TimeProvider time, MemoryShare memory)
 {
     /// <summary>Number of finished operations to keep. Clients read the state right after the end.</summary>
     private const int Remembered = 256;
 
     /// <summary>
-    /// Bytes that kept operations may hold, besides those reserved in a memory share. One query text takes at most an
+    /// Bytes that kept operations may hold, besides those reserved in the memory share. One query text takes at most an
     /// eighth of them.
     /// </summary>
     private const long RememberedBytes = 4 << 20;
 
+    private readonly long _mostReservedBytes = memory.LimitBytes / 2;
     private readonly ConcurrentDictionary<(uint Database, long Id), LongOperation> _operations = new();
     private readonly ConcurrentQueue<LongOperation> _finished = new();
     private long _finishedBytes;
+    private long _reservedBytes;
 
     // Numbers start at the clock's milliseconds, so that a number from before a restart does not name a new operation.
     private long _lastId = time.GetUtcNow().ToUnixTimeMilliseconds();
@@ -72,12 +77,17 @@ internal sealed class OperationRegistry(TimeProvider time)
     {
         _finished.Enqueue(ended);
         Interlocked.Add(ref _finishedBytes, ended.HeldBytes);
+        Interlocked.Add(ref _reservedBytes, ended.ReservedBytes);
         while (
-            (_finished.Count > Remembered || Interlocked.Read(ref _finishedBytes) > RememberedBytes)
-            && _finished.TryDequeue(out var oldest)
+            (
+                _finished.Count > Remembered
+                || Interlocked.Read(ref _finishedBytes) > RememberedBytes
+                || Interlocked.Read(ref _reservedBytes) > _mostReservedBytes
+            ) && _finished.TryDequeue(out var oldest)
         )
         {
             Interlocked.Add(ref _finishedBytes, -oldest.HeldBytes);
+            Interlocked.Add(ref _reservedBytes, -oldest.ReservedBytes);
             if (_operations.TryRemove(KeyOf(oldest), out var forgotten))
             {
                 forgotten.Dispose();

@@ -14,10 +14,13 @@ internal sealed class SetOperation(uint database, long id, string query, MemoryS
 {
     private const int BytesPerDetail = 160;
 
+    // Details are kept after the end. With more of the memory they would stop other operations and queries.
+    private readonly long _mostBytes = memory.LimitBytes / 4;
+
     private readonly List<(string Id, string ChangeVector, string Status)> _details = [];
     private long _total;
     private long _processed;
-    private long _heldBytes;
+    private long _reservedBytes;
 
     /// <summary>Number of matching documents when they were counted; at least <see cref="Processed"/>.</summary>
     public long Total
@@ -32,22 +35,25 @@ internal sealed class SetOperation(uint database, long id, string query, MemoryS
     /// <inheritdoc/>
     public override long HeldBytes => sizeof(char) * (long)query.Length;
 
+    /// <inheritdoc/>
+    public override long ReservedBytes => Interlocked.Read(ref _reservedBytes);
+
     /// <summary>Adds to <see cref="Processed"/>.</summary>
     public void AddProcessed(int documents) => Interlocked.Add(ref _processed, documents);
 
     /// <summary>Records the outcome of one document.</summary>
-    /// <returns>False if there is no memory for it.</returns>
+    /// <returns>False if there is no memory for it, or the operation holds as much as it may.</returns>
     public bool TryAddDetail(string id, string changeVector, string status)
     {
         long bytes = BytesPerDetail + (2L * (id.Length + changeVector.Length));
-        if (!memory.TryReserveFromCaches(bytes))
+        if (Interlocked.Read(ref _reservedBytes) + bytes > _mostBytes || !memory.TryReserveFromCaches(bytes))
         {
             return false;
         }
 
         lock (_details)
         {
-            _heldBytes += bytes;
+            Interlocked.Add(ref _reservedBytes, bytes);
             _details.Add((id, changeVector, status));
         }
 
@@ -86,8 +92,7 @@ internal sealed class SetOperation(uint database, long id, string query, MemoryS
         lock (_details)
         {
             _details.Clear();
-            memory.Release(_heldBytes);
-            _heldBytes = 0;
+            memory.Release(Interlocked.Exchange(ref _reservedBytes, 0));
         }
     }
 }

@@ -1,0 +1,58 @@
+using Rookery.Platform;
+using Rookery.Server.Access;
+using Rookery.Server.Raven;
+using Rookery.Server.Raven.LongOperations;
+using Rookery.Server.Raven.SetBased;
+
+namespace Rookery.Server.Tests.Raven;
+
+/// <summary>
+/// Before, the details of one ended change by query held all memory of queries until 256 more operations had ended:
+/// every query with an order was refused.
+/// </summary>
+public sealed class KeptOperationsTests
+{
+    private readonly MemoryShare _memory = new MemoryBudget(64L << 20).AddShare("queries", 1 << 20);
+    private readonly OperationRegistry _operations;
+
+    public KeptOperationsTests() => _operations = new OperationRegistry(TimeProvider.System, _memory);
+
+    [Fact]
+    public void Ended_operations_leave_half_of_the_memory_to_queries()
+    {
+        var ended = new List<SetOperation>();
+        for (int i = 0; i < 5; i++)
+        {
+            var operation = Fill();
+            operation.Complete();
+            _operations.Announce(operation);
+            ended.Add(operation);
+        }
+
+        Assert.InRange(_memory.UsedBytes, 1, _memory.LimitBytes / 2);
+        Assert.Equal([true, true, true, false, false], ended.Select(operation => operation.IsForgotten));
+    }
+
+    [Fact]
+    public void A_failed_operation_holds_no_details()
+    {
+        var operation = Fill();
+        operation.Fail(RefusedException.BadRequest("There is no more memory."));
+        _operations.Announce(operation);
+        Assert.Equal(0, _memory.UsedBytes);
+    }
+
+    private SetOperation Fill()
+    {
+        var operation = _operations.Begin(
+            new SetOperation(1, _operations.NextId(), "from Users", _memory),
+            Principal.Everything
+        );
+        while (operation.TryAddDetail("users/1", "A:1", "Patched"))
+        {
+            // Until the operation holds as much as it may.
+        }
+
+        return operation;
+    }
+}
