@@ -2,6 +2,8 @@ using System.Text.Json;
 using Microsoft.AspNetCore.Http;
 using Rookery.Documents.Commands;
 using Rookery.Documents.Consensus;
+using Rookery.Documents.Records;
+using Rookery.Platform;
 using Rookery.Server.Raven;
 
 namespace Rookery.Server.Access;
@@ -11,6 +13,9 @@ internal static class AccessAnswer
 {
     /// <summary>Largest request body, in bytes.</summary>
     public const int BodyBytes = 64 << 10;
+
+    // Every member has all credentials in memory, in several times these bytes. Thousands of ordinary ones fit.
+    private const int MostBytes = 1 << 20;
 
     /// <summary>
     /// Reads a body that is one JSON object, and calls <paramref name="member"/> for each of its members.
@@ -30,6 +35,26 @@ internal static class AccessAnswer
     /// </summary>
     public static RefusedException UnknownMember(string name) =>
         RefusedException.BadRequest($"The body has the unknown member '{name}'.");
+
+    /// <summary>Refuses another credential if those that exist are as many as a cluster may have.</summary>
+    /// <exception cref="RefusedException">There is no room: 409.</exception>
+    public static void CheckRoom(ServerContext context)
+    {
+        var records = context.Node.ClusterRecords;
+        int bytes = records
+            .List(ClusterRecordPrefix.Access)
+            .Concat(records.List(ClusterRecordPrefix.ClientCertificate))
+            .Sum(static record => record.Key.Length + record.Value.Length);
+        if (bytes >= MostBytes)
+        {
+            throw new RefusedException(
+                StatusCodes.Status409Conflict,
+                RavenType.RavenException,
+                $"The tokens and certificates of this cluster take {Amount.Bytes(bytes)}, which is the most. Withdraw "
+                    + "some with `rookery token rm` or `rookery cert rm`, or name fewer databases in each."
+            );
+        }
+    }
 
     /// <summary>Commits records through the cluster's log, all or none.</summary>
     /// <param name="context">State that the routes share.</param>

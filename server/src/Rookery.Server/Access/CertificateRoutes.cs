@@ -81,6 +81,7 @@ internal sealed class CertificateRoutes(ServerContext context)
             throw new RefusedException(StatusCodes.Status409Conflict, RavenType.Concurrency, taken);
         }
 
+        AccessAnswer.CheckRoom(context);
         var now = context.KnownTime;
         using var signed = identity.SignClient(asked.Key!, asked.Name!, now);
         var record = new CertificateRecord(

@@ -2,6 +2,7 @@ using System.Security.Cryptography;
 using System.Security.Cryptography.X509Certificates;
 using Rookery.Documents.Commands;
 using Rookery.Server.Access;
+using Rookery.Server.Tests.Raven;
 
 namespace Rookery.Server.Tests.Access;
 
@@ -48,6 +49,30 @@ public class AccessRouteTests : IAsyncLifetime
                 line.Contains(token, StringComparison.Ordinal)
                 || line.Contains(SecureServer.ClaimCode, StringComparison.Ordinal)
         );
+    }
+
+    /// <summary>Before, 1,100 tokens that name 200 databases each took all memory of a node with 128 MiB.</summary>
+    [Fact]
+    public async Task Credentials_are_refused_when_all_together_are_too_large()
+    {
+        string databases = string.Join(',', Enumerable.Range(0, 500).Select(i => $"\"{new string('d', 100)}{i}\""));
+        Answer made;
+        int count = 0;
+        do
+        {
+            made = await _server.SendAsync(
+                "POST",
+                Tokens,
+                SecureServer.LocalKey,
+                $$"""{"Name":"t{{count++}}","Scopes":["read"],"Databases":[{{databases}}]}"""
+            );
+        } while (made.Status == 201 && count < 100);
+        made.IsRefusal(409, "which is the most");
+        Assert.InRange(count, 10, 30);
+        await _server.SendAsync("DELETE", Tokens + "?name=t0", SecureServer.LocalKey);
+        await _server.SendAsync("DELETE", Tokens + "?name=t1", SecureServer.LocalKey);
+        made = await _server.SendAsync("POST", Tokens, SecureServer.LocalKey, """{"Name":"x","Scopes":["read"]}""");
+        Assert.Equal(201, made.Status);
     }
 
     [Fact]
