@@ -92,15 +92,24 @@ internal sealed class RequestGate(ServerContext context, RequestDelegate next)
 
     /// <summary>
     /// Refuses a transfer coding besides "chunked", and closes the connection. Kestrel ignores other codings, so it
-    /// could see the end of the body elsewhere than a proxy before it does.
+    /// could see the end of the body elsewhere than a proxy before it does. HTTP/1.0 has no transfer codings: a proxy
+    /// that speaks it ignores the header, so the body's end is as uncertain (RFC 9112, 6.1).
     /// </summary>
     private static void CheckTransferCoding(HttpContext http)
     {
         var coding = http.Request.Headers.TransferEncoding;
-        if (
-            coding.Count > 0
-            && !coding.ToString().AsSpan().Trim().Equals("chunked", StringComparison.OrdinalIgnoreCase)
-        )
+        if (coding.Count == 0)
+        {
+            return;
+        }
+
+        if (HttpProtocol.IsHttp10(http.Request.Protocol))
+        {
+            http.Response.Headers.Connection = "close";
+            throw RefusedException.BadRequest("A request of HTTP/1.0 has no Transfer-Encoding.");
+        }
+
+        if (!coding.ToString().AsSpan().Trim().Equals("chunked", StringComparison.OrdinalIgnoreCase))
         {
             http.Response.Headers.Connection = "close";
             throw RefusedException.NotSupported(
