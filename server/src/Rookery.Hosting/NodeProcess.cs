@@ -32,6 +32,7 @@ public static class NodeProcess
         ProcessMemory.Bound(configuration.MemoryBytes);
         RaiseMinimumThreads();
         var log = new StandardErrorLog(time);
+        using var fatal = new FatalFailure(log);
         var disk = new PosixDisk();
         using var systemd = new SystemdNotifier(disk, time);
         SettleRecovery(configuration, disk);

@@ -179,6 +179,10 @@ public static class LogEvents
     public static EventId SlowReader { get; } =
         Add(1511, "slow_reader", LogLevel.Warning, "An answer was cut off, because its client did not read it.");
 
+    /// <summary>A thread of the node failed, and the process ends.</summary>
+    public static EventId FatalFailure { get; } =
+        Add(1512, "fatal_failure", LogLevel.Error, "A thread of the node failed, and the process ends.");
+
     /// <summary>An alert began.</summary>
     public static EventId AlertBegan { get; } =
         Add(1601, "alert_began", LogLevel.Warning, "An alert began, with its name and what to do.");
