@@ -25,7 +25,8 @@ internal sealed class BackupDownload : IDisposable
     }
 
     /// <summary>Starts the backup at the node.</summary>
-    /// <exception cref="BackupException">The node does not answer or refuses, or the server is not Rookery.</exception>
+    /// <exception cref="BackupException">The node does not answer, or the server is not Rookery.</exception>
+    /// <exception cref="AdminException">The node refuses.</exception>
     public static async Task<BackupDownload> BeginAsync(NodeConnection node, CancellationToken cancellation)
     {
         var client = node.NewClient(Timeout.InfiniteTimeSpan);
@@ -38,8 +39,9 @@ internal sealed class BackupDownload : IDisposable
             );
             if (response.StatusCode != HttpStatusCode.OK)
             {
-                throw new BackupException(
-                    $"The node at {node.Address} refused the backup: {await ReasonAsync(node, response, cancellation)}"
+                throw new AdminException(
+                    $"The node at {node.Address} refused the backup: {await ReasonAsync(node, response, cancellation)}",
+                    NodeClient.ExitCodeForNodeOf(response.StatusCode)
                 );
             }
 

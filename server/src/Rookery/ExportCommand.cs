@@ -131,7 +131,7 @@ internal static class ExportCommand
             return await Refusal.WriteAsync(
                 $"There is no database \"{name}\" in {data}; there are: "
                     + $"{string.Join(", ", node.Databases.All.Select(database => database.Name))}.",
-                ExitCode.Failure
+                ExitCode.NotFound
             );
         }
 

@@ -32,6 +32,10 @@ internal static class Refusal
         {
             return await WriteAsync(refused.Message, ExitCode.Configuration);
         }
+        catch (MissingDatabaseException missing)
+        {
+            return await WriteAsync(missing.Message, ExitCode.NotFound);
+        }
         catch (IOException failure)
         {
             return await WriteAsync(

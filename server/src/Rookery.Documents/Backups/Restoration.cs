@@ -64,7 +64,7 @@ public sealed class Restoration(IDisk disk, NodeOptions options, MemoryBudget me
     {
         if (onlyDatabase is not null && !backup.Databases.Any(name => DatabaseName.AreEqual(name, onlyDatabase)))
         {
-            throw new BackupException(
+            throw new MissingDatabaseException(
                 $"There is no database \"{onlyDatabase}\" in {from}; there are: {string.Join(", ", backup.Databases)}."
             );
         }

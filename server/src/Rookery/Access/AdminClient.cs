@@ -52,7 +52,7 @@ internal sealed class AdminClient : IDisposable
                 ? Parse(body)
                 : throw new AdminException(
                     ReasonOf(body, (int)response.StatusCode),
-                    response.StatusCode == HttpStatusCode.BadRequest ? ExitCode.Configuration : ExitCode.Failure
+                    NodeClient.ExitCodeForNodeOf(response.StatusCode)
                 );
         }
         catch (HttpRequestException failure)

@@ -188,6 +188,21 @@ internal sealed class NodeClient(NodeConnection node, IReadOnlyList<NodeConnecti
         }
     }
 
+    /// <summary>Returns the exit code of a command whose request was answered with a status.</summary>
+    public static int ExitCodeOf(HttpStatusCode status) =>
+        status switch
+        {
+            HttpStatusCode.BadRequest or HttpStatusCode.NotImplemented or HttpStatusCode.RequestEntityTooLarge =>
+                ExitCode.Configuration,
+            HttpStatusCode.NotFound => ExitCode.NotFound,
+            HttpStatusCode.Conflict or HttpStatusCode.PreconditionFailed => ExitCode.Conflict,
+            _ => ExitCode.Failure,
+        };
+
+    /// <summary>Returns the exit code of a command for the node: 75 is only for documents and databases.</summary>
+    public static int ExitCodeForNodeOf(HttpStatusCode status) =>
+        ExitCodeOf(status) is not ExitCode.Conflict and var code ? code : ExitCode.Failure;
+
     /// <summary>Returns the reason of a refusal and its exit code.</summary>
     public async Task<AdminException> RefusalOfAsync(
         HttpResponseMessage answer,
@@ -203,14 +218,7 @@ internal sealed class NodeClient(NodeConnection node, IReadOnlyList<NodeConnecti
             );
         }
 
-        int code = answer.StatusCode switch
-        {
-            HttpStatusCode.BadRequest or HttpStatusCode.NotImplemented or HttpStatusCode.RequestEntityTooLarge =>
-                ExitCode.Configuration,
-            HttpStatusCode.NotFound => ExitCode.NotFound,
-            HttpStatusCode.Conflict or HttpStatusCode.PreconditionFailed => ExitCode.Conflict,
-            _ => ExitCode.Failure,
-        };
+        int code = ExitCodeOf(answer.StatusCode);
         string? sentence = null;
         try
         {

@@ -88,7 +88,10 @@ internal static class DebugPackageCommand
             );
             if (answer.StatusCode != HttpStatusCode.OK)
             {
-                throw new AdminException(await ReasonAsync(node, answer, cancellation), ExitCode.Failure);
+                throw new AdminException(
+                    await ReasonAsync(node, answer, cancellation),
+                    NodeClient.ExitCodeForNodeOf(answer.StatusCode)
+                );
             }
 
             string path = Path.GetFullPath(to ?? NameOf(answer.Content.Headers.ContentDisposition?.FileName));

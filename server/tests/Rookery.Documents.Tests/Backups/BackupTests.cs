@@ -53,7 +53,7 @@ public class BackupTests
         using var node = BackedUp.NewNode(_disk);
         BackedUp.Take(node, _disk);
 
-        var unknown = Assert.Throws<BackupException>(() => BackedUp.Restore(_disk, "Shops"));
+        var unknown = Assert.Throws<MissingDatabaseException>(() => BackedUp.Restore(_disk, "Shops"));
         Assert.Contains("Other, Shop", unknown.Message, StringComparison.Ordinal);
         Assert.False(_disk.Exists(BackedUp.Restored), "nothing was written");
 

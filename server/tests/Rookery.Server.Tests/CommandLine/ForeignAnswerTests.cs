@@ -1,5 +1,3 @@
-using System.Net;
-using System.Net.Sockets;
 using System.Text;
 using System.Text.Json;
 using Rookery.Access;
@@ -94,47 +92,5 @@ public sealed class ForeignAnswerTests
     {
         await using var other = new OtherProgram($"HTTP/1.1 {status} X\r\n{header}Content-Length: 2\r\n\r\n{{}}");
         Assert.Equal(expected, await Rookery.CommandLine.RunAsync(["login", other.Url], TextWriter.Null));
-    }
-
-    /// <summary>Answers everything with the same bytes, and closes the connection.</summary>
-    private sealed class OtherProgram : IAsyncDisposable
-    {
-        private readonly TcpListener _listener = new(IPAddress.Loopback, 0);
-        private readonly byte[] _answer;
-        private readonly Task _serving;
-
-        public OtherProgram(string answer)
-        {
-            _answer = Encoding.Latin1.GetBytes(answer);
-            _listener.Start();
-            _serving = ServeAsync();
-        }
-
-        public string Url => $"http://127.0.0.1:{((IPEndPoint)_listener.LocalEndpoint).Port}";
-
-        public async ValueTask DisposeAsync()
-        {
-            _listener.Stop();
-            await _serving;
-        }
-
-        private async Task ServeAsync()
-        {
-            try
-            {
-                while (true)
-                {
-                    using var client = await _listener.AcceptTcpClientAsync();
-                    var stream = client.GetStream();
-                    byte[] request = new byte[64 << 10];
-                    _ = await stream.ReadAtLeastAsync(request, 1, throwOnEndOfStream: false);
-                    await stream.WriteAsync(_answer);
-                }
-            }
-            catch (Exception ends) when (ends is SocketException or IOException or InvalidOperationException)
-            {
-                // The test has ended, or the command has heard enough.
-            }
-        }
     }
 }
