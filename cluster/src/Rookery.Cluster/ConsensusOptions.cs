@@ -1,6 +1,7 @@
 using Rookery.Cluster.Commit;
 using Rookery.Cluster.Peers;
 using Rookery.Documents.Transfer;
+using Rookery.Platform;
 using Rookery.Raft;
 
 namespace Rookery.Cluster;
@@ -74,5 +75,14 @@ public sealed record ConsensusOptions
 
     /// <summary>Runs long work, such as a read of the journal or a fetch of a state, on another thread.</summary>
     internal Action<Action> RunBeside { get; init; } =
-        static work => ThreadPool.UnsafeQueueUserWorkItem(static work => work(), work, preferLocal: false);
+        static work =>
+            ThreadPool.UnsafeQueueUserWorkItem(
+                static work =>
+                {
+                    SocketThreads.StayOnPool();
+                    work();
+                },
+                work,
+                preferLocal: false
+            );
 }

@@ -185,6 +185,7 @@ public sealed class PosixDisk : IDisk
 
     private static SafeFileHandle OpenDescriptor(string operation, string path, int flags)
     {
+        SocketThreads.CountIfBlocking();
         int descriptor;
         do
         {

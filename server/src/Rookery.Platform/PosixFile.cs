@@ -28,6 +28,7 @@ internal sealed class PosixFile(SafeFileHandle handle, string path) : IDiskFile
     public unsafe void Write(ReadOnlySpan<byte> data, long offset)
     {
         ArgumentOutOfRangeException.ThrowIfNegative(offset);
+        SocketThreads.CountIfBlocking();
         fixed (byte* start = data)
         {
             int done = 0;
@@ -53,6 +54,7 @@ internal sealed class PosixFile(SafeFileHandle handle, string path) : IDiskFile
     public unsafe int Read(Span<byte> buffer, long offset)
     {
         ArgumentOutOfRangeException.ThrowIfNegative(offset);
+        SocketThreads.CountIfBlocking();
         fixed (byte* start = buffer)
         {
             int done = 0;
@@ -105,6 +107,7 @@ internal sealed class PosixFile(SafeFileHandle handle, string path) : IDiskFile
 
     public void Sync()
     {
+        SocketThreads.CountIfBlocking();
         // EINTR does not clear an error that the kernel has recorded for this file, so the call can be repeated. Any
         // other failure is final for this descriptor.
         while (LibC.SyncData(handle) != 0)

@@ -1,5 +1,6 @@
 using Microsoft.Extensions.Hosting;
 using Microsoft.Extensions.Logging;
+using Rookery.Platform;
 using Rookery.Server.Support;
 
 namespace Rookery.Server;
@@ -34,7 +35,7 @@ internal sealed class BackgroundWork(ILogger log) : IHostedService
             _running.Add(running);
         }
 
-        begun.SetResult(Task.Run(() => RunAsync(name, work, running)));
+        begun.SetResult(SocketThreads.RunOnPoolAsync(() => RunAsync(name, work, running)));
         return true;
     }
 

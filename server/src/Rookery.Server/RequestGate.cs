@@ -19,10 +19,21 @@ internal sealed class RequestGate(ServerContext context, RequestDelegate next)
     private readonly BrowserGuard _guard = new(context.Options);
     private readonly AccessGate _access = context.Access;
 
-    // Handlers on the hot path complete synchronously; then no state machine is allocated here either.
     public Task HandleAsync(HttpContext http)
     {
         var endpoint = http.GetEndpoint();
+        bool mayBlock = endpoint?.Metadata.GetMetadata<NonBlocking>() is null || !_access.IsCurrent;
+        return mayBlock && SocketThreads.IsCurrent
+            ? SocketThreads.RunOnPoolAsync(
+                static on => on.Gate.HandleAsync(on.Http, on.Http.GetEndpoint()),
+                (Gate: this, Http: http)
+            )
+            : HandleAsync(http, endpoint);
+    }
+
+    // Handlers on the hot path complete synchronously; then no state machine is allocated here either.
+    private Task HandleAsync(HttpContext http, Endpoint? endpoint)
+    {
         bool needsDocuments = endpoint?.Metadata.GetMetadata<WithoutData>() is null;
         var route = endpoint?.Metadata.GetMetadata<RouteMetrics>();
         var total = endpoint?.Metadata.GetMetadata<RouteTotal>();

@@ -48,6 +48,15 @@ public readonly struct Snapshot : IDisposable, IEquatable<Snapshot>
     public bool TryGet(ReadOnlySpan<byte> key, out Row row) =>
         Lookup.TryGet(_state, _state.VisibleBatch, _state.RangeTombstones, key, out row);
 
+    /// <summary>Looks up a key, if asked without reading the disk.</summary>
+    /// <param name="key">The key: database number, table, user key.</param>
+    /// <param name="mayReadDisk">Whether the lookup may read the disk.</param>
+    /// <param name="row">The row, if it was found; the caller disposes it. The chunks of a large value need not be in
+    /// memory.</param>
+    /// <exception cref="DamagedException">The block that may contain the key is damaged.</exception>
+    public RowLookup Find(ReadOnlySpan<byte> key, bool mayReadDisk, out Row row) =>
+        Lookup.Find(_state, _state.VisibleBatch, _state.RangeTombstones, key, mayReadDisk, out row);
+
     /// <summary>
     /// Loads the block with a key's newest version into memory, so that a later batch need not read it from disk. Reads
     /// nothing if a memtable has that version, if the Bloom filters exclude the key, or if the block is in memory.

@@ -1,5 +1,6 @@
 using System.CommandLine;
 using Rookery.Hosting;
+using Rookery.Platform;
 using Rookery.Server.Configuration;
 using Rookery.Support;
 
@@ -124,13 +125,14 @@ internal static class ServeCommand
         {
             var file = configurationFile is null ? null : ConfigurationFiles.Read(Path.GetFullPath(configurationFile));
             var configuration = ServeConfiguration.From(file is null ? settings : settings.Over(file));
-            await NodeProcess.RunAsync(
-                configuration with
-                {
-                    Shown = ShownSetting.Of(settings, file, configuration),
-                },
-                SystemParts.Of(configuration, TimeProvider.System),
-                TimeProvider.System
+            configuration = configuration with { Shown = ShownSetting.Of(settings, file, configuration) };
+            SocketThreads.CompleteInline();
+            await SocketThreads.RunOnPoolAsync(() =>
+                NodeProcess.RunAsync(
+                    configuration,
+                    SystemParts.Of(configuration, TimeProvider.System),
+                    TimeProvider.System
+                )
             );
             return ExitCode.Success;
         }

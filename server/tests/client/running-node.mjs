@@ -42,10 +42,16 @@ export function launch(data, url) {
     /** Waits until it serves documents, and over TLS until it has also said how to reach it. */
     ready: ca => ready(url, ca, ended, log),
     async stop() {
+      const metrics = await fetch(`${url}/metrics`).then(answer => answer.text(), () => "")
+      const blocked = metrics.match(/^rookery_socket_thread_disk_operations_total (.*)$/m)?.[1] ?? "0"
       child.kill("SIGTERM")
       const { code, signal } = await ended
       if (code !== 0) {
         throw new Error(`The node ended with ${signal ?? code}:\n${log()}`)
+      }
+
+      if (blocked !== "0") {
+        throw new Error(`${blocked} disk operations ran on threads of sockets`)
       }
     },
   }

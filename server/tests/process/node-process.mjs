@@ -244,6 +244,14 @@ export class NodeProcess {
     return answer.text === "" ? null : JSON.parse(answer.text)
   }
 
+  async #checkSocketThreads() {
+    const metrics = await this.request("GET", "/metrics", undefined, { timeout: 5_000 }).catch(() => null)
+    const count = metrics?.text.match(/^rookery_socket_thread_disk_operations_total (.*)$/m)?.[1] ?? "0"
+    if (count !== "0") {
+      throw new Error(`${count} disk operations ran on threads of sockets`)
+    }
+  }
+
   createDatabase(name) {
     return this.expect(201, "PUT", `/admin/databases?name=${name}&replicationFactor=1`, JSON.stringify({ DatabaseName: name, Settings: {} }))
   }
@@ -255,8 +263,9 @@ export class NodeProcess {
     this.agent.destroy()
   }
 
-  /** Ends it as systemd does; the exit code. */
+  /** Ends it as systemd does; the exit code. Fails if a thread of sockets has used the disk. */
   async terminate() {
+    await this.#checkSocketThreads()
     this.child.kill("SIGTERM")
     const code = await this.ended
     this.agent.destroy()

@@ -85,7 +85,7 @@ internal sealed class FormingDuty : IAsyncDisposable
     /// <summary>What the node waits for, in sentences; null before the first round.</summary>
     public string? Status => Volatile.Read(ref _status);
 
-    public void Start() => _loop = Task.Run(RunAsync);
+    public void Start() => _loop = SocketThreads.RunOnPoolAsync(RunAsync);
 
     /// <inheritdoc/>
     public async ValueTask DisposeAsync()

@@ -386,7 +386,7 @@ public sealed class ClusterMember : IAsyncDisposable
         }
 
         // On another thread, because the caller may hold the consensus lock, or be a link that this closes.
-        _retiring = Task.Run(() => RetireAsync(retirement));
+        _retiring = SocketThreads.RunOnPoolAsync(RetireAsync, retirement);
         return sentence;
     }
 

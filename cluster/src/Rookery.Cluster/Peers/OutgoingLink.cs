@@ -82,7 +82,7 @@ internal sealed class OutgoingLink : IAsyncDisposable
         _route = route;
         _kind = kind;
         _begun = context.Time.GetTimestamp();
-        _running = Task.Run(RunAsync);
+        _running = SocketThreads.RunOnPoolAsync(RunAsync);
     }
 
     /// <summary>Whether a connection is open now.</summary>

@@ -44,19 +44,51 @@ public readonly struct DatabaseReader : IDisposable
     /// <param name="id">The document's id, in any casing. An id longer than <see cref="DocumentId.MaxBytes"/> matches
     /// no document.</param>
     /// <param name="document">The document; dispose it after use.</param>
-    public bool TryGetDocument(ReadOnlySpan<byte> id, out Document document)
+    public bool TryGetDocument(ReadOnlySpan<byte> id, out Document document) =>
+        FindDocument(id, mayReadDisk: true, out document) == RowLookup.Found;
+
+    /// <summary>
+    /// Finds a document by id. Without <paramref name="mayReadDisk"/>, neither this call nor a use of
+    /// <paramref name="document"/> reads the disk.
+    /// </summary>
+    /// <inheritdoc cref="TryGetDocument"/>
+    public RowLookup FindDocument(ReadOnlySpan<byte> id, bool mayReadDisk, out Document document)
     {
         document = default;
         if (id.Length > DocumentId.MaxBytes)
         {
-            return false;
+            return RowLookup.Absent;
         }
 
         // Lower-casing may lengthen a text by half (U+023A takes two bytes, U+2C65 three), but never beyond MaxBytes
         // for a valid id.
         Span<byte> lower = stackalloc byte[2 * DocumentId.MaxBytes];
         int length = DocumentId.ToLower(id, lower);
-        return length <= DocumentId.MaxBytes && TryGetByLowerId(lower[..length], out document);
+        if (length > DocumentId.MaxBytes)
+        {
+            return RowLookup.Absent;
+        }
+
+        Span<byte> key = stackalloc byte[Key.MaxBytes];
+        var lookup = _snapshot.Find(
+            Key.Text(key, Database.Number, Table.Documents, lower[..length]),
+            mayReadDisk,
+            out var row
+        );
+        if (lookup != RowLookup.Found)
+        {
+            return lookup;
+        }
+
+        // Each chunk of a large document is a row of its own, which may be on disk only.
+        if (row.IsLarge && !mayReadDisk)
+        {
+            row.Dispose();
+            return RowLookup.NotInMemory;
+        }
+
+        document = new Document(row);
+        return RowLookup.Found;
     }
 
     /// <summary>

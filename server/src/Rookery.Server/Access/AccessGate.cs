@@ -295,11 +295,15 @@ internal sealed class AccessGate(ServerContext context)
     private static bool HasExpired(Node node, DateTimeOffset end) =>
         end != DateTimeOffset.MaxValue && node.Consensus.Time.IsPast(end);
 
-    private AccessTable Table(Node node)
-    {
-        var current = Volatile.Read(ref _table);
-        return current is not null && current.Revision == node.ClusterRecords.Revision ? current : Load(node);
-    }
+    /// <summary>
+    /// Whether the access records in memory are the newest of this node, so that a check reads no disk.
+    /// </summary>
+    public bool IsCurrent => NodeWithRecords is not { } node || CurrentTable(node) is not null;
+
+    private AccessTable Table(Node node) => CurrentTable(node) ?? Load(node);
+
+    private AccessTable? CurrentTable(Node node) =>
+        Volatile.Read(ref _table) is { } table && table.Revision == node.ClusterRecords.Revision ? table : null;
 
     private AccessTable Load(Node node)
     {

@@ -86,7 +86,7 @@ public sealed class AlertSender : IAsyncDisposable
             AlertWatch.Interval,
             AlertWatch.Interval
         );
-        _sending = Task.Run(SendAllAsync);
+        _sending = SocketThreads.RunOnPoolAsync(SendAllAsync);
     }
 
     /// <summary>Scheme and host of the webhook. The rest of its URL may be secret.</summary>

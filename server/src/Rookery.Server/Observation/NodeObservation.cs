@@ -232,7 +232,7 @@ internal sealed class NodeObservation : IHostedService, IDisposable
         return new Member(
             seen,
             stop,
-            Task.Run(() => RunAsync(new MemberWatch(_context, this, seen, nodeId), seen, stop))
+            SocketThreads.RunOnPoolAsync(() => RunAsync(new MemberWatch(_context, this, seen, nodeId), seen, stop))
         );
     }
 

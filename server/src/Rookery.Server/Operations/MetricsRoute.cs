@@ -132,6 +132,11 @@ internal static class MetricsRoute
 
     private static void AddIo(PrometheusText text, IoTimeline io)
     {
+        text.Counter(
+                "rookery_socket_thread_disk_operations_total",
+                "Disk operations that ran on a thread of sockets and delayed its connections. Not 0 is a fault of Rookery."
+            )
+            .Sample(SocketThreads.BlockingCalls);
         var totals = Enum.GetValues<IoKind>().Select(io.TotalOf).Where(total => total.Count > 0).ToArray();
         text.Counter("rookery_io_operations_total", "Disk operations, by kind.");
         foreach (var total in totals)

@@ -64,13 +64,27 @@ internal sealed unsafe class BlockCache : IDisposable
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     internal CachedBlock? Pin(RunReader run, int block, bool isPointRead, out RunDamage? damage)
     {
+        if (PinFromMemory(run, block, isPointRead) is { } frame)
+        {
+            damage = null;
+            return frame;
+        }
+
+        return PinSlowly(run, block, isPointRead, out damage);
+    }
+
+    /// <summary>
+    /// Returns a pinned block, without waiting; null if it is not in memory, or is being loaded or evicted.
+    /// </summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    internal CachedBlock? PinFromMemory(RunReader run, int block, bool isPointRead)
+    {
         int slot = Volatile.Read(ref run.Slots[block]);
         if (slot is > 0 and < Loading)
         {
             var frame = _memory.Frame(slot);
             if (frame.TryPin(run, block))
             {
-                damage = null;
                 if (isPointRead)
                 {
                     frame.Touch(_now);
@@ -80,7 +94,7 @@ internal sealed unsafe class BlockCache : IDisposable
             }
         }
 
-        return PinSlowly(run, block, isPointRead, out damage);
+        return null;
     }
 
     private CachedBlock? PinSlowly(RunReader run, int block, bool isPointRead, out RunDamage? damage)

@@ -96,9 +96,17 @@ internal sealed unsafe class RunReader
     /// <summary>Looks up a key. Checks the filter first.</summary>
     /// <param name="key">The key.</param>
     /// <param name="keyHash">The key's <see cref="KeyHash"/>.</param>
+    /// <param name="mayReadDisk">Whether a block that is not in memory is read; otherwise the result is
+    /// <see cref="RunLookup.NotInMemory"/>.</param>
     /// <param name="row">The row, if the result is <see cref="RunLookup.Found"/>; the caller disposes it.</param>
     /// <param name="damage">The damage, if the result is <see cref="RunLookup.Damaged"/>.</param>
-    public RunLookup TryGet(ReadOnlySpan<byte> key, ulong keyHash, out RunRow row, out RunDamage? damage)
+    public RunLookup TryGet(
+        ReadOnlySpan<byte> key,
+        ulong keyHash,
+        bool mayReadDisk,
+        out RunRow row,
+        out RunDamage? damage
+    )
     {
         row = default;
         damage = null;
@@ -113,10 +121,12 @@ internal sealed unsafe class RunReader
             return RunLookup.Absent;
         }
 
-        var block = _cache.Pin(this, number, isPointRead: true, out damage);
+        var block = mayReadDisk
+            ? _cache.Pin(this, number, isPointRead: true, out damage)
+            : _cache.PinFromMemory(this, number, isPointRead: true);
         if (block is null)
         {
-            return RunLookup.Damaged;
+            return mayReadDisk ? RunLookup.Damaged : RunLookup.NotInMemory;
         }
 
         int found = block.View.LowerBound(key, out bool isEqual);

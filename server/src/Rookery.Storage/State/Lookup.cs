@@ -21,11 +21,24 @@ internal static unsafe class Lookup
         RangeTombstoneSet rangeTombstones,
         ReadOnlySpan<byte> key,
         out Row row
+    ) => Find(state, visibleBatch, rangeTombstones, key, mayReadDisk: true, out row) == RowLookup.Found;
+
+    /// <summary>
+    /// Does the same; without <paramref name="mayReadDisk"/> it stops at the first block that is not in memory.
+    /// </summary>
+    public static RowLookup Find(
+        EngineState state,
+        int visibleBatch,
+        RangeTombstoneSet rangeTombstones,
+        ReadOnlySpan<byte> key,
+        bool mayReadDisk,
+        out Row row
     )
     {
-        if (!TryGetAnyKind(state, visibleBatch, key, out row))
+        RowLookup lookup = FindAnyKind(state, visibleBatch, key, mayReadDisk, out row);
+        if (lookup != RowLookup.Found)
         {
-            return false;
+            return lookup;
         }
 
         if (
@@ -35,24 +48,15 @@ internal static unsafe class Lookup
         {
             row.Dispose();
             row = default;
-            return false;
+            return RowLookup.Absent;
         }
 
-        return true;
+        return RowLookup.Found;
     }
 
     /// <summary>Finds the newest version of any kind; ignores range tombstones.</summary>
-    public static bool TryGetAnyKind(EngineState state, int visibleBatch, ReadOnlySpan<byte> key, out Row row)
-    {
-        MemtableNode* node = InMemtables(state, visibleBatch, key);
-        if (node is not null)
-        {
-            row = new Row(state, visibleBatch, node);
-            return true;
-        }
-
-        return TryGetFromRuns(state, visibleBatch, key, out row);
-    }
+    public static bool TryGetAnyKind(EngineState state, int visibleBatch, ReadOnlySpan<byte> key, out Row row) =>
+        FindAnyKind(state, visibleBatch, key, mayReadDisk: true, out row) == RowLookup.Found;
 
     /// <summary>
     /// Finds the newest version of a key if it is in a run, whatever its kind. Returns false if a memtable has the
@@ -64,7 +68,7 @@ internal static unsafe class Lookup
         row = default;
         return RunsMayHold(state, key)
             && InMemtables(state, state.VisibleBatch, key) is null
-            && TryGetFromRuns(state, state.VisibleBatch, key, out row);
+            && FindInRuns(state, state.VisibleBatch, key, mayReadDisk: true, out row) == RowLookup.Found;
     }
 
     /// <summary>Returns whether a key has any version.</summary>
@@ -82,6 +86,24 @@ internal static unsafe class Lookup
     /// <summary>Returns false if a key surely has no version; reads nothing from disk.</summary>
     public static bool MayHold(EngineState state, ReadOnlySpan<byte> key) =>
         state.Active.TryGet(key, state.VisibleBatch) is not null || RunsMayHold(state, key);
+
+    private static RowLookup FindAnyKind(
+        EngineState state,
+        int visibleBatch,
+        ReadOnlySpan<byte> key,
+        bool mayReadDisk,
+        out Row row
+    )
+    {
+        MemtableNode* node = InMemtables(state, visibleBatch, key);
+        if (node is not null)
+        {
+            row = new Row(state, visibleBatch, node);
+            return RowLookup.Found;
+        }
+
+        return FindInRuns(state, visibleBatch, key, mayReadDisk, out row);
+    }
 
     private static bool RunsMayHold(EngineState state, ReadOnlySpan<byte> key)
     {
@@ -110,7 +132,13 @@ internal static unsafe class Lookup
     }
 
     [SkipLocalsInit]
-    private static bool TryGetFromRuns(EngineState state, int visibleBatch, ReadOnlySpan<byte> key, out Row row)
+    private static RowLookup FindInRuns(
+        EngineState state,
+        int visibleBatch,
+        ReadOnlySpan<byte> key,
+        bool mayReadDisk,
+        out Row row
+    )
     {
         byte group = state.Sources.Tables.GroupOf(key[MemtableNode.KeyspaceBytes - 1]);
         ReadOnlySpan<SortedRun> runs = state.Runs.Of(group);
@@ -128,11 +156,14 @@ internal static unsafe class Lookup
                 throw state.Sources.Damage.Note(file.Damage!, file, state.Sources.Tables.NamesOf(group));
             }
 
-            switch (file.Reader.TryGet(key, hash, out RunRow found, out RunDamage? damage))
+            switch (file.Reader.TryGet(key, hash, mayReadDisk, out RunRow found, out RunDamage? damage))
             {
                 case RunLookup.Found:
                     row = new Row(state, visibleBatch, found);
-                    return true;
+                    return RowLookup.Found;
+                case RunLookup.NotInMemory:
+                    row = default;
+                    return RowLookup.NotInMemory;
                 case RunLookup.Damaged:
                     throw state.Sources.Damage.Note(damage!, file, state.Sources.Tables.NamesOf(group));
                 case RunLookup.Absent:
@@ -142,6 +173,6 @@ internal static unsafe class Lookup
         }
 
         row = default;
-        return false;
+        return RowLookup.Absent;
     }
 }

@@ -20,6 +20,23 @@ public sealed class BlockCacheTests
     }
 
     [Fact]
+    public void A_lookup_that_must_not_read_the_disk_finds_only_rows_of_cached_blocks()
+    {
+        using var fixture = new RunFixture();
+        var (run, rows) = Filled(fixture, 1, rows: 200);
+        byte[] first = rows.First().Key;
+        Assert.Equal(RunLookup.NotInMemory, run.TryGet(first, KeyHash.Of(first), mayReadDisk: false, out _, out _));
+        Assert.Equal(0, fixture.Io.Count(IoKind.Read));
+
+        Assert.Equal(RunLookup.Found, run.TryGet(first, KeyHash.Of(first), mayReadDisk: true, out var row, out _));
+        row.Dispose();
+        Assert.Equal(RunLookup.Found, run.TryGet(first, KeyHash.Of(first), mayReadDisk: false, out row, out _));
+        Assert.Equal(rows[first].Value, row.Value.ToArray());
+        row.Dispose();
+        Assert.Equal(1, fixture.Io.Count(IoKind.Read));
+    }
+
+    [Fact]
     public void Memory_stays_within_the_capacity_during_large_reads()
     {
         using var fixture = new RunFixture(cacheBytes: 2 * MiB);
@@ -122,7 +139,10 @@ public sealed class BlockCacheTests
         var (run, rows) = Filled(fixture, 1, rows: 3000);
         ReadAll(run, rows);
         var held = rows.First();
-        Assert.Equal(RunLookup.Found, run.TryGet(held.Key, KeyHash.Of(held.Key), out var row, out _));
+        Assert.Equal(
+            RunLookup.Found,
+            run.TryGet(held.Key, KeyHash.Of(held.Key), mayReadDisk: true, out var row, out _)
+        );
         fixture.Cache.CapacityBytes = 0;
         Assert.InRange(fixture.Cache.UsedBytes, 1, run.ResidentBytes + MiB);
         Assert.True(row.Value.SequenceEqual(held.Value.Value));

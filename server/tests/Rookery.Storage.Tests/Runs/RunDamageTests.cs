@@ -93,7 +93,7 @@ public sealed class RunDamageTests
         int damaged = 0;
         foreach (var (key, row) in Rows)
         {
-            if (run.TryGet(key, KeyHash.Of(key), out var found, out var damage) == RunLookup.Damaged)
+            if (run.TryGet(key, KeyHash.Of(key), mayReadDisk: true, out var found, out var damage) == RunLookup.Damaged)
             {
                 damaged++;
                 Assert.True(
@@ -193,7 +193,7 @@ public sealed class RunDamageTests
         int damaged = 0;
         foreach (var (key, row) in rows)
         {
-            var lookup = run.TryGet(key, KeyHash.Of(key), out var found, out _);
+            var lookup = run.TryGet(key, KeyHash.Of(key), mayReadDisk: true, out var found, out _);
             Assert.NotEqual(RunLookup.Absent, lookup);
             damaged += lookup == RunLookup.Damaged ? 1 : 0;
             Assert.True(

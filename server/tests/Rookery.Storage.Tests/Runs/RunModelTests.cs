@@ -28,7 +28,7 @@ public sealed class RunModelTests
             byte[] key = random.Key(rows);
             if (!rows.ContainsKey(key))
             {
-                Assert.Equal(RunLookup.Absent, run.TryGet(key, KeyHash.Of(key), out _, out _));
+                Assert.Equal(RunLookup.Absent, run.TryGet(key, KeyHash.Of(key), mayReadDisk: true, out _, out _));
             }
         }
     }
@@ -104,7 +104,7 @@ public sealed class RunModelTests
             rangeTombstones: tombstones
         );
 
-        Assert.Equal(RunLookup.Absent, run.TryGet("c"u8, KeyHash.Of("c"u8), out _, out _));
+        Assert.Equal(RunLookup.Absent, run.TryGet("c"u8, KeyHash.Of("c"u8), mayReadDisk: true, out _, out _));
         using var cursor = run.OpenCursor();
         Assert.False(cursor.SeekForward(default));
         Assert.False(cursor.SeekBackward(default));
@@ -181,7 +181,7 @@ public sealed class RunModelTests
     internal static void AssertFound(RunReader run, byte[] key, ModelRow expected, int seed)
     {
         Assert.True(
-            run.TryGet(key, KeyHash.Of(key), out var row, out _) == RunLookup.Found,
+            run.TryGet(key, KeyHash.Of(key), mayReadDisk: true, out var row, out _) == RunLookup.Found,
             $"seed {seed}: key {Convert.ToHexString(key)} is gone"
         );
         using (row)

@@ -2,7 +2,9 @@ using System.Text.Json;
 using Microsoft.AspNetCore.Http;
 using Rookery.Documents.Databases;
 using Rookery.Documents.Ids;
+using Rookery.Platform;
 using Rookery.Queries.Answering;
+using Rookery.Storage;
 
 namespace Rookery.Server.Raven.Documents;
 
@@ -38,6 +40,16 @@ internal sealed class GetDocuments(ServerContext context)
             return AnswerOneAsync(http, database, id);
         }
 
+        return SocketThreads.IsCurrent
+            ? SocketThreads.RunOnPoolAsync(
+                static on => on.Documents.AnswerManyAsync(on.Http, on.Database, on.Ids),
+                (Documents: this, Http: http, Database: database, Ids: ids)
+            )
+            : AnswerManyAsync(http, database, ids);
+    }
+
+    private Task AnswerManyAsync(HttpContext http, Database database, int ids)
+    {
         if (ids > 0)
         {
             RefuseBesideIds(http);
@@ -73,12 +85,23 @@ internal sealed class GetDocuments(ServerContext context)
     private Task AnswerOneAsync(HttpContext http, Database database, ReadOnlySpan<char> escapedId)
     {
         Span<byte> id = stackalloc byte[DocumentId.MaxBytes];
-        id = id[..DocumentIdParameter.Read(escapedId, id)];
+        return AnswerOneAsync(http, database, id[..DocumentIdParameter.Read(escapedId, id)]);
+    }
+
+    private Task AnswerOneAsync(HttpContext http, Database database, ReadOnlySpan<byte> id)
+    {
         var answer = AnswerBuffer.Rent();
-        switch (WriteOne(http, answer, database, id, LargeRequests.FreeBytes, out long neededBytes))
+        bool mayReadDisk = !SocketThreads.IsCurrent;
+        switch (WriteOne(http, answer, database, id, mayReadDisk, LargeRequests.FreeBytes, out long neededBytes))
         {
             case OneWritten.Whole:
                 return answer.SendAndDisposeAsync(http);
+            case OneWritten.NotInMemory:
+                answer.Dispose();
+                return SocketThreads.RunOnPoolAsync(
+                    static on => on.Documents.AnswerOneAsync(on.Http, on.Database, on.Id),
+                    (Documents: this, Http: http, Database: database, Id: id.ToArray())
+                );
             case OneWritten.NoRoom:
                 answer.Dispose();
                 return AnswerLargeAsync(http, database, id.ToArray(), neededBytes);
@@ -100,7 +123,7 @@ internal sealed class GetDocuments(ServerContext context)
             using var room = context.LargeRequests.Begin(http);
             await room.GrowToReadAsync(neededBytes);
             using var answer = AnswerBuffer.Rent();
-            written = WriteOne(http, answer, database, id, neededBytes, out neededBytes);
+            written = WriteOne(http, answer, database, id, mayReadDisk: true, neededBytes, out neededBytes);
             if (written == OneWritten.Whole)
             {
                 await answer.SendAsync(http);
@@ -118,6 +141,9 @@ internal sealed class GetDocuments(ServerContext context)
 
         /// <summary>The document needs more memory than the request has.</summary>
         NoRoom,
+
+        /// <summary>The document must be read from disk, which this thread must not do.</summary>
+        NotInMemory,
     }
 
     /// <summary>Writes the answer with one document.</summary>
@@ -126,16 +152,20 @@ internal sealed class GetDocuments(ServerContext context)
         AnswerBuffer answer,
         Database database,
         ReadOnlySpan<byte> id,
+        bool mayReadDisk,
         long roomBytes,
         out long neededBytes
     )
     {
         neededBytes = 0;
         using var reader = database.OpenReader();
-        if (!reader.TryGetDocument(id, out var document))
+        switch (reader.FindDocument(id, mayReadDisk, out var document))
         {
-            Empty.Set(http, StatusCodes.Status404NotFound);
-            return OneWritten.Nothing;
+            case RowLookup.NotInMemory:
+                return OneWritten.NotInMemory;
+            case RowLookup.Absent:
+                Empty.Set(http, StatusCodes.Status404NotFound);
+                return OneWritten.Nothing;
         }
 
         using (document)
